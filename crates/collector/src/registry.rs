@@ -1,34 +1,47 @@
-//! Whose meters these are: the folder of key files, which is the truth about keys. docs/collector.md, "Files". Network 0's files are in the
-//! folder itself, each other's in a folder of the same form within ([`networks`]).
+//! Whose meters these are: a folder of key files, or sealed keys in a database of PostgreSQL ([`KeyStore`]), which is the truth about keys.
+//! docs/collector.md, "Files" and "Keys in the database". Network 0's files are in the folder itself, each other's in a folder of the same
+//! form within ([`networks`]).
 //!
-//! A file is written whole or not at all, and is durable before its writer goes on. Commands and a running service meet only in
-//! these files: commands lock the folder while they change it, and the service looks every two seconds ([`RegistryPoller`]).
+//! A file is written whole or not at all, and is durable before its writer goes on; so is a row. Commands and a running service meet only
+//! there: commands lock a network's keys while they change them, and the service looks every two seconds ([`RegistryPoller`]).
 
 mod file;
+mod files;
 mod issued;
+mod kek;
+mod key_store;
 mod list;
 mod maker;
 mod networks;
 mod poller;
+mod rewrap;
+mod sealed;
+mod sealed_poller;
+mod vault;
 
 pub(crate) use file::{make_folder, read_secrets, write_secrets};
 pub(crate) use issued::Issued;
-pub use list::{ListedMeter, list};
+pub use kek::{KEK_VARIABLE, KekId, KeyRing, make_kek};
+pub use key_store::KeyStore;
+pub use list::ListedMeter;
 pub use maker::Images;
-pub(crate) use networks::folder_of;
-pub use networks::{add_file, networks};
 pub use poller::{Change, RegistryPoller};
+pub use rewrap::{Rewrapped, WrappedKeys};
+pub(crate) use vault::Meters;
 
 use crate::network::{GlobalMeterId, NetworkId};
+use crate::partition::{Partition, Slices};
+use crate::store::{Place, StoreError};
 use file::Folder;
+use files::{COLLECTOR, METERS, REVOKED};
 use rand::TryRngCore;
 use rand::rngs::OsRng;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use vault::{Keys, Vault};
 use wire::meter::{Command, Identity, MeterId, MeterRecord, Provision, PublicKey, Setup};
-use zeroize::Zeroizing;
 
 /// What is wrong with the key files, or with what is asked of them.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +75,38 @@ pub enum RegistryError {
     /// A setup that no meter works with.
     #[error("{0}")]
     Setup(&'static str),
+    /// What is wrong with a key-encryption key; nothing of it.
+    #[error("{0}")]
+    Kek(String),
+    /// The database's keys are sealed under one that is not given.
+    #[error(
+        "{place}: {what} sealed under the key-encryption key {kek}, and {} given: give the file of {kek} with --kek-file, or, where \
+         there is none any more, put a backup of it back",
+        none_or(given)
+    )]
+    OtherKek {
+        place: Place,
+        /// `the keys of meter 7-258 are`
+        what: String,
+        /// The id of the one that is needed.
+        kek: String,
+        /// The ids of those that are given.
+        given: String,
+    },
+    /// Something sealed that is not what was sealed there.
+    #[error(
+        "{place}: the sealed keys of {whose} are not authentic under the key-encryption key {kek}: their row was changed, or is another \
+         meter's. Put the row back from a backup{or_else}"
+    )]
+    Sealed {
+        place: Place,
+        whose: String,
+        kek: String,
+        /// What else may be done.
+        or_else: String,
+    },
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 impl RegistryError {
@@ -74,6 +119,8 @@ impl RegistryError {
                 | RegistryError::Unknown(_)
                 | RegistryError::Missing(_)
                 | RegistryError::Setup(_)
+                | RegistryError::Kek(_)
+                | RegistryError::OtherKek { .. }
         )
     }
 }
@@ -109,20 +156,11 @@ pub struct RevokedFile {
     pub setup: Setup,
 }
 
-/// `collector.toml`.
-#[derive(Serialize, Deserialize)]
-struct CollectorFile {
-    /// In hexadecimal, big-endian.
-    private: Zeroizing<String>,
-    /// x and y; for people.
-    public: PublicKey,
-}
-
-/// The folder of a network's key files.
+/// A network's keys.
 #[derive(Debug)]
 pub struct Registry {
     network: NetworkId,
-    folder: Folder,
+    keys: Keys,
     identity: Identity,
 }
 
@@ -143,26 +181,35 @@ impl Registry {
     pub fn open_network(keys: &Path, network: NetworkId) -> Result<Registry, RegistryError> {
         let path = networks::make_room(keys, network)?;
         let folder = Folder::open(&path)?;
-        let _lock = folder.lock()?;
-        let identity = match folder.read::<CollectorFile>(COLLECTOR)? {
-            Some(file) => identity_of(&file, &folder.path_of(COLLECTOR))?,
-            None => {
-                // Meters know the collector by its key: a new one beside their files would be taken by none of them.
-                if !folder.names(METERS)?.is_empty() {
+        Registry::begin(network, Keys::Files { network, folder }, || {
+            path.join(COLLECTOR).display().to_string()
+        })
+    }
+
+    /// private: where the collector's private key is to be.
+    fn begin(
+        network: NetworkId,
+        keys: Keys,
+        private: impl FnOnce() -> String,
+    ) -> Result<Registry, RegistryError> {
+        let identity = match keys.look(|keys| keys.identity())? {
+            Some(identity) => identity,
+            None => keys.change(|keys| {
+                if let Some(identity) = keys.identity()? {
+                    return Ok(identity);
+                }
+                // Meters know the collector by its key: a new one beside theirs would be taken by none of them.
+                if keys.has_meters()? {
                     let problem = "the collector's private key is missing, and meters are there that know no other; \
                                    put it back from a backup";
-                    return Err(RegistryError::Bad {
-                        path: folder.path_of(COLLECTOR),
-                        problem: problem.into(),
-                    });
+                    return Err(RegistryError::Bad { path: private().into(), problem: problem.into() });
                 }
                 let identity = Identity::generate(&mut OsRng.unwrap_err());
-                let private = Zeroizing::new(hex(&identity.private_bytes()[..]));
-                folder.write(COLLECTOR, &CollectorFile { private, public: *identity.public() })?;
-                identity
-            }
+                keys.put_identity(&identity)?;
+                Ok(identity)
+            })?,
         };
-        Ok(Registry { network, folder, identity })
+        Ok(Registry { network, keys, identity })
     }
 
     /// Opens a network's folder that is there: for commands that only make sense with keys.
@@ -183,11 +230,7 @@ impl Registry {
     /// # Errors
     /// [`RegistryError::Missing`] where there is none, and those of [`Registry::open_network`].
     pub fn open_all(keys: &Path) -> Result<Vec<Registry>, RegistryError> {
-        let networks = networks(keys)?;
-        if networks.is_empty() {
-            return Err(RegistryError::Missing(keys.to_owned()));
-        }
-        networks.into_iter().map(|network| Registry::open_network(keys, network)).collect()
+        KeyStore::Folder(keys.to_owned()).open_all()
     }
 
     #[must_use]
@@ -201,33 +244,56 @@ impl Registry {
         &self.identity
     }
 
-    /// Where the files are.
+    /// Where the files are, if they are files.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        self.folder.path()
+    pub fn path(&self) -> Option<&Path> {
+        match &self.keys {
+            Keys::Files { folder, .. } => Some(folder.path()),
+            Keys::Sealed(_) => None,
+        }
     }
 
     /// All meters.
     ///
     /// # Errors
-    /// [`RegistryError`]: of the first file that is not as it should be.
+    /// [`RegistryError`]: of the first one that is not as it should be.
     pub fn load(&self) -> Result<BTreeMap<MeterId, MeterFile>, RegistryError> {
-        let names = self.folder.names(METERS)?;
-        names.iter().map(|name| self.read(name).map(|file| (file.record.setup.meter, file))).collect()
+        self.keys.look(|keys| keys.meters(None)).map(|meters| meters.files)
     }
 
-    /// Copies all files into this network's folder within another one, which is made.
+    /// The meters of a partition of this network.
+    ///
+    /// # Errors
+    /// [`RegistryError`]: of the first one that is not as it should be.
+    pub(crate) fn load_of(&self, partition: Partition, slices: Slices) -> Result<Meters, RegistryError> {
+        self.keys.look(|keys| keys.meters(Some((partition, slices))))
+    }
+
+    /// Whether these meters, which are in a database, may be this registry's: one of them is, or all were.
+    pub(crate) fn belongs_to(&self, meters: &[MeterId]) -> Result<bool, RegistryError> {
+        self.keys.look(|keys| {
+            if meters.is_empty() || keys.has_any(meters)? {
+                return Ok(true);
+            }
+            // The last meter's revocation is known.
+            let revoked = keys.revoked()?;
+            Ok(meters.iter().all(|meter| revoked.contains_key(meter)))
+        })
+    }
+
+    /// Copies all files into this network's folder within another one, which is made. What is no file is left where it is.
     ///
     /// # Errors
     /// [`RegistryError`].
-    pub(crate) fn copy_to(&self, keys: &Path) -> Result<(), RegistryError> {
-        let copy = Folder::open(&networks::make_room(keys, self.network)?)?;
-        let _lock = self.folder.lock()?;
+    pub(crate) fn copy_to(&self, into: &Path) -> Result<(), RegistryError> {
+        let Keys::Files { folder, .. } = &self.keys else { return Ok(()) };
+        let copy = Folder::open(&networks::make_room(into, self.network)?)?;
+        let _lock = folder.lock()?;
         let mut names = vec![COLLECTOR.to_owned()];
         names.extend(issued::NAMES.map(str::to_owned));
-        names.extend(self.folder.names(METERS)?);
-        names.extend(self.folder.names(REVOKED)?);
-        names.iter().try_for_each(|name| self.folder.copy(name, &copy))
+        names.extend(folder.names(METERS)?);
+        names.extend(folder.names(REVOKED)?);
+        names.iter().try_for_each(|name| folder.copy(name, &copy))
     }
 
     /// Reads which commands may have been sent with the keys.
@@ -235,13 +301,28 @@ impl Registry {
     /// # Errors
     /// [`RegistryError`].
     pub(crate) fn issued(&self) -> Result<Issued, RegistryError> {
-        Issued::read(&self.folder)
+        match &self.keys {
+            Keys::Files { folder, .. } => Issued::read(folder),
+            Keys::Sealed(sealed) => Issued::of(sealed),
+        }
     }
 
     /// Sees what changes from `known` on.
     #[must_use]
     pub fn poller(&self, known: &BTreeMap<MeterId, MeterFile>) -> RegistryPoller {
-        RegistryPoller::new(self.network, self.folder.clone(), known)
+        self.poller_of(None, known)
+    }
+
+    /// The same of a partition alone; of files of all meters.
+    pub(crate) fn poller_of(
+        &self,
+        of: Option<(Partition, Slices)>,
+        known: &BTreeMap<MeterId, MeterFile>,
+    ) -> RegistryPoller {
+        match &self.keys {
+            Keys::Files { network, folder } => RegistryPoller::of_files(*network, folder.clone(), known),
+            Keys::Sealed(sealed) => RegistryPoller::of_sealed(sealed.clone(), of, known),
+        }
     }
 
     /// The meters that were revoked, each with the last of its keys.
@@ -249,15 +330,7 @@ impl Registry {
     /// # Errors
     /// [`RegistryError`].
     pub fn revoked(&self) -> Result<BTreeMap<MeterId, RevokedFile>, RegistryError> {
-        let mut revoked: BTreeMap<MeterId, RevokedFile> = BTreeMap::new();
-        for name in self.folder.names(REVOKED)? {
-            let Some(file) = self.folder.read::<RevokedFile>(&name)? else { continue };
-            let meter = file.setup.meter;
-            if revoked.get(&meter).is_none_or(|other| other.epoch < file.epoch) {
-                revoked.insert(meter, file);
-            }
-        }
-        Ok(revoked)
+        self.keys.look(|keys| keys.revoked())
     }
 
     /// Draws keys for a new meter, and registers it. `above`: the highest epoch that is known of it elsewhere, 0 for none. First
@@ -272,11 +345,10 @@ impl Registry {
         images: &Path,
     ) -> Result<(MeterFile, Images), RegistryError> {
         check(&setup)?;
-        let _lock = self.folder.lock()?;
-        if self.folder.has(&meter_name(setup.meter)) {
-            return Err(RegistryError::Exists(self.network.meter(setup.meter)));
-        }
-        self.make(setup, above, images)
+        self.keys.change(|keys| match keys.has_any(&[setup.meter])? {
+            true => Err(RegistryError::Exists(self.network.meter(setup.meter))),
+            false => self.make(keys, setup, above, images),
+        })
     }
 
     /// Draws new keys for a meter that is to be made again, as it was set up at first. From now on it is not heard with its old ones.
@@ -289,17 +361,27 @@ impl Registry {
         above: u32,
         images: &Path,
     ) -> Result<(MeterFile, Images), RegistryError> {
-        let _lock = self.folder.lock()?;
-        let old = self.get(meter)?;
-        self.make(old.record.setup, above.max(old.epoch), images)
+        self.keys.change(|keys| {
+            let old = self.registered(keys, meter)?;
+            self.make(keys, old.record.setup, above.max(old.epoch), images)
+        })
     }
 
-    fn make(&self, setup: Setup, above: u32, images: &Path) -> Result<(MeterFile, Images), RegistryError> {
-        let epoch = self.next_epoch(setup.meter, above)?;
+    fn make(
+        &self,
+        keys: &dyn Vault,
+        setup: Setup,
+        above: u32,
+        images: &Path,
+    ) -> Result<(MeterFile, Images), RegistryError> {
+        // The first one that is free.
+        let revoked = keys.last_revoked(setup.meter)?.map_or(0, |file| file.epoch);
+        let epoch = revoked.max(above).checked_add(1);
+        let epoch = epoch.ok_or(RegistryError::Setup("a meter has at most 2^32 - 1 epochs"))?;
         let provision = Provision::generate(setup, self.identity.public(), &mut OsRng.unwrap_err());
         let images = Images::write(images, self.network, &provision, epoch)?;
         let file = MeterFile { network: self.network, epoch, record: provision.record() };
-        self.folder.write(&meter_name(setup.meter), &file)?;
+        keys.put(&file)?;
         Ok((file, images))
     }
 
@@ -324,23 +406,24 @@ impl Registry {
         if *epoch == 0 {
             return Err(bad("epoch 0; the first one is 1".into()));
         }
-        let _lock = self.folder.lock()?;
-        if self.folder.has(&meter_name(meter)) {
-            return Err(RegistryError::Exists(named));
-        }
-        if let Some(revoked) = self.revoked()?.get(&meter)
-            && !matches!(
-                (epoch.cmp(&revoked.epoch), record.public == revoked.public),
-                (Ordering::Equal, true) | (Ordering::Greater, false)
-            )
-        {
-            return Err(bad(format!(
-                "meter {named} was revoked with keys of epoch {}; this file has epoch {epoch}. 'wattseal meters provision {named}' makes \
-                 new keys",
-                revoked.epoch
-            )));
-        }
-        self.folder.write(&meter_name(meter), &file)?;
+        self.keys.change(|keys| {
+            if keys.has_any(&[meter])? {
+                return Err(RegistryError::Exists(named));
+            }
+            if let Some(revoked) = keys.last_revoked(meter)?
+                && !matches!(
+                    (epoch.cmp(&revoked.epoch), record.public == revoked.public),
+                    (Ordering::Equal, true) | (Ordering::Greater, false)
+                )
+            {
+                return Err(bad(format!(
+                    "meter {named} was revoked with keys of epoch {}; this file has epoch {epoch}. 'wattseal meters provision {named}' \
+                     makes new keys",
+                    revoked.epoch
+                )));
+            }
+            keys.put(&file)
+        })?;
         Ok(file)
     }
 
@@ -349,80 +432,29 @@ impl Registry {
     /// # Errors
     /// [`RegistryError::Unknown`], [`RegistryError::File`].
     pub fn revoke(&self, meter: MeterId) -> Result<RevokedFile, RegistryError> {
-        let _lock = self.folder.lock()?;
-        let MeterFile { epoch, record, .. } = self.get(meter)?;
-        let revoked = RevokedFile { epoch, public: record.public, setup: record.setup };
-        self.folder.write(&format!("{REVOKED}/{meter:05}-{epoch}.toml"), &revoked)?;
-        self.folder.remove(&meter_name(meter))?;
-        Ok(revoked)
+        self.keys.change(|keys| {
+            let MeterFile { epoch, record, .. } = self.registered(keys, meter)?;
+            let revoked = RevokedFile { epoch, public: record.public, setup: record.setup };
+            keys.revoke(&revoked)?;
+            Ok(revoked)
+        })
     }
 
-    /// A meter's file.
+    /// A meter's keys.
     ///
     /// # Errors
     /// [`RegistryError::Unknown`], [`RegistryError::Bad`], [`RegistryError::File`].
     pub fn get(&self, meter: MeterId) -> Result<MeterFile, RegistryError> {
-        let name = meter_name(meter);
-        if !self.folder.has(&name) {
-            return Err(RegistryError::Unknown(self.network.meter(meter)));
-        }
-        self.read(&name)
+        self.keys.look(|keys| self.registered(keys, meter))
     }
 
-    fn read(&self, name: &str) -> Result<MeterFile, RegistryError> {
-        read_meter(self.network, &self.folder, name)?.ok_or_else(|| RegistryError::Bad {
-            path: self.folder.path_of(name),
-            problem: "it went away".into(),
-        })
-    }
-
-    /// The first epoch that is free for new keys.
-    fn next_epoch(&self, meter: MeterId, above: u32) -> Result<u32, RegistryError> {
-        let revoked = self.revoked()?.get(&meter).map_or(0, |file| file.epoch);
-        revoked.max(above).checked_add(1).ok_or(RegistryError::Setup("a meter has at most 2^32 - 1 epochs"))
+    fn registered(&self, keys: &dyn Vault, meter: MeterId) -> Result<MeterFile, RegistryError> {
+        keys.meter(meter)?.ok_or(RegistryError::Unknown(self.network.meter(meter)))
     }
 }
 
-const COLLECTOR: &str = "collector.toml";
-const METERS: &str = "meters";
-const REVOKED: &str = "revoked";
-
-fn meter_name(meter: MeterId) -> String {
-    format!("{METERS}/{meter:05}.toml")
-}
-
-/// A meter's file, or `None` where it went away.
-fn read_meter(network: NetworkId, folder: &Folder, name: &str) -> Result<Option<MeterFile>, RegistryError> {
-    let Some(file) = folder.read::<MeterFile>(name)? else { return Ok(None) };
-    let setup = &file.record.setup;
-    let bad = |problem: String| RegistryError::Bad { path: folder.path_of(name), problem };
-    if name != meter_name(setup.meter) {
-        return Err(bad(format!("it is the file of meter {}; name it {:05}.toml", setup.meter, setup.meter)));
-    }
-    if file.network != network {
-        return Err(bad(format!(
-            "it is the file of meter {}, and this is network {network}'s folder; move it to that network's",
-            file.meter()
-        )));
-    }
-    if file.epoch == 0 {
-        return Err(bad("epoch 0; the first one is 1".into()));
-    }
-    check(setup).map_err(|error| bad(error.to_string()))?;
-    Ok(Some(file))
-}
-
-fn identity_of(file: &CollectorFile, path: &Path) -> Result<Identity, RegistryError> {
-    let bad = |problem: &str| RegistryError::Bad {
-        path: path.into(),
-        problem: format!("{problem}; put the file back from a backup"),
-    };
-    let bytes = unhex(&file.private).ok_or_else(|| bad("'private' has to be 32 bytes in hexadecimal"))?;
-    let identity = Identity::from_private_bytes(&bytes).map_err(|_| bad("'private' is no private key"))?;
-    if *identity.public() != file.public {
-        return Err(bad("'public' is not the public key of 'private'"));
-    }
-    Ok(identity)
+fn none_or(given: &str) -> String {
+    if given.is_empty() { "none is".to_owned() } else { format!("{given} is") }
 }
 
 fn check(setup: &Setup) -> Result<(), RegistryError> {
@@ -451,23 +483,3 @@ fn check(setup: &Setup) -> Result<(), RegistryError> {
 
 /// What the meter's arithmetic asks of both steps together: docs/protocol.md, "calibrate".
 const LEAST_STEPS: u64 = 110_000_000;
-
-fn hex(bytes: &[u8]) -> String {
-    let digit = |digit: u8| char::from(b"0123456789abcdef"[usize::from(digit)]);
-    let mut text = String::with_capacity(2 * bytes.len());
-    text.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
-    text
-}
-
-fn unhex(text: &str) -> Option<Zeroizing<[u8; 32]>> {
-    let digits = text.as_bytes();
-    if digits.len() != 64 {
-        return None;
-    }
-    let digit = |digit: u8| char::from(digit).to_digit(16).map(|digit| digit as u8);
-    let mut bytes = Zeroizing::new([0; 32]);
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-    }
-    Some(bytes)
-}

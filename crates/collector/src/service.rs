@@ -10,7 +10,7 @@ use crate::gateway::udp::UdpGateway;
 use crate::link::{End, LinkHandle};
 use crate::network::{NetworkId, OfNetwork};
 use crate::partition::Slices;
-use crate::registry::RegistryError;
+use crate::registry::{KeyRing, RegistryError};
 use crate::store::{Options, Place, Reader, StoreError};
 use crate::writer::{WriteError, WriterHandle};
 use std::collections::BTreeSet;
@@ -33,6 +33,8 @@ pub struct Config {
     pub store: Options,
     /// The folder of the keys; made where there is none.
     pub keys: PathBuf,
+    /// What the keys in the database are sealed under; `None`: they are in the folder.
+    pub keks: Option<KeyRing>,
     /// Where UDP gateways send to; port 0 takes one that is free.
     pub udp: Vec<OfNetwork<SocketAddr>>,
     /// Networks that are heard by other gateways than those of `udp`.
@@ -55,6 +57,7 @@ impl Config {
             db: db.into(),
             store: Options::default(),
             keys: keys.into(),
+            keks: None,
             udp: Vec::new(),
             networks: BTreeSet::new(),
             verifiers: 0,
@@ -74,16 +77,17 @@ pub enum ServiceError {
     Registry(#[from] RegistryError),
     /// Keys of other meters than the database's.
     #[error(
-        "{keys} has keys of none of the {meters} meters{of} that are in {db}: give the folder that belongs to it with --keys, or, to \
-         begin anew, another --db"
+        "{keys} has keys of none of the {meters} meters{of} that are in {db}: {or}, or, to begin anew, another --db"
     )]
     OtherKeys {
-        keys: PathBuf,
+        keys: String,
         db: Place,
         /// Meters in it that are not revoked.
         meters: usize,
         /// ` of network 7`; empty for network 0.
         of: String,
+        /// What to do.
+        or: &'static str,
     },
     /// More networks than threads are to be for.
     #[error(
@@ -121,14 +125,14 @@ impl Running {
     /// # Errors
     /// [`ServiceError`]; then nothing was changed but what was made new.
     pub async fn start(config: Config) -> Result<Running, ServiceError> {
-        let (keys, db, udp) = (config.keys.clone(), config.db.clone(), config.udp.clone());
+        let (db, udp) = (config.db.clone(), config.udp.clone());
         let runtime = Handle::current();
         let (end, ended) = signal::channel(false);
         let end = Arc::new(end);
         let begun = tokio::task::spawn_blocking(move || begin(config, runtime, &end)).await;
         let (links, meters) = begun.map_err(|_| ServiceError::Ended("beginning"))??;
-        tracing::info!(db = %db, keys = %keys.display(), meters, "the collector starts");
-        let link = links.handle().clone();
+        let (link, keys) = (links.handle().clone(), links.keys().clone());
+        tracing::info!(db = %db, %keys, meters, "the collector starts");
         let new_networks = tokio::spawn(registry_changes::look_for_networks(keys, link.networks()));
         let (writer, reader) = (links.writer(), links.reader().clone());
         let mut running = Running { link, writer, reader, udp: Vec::new(), new_networks, links, ended };

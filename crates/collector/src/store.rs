@@ -39,9 +39,10 @@ pub use write::{
 };
 
 pub(crate) use batch::flags_of;
-pub(crate) use read::{Stored, kept_from_s, stored};
+pub(crate) use key::{Keys, keys_of};
+pub(crate) use read::{METERS_OF_A_PAGE, Stored, kept_from_s, stored};
 pub(crate) use record::has_administrator;
-pub(crate) use sql::{Session, SqlError, Value, values};
+pub(crate) use sql::{Row, Session, SqlError, Value, values};
 
 use crate::fence::LeaseNumber;
 use crate::partition::{Partition, Slices};

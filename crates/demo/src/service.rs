@@ -165,7 +165,7 @@ impl Keys {
             .build()
             .map_err(ServedError::Threads)?;
         let db = folder.path().join("wattseal.db");
-        let mut config = Config::new(db.clone(), registry.path());
+        let mut config = Config::new(db.clone(), folder.path().join("wattseal.keys"));
         // One of its meters shows what it costs to seal nothing.
         config.require_sealed = Some(false);
         let running = runtime.block_on(Running::start(config))?;

@@ -239,6 +239,19 @@ impl Server {
         String::from_utf8_lossy(&done.stdout).trim_end().to_owned()
     }
 
+    /// A database as `pg_dump` writes it.
+    ///
+    /// # Panics
+    /// Where it does not.
+    #[must_use]
+    pub fn dump(&self, database: &str) -> String {
+        let mut command = Command::new(program("pg_dump"));
+        command.args(["-U", "postgres", "-d", database, "-h"]).arg(self.folder.path());
+        let done = command.args(["-p", &self.port()]).output().expect(INSTALL);
+        assert!(done.status.success(), "{}", text(&done));
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    }
+
     /// Begins a transaction with this statement, whose locks are held until the value is dropped, which rolls it back.
     ///
     /// # Panics

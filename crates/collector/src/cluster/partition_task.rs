@@ -7,6 +7,7 @@ use super::remote::RemoteGateways;
 use crate::fence::Fence;
 use crate::link::LinkHandle;
 use crate::partition::{Partition, Slices};
+use crate::registry::KeyStore;
 use crate::service::{Links, ServiceError};
 use async_nats::jetstream::stream::Stream;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +19,7 @@ pub(super) struct Shared {
     pub(super) connection: Connection,
     pub(super) stream: Stream,
     pub(super) slices: Slices,
+    pub(super) keys: KeyStore,
     /// `None`: it was closed.
     pub(super) links: Arc<Mutex<Option<Links>>>,
     pub(super) link: LinkHandle,

@@ -14,6 +14,7 @@ use crate::api::metrics::{self, Text};
 use crate::api::{self, Costs, Listen, Rates};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
+use crate::registry::RegistryError;
 use crate::service::{Config, Links, MOST_NETWORKS, ServiceError};
 use crate::store::{StoreError, has_administrator};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +33,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 const MOST_PARTITIONS: usize = MOST_NETWORKS;
 /// What is to be done is looked at so often.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// The folder of keys is looked at for networks so often.
+/// The keys are looked at for networks so often.
 const NETWORKS_EVERY: Duration = Duration::from_secs(2);
 /// After JetStream did not answer.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
@@ -219,10 +220,11 @@ impl Worker {
             }
         };
         status.fine(Part::Store);
-        let link = links.handle().clone();
+        let (link, keys) = (links.handle().clone(), links.keys().clone());
         let remote = Arc::new(RemoteGateways::start(connection.clone(), link.gateways().clone()));
         let links = Arc::new(Mutex::new(Some(links)));
-        let shared = Shared { connection, stream, slices, links, link, remote, counts: counts.queue.clone() };
+        let counts_of = counts.queue.clone();
+        let shared = Shared { connection, stream, slices, keys, links, link, remote, counts: counts_of };
         let _ = counts.shared.set(shared.clone());
         Ok((shared, buckets))
     }
@@ -278,6 +280,9 @@ struct Running {
     /// All partitions of the cluster.
     all: BTreeSet<Partition>,
     networks_at: Option<Instant>,
+    /// The look for networks that is under way, and what the last one came to nothing for.
+    networks_look: Option<JoinHandle<Result<Vec<NetworkId>, RegistryError>>>,
+    networks_trouble: Option<String>,
     /// Those that it has, each with who tells it to stop; `None`: it was told.
     held: BTreeMap<Partition, Option<oneshot::Sender<()>>>,
     tasks: JoinSet<(Partition, Ended)>,
@@ -296,6 +301,8 @@ impl Running {
             counts,
             all: BTreeSet::new(),
             networks_at: None,
+            networks_look: None,
+            networks_trouble: None,
             held: BTreeMap::new(),
             tasks: JoinSet::new(),
             failed: BTreeMap::new(),
@@ -392,8 +399,8 @@ impl Running {
         self.look_for_networks().await;
         let now = Instant::now();
         self.failed.retain(|_, (until, _)| now < *until);
-        match self.failed.values().next() {
-            Some((_, why)) => self.status.trouble(Part::Partitions, why.clone()),
+        match self.failed.values().next().map(|(_, why)| why).or(self.networks_trouble.as_ref()) {
+            Some(why) => self.status.trouble(Part::Partitions, why.clone()),
             None => self.status.fine(Part::Partitions),
         }
         if self.shared.link.store_ok() {
@@ -446,19 +453,23 @@ impl Running {
         true
     }
 
+    /// Takes what the last look found, and begins another where it is time: a database may be slow to answer, and leases are not.
     async fn look_for_networks(&mut self) {
-        if self.networks_at.is_some_and(|at| at.elapsed() < NETWORKS_EVERY) {
-            return;
-        }
-        self.networks_at = Some(Instant::now());
-        match self.shared.links(|links| links.networks()).await {
-            Ok(mut networks) => {
+        if let Some(looked) = self.networks_look.take_if(|look| look.is_finished())
+            && let Ok(found) = looked.await
+        {
+            self.networks_trouble = found.as_ref().err().map(RegistryError::to_string);
+            if let Ok(networks) = found {
                 // As in `collect`: the network that nobody names is there.
-                networks.insert(NetworkId::DEFAULT);
+                let all: BTreeSet<NetworkId> = networks.into_iter().chain([NetworkId::DEFAULT]).collect();
                 let slices = self.shared.slices;
-                self.all = networks.into_iter().flat_map(|network| slices.partitions(network)).collect();
+                self.all = all.into_iter().flat_map(|network| slices.partitions(network)).collect();
             }
-            Err(error) => self.status.trouble(Part::Partitions, error.to_string()),
+        }
+        if self.networks_look.is_none() && self.networks_at.is_none_or(|at| at.elapsed() >= NETWORKS_EVERY) {
+            self.networks_at = Some(Instant::now());
+            let keys = self.shared.keys.clone();
+            self.networks_look = Some(tokio::task::spawn_blocking(move || keys.networks()));
         }
     }
 }

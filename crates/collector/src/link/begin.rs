@@ -32,7 +32,7 @@ use wire::meter::{Collector, Identity, MeterId, MeterRecord, MeterState, Policy,
 pub(crate) struct Beginning {
     partition: Partition,
     collector: Collector,
-    meters: HashMap<MeterId, MeterLinkState>,
+    meters: HashMap<MeterId, Box<MeterLinkState>>,
     over: HashMap<MeterId, u32>,
     newest_ms: i64,
     /// Commands that the database has as open, and no meter waits for any more.
@@ -188,7 +188,7 @@ impl Beginning {
             state.may_have(&told.suites, &told.addresses);
         }
         match self.collector.add(record, state) {
-            Ok(()) => drop(self.meters.insert(meter, known)),
+            Ok(()) => drop(self.meters.insert(meter, Box::new(known))),
             Err(error) => tracing::error!(meter, network = network.named(), "left out: {error}"),
         }
     }

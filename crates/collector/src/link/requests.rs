@@ -60,17 +60,17 @@ impl Link {
                 let now = Instant::now();
                 let mut meters: Vec<_> = self.meters.iter().collect();
                 meters.sort_unstable_by_key(|(meter, _)| **meter);
-                let status = |(meter, known): (&MeterId, &MeterLinkState)| {
-                    known.status(self.global(*meter), &self.collector, now)
+                let status = |meter: MeterId, known: &MeterLinkState| {
+                    known.status(self.global(meter), &self.collector, now)
                 };
-                drop(answer.send(meters.into_iter().filter_map(status).collect()));
+                let status = meters.into_iter().filter_map(|(meter, known)| status(*meter, known));
+                drop(answer.send(status.collect()));
             }
             Request::Meter { meter, answer } => {
                 let known = self.meters.get(&meter);
-                let status = |known: &MeterLinkState| {
-                    known.status(self.global(meter), &self.collector, Instant::now())
-                };
-                drop(answer.send(known.and_then(status)));
+                let now = Instant::now();
+                let status = known.and_then(|known| known.status(self.global(meter), &self.collector, now));
+                drop(answer.send(status));
             }
             Request::Snapshot { answer } => drop(answer.send(self.snapshot(inputs))),
             Request::Stop => return true,
@@ -201,7 +201,7 @@ impl Link {
             self.collector.set_policy(Policy { require_sealed: true, ..*self.collector.policy() });
         }
         self.over.remove(&meter);
-        self.meters.insert(meter, MeterLinkState::new(epoch, interval_s));
+        self.meters.insert(meter, Box::new(MeterLinkState::new(epoch, interval_s)));
         self.tell(Event::Meter { meter: self.global(meter) });
         Ok(())
     }

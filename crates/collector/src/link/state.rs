@@ -36,7 +36,7 @@ pub(crate) struct Link {
     /// What it writes under; `None`: nobody else writes.
     pub(super) fence: Option<Arc<Fence>>,
     pub(super) collector: Collector,
-    pub(super) meters: HashMap<MeterId, MeterLinkState>,
+    pub(super) meters: HashMap<MeterId, Box<MeterLinkState>>,
     /// Epochs that are over, of meters that were revoked.
     pub(super) over: HashMap<MeterId, u32>,
     pub(super) policy: Policy,

@@ -1,4 +1,5 @@
-//! What commands may have been sent with the keys: `commands.toml` and `told.toml`, which lie with the keys and so outlive the database.
+//! What commands may have been sent with the keys: `commands.toml` and `told.toml`, which lie with the keys and so outlive the database; of
+//! sealed keys the tables `key_networks` and `told` beside them.
 //!
 //! A database that is lost, or put back from a copy, must not make a number m come twice: two messages under one nonce of AES-GCM give
 //! away the key that authenticates. So a number is here before it is used; and what suites and addresses a meter may have been told is here
@@ -6,6 +7,9 @@
 
 use super::RegistryError;
 use super::file::Folder;
+use super::sealed::SealedNetwork;
+use crate::network::GlobalMeterId;
+use crate::store::{Keys, METERS_OF_A_PAGE, SqlError, values};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wire::meter::{Address, MeterId, MeterState, Suite};
@@ -45,10 +49,17 @@ impl Told {
     }
 }
 
-/// The files, as they are on the disk.
+/// Where it is written.
+#[derive(Clone, Debug)]
+enum Where {
+    Files(Folder),
+    Tables(SealedNetwork),
+}
+
+/// Both, as they are on the disk.
 #[derive(Debug)]
 pub(crate) struct Issued {
-    folder: Folder,
+    at: Where,
     numbers: Numbers,
     told: ToldFile,
 }
@@ -58,7 +69,37 @@ impl Issued {
     pub(super) fn read(folder: &Folder) -> Result<Issued, RegistryError> {
         let numbers = folder.read(NUMBERS)?.unwrap_or_default();
         let told = folder.read_up_to(TOLD, MOST_BYTES)?.unwrap_or_default();
-        Ok(Issued { folder: folder.clone(), numbers, told })
+        Ok(Issued { at: Where::Files(folder.clone()), numbers, told })
+    }
+
+    /// Reads what is beside sealed keys.
+    pub(super) fn of(sealed: &SealedNetwork) -> Result<Issued, RegistryError> {
+        let (numbers, told) = sealed.store.ask(|session| {
+            let below = "SELECT below FROM key_networks WHERE network = $1";
+            let below = session.first(below, values![sealed.network.0], |row| row.get(0))?.unwrap_or(0);
+            let sql = format!("SELECT meter, told FROM told WHERE {} ORDER BY meter LIMIT $5", Keys::sql());
+            let (mut told, mut after) = (ToldFile::new(), None);
+            loop {
+                let page = Keys::OfNetwork(sealed.network).page(after, METERS_OF_A_PAGE);
+                let page = session.query(&sql, &page, |row| {
+                    let (meter, text): (GlobalMeterId, String) = (row.get(0)?, row.get(1)?);
+                    let of = serde_json::from_str(&text);
+                    Ok((
+                        meter,
+                        of.map_err(|error| SqlError::Stored(format!("told of meter {meter}: {error}")))?,
+                    ))
+                })?;
+                let Some((last, _)) = page.last() else { return Ok((Numbers { below }, told)) };
+                after = Some(last.key());
+                told.extend(page.into_iter().map(|(meter, of)| (meter.meter.to_string(), of)));
+            }
+        })?;
+        Ok(Issued { at: Where::Tables(sealed.clone()), numbers, told })
+    }
+
+    /// What was told, as the table has it.
+    pub(super) fn told_as_text(&self) -> Result<BTreeMap<MeterId, String>, RegistryError> {
+        as_text(&self.told)
     }
 
     /// No command has had this number or a higher one.
@@ -92,22 +133,41 @@ impl Issued {
         if below == self.numbers.below && told.is_empty() {
             return Ok(());
         }
-        let _lock = self.folder.lock()?;
+        let folder = match &self.at {
+            Where::Files(folder) => folder.clone(),
+            Where::Tables(sealed) => {
+                let text = as_text(&told)?;
+                sealed.change_issued(|rows| rows.put_issued(below, &text))?;
+                self.numbers = Numbers { below };
+                self.told.append(&mut told);
+                return Ok(());
+            }
+        };
+        let _lock = folder.lock()?;
         if below > self.numbers.below {
-            let written: Numbers = self.folder.read(NUMBERS)?.unwrap_or_default();
+            let written: Numbers = folder.read(NUMBERS)?.unwrap_or_default();
             let numbers = Numbers { below: below.max(written.below) };
-            self.folder.write(NUMBERS, &numbers)?;
+            folder.write(NUMBERS, &numbers)?;
             self.numbers = numbers;
         }
         if !told.is_empty() {
             let mut all = self.told.clone();
-            all.append(&mut self.folder.read_up_to(TOLD, MOST_BYTES)?.unwrap_or_default());
+            all.append(&mut folder.read_up_to(TOLD, MOST_BYTES)?.unwrap_or_default());
             all.append(&mut told);
-            self.folder.write(TOLD, &all)?;
+            folder.write(TOLD, &all)?;
             self.told = all;
         }
         Ok(())
     }
+}
+
+fn as_text(told: &ToldFile) -> Result<BTreeMap<MeterId, String>, RegistryError> {
+    let text = |(meter, told): (&String, &Told)| {
+        let written = serde_json::to_string(told).map_err(|error| error.to_string());
+        let written = written.and_then(|text| Ok((meter.parse().map_err(|_| "no meter".to_owned())?, text)));
+        written.map_err(|error| RegistryError::Kek(format!("what meter {meter} was told: {error}")))
+    };
+    told.iter().map(text).collect()
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! The meters of the register, for people.
 
-use super::{MeterFile, Registry, RegistryError};
+use super::{KeyStore, MeterFile, Registry, RegistryError};
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::store::Meter;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::Path;
 use wire::meter::{MeterId, Setup, Suite};
 
 /// A meter of the register, with what is stored of it. Nothing secret.
@@ -42,23 +41,25 @@ impl ListedMeter {
     }
 }
 
-/// All meters of all networks that there are folders of, by network and number, also those that are revoked. stored: what a database says
-/// of them, if there is one.
-///
-/// # Errors
-/// [`RegistryError`]: there is no folder, or a file is not as it should be.
-pub fn list(keys: &Path, stored: &[Meter]) -> Result<Vec<ListedMeter>, RegistryError> {
-    let registries = Registry::open_all(keys)?;
-    let mut all = Vec::new();
-    for registry in &registries {
-        all.extend(registry.list(stored)?);
-    }
-    if registries.iter().all(|registry| registry.network.is_default()) {
-        for meter in &mut all {
-            meter.network = None;
+impl KeyStore {
+    /// All meters of all networks that there are keys of, by network and number, also those that are revoked. stored: what a database says
+    /// of them, if there is one.
+    ///
+    /// # Errors
+    /// [`RegistryError`]: there are no keys, or some are not as they should be.
+    pub fn list(&self, stored: &[Meter]) -> Result<Vec<ListedMeter>, RegistryError> {
+        let registries = self.open_all()?;
+        let mut all = Vec::new();
+        for registry in &registries {
+            all.extend(registry.list(stored)?);
         }
+        if registries.iter().all(|registry| registry.network.is_default()) {
+            for meter in &mut all {
+                meter.network = None;
+            }
+        }
+        Ok(all)
     }
-    Ok(all)
 }
 
 impl Registry {

@@ -1,7 +1,8 @@
 //! The folders of networks: network 0's is the collector's folder of keys, each other's `networks/<number>` within it.
 
-use super::file::{make_folder, read_toml};
-use super::{COLLECTOR, METERS, MeterFile, Registry, RegistryError};
+use super::RegistryError;
+use super::file::make_folder;
+use super::files::{COLLECTOR, METERS};
 use crate::network::NetworkId;
 use std::fs;
 use std::io::ErrorKind;
@@ -13,7 +14,7 @@ const NETWORKS: &str = "networks";
 ///
 /// # Errors
 /// [`RegistryError::File`], and [`RegistryError::Bad`] for a folder that is no network's.
-pub fn networks(keys: &Path) -> Result<Vec<NetworkId>, RegistryError> {
+pub(super) fn networks(keys: &Path) -> Result<Vec<NetworkId>, RegistryError> {
     let mut found = Vec::new();
     if keys.join(COLLECTOR).exists() || keys.join(METERS).exists() {
         found.push(NetworkId::DEFAULT);
@@ -45,7 +46,7 @@ pub fn networks(keys: &Path) -> Result<Vec<NetworkId>, RegistryError> {
 }
 
 /// Where a network's files are.
-pub(crate) fn folder_of(keys: &Path, network: NetworkId) -> PathBuf {
+pub(super) fn folder_of(keys: &Path, network: NetworkId) -> PathBuf {
     match network.named() {
         None => keys.to_owned(),
         Some(network) => keys.join(NETWORKS).join(network.to_string()),
@@ -59,13 +60,4 @@ pub(super) fn make_room(keys: &Path, network: NetworkId) -> Result<PathBuf, Regi
         make_folder(&keys.join(NETWORKS))?;
     }
     Ok(folder_of(keys, network))
-}
-
-/// As [`Registry::add`], in the network that the file names.
-///
-/// # Errors
-/// Those of [`Registry::add`]; [`RegistryError::Missing`] where there is no such network.
-pub fn add_file(keys: &Path, path: &Path) -> Result<MeterFile, RegistryError> {
-    let file: MeterFile = read_toml(path)?;
-    Registry::open_existing(keys, file.network)?.add(path)
 }

@@ -1,8 +1,12 @@
-//! What changes in the key files while the service runs.
+//! What changes of a network's keys while the service runs.
 
 use super::file::Folder;
-use super::{COLLECTOR, METERS, MeterFile, RegistryError, read_meter};
+use super::files::{COLLECTOR, METERS, read_meter};
+use super::sealed::SealedNetwork;
+use super::sealed_poller::SealedPoller;
+use super::{MeterFile, RegistryError};
 use crate::network::{GlobalMeterId, NetworkId};
+use crate::partition::{Partition, Slices};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
@@ -19,14 +23,12 @@ pub enum Change {
         file: MeterFile,
         /// The epoch of the old ones.
         old_epoch: u32,
-        old_public: PublicKey,
     },
     /// It is there no more.
     Revoked {
         meter: GlobalMeterId,
         /// The epoch of its keys.
         epoch: u32,
-        public: PublicKey,
     },
 }
 
@@ -58,9 +60,45 @@ impl FileState {
     }
 }
 
-/// Sees what changes in a network's key files.
+/// Sees what changes of a network's keys.
 #[derive(Debug)]
-pub struct RegistryPoller {
+pub struct RegistryPoller(Polled);
+
+#[derive(Debug)]
+enum Polled {
+    Files(FilePoller),
+    Sealed(SealedPoller),
+}
+
+impl RegistryPoller {
+    pub(super) fn of_files(
+        network: NetworkId,
+        folder: Folder,
+        known: &BTreeMap<MeterId, MeterFile>,
+    ) -> RegistryPoller {
+        RegistryPoller(Polled::Files(FilePoller::new(network, folder, known)))
+    }
+
+    pub(super) fn of_sealed(
+        sealed: SealedNetwork,
+        of: Option<(Partition, Slices)>,
+        known: &BTreeMap<MeterId, MeterFile>,
+    ) -> RegistryPoller {
+        RegistryPoller(Polled::Sealed(SealedPoller::new(sealed, of, known)))
+    }
+
+    /// Returns the changes since the last poll. Keys that are not as they should be are reported once, and change nothing: their meter stays
+    /// with those that it has. Costs little where nothing changed.
+    pub fn poll(&mut self) -> (Vec<Change>, Vec<RegistryError>) {
+        match &mut self.0 {
+            Polled::Files(files) => files.poll(),
+            Polled::Sealed(sealed) => sealed.poll(),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct FilePoller {
     network: NetworkId,
     folder: Folder,
     known: BTreeMap<MeterId, FileState>,
@@ -68,19 +106,14 @@ pub struct RegistryPoller {
     stamps: HashMap<String, (Stamp, Option<MeterId>)>,
 }
 
-impl RegistryPoller {
-    pub(super) fn new(
-        network: NetworkId,
-        folder: Folder,
-        known: &BTreeMap<MeterId, MeterFile>,
-    ) -> RegistryPoller {
+impl FilePoller {
+    fn new(network: NetworkId, folder: Folder, known: &BTreeMap<MeterId, MeterFile>) -> FilePoller {
         let known = known.iter().map(|(meter, file)| (*meter, FileState::of(file))).collect();
-        RegistryPoller { network, folder, known, stamps: HashMap::new() }
+        FilePoller { network, folder, known, stamps: HashMap::new() }
     }
 
-    /// Returns the changes since the last poll. A file that is not as it should be is reported once, and changes nothing: its meter stays
-    /// with the keys that it has. Costs a look at each file's time, and reads only what is new.
-    pub fn poll(&mut self) -> (Vec<Change>, Vec<RegistryError>) {
+    /// Costs a look at each file's time, and reads only what is new.
+    fn poll(&mut self) -> (Vec<Change>, Vec<RegistryError>) {
         let (mut changes, mut problems) = (Vec::new(), Vec::new());
         let names = match self.folder.names(METERS) {
             // Without the collector's key all of the folder went away, an unmounted disk for one: no meter was revoked by that.
@@ -113,7 +146,7 @@ impl RegistryPoller {
             let stays = there.contains(meter);
             if !stays {
                 let meter = self.network.meter(*meter);
-                changes.push(Change::Revoked { meter, epoch: known.epoch, public: known.public });
+                changes.push(Change::Revoked { meter, epoch: known.epoch });
             }
             stays
         });
@@ -142,9 +175,7 @@ impl RegistryPoller {
                 );
                 return Err(RegistryError::Bad { path: self.folder.path_of(name), problem });
             }
-            Some(before) => {
-                changes.push(Change::Rotated { old_epoch: before.epoch, old_public: before.public, file })
-            }
+            Some(before) => changes.push(Change::Rotated { old_epoch: before.epoch, file }),
             None => changes.push(Change::Added(file)),
         }
         self.known.insert(meter, now);

@@ -7,7 +7,7 @@ use crate::fence::Fence;
 use crate::link::{self, Beginning, End, LinkHandle, Parts};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
-use crate::registry::{self, MeterFile, Registry};
+use crate::registry::{KeyStore, MeterFile, Meters};
 use crate::store::{KeptMeter, Reader, Sharing, Store, StoreError, Write};
 use crate::writer::{Jobs, WriterHandle};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +20,7 @@ use wire::meter::{MeterId, Policy, Suite};
 /// The store, and the links that are there. Its calls block.
 pub(crate) struct Links {
     config: Config,
+    keys: KeyStore,
     slices: Slices,
     handle: LinkHandle,
     reader: Reader,
@@ -57,9 +58,10 @@ impl Links {
             }
         };
         let reader = store.reader();
+        let keys = KeyStore::of(&reader, config.keks.as_ref(), &config.keys)?;
         let (jobs, store) = Jobs::start(store).map_err(ServiceError::Thread)?;
         let (jobs, handle) = (Arc::new(jobs), LinkHandle::new(slices));
-        Ok(Links { config, slices, handle, reader, jobs, store, running: BTreeMap::new(), runtime })
+        Ok(Links { config, keys, slices, handle, reader, jobs, store, running: BTreeMap::new(), runtime })
     }
 
     pub(crate) fn handle(&self) -> &LinkHandle {
@@ -79,6 +81,10 @@ impl Links {
         self.jobs.counts().fenced.load(Ordering::Relaxed)
     }
 
+    pub(crate) fn keys(&self) -> &KeyStore {
+        &self.keys
+    }
+
     /// What is stored of all meters.
     pub(super) fn kept(&self) -> Result<Kept, StoreError> {
         let mut kept = Kept::new();
@@ -94,9 +100,23 @@ impl Links {
         network: NetworkId,
         kept: &BTreeMap<MeterId, KeptMeter>,
     ) -> Result<(), ServiceError> {
-        let known = kept.values().filter(|kept| kept.revoked_ms.is_none());
-        let known: Vec<MeterId> = known.map(|kept| kept.meter.meter).collect();
-        belongs(&self.config, network, &known, |_| false, |_| false)
+        match kept.values().filter(|kept| kept.revoked_ms.is_none()).count() {
+            0 => Ok(()),
+            meters => Err(self.other_keys(network, meters)),
+        }
+    }
+
+    /// One that is not there, or another's, must not revoke all meters.
+    fn other_keys(&self, network: NetworkId, meters: usize) -> ServiceError {
+        let (keys, db) = (self.keys.of_network(network), self.config.db.clone());
+        let or = match self.keys {
+            KeyStore::Folder(_) => "give the folder that belongs to it with --keys",
+            KeyStore::Database(_) => {
+                "take the folder of keys that belongs to it into the database with 'wattseal meters import FOLDER'"
+            }
+        };
+        let of = network.named().map_or_else(String::new, |network| format!(" of network {network}"));
+        ServiceError::OtherKeys { keys, db, meters, of, or }
     }
 
     /// Begins a partition's link, which writes under the lease. Returns how many meters it has.
@@ -124,18 +144,18 @@ impl Links {
         end: Option<End>,
     ) -> Result<usize, ServiceError> {
         let (network, slices) = (partition.network, self.slices);
-        let registry = Registry::open_network(&self.config.keys, network)?;
+        let registry = self.keys.open_network(network)?;
+        let stored = self.reader.names(network)?;
+        if !registry.belongs_to(&stored)? {
+            return Err(self.other_keys(network, stored.len()));
+        }
+        drop(stored);
         let issued = registry.issued()?;
-        let mut files = registry.load()?;
-        // The last meter's revocation is in the folder.
-        let revoked = registry.revoked()?;
-        let (has_keys, was_revoked) =
-            (|meter: &MeterId| files.contains_key(meter), |meter: &MeterId| revoked.contains_key(meter));
-        belongs(&self.config, network, &self.reader.names(network)?, has_keys, was_revoked)?;
-        let policy = self.policy(network, &files);
-        let poller = registry.poller(&files);
-        files.retain(|meter, _| slices.of(*meter) == partition.slice);
-        let records = files.iter().map(|(meter, file)| (*meter, (file.epoch, file.record.clone()))).collect();
+        let Meters { files, network_seals } = registry.load_of(partition, slices)?;
+        let policy = self.policy(network, &files, network_seals);
+        let poller = registry.poller_of(Some((partition, slices)), &files);
+        let meters = files.len();
+        let records = files.into_iter().map(|(meter, file)| (meter, (file.epoch, file.record))).collect();
         let identity = registry.identity().clone();
         let writer = self.writer();
         let commit =
@@ -159,12 +179,17 @@ impl Links {
         let following = registry_changes::follow(poller, self.handle.clone(), (partition, slices));
         let following = self.runtime.spawn(following);
         self.running.insert(partition, RunningLink { thread, following });
-        Ok(files.len())
+        Ok(meters)
     }
 
-    fn policy(&self, network: NetworkId, files: &BTreeMap<MeterId, MeterFile>) -> Policy {
+    fn policy(
+        &self,
+        network: NetworkId,
+        files: &BTreeMap<MeterId, MeterFile>,
+        network_seals: bool,
+    ) -> Policy {
         let seals = |file: &MeterFile| file.record.setup.suite != Suite::None;
-        let require_sealed = self.config.require_sealed.unwrap_or_else(|| files.values().any(seals));
+        let require_sealed = self.config.require_sealed.unwrap_or(network_seals);
         if require_sealed {
             for meter in files.iter().filter(|(_, file)| !seals(file)).map(|(meter, _)| meter) {
                 tracing::warn!(
@@ -211,23 +236,6 @@ impl Links {
     /// # Errors
     /// [`ServiceError::Registry`]
     pub(crate) fn networks(&self) -> Result<BTreeSet<NetworkId>, ServiceError> {
-        Ok(registry::networks(&self.config.keys)?.into_iter().collect())
+        Ok(self.keys.networks()?.into_iter().collect())
     }
-}
-
-/// Looks whether a folder of keys is that of a network's meters in the database: one that is not there, or another's, must not revoke
-/// all of them. known: those that are not revoked.
-fn belongs(
-    config: &Config,
-    network: NetworkId,
-    known: &[MeterId],
-    has_keys: impl Fn(&MeterId) -> bool,
-    was_revoked: impl Fn(&MeterId) -> bool,
-) -> Result<(), ServiceError> {
-    if known.is_empty() || known.iter().any(has_keys) || known.iter().all(was_revoked) {
-        return Ok(());
-    }
-    let (keys, db) = (registry::folder_of(&config.keys, network), config.db.clone());
-    let of = network.named().map_or_else(String::new, |network| format!(" of network {network}"));
-    Err(ServiceError::OtherKeys { keys, db, meters: known.len(), of })
 }

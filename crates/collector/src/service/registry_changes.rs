@@ -1,11 +1,10 @@
-//! Brings changes of the key files to the links while the service runs.
+//! Brings changes of the keys to the links while the service runs.
 
 use crate::link::{LinkError, LinkHandle};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
-use crate::registry::{self, Change, RegistryPoller};
+use crate::registry::{Change, KeyStore, RegistryPoller};
 use std::collections::{BTreeSet, VecDeque};
-use std::path::PathBuf;
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -79,13 +78,13 @@ async fn apply(link: &LinkHandle, change: &Change) -> Result<(), LinkError> {
 }
 
 /// Says of networks that are new that they are heard from the next start on. known: those that have a link. Goes on for ever.
-pub(super) async fn look_for_networks(keys: PathBuf, mut known: BTreeSet<NetworkId>) {
+pub(super) async fn look_for_networks(keys: KeyStore, mut known: BTreeSet<NetworkId>) {
     let mut ticks = interval(LOOK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
         let keys = keys.clone();
-        let Ok(found) = tokio::task::spawn_blocking(move || registry::networks(&keys)).await else { return };
+        let Ok(found) = tokio::task::spawn_blocking(move || keys.networks()).await else { return };
         // What cannot be looked at is told of at the next start.
         for network in found.unwrap_or_default() {
             if known.insert(network) {

@@ -95,7 +95,8 @@ pub(super) struct Expected {
 /// What the writer knows without asking: nobody else writes these meters.
 #[derive(Debug)]
 pub(super) struct Kept {
-    latest: HashMap<GlobalMeterId, Latest>,
+    /// Each by itself in memory: the map is half empty when there are very many.
+    latest: HashMap<GlobalMeterId, Box<Latest>>,
     /// What this batch changed, as it was before; `None`: was not there.
     before: HashMap<GlobalMeterId, Option<Latest>>,
     /// Messages that wait to be forwarded; now, and before this batch.
@@ -113,7 +114,7 @@ impl Kept {
     /// Knows these meters as they are stored, from now on.
     pub(super) fn load(&mut self, session: Session<'_>, keys: Keys) -> Result<(), SqlError> {
         latest::load(session, keys, |meter, of_meter| {
-            self.latest.insert(meter, of_meter);
+            self.latest.insert(meter, Box::new(of_meter));
         })
     }
 
@@ -211,7 +212,7 @@ impl Kept {
         self.outbox.0 = self.outbox.1;
         for (meter, before) in self.before.drain() {
             match before {
-                Some(before) => self.latest.insert(meter, before),
+                Some(before) => self.latest.insert(meter, Box::new(before)),
                 None => self.latest.remove(&meter),
             };
         }
@@ -220,7 +221,7 @@ impl Kept {
     /// A meter's row, to be changed.
     fn changed(&mut self, meter: GlobalMeterId) -> Option<&mut Latest> {
         let latest = self.latest.get_mut(&meter)?;
-        self.before.entry(meter).or_insert(Some(*latest));
+        self.before.entry(meter).or_insert(Some(**latest));
         Some(latest)
     }
 
@@ -337,7 +338,7 @@ impl Kept {
         let label = new.label.as_deref();
         match self.latest.entry(meter) {
             Entry::Vacant(vacant) => {
-                vacant.insert(Latest::new(epoch, suite));
+                vacant.insert(Box::new(Latest::new(epoch, suite)));
                 self.before.insert(meter, None);
                 let state = json(&new.state)?;
                 session.execute(
@@ -359,7 +360,7 @@ impl Kept {
                     session.execute(update, values![meter, label])?;
                     return Ok(Written::Done);
                 }
-                self.before.entry(meter).or_insert(Some(*latest));
+                self.before.entry(meter).or_insert(Some(**latest));
                 latest.rotate(epoch, suite);
                 session.execute(
                     "UPDATE meters SET epoch = $2, label = coalesce($3, label), state = $4, interval_s = $5, revoked_ms = NULL \

@@ -148,7 +148,7 @@ impl StoreError {
     }
 
     /// Makes the error of a question that has no answer.
-    pub(super) fn asked(place: &Place, error: SqlError) -> StoreError {
+    pub(crate) fn asked(place: &Place, error: SqlError) -> StoreError {
         match (place, error) {
             (Place::File(path), SqlError::Sqlite(error)) => StoreError::of(path, &error),
             (_, SqlError::Sqlite(error)) => {

@@ -7,13 +7,13 @@ use crate::partition::{Partition, SPREAD, Slices};
 use wire::meter::MeterId;
 
 /// The first and the last key that a network's meters may have.
-pub(super) fn keys_of(network: NetworkId) -> (i64, i64) {
+pub(crate) fn keys_of(network: NetworkId) -> (i64, i64) {
     (network.meter(MeterId::MIN).key(), network.meter(MeterId::MAX).key())
 }
 
 /// Which meters a question is about.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Keys {
+pub(crate) enum Keys {
     All,
     OfNetwork(NetworkId),
     OfPartition(Partition, Slices),
@@ -21,12 +21,12 @@ pub(super) enum Keys {
 
 impl Keys {
     /// What a question has behind WHERE: `$1` to `$4` are [`Keys::page`]'s.
-    pub(super) fn sql() -> String {
+    pub(crate) fn sql() -> String {
         format!("meter > $1 AND meter <= $2 AND meter % 65536 * {SPREAD} % 65536 / $3 = $4")
     }
 
     /// The values of the next page, and how many rows it has at most. after: the last key that was seen.
-    pub(super) fn page(self, after: Option<i64>, most: i64) -> [Value<'static>; 5] {
+    pub(crate) fn page(self, after: Option<i64>, most: i64) -> [Value<'static>; 5] {
         let ((first, last), (slices, slice)) = match self {
             Keys::All => ((0, i64::MAX), (1, 0)),
             Keys::OfNetwork(network) => (keys_of(network), (1, 0)),

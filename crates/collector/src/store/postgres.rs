@@ -41,6 +41,19 @@ use writers::Backend;
 /// What a statement of who reads may take.
 const READ_TIMEOUT_S: u32 = 30;
 
+/// Makes the tables of a database that is empty.
+pub(super) fn make_tables(server: &Arc<Server>) -> Result<(), StoreError> {
+    let place = Place::Server(Arc::clone(server));
+    let connection = Connection::connect(server).map_err(|error| error.of(&place))?;
+    let (found, _) = writers::lock(&connection, &place, false, None)?;
+    let make = || {
+        connection.simple("BEGIN")?;
+        schema::migrate(&connection, found)?;
+        writer::commit(&connection)
+    };
+    make().map_err(|error| StoreError::asked(&place, error))
+}
+
 /// Who writes; of several one.
 pub(super) struct Store {
     seat: Seat,

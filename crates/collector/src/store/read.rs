@@ -3,8 +3,8 @@
 mod rows;
 mod series;
 
-pub(crate) use rows::kept_from_s;
-pub(super) use rows::{METERS_OF_A_PAGE, alert, command, json, name_of_role, name_of_state};
+pub(crate) use rows::{METERS_OF_A_PAGE, kept_from_s};
+pub(super) use rows::{alert, command, json, name_of_role, name_of_state};
 pub(super) use series::rollups;
 pub(crate) use series::{Stored, stored};
 
@@ -94,6 +94,20 @@ impl Reader {
         match Reader::open(place) {
             Err(StoreError::Empty { .. }) => Ok(None),
             opened => opened.map(Some),
+        }
+    }
+
+    /// As [`Reader::open`]; a server's database that is empty gets its tables.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn open_or_make(place: &Place) -> Result<Reader, StoreError> {
+        match (Reader::open(place), place) {
+            (Err(StoreError::Empty { .. }), Place::Server(server)) => {
+                postgres::make_tables(server)?;
+                Reader::open(place)
+            }
+            (opened, _) => opened,
         }
     }
 
@@ -297,6 +311,26 @@ impl Reader {
             Pool::Postgres(pool) => pool.measure(&mut health),
         }
         health
+    }
+
+    /// Where it is.
+    pub(crate) fn place(&self) -> &Place {
+        &self.shared.place
+    }
+
+    /// Changes something that is no writer's, in one transaction: what is `Ok` is durable, and else nothing was changed. A file is its
+    /// writer's alone.
+    pub(crate) fn change<T, E: From<StoreError>>(
+        &self,
+        change: impl FnOnce(Session<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        match &self.shared.pool {
+            Pool::Postgres(pool) => pool.change(change),
+            Pool::Sqlite(_) => {
+                let what = "only a server's database has keys in it".to_owned();
+                Err(StoreError::Unsuited { place: self.shared.place.clone(), what }.into())
+            }
+        }
     }
 
     /// Asks within one transaction, so that all answers are of the same moment.

@@ -82,6 +82,35 @@ fn a_database_s_password_is_never_shown() {
     assert!(String::from_utf8_lossy(&help.stdout).contains("postgres://wattseal@localhost"), "an example");
 }
 
+/// Meters are registered in an empty database, by a key-encryption key of a file or of the environment.
+#[test]
+fn meters_are_registered_in_a_database_without_a_folder_of_keys() {
+    let (folder, server) = (tempfile::tempdir().expect("a folder"), testkit::postgres::shared());
+    let (path, db) = (folder.path(), server.url(&server.database()));
+    assert!(wattseal(path, &["meters", "new-kek", "kek"]).status.success());
+    let provision = ["meters", "provision", "7-258", "--db", &db, "--kek-file", "kek"];
+    assert_eq!(rows(path, &provision)[0]["meter"], 258);
+    let kek = std::fs::read_to_string(path.join("kek")).expect("there");
+    let list = |kek: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal-collector"));
+        command.current_dir(path).args(["meters", "list", "--format", "json", "--db", &db]);
+        command.env("WATTSEAL_KEK", kek).output().expect("it runs")
+    };
+    let listed: Value = serde_json::from_slice(&list(&kek).stdout).expect("rows");
+    assert_eq!((&listed[0]["network"], &listed[0]["state"]), (&7.into(), &"registered".into()));
+    assert!(!path.join("wattseal.keys").exists(), "no folder of keys");
+    // What is no KEK is not shown; none, another, and one for a file are refused.
+    let text = error(&list(&kek[..20]), 2);
+    assert!(text.contains("WATTSEAL_KEK") && !text.contains(&kek[4..20]), "{text}");
+    let text = error(&wattseal(path, &["meters", "list", "--db", &db]), 2);
+    assert!(text.contains("none is given") && text.contains("--kek-file"), "{text}");
+    assert!(wattseal(path, &["meters", "new-kek", "other"]).status.success());
+    let text = error(&wattseal(path, &["meters", "keks", "--db", &db, "--kek-file", "other"]), 2);
+    assert!(text.contains("the file of") && text.contains("--kek-file"), "{text}");
+    let text = error(&wattseal(path, &["meters", "list", "--kek-file", "kek"]), 2);
+    assert!(text.contains("postgres://"), "{text}");
+}
+
 /// On a Raspberry Pi there is this binary alone; in a clone it is called by another name.
 #[test]
 fn help_has_the_name_that_was_typed() {

@@ -6,6 +6,7 @@ mod cluster;
 mod command_line;
 mod concentrator;
 mod documentation;
+mod keys;
 mod link;
 mod modules;
 mod mqtt;

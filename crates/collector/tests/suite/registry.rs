@@ -1,7 +1,7 @@
 //! The folder of key files: who may read it, that it is written whole, and that a running service sees what changes.
 
 use collector::network::GlobalMeterId;
-use collector::registry::{Change, MeterFile, Registry, RegistryError, list};
+use collector::registry::{Change, KeyStore, MeterFile, Registry, RegistryError};
 use rand::TryRngCore;
 use rand::rngs::OsRng;
 use std::fs;
@@ -122,7 +122,7 @@ fn keys_that_others_can_read_are_refused_with_the_command_that_mends_it() {
 fn a_damaged_file_is_named_with_its_line_and_nothing_of_its_keys() {
     let (folder, registry) = fresh();
     let (file, _) = registry.provision(Setup::usual(1), 0, &folder.path().join("images")).expect("a meter");
-    let path = registry.path().join("meters/00001.toml");
+    let path = registry.path().expect("files").join("meters/00001.toml");
     let text = fs::read_to_string(&path).expect("there");
     let key = text.lines().find_map(|line| line.strip_prefix("keys = ")).expect("keys").trim_matches('"');
     for (wrong, line) in [
@@ -144,8 +144,9 @@ fn a_damaged_file_is_named_with_its_line_and_nothing_of_its_keys() {
     }
     fs::write(&path, text).expect("written");
     assert_eq!(registry.load().expect("whole")[&1], file);
-    fs::remove_file(registry.path().join("collector.toml")).expect("there");
-    let error = Registry::open(registry.path()).expect_err("meters know no other key").to_string();
+    fs::remove_file(registry.path().expect("files").join("collector.toml")).expect("there");
+    let error =
+        Registry::open(registry.path().expect("files")).expect_err("meters know no other key").to_string();
     assert!(error.contains("collector.toml") && error.contains("backup"), "{error}");
 }
 
@@ -162,7 +163,8 @@ fn rotation_and_revocation_raise_the_epoch_and_leave_no_secret() {
     assert!(second.record.keys != first.record.keys && second.record.public != first.record.public);
     let revoked = registry.revoke(5).expect("revoked");
     assert_eq!((revoked.epoch, revoked.public), (2, second.record.public));
-    let left = fs::read_to_string(registry.path().join("revoked/00005-2.toml")).expect("there");
+    let left =
+        fs::read_to_string(registry.path().expect("files").join("revoked/00005-2.toml")).expect("there");
     let (key128, key256) = second.record.keys.expose();
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     assert!(!left.contains(&hex(key128)) && !left.contains(&hex(key256)) && !left.contains("keys"), "{left}");
@@ -209,11 +211,11 @@ fn a_running_service_sees_what_changes_and_keeps_what_it_had_where_a_file_is_dam
     assert_eq!(poll(&mut poller), []);
 
     let (new, _) = registry.rotate(1, 0, &images).expect("new keys");
-    let rotated = Change::Rotated { file: new.clone(), old_epoch: 1, old_public: one.record.public };
+    let rotated = Change::Rotated { file: new.clone(), old_epoch: 1 };
     assert_eq!(poll(&mut poller), [rotated]);
 
     // Damaged: said once, and the meter stays.
-    let path = registry.path().join("meters/00001.toml");
+    let path = registry.path().expect("files").join("meters/00001.toml");
     let good = fs::read_to_string(&path).expect("there");
     fs::write(&path, "epoch = ").expect("written");
     let (changes, problems) = poller.poll();
@@ -231,19 +233,18 @@ fn a_running_service_sees_what_changes_and_keeps_what_it_had_where_a_file_is_dam
     assert_eq!(poll(&mut poller), []);
 
     registry.revoke(1).expect("revoked");
-    let public = new.record.public;
-    assert_eq!(poll(&mut poller), [Change::Revoked { meter: 1.into(), epoch: 2, public }]);
+    assert_eq!(poll(&mut poller), [Change::Revoked { meter: 1.into(), epoch: 2 }]);
     assert_eq!(poll(&mut poller), []);
     let (again, _) = registry.provision(Setup::usual(1), 0, &images).expect("again");
     assert_eq!((again.epoch, poll(&mut poller)), (3, vec![Change::Added(again)]));
 
     // A folder that went away revokes nobody.
-    fs::rename(registry.path(), folder.path().join("elsewhere")).expect("moved");
+    fs::rename(registry.path().expect("files"), folder.path().join("elsewhere")).expect("moved");
     assert!(poller.poll().0.is_empty());
-    fs::create_dir_all(registry.path().join("meters")).expect("an empty one");
+    fs::create_dir_all(registry.path().expect("files").join("meters")).expect("an empty one");
     assert_eq!(poller.poll().0, []);
-    fs::remove_dir_all(registry.path()).expect("gone");
-    fs::rename(folder.path().join("elsewhere"), registry.path()).expect("back");
+    fs::remove_dir_all(registry.path().expect("files")).expect("gone");
+    fs::rename(folder.path().join("elsewhere"), registry.path().expect("files")).expect("back");
     assert_eq!(poll(&mut poller), []);
 }
 
@@ -253,9 +254,9 @@ fn a_meter_comes_over_from_another_folder_with_its_file() {
     let images = folder.path().join("images");
     let (file, _) = registry.provision(Setup::usual(3), 0, &images).expect("a meter");
     let saved = folder.path().join("saved.toml");
-    fs::copy(registry.path().join("meters/00003.toml"), &saved).expect("copied");
+    fs::copy(registry.path().expect("files").join("meters/00003.toml"), &saved).expect("copied");
     assert!(matches!(registry.add(&saved), Err(RegistryError::Exists(meter)) if meter == 3.into()));
-    fs::remove_file(registry.path().join("meters/00003.toml")).expect("lost");
+    fs::remove_file(registry.path().expect("files").join("meters/00003.toml")).expect("lost");
     assert_eq!(registry.add(&saved).expect("restored"), file);
     registry.revoke(3).expect("there");
     assert_eq!(registry.add(&saved).expect("taken back"), file);
@@ -272,7 +273,7 @@ fn a_meter_comes_over_from_another_folder_with_its_file() {
     let later = MeterFile { epoch: 2, ..other };
     fs::write(&saved, toml::to_string(&later).expect("TOML")).expect("written");
     assert_eq!(registry.add(&saved).expect("new keys"), later);
-    let listed = || list(registry.path(), &[]).expect("one");
+    let listed = || KeyStore::Folder(registry.path().expect("files").to_owned()).list(&[]).expect("one");
     let listed_now = listed();
     assert_eq!((listed_now.len(), listed_now[0].state, listed_now[0].epoch), (1, "registered", 2));
     registry.revoke(3).expect("there");
@@ -285,7 +286,8 @@ fn a_meter_comes_over_from_another_folder_with_its_file() {
 fn what_the_superuser_writes_is_the_service_s() {
     use std::os::unix::fs::{MetadataExt, chown};
     let (folder, registry) = fresh();
-    let (keys, meters) = (registry.path().to_owned(), registry.path().join("meters"));
+    let (keys, meters) =
+        (registry.path().expect("files").to_owned(), registry.path().expect("files").join("meters"));
     // Only the superuser can give files away.
     if chown(&meters, Some(1234), Some(1235)).is_err() {
         return;

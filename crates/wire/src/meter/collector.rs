@@ -187,7 +187,8 @@ pub enum CollectorError {
 pub struct Collector {
     identity: Arc<Identity>,
     policy: Policy,
-    meters: HashMap<MeterId, Session>,
+    /// Each by itself in memory: the map is half empty when there are very many.
+    meters: HashMap<MeterId, Box<Session>>,
     /// Which meter has a name, or may have it.
     names: HashMap<MeterId, MeterId>,
     /// The meters that commands wait for.
@@ -253,7 +254,7 @@ impl Collector {
         if let Some(address) = state.addresses().iter().find(taken) {
             return Err(CollectorError::NameTaken(address.name));
         }
-        let mut session = Session::new(record, state);
+        let mut session = Box::new(Session::new(record, state));
         session.close_what_is_open(&self.policy);
         self.meters.insert(meter, session);
         self.tidy(meter);
@@ -294,7 +295,7 @@ impl Collector {
     /// Returns the packets rejected since the start in the name of a meter.
     #[must_use]
     pub fn counters_of(&self, meter: MeterId) -> Option<&Counters> {
-        self.meters.get(&meter).map(|session| &session.counters)
+        self.meters.get(&meter).map(|session| session.counters())
     }
 
     /// Takes a packet: address first, without the radio's length byte and check sum. Any bytes. It is [`Collector::gather`],
@@ -322,7 +323,7 @@ impl Collector {
         Gathered::Done(match session.gather(&packet, &self.policy) {
             Gathering::Piece => Heard::Piece,
             Gathering::Rejected(rejection) => {
-                session.counters.count(rejection);
+                session.count(rejection);
                 self.reject(rejection)
             }
             Gathering::Whole(message, addresses) => {
@@ -343,15 +344,15 @@ impl Collector {
         let heard = session.take(message, &self.identity, &self.policy, now_ms);
         match &heard {
             Heard::Rejected(rejection) => {
-                session.counters.count(*rejection);
+                session.count(*rejection);
                 self.counters.count(*rejection);
             }
             Heard::OtherSuite => {
-                session.counters.count(Rejection::Suite);
+                session.count(Rejection::Suite);
                 self.counters.count(Rejection::Suite);
             }
             Heard::NumberReused(_) => {
-                session.counters.count(Rejection::NumberReused);
+                session.count(Rejection::NumberReused);
                 self.counters.count(Rejection::NumberReused);
             }
             Heard::Report(_) | Heard::Answer(_) | Heard::NumberTooLow { .. } => self.tidy(meter),
@@ -388,7 +389,7 @@ impl Collector {
         if !session.number_reused(n) {
             return Err(CollectorError::NotHandedOut { meter, n });
         }
-        session.counters.count(Rejection::NumberReused);
+        session.count(Rejection::NumberReused);
         self.counters.count(Rejection::NumberReused);
         Ok(())
     }
@@ -444,7 +445,7 @@ impl Collector {
     /// The commands that are not answered yet, in the order that they are sent in: ticket, what, how far.
     #[must_use]
     pub fn commands(&self, meter: MeterId) -> Vec<(u32, Order, Delivery)> {
-        self.meters.get(&meter).map(Session::commands).unwrap_or_default()
+        self.meters.get(&meter).map(|session| session.commands()).unwrap_or_default()
     }
 
     /// Says that a state, or a later one, is durable.
@@ -485,7 +486,7 @@ impl Collector {
     /// Bytes of unfinished messages that are held: at most 288 for each meter.
     #[must_use]
     pub fn held_bytes(&self) -> usize {
-        self.meters.values().map(Session::held_bytes).sum()
+        self.meters.values().map(|session| session.held_bytes()).sum()
     }
 
     fn reject(&mut self, rejection: Rejection) -> Heard {

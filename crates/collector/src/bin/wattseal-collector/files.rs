@@ -1,9 +1,11 @@
-//! `--db` and `--keys`.
+//! `--db`, `--keys` and `--kek-file`.
 
 use crate::failure::CommandError;
 use clap::Args;
-use collector::store::Place;
+use collector::registry::{KEK_VARIABLE, KeyRing, KeyStore};
+use collector::store::{Place, Reader};
 use std::path::PathBuf;
+use zeroize::Zeroizing;
 
 /// Where a collector keeps what it knows.
 #[derive(Args)]
@@ -13,6 +15,36 @@ pub(crate) struct Files {
     /// The folder of keys; made where there is none
     #[arg(long, value_name = "FOLDER", default_value = "wattseal.keys", global = true)]
     pub(crate) keys: PathBuf,
+    /// The keys are in the PostgreSQL database, sealed under the key-encryption key in this file, which its owner alone may read; may be
+    /// repeated: the first one seals what is new there [default: that of the environment's WATTSEAL_KEK, or the folder of keys]
+    #[arg(long, value_name = "FILE", global = true)]
+    kek_file: Vec<PathBuf>,
+}
+
+impl Files {
+    /// What the keys in the database are sealed under; `None`: they are in the folder.
+    pub(crate) fn keks(&self) -> Result<Option<KeyRing>, CommandError> {
+        let is_server = matches!(self.database.place()?, Place::Server(_));
+        if !self.kek_file.is_empty() {
+            if !is_server {
+                let what = "--kek-file is for keys in a database of PostgreSQL: give it with --db postgres://USER@HOST/NAME";
+                return Err(CommandError::Usage(what.into()));
+            }
+            return Ok(Some(KeyRing::of_files(&self.kek_file)?));
+        }
+        match std::env::var(KEK_VARIABLE).map(Zeroizing::new) {
+            Ok(text) if is_server => Ok(Some(text.parse()?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Where the keys are. reader: of the database, if there is one.
+    pub(crate) fn key_store(&self, reader: Option<&Reader>) -> Result<KeyStore, CommandError> {
+        Ok(match reader {
+            None => KeyStore::Folder(self.keys.clone()),
+            Some(reader) => KeyStore::of(reader, self.keks()?.as_ref(), &self.keys)?,
+        })
+    }
 }
 
 /// Where a collector's database is.

@@ -1,4 +1,4 @@
-//! `meters`: the key files of a collector.
+//! `meters`: the keys of a collector.
 
 use crate::failure::CommandError;
 use crate::files::Files;
@@ -6,10 +6,10 @@ use crate::names::meter;
 use crate::times::time;
 use clap::{Args, Subcommand};
 use collector::network::{GlobalMeterId, NetworkId};
-use collector::registry::{self, Images, ListedMeter, MeterFile, Registry};
-use collector::store::{Meter, Place, Reader, StoreError, Whose};
+use collector::registry::{Images, ListedMeter, MeterFile, WrappedKeys, make_kek};
+use collector::store::{Reader, Whose};
 use jiff::Timestamp;
-use output::{Answer, Format, csv, grouped, json, table};
+use output::{Answer, Bar, Format, csv, grouped, json, table};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use wire::meter::{MeterId, Setup, Suite};
@@ -63,6 +63,34 @@ enum What {
         #[arg(value_parser = meter)]
         meter: GlobalMeterId,
     },
+    /// Draw a key-encryption key, for keys in a database of PostgreSQL, and show its id
+    #[command(
+        after_help = "Keep a copy of it apart from the database and its backups: without it the keys in them are lost.\n\n\
+                            Example: wattseal meters new-kek wattseal.kek"
+    )]
+    NewKek {
+        /// The file to make, readable by its owner only
+        file: PathBuf,
+    },
+    /// Take the keys of a folder, and what belongs to them, into the database; no service may use them meanwhile
+    #[command(
+        after_help = "Example: wattseal meters import wattseal.keys --db postgres://wattseal@localhost/wattseal --kek-file wattseal.kek"
+    )]
+    Import {
+        /// The folder of keys; its files stay: delete them when workers have started without them
+        folder: PathBuf,
+    },
+    /// How many keys in the database are sealed under which key-encryption key
+    #[command(
+        after_help = "Example: wattseal meters keks --db postgres://wattseal@localhost/wattseal --kek-file wattseal.kek"
+    )]
+    Keks,
+    /// Seal all keys in the database under the first --kek-file, while workers go on that were started with it, too
+    #[command(
+        after_help = "Start each worker with both files first. Afterwards the old one is needed for old backups alone.\n\n\
+                      Example: wattseal meters rewrap --db postgres://wattseal@localhost/wattseal --kek-file new.kek --kek-file wattseal.kek"
+    )]
+    Rewrap,
 }
 
 #[derive(Args)]
@@ -148,32 +176,66 @@ impl Made {
 }
 
 pub(crate) fn run(args: MetersArgs) -> Result<Answer, CommandError> {
-    let stored = stored(&args.files.database.place()?)?;
-    let keys = &args.files.keys;
+    if let What::NewKek { file } = &args.what {
+        let id = make_kek(file)?;
+        let remark = "wattseal: keep a copy of it apart from the database and its backups: without it the keys in them are lost";
+        return Ok(Answer { data: format!("{id}\n"), remark: remark.into(), success: true });
+    }
+    let place = args.files.database.place()?;
+    let reader = match args.files.keks()? {
+        Some(_) => Some(Reader::open_or_make(&place)?),
+        None => Reader::open_if_any(&place)?,
+    };
+    let keys = args.files.key_store(reader.as_ref())?;
+    // What the database says of meters; nothing where there is none.
+    let now_ms = Timestamp::now().as_millisecond();
+    let stored = reader.map_or(Ok(Vec::new()), |reader| reader.meters(Whose::All, now_ms))?;
     let above = |meter| stored.iter().find(|of| of.meter == meter).map_or(0, |of| of.epoch);
     let (data, remark) = match args.what {
-        What::List => (listing(&registry::list(keys, &stored)?, args.format)?, String::new()),
+        What::List => (listing(&keys.list(&stored)?, args.format)?, String::new()),
         What::Provision(args_of) => {
             let mut made = Vec::new();
             for meter in &args_of.meters {
-                let registry = Registry::open_network(keys, meter.network)?;
+                let registry = keys.open_network(meter.network)?;
                 let (setup, images) = (setup(meter.meter, &args_of), &args_of.images.images);
                 made.push(Made::of(registry.provision(setup, above(*meter), images)?));
             }
             (makers(made, args.format)?, DELETE.to_owned())
         }
         What::Rotate { meter, images } => {
-            let registry = Registry::open_existing(keys, meter.network)?;
+            let registry = keys.open_existing(meter.network)?;
             let made = Made::of(registry.rotate(meter.meter, above(meter), &images.images)?);
             (makers(vec![made], args.format)?, DELETE.to_owned())
         }
         What::Add { file } => {
-            let file = registry::add_file(keys, &file)?;
+            let file = keys.add_file(&file)?;
             (String::new(), format!("wattseal: meter {} is registered, epoch {}", file.meter(), file.epoch))
         }
         What::Revoke { meter } => {
-            let revoked = Registry::open_existing(keys, meter.network)?.revoke(meter.meter)?;
+            let revoked = keys.open_existing(meter.network)?.revoke(meter.meter)?;
             (String::new(), format!("wattseal: meter {meter} is revoked, epoch {}", revoked.epoch))
+        }
+        // It was done above.
+        What::NewKek { .. } => (String::new(), String::new()),
+        What::Import { folder } => {
+            let meters = keys.import(&folder)?;
+            let files = folder.display();
+            let remark = format!(
+                "wattseal: the keys of {} meters are in {keys}; delete {files} when workers have started without it",
+                grouped(meters as i64)
+            );
+            (String::new(), remark)
+        }
+        What::Keks => (wrapped(&keys.wrapped()?, args.format)?, String::new()),
+        What::Rewrap => {
+            let (bar, all) = (Bar::new(), keys.wrapped()?.iter().map(|of| of.keys).sum());
+            let done = keys.rewrap(|done| bar.report(done, all, "keys"))?;
+            let remark = format!(
+                "wattseal: {} keys were sealed anew; all are under {}",
+                grouped(done.keys as i64),
+                done.kek
+            );
+            (wrapped(&keys.wrapped()?, args.format)?, remark)
         }
     };
     Ok(Answer { data, remark, success: true })
@@ -181,10 +243,18 @@ pub(crate) fn run(args: MetersArgs) -> Result<Answer, CommandError> {
 
 const DELETE: &str = "wattseal: these images are for one writing each, and have the meters' private keys; delete them when the meters are made";
 
-/// What a database says of meters; nothing where there is none.
-fn stored(db: &Place) -> Result<Vec<Meter>, StoreError> {
-    let now_ms = Timestamp::now().as_millisecond();
-    Reader::open_if_any(db)?.map_or(Ok(Vec::new()), |reader| reader.meters(Whose::All, now_ms))
+fn wrapped(keks: &[WrappedKeys], format: Format) -> Result<String, CommandError> {
+    Ok(match format {
+        Format::Json => json(keks)?,
+        Format::Csv => csv(keks)?,
+        Format::Table => {
+            let mut rows = table(&["key-encryption key", "keys"], 1);
+            for WrappedKeys { kek, keys } in keks {
+                rows.add_row([kek.clone(), grouped(*keys as i64)]);
+            }
+            format!("{rows}\n")
+        }
+    })
 }
 
 fn setup(meter: MeterId, args: &ProvisionArgs) -> Setup {

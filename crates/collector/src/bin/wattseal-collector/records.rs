@@ -73,7 +73,7 @@ pub(crate) fn run_audit(args: AuditArgs) -> Result<Answer, CommandError> {
     let reader = Reader::open(args.files.database.place()?)?;
     let registries = match args.public {
         true => Vec::new(),
-        false => Registry::open_all(&args.files.keys)?,
+        false => args.files.key_store(Some(&reader))?.open_all()?,
     };
     let bar = Bar::new();
     let progress = |done: u64, of: u64| bar.report(done, of, "messages");

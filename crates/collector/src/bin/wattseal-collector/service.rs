@@ -25,7 +25,9 @@ pub(crate) struct ServiceArgs {
 impl ServiceArgs {
     /// A service with these files, and no gateway.
     pub(crate) fn config(self, files: Files) -> Result<Config, CommandError> {
+        let keks = files.keks()?;
         let mut service = Config::new(files.database.place()?, files.keys);
+        service.keks = keks;
         service.store.zone = self.zone.unwrap_or_else(zone_here);
         service.store.keep_days = self.keep;
         service.require_sealed = self.require_sealed;

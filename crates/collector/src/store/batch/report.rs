@@ -83,7 +83,7 @@ impl Kept {
         if late && let Some(written) = known(session, reports, new)? {
             return Ok(written);
         }
-        self.before.entry(meter).or_insert(Some(*latest));
+        self.before.entry(meter).or_insert(Some(**latest));
         let started = matches!(&report.content, Content::Alert(alert) if is_start(alert));
         let lost = if late {
             latest.heard_late(heard_ms);

@@ -2,6 +2,7 @@
 
 use super::connection::Connection;
 use super::server::Server;
+use super::writer::commit;
 use super::{READ_TIMEOUT_S, schema};
 use crate::store::sql::{Session, SqlError};
 use crate::store::{Health, Place, StoreError};
@@ -13,6 +14,9 @@ const CONNECTIONS: usize = 4;
 
 /// A question sees what was committed before it, in all of its parts.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+/// What a change says is durable, whatever server and user are set to.
+const BEGIN_CHANGE: &str = "BEGIN; SELECT set_config('synchronous_commit', 'on', true) \
+                            WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')";
 
 pub(in crate::store) struct Pool {
     place: Place,
@@ -77,26 +81,45 @@ impl Pool {
         &self,
         question: impl FnOnce(Session<'_>) -> Result<T, SqlError>,
     ) -> Result<T, StoreError> {
+        let asked = |error| StoreError::asked(&self.place, error);
+        let commit = |connection: &Connection| Ok(connection.simple("COMMIT").map(drop)?);
+        self.within(BEGIN, |session| question(session).map_err(asked), commit)
+    }
+
+    /// Changes something beside the writer, in one transaction: what is `Ok` is durable, and else nothing was changed.
+    pub(in crate::store) fn change<T, E: From<StoreError>>(
+        &self,
+        change: impl FnOnce(Session<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.within(BEGIN_CHANGE, change, commit)
+    }
+
+    fn within<T, E: From<StoreError>>(
+        &self,
+        begin: &str,
+        does: impl FnOnce(Session<'_>) -> Result<T, E>,
+        commit: impl FnOnce(&Connection) -> Result<(), SqlError>,
+    ) -> Result<T, E> {
         let mut lent = self.lend();
-        let connection = self.begun(lent.connection.take())?;
-        let answer = question(Session::Postgres(&connection)).and_then(|answer| {
-            connection.simple("COMMIT")?;
-            Ok(answer)
+        let connection = self.begun(lent.connection.take(), begin)?;
+        let done = does(Session::Postgres(&connection)).and_then(|done| {
+            commit(&connection).map_err(|error| StoreError::asked(&self.place, error))?;
+            Ok(done)
         });
         // One that came to no good end is not lent again.
-        lent.connection = answer.is_ok().then_some(connection);
-        answer.map_err(|error| StoreError::asked(&self.place, error))
+        lent.connection = done.is_ok().then_some(connection);
+        done
     }
 
     /// A connection with a transaction. One that was idle may be gone with its server: then another is made.
-    fn begun(&self, idle: Option<Connection>) -> Result<Connection, StoreError> {
+    fn begun(&self, idle: Option<Connection>, begin: &str) -> Result<Connection, StoreError> {
         if let Some(connection) =
-            idle.filter(|connection| !connection.is_closed() && connection.simple(BEGIN).is_ok())
+            idle.filter(|connection| !connection.is_closed() && connection.simple(begin).is_ok())
         {
             return Ok(connection);
         }
         let connection = self.connect()?;
-        connection.simple(BEGIN).map_err(|error| error.of(&self.place))?;
+        connection.simple(begin).map_err(|error| error.of(&self.place))?;
         Ok(connection)
     }
 

@@ -5,8 +5,12 @@ use crate::store::sql::{Session, SqlError, values};
 use crate::store::{Place, StoreError};
 
 /// What leads from each version of the schema to the next.
-const MIGRATIONS: &[&str] =
-    &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// The oldest server: PostgreSQL 15.
 const OLDEST: i64 = 150_000;

@@ -291,7 +291,7 @@ impl Writer {
 }
 
 /// Makes a transaction durable: on this server's disk, and on as many standbys as the server is told to wait for.
-fn commit(connection: &Connection) -> Result<(), SqlError> {
+pub(super) fn commit(connection: &Connection) -> Result<(), SqlError> {
     let warned = connection.warnings();
     // A time-out would end the wait for a standby, and the commit would be good on this server alone
     // (src/backend/replication/syncrep.c, SyncRepWaitForLSN): that is said by a warning.

@@ -17,7 +17,7 @@ use wire::meter::{MessageKind, MeterId, MeterState, Suite};
 /// Rows of a list at most.
 const MOST_LISTED: usize = 1000;
 /// Meters that are read at a time.
-pub(in crate::store) const METERS_OF_A_PAGE: i64 = 10_000;
+pub(crate) const METERS_OF_A_PAGE: i64 = 10_000;
 
 /// Returns a value as JSON text.
 pub(in crate::store) fn json(value: &impl Serialize) -> Result<String, SqlError> {

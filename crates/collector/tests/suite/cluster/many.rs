@@ -1,9 +1,10 @@
 //! How long a worker takes until it has very many meters, and what memory it takes then. docs/cluster.md says with which command.
 
 use super::stops::Process;
+use crate::keys::{kek, ring};
 use collector::network::NetworkId;
-use collector::registry::{MeterFile, Registry};
-use collector::store::{Options, Place, Store};
+use collector::registry::{KeyStore, MeterFile, Registry};
+use collector::store::{Options, Place, Reader, Store};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::os::unix::fs::OpenOptionsExt;
@@ -27,7 +28,7 @@ fn provision(keys: &Path, (server, database): (&Server, &str), network: NetworkI
     let file = toml::to_string(&MeterFile { network, epoch: 1, record: record.clone() }).expect("a file");
     for meter in 1..=meters {
         let text = file.replace("\nmeter = 1\n", &format!("\nmeter = {meter}\n"));
-        let path = registry.path().join(format!("meters/{meter:05}.toml"));
+        let path = registry.path().expect("files").join(format!("meters/{meter:05}.toml"));
         let mut options = std::fs::File::options();
         let mut file = options.write(true).create_new(true).mode(0o600).open(path).expect("a file");
         std::io::Write::write_all(&mut file, text.as_bytes()).expect("written");
@@ -71,14 +72,26 @@ fn a_worker_with_very_many_meters() {
     let server = Server::start(&["fsync=off", "shared_buffers=256MB"]);
     let database = server.database();
     let (url, db) = (nats.url(), server.url(&database));
-    drop(Store::open(Place::named(&db).expect("a URL"), &Options::default()).expect("the store opens"));
+    let place = Place::named(&db).expect("a URL");
+    drop(Store::open(place.clone(), &Options::default()).expect("the store opens"));
     let networks = wanted / METERS_OF_A_NETWORK;
+    // Where keys are: in the database, or, where it is asked for, in files.
+    let files = std::env::var("WATTSEAL_KEYS").is_ok_and(|keys| keys == "files");
+    let ring = ring(&[&kek(folder.path(), "kek")]);
     for network in 1..=networks {
-        provision(&folder.path().join("keys"), (&server, &database), NetworkId(network), METERS_OF_A_NETWORK);
+        let keys = folder.path().join("keys");
+        provision(&keys, (&server, &database), NetworkId(network), METERS_OF_A_NETWORK);
+        if !files {
+            let store = KeyStore::of(&Reader::open(place.clone()).expect("there"), Some(&ring), &keys);
+            store.and_then(|store| store.import(&keys)).expect("imported");
+            std::fs::remove_dir_all(&keys).expect("there");
+        }
     }
+    server.sql(&database, "VACUUM ANALYZE");
     // And network 0, which is always there.
     let partitions = networks as usize + 1;
-    let worker = |name: &str| Process::worker_of(folder.path(), &url, name, &db, &["--zone", "UTC"]);
+    let more: &[&str] = if files { &["--zone", "UTC"] } else { &["--zone", "UTC", "--kek-file", "kek"] };
+    let worker = |name: &str| Process::worker_of(folder.path(), &url, name, &db, more);
     let begun = Instant::now();
     let one = worker("one");
     has(&one, partitions);

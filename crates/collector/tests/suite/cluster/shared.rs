@@ -1,7 +1,9 @@
-//! Workers as processes that write one database of PostgreSQL: what becomes of it when one is stopped for a while, or killed.
+//! Workers as processes that write one database of PostgreSQL, which has the meters' keys, too: what becomes of it when one is stopped for a
+//! while, or killed.
 
 use super::stops::Process;
 use super::{Radio, until};
+use crate::keys::{kek, ring, store};
 use crate::link::station::SimulatedMeter;
 use collector::partition::Slices;
 use std::path::Path;
@@ -31,10 +33,13 @@ impl Stand {
         let slices: Slices = "4".parse().expect("slices");
         let register = |slice| {
             let name = (258..).find(|name| slices.of(*name) == slice).expect("there is one");
-            SimulatedMeter::register(&folder.path().join("keys"), name, Suite::Aes128Gcm, 1)
+            SimulatedMeter::register(&folder.path().join("files"), name, Suite::Aes128Gcm, 1)
         };
         let meters = (0..4).map(register).collect();
         let (url, database) = (nats.url(), server.database());
+        let keys = store(&database, &ring(&[&kek(folder.path(), "kek")])).expect("a database");
+        keys.import(&folder.path().join("files")).expect("imported");
+        std::fs::remove_dir_all(folder.path().join("files")).expect("there");
         let gateway = Process::gateway(folder.path(), &url, "127.0.0.1:0");
         let radio = Radio::near(gateway.address("udp"));
         Stand { folder, _nats: nats, url, server, database, meters, _gateway: gateway, radio }
@@ -42,12 +47,13 @@ impl Stand {
 
     fn worker(&self, name: &str) -> Process {
         let db = self.server.url(&self.database);
-        Process::worker_of(self.folder.path(), &self.url, name, &db, &["--slices", "4"])
+        Process::worker_of(self.folder.path(), &self.url, name, &db, &["--slices", "4", "--kek-file", "kek"])
     }
 
     fn two_workers(&self) -> [Process; 2] {
         let workers = [self.worker("one"), self.worker("two")];
         until("they share", || workers.iter().all(|worker| held(worker).len() == 2));
+        assert!(!self.folder.path().join("keys").exists(), "no folder of keys");
         workers
     }
 

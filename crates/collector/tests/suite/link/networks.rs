@@ -6,7 +6,7 @@ use collector::event::Event;
 use collector::gateway::HeardPacket;
 use collector::link::{CommandRequest, LinkError};
 use collector::network::{GlobalMeterId, NetworkId};
-use collector::registry::{Registry, RegistryError};
+use collector::registry::{KeyStore, Registry, RegistryError};
 use collector::service::{Config, MOST_NETWORKS, Running, ServiceError};
 use collector::store::{AlertFilter, Whose};
 use rand::SeedableRng;
@@ -224,7 +224,7 @@ async fn what_cannot_be_is_refused_at_the_start() {
     let text = start_again().await.expect_err("another network's").to_string();
     assert!(text.contains("meter 7-258") && text.contains("network 0"), "{text}");
     fs::remove_file(keys.join("meters/00258.toml")).expect("there");
-    let add = collector::registry::add_file(&keys, &seven.join("meters/00258.toml"));
+    let add = KeyStore::Folder(keys.clone()).add_file(&seven.join("meters/00258.toml"));
     assert!(matches!(add, Err(RegistryError::Exists(meter)) if meter == SEVEN.meter(METER)));
 
     // A folder that is no network's.

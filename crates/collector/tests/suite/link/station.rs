@@ -99,7 +99,7 @@ impl SimulatedMeter {
         let provision = Provision::generate(Setup { suite, ..Setup::usual(meter) }, &collector, &mut rng);
         let file = MeterFile { network, epoch, record: provision.record() };
         put(
-            &registry.path().join(format!("meters/{meter:05}.toml")),
+            &registry.path().expect("files").join(format!("meters/{meter:05}.toml")),
             &toml::to_string(&file).expect("a file"),
         );
         SimulatedMeter { provision, suite, collector, n: 0, rng }

@@ -74,6 +74,8 @@ impl Rejection {
 pub struct Counters([u64; NAMES.len()]);
 
 impl Counters {
+    pub(super) const NONE: Counters = Counters([0; NAMES.len()]);
+
     pub(super) fn count(&mut self, rejection: Rejection) {
         self.0[rejection.index()] += 1;
     }

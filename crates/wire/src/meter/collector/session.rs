@@ -39,7 +39,8 @@ pub(super) enum Gathering {
 pub(super) struct Session {
     pub(super) record: Arc<MeterRecord>,
     pub(super) state: MeterState,
-    pub(super) counters: Counters,
+    /// Most meters never have any.
+    counters: Option<Box<Counters>>,
     pub(super) names_changed: bool,
     pub(super) clock_check: ClockCheck,
     pub(super) attempts: Attempts,
@@ -58,7 +59,7 @@ impl Session {
         Session {
             record: Arc::new(record),
             state,
-            counters: Counters::default(),
+            counters: None,
             names_changed: true,
             clock_check: ClockCheck::default(),
             attempts,
@@ -68,6 +69,14 @@ impl Session {
             unexpected: 0,
             reused: None,
         }
+    }
+
+    pub(super) fn count(&mut self, rejection: Rejection) {
+        self.counters.get_or_insert_default().count(rejection);
+    }
+
+    pub(super) fn counters(&self) -> &Counters {
+        self.counters.as_deref().unwrap_or(&Counters::NONE)
     }
 
     /// What an order left open that was withdrawn ends with a later one whose number the meter keeps: a status would not do.

@@ -1,0 +1,71 @@
+//! Where the keys of a network are: the one seam between key files and keys that are sealed in a database.
+
+use super::file::Folder;
+use super::files::KeyFiles;
+use super::sealed::SealedNetwork;
+use super::{MeterFile, RegistryError, RevokedFile};
+use crate::network::NetworkId;
+use crate::partition::{Partition, Slices};
+use std::collections::BTreeMap;
+use wire::meter::{Identity, MeterId};
+
+/// What is read of a network's keys, and written, by one who looks at one moment of them, or who alone changes them.
+pub(super) trait Vault {
+    /// The collector's key pair.
+    fn identity(&self) -> Result<Option<Identity>, RegistryError>;
+    fn put_identity(&self, identity: &Identity) -> Result<(), RegistryError>;
+    /// Whether a meter is registered.
+    fn has_meters(&self) -> Result<bool, RegistryError>;
+    fn meter(&self, meter: MeterId) -> Result<Option<MeterFile>, RegistryError>;
+    /// All of them, or those of a partition.
+    fn meters(&self, of: Option<(Partition, Slices)>) -> Result<Meters, RegistryError>;
+    /// Whether one of these is registered.
+    fn has_any(&self, meters: &[MeterId]) -> Result<bool, RegistryError>;
+    fn put(&self, file: &MeterFile) -> Result<(), RegistryError>;
+    /// The meters that were revoked, each with the last of its keys.
+    fn revoked(&self) -> Result<BTreeMap<MeterId, RevokedFile>, RegistryError>;
+    fn last_revoked(&self, meter: MeterId) -> Result<Option<RevokedFile>, RegistryError>;
+    /// A meter's keys go.
+    fn revoke(&self, file: &RevokedFile) -> Result<(), RegistryError>;
+}
+
+/// Meters of a network.
+pub(crate) struct Meters {
+    pub(crate) files: BTreeMap<MeterId, MeterFile>,
+    /// Whether any of the network, not of these alone, was provisioned to seal.
+    pub(crate) network_seals: bool,
+}
+
+/// The keys of a network.
+#[derive(Clone, Debug)]
+pub(super) enum Keys {
+    Files { network: NetworkId, folder: Folder },
+    Sealed(SealedNetwork),
+}
+
+impl Keys {
+    /// Looks at one moment of them; of files each by itself.
+    pub(super) fn look<T>(
+        &self,
+        look: impl FnOnce(&dyn Vault) -> Result<T, RegistryError>,
+    ) -> Result<T, RegistryError> {
+        match self {
+            Keys::Files { network, folder } => look(&KeyFiles { network: *network, folder }),
+            Keys::Sealed(sealed) => sealed.look(|rows| look(rows)),
+        }
+    }
+
+    /// Changes them, while nobody else does.
+    pub(super) fn change<T>(
+        &self,
+        change: impl FnOnce(&dyn Vault) -> Result<T, RegistryError>,
+    ) -> Result<T, RegistryError> {
+        match self {
+            Keys::Files { network, folder } => {
+                let _lock = folder.lock()?;
+                change(&KeyFiles { network: *network, folder })
+            }
+            Keys::Sealed(sealed) => sealed.change(|rows| change(rows)),
+        }
+    }
+}

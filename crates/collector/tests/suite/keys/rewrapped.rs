@@ -1,0 +1,146 @@
+//! Another key-encryption key while a service goes on, from the packet to the acknowledgement.
+
+use super::{kek, place, ring, store};
+use crate::link::station::{Gateway, SimulatedMeter, WITHIN, put, start_with};
+use collector::link::CommandRequest;
+use collector::network::NetworkId;
+use collector::registry::{KeyRing, RegistryError, WrappedKeys};
+use collector::service::{Config, Running, ServiceError};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use testkit::postgres::shared;
+use wire::meter::{Setup, Suite};
+
+/// More than are wrapped in one transaction.
+const METERS: u16 = 1200;
+
+/// Until it is acknowledged, as a meter does.
+fn report(running: &Running, gateway: &Gateway, meter: &mut SimulatedMeter) {
+    let packets = meter.report();
+    let begun = Instant::now();
+    while begun.elapsed() < WITHIN {
+        gateway.hear(running.link(), 1, &packets);
+        if let Some(sent) = gateway.next_acknowledgement(Duration::from_secs(1))
+            && meter.acknowledged(&sent) == meter.n
+        {
+            return;
+        }
+    }
+    panic!("no acknowledgement");
+}
+
+async fn begin(folder: &Path, database: &str, ring: &KeyRing) -> Running {
+    let (db, keks) = (place(database), Some(ring.clone()));
+    start_with(folder, |config: &mut Config| (config.db, config.keks) = (db, keks)).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_keys_are_sealed_anew_while_meters_report_and_the_old_one_opens_nothing() {
+    let (folder, database) = (tempfile::tempdir().expect("a folder"), shared().database());
+    let (old, new) = (kek(folder.path(), "old"), kek(folder.path(), "new"));
+    let (before, both, after) = (ring(&[&old]), ring(&[&old, &new]), ring(&[&new, &old]));
+    let files = folder.path().join("files");
+    let mut meter = SimulatedMeter::register(&files, 258, Suite::Aes128Gcm, 1);
+    let keys = store(&database, &before).expect("the database");
+    keys.import(&files).expect("imported");
+    let registry = keys.open_existing(NetworkId(0)).expect("there");
+    let images = folder.path().join("images");
+    let other = registry.get(258).expect("there");
+    for meter in 1000..1000 + METERS {
+        let mut other = other.clone();
+        other.record.setup.meter = meter;
+        let file = folder.path().join("other.toml");
+        put(&file, &toml::to_string(&other).expect("TOML"));
+        registry.add(&file).expect("a meter");
+    }
+    let running = begin(folder.path(), &database, &both).await;
+    let gateway = Gateway::attach(running.link());
+    report(&running, &gateway, &mut meter);
+
+    let (done, rewrapping) = (AtomicBool::new(false), store(&database, &after).expect("both are known"));
+    let (wrapped, reported) = std::thread::scope(|scope| {
+        let (done, images) = (&done, &images);
+        // What commands seal meanwhile is under the one or the other, and is not left behind.
+        let provisioned = scope.spawn(|| {
+            let registry =
+                store(&database, &both).expect("known").open_existing(NetworkId(0)).expect("there");
+            for meter in 3000.. {
+                if done.load(Ordering::Relaxed) {
+                    break;
+                }
+                registry.provision(Setup::usual(meter), 0, images).expect("a meter");
+            }
+        });
+        let rewrapping = scope.spawn(|| {
+            let mut seen = 0;
+            let wrapped = rewrapping.rewrap(|keys| seen = keys).expect("sealed anew");
+            done.store(true, Ordering::Relaxed);
+            assert_eq!(seen, wrapped.keys);
+            wrapped
+        });
+        let mut reported = 0;
+        while !done.load(Ordering::Relaxed) {
+            report(&running, &gateway, &mut meter);
+            reported += 1;
+        }
+        let wrapped = rewrapping.join().expect("it ends");
+        provisioned.join().expect("it ends");
+        (wrapped, reported)
+    });
+    assert!(wrapped.keys >= u64::from(METERS) + 2 && reported > 0, "{wrapped:?}, {reported} reports");
+    assert_eq!(wrapped.kek, after.first().expect("one").to_string());
+    let now = store(&database, &after).expect("the database");
+    let of: Vec<WrappedKeys> = now.wrapped().expect("rows");
+    assert!(of.len() == 1 && of[0].kek == wrapped.kek, "{of:?}");
+    assert_eq!(now.rewrap(|_| {}).expect("nothing to do").keys, 0);
+
+    // Who goes on without the new one seals nothing under the old one.
+    let refused = registry.provision(Setup::usual(60_000), 0, &images).expect_err("it is over");
+    assert!(matches!(refused, RegistryError::OtherKek { .. }), "{refused}");
+    report(&running, &gateway, &mut meter);
+    running.stop().await.expect("it stops well");
+
+    let mut config = Config::new(place(&database), folder.path().join("keys"));
+    config.keks = Some(before);
+    let error = Running::start(config).await.err().expect("the old one alone");
+    assert!(matches!(error, ServiceError::Registry(RegistryError::OtherKek { .. })), "{error}");
+    let running = begin(folder.path(), &database, &ring(&[&new])).await;
+    report(&running, &Gateway::attach(running.link()), &mut meter);
+    running.stop().await.expect("it stops well");
+}
+
+/// A database that knows meters whose keys were not taken into it revokes none of them.
+#[tokio::test(flavor = "multi_thread")]
+async fn meters_whose_keys_are_in_a_folder_are_not_revoked_by_a_database_without_them() {
+    let (folder, database) = (tempfile::tempdir().expect("a folder"), shared().database());
+    let ring = ring(&[&kek(folder.path(), "kek")]);
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 258, Suite::Aes128Gcm, 1);
+    let db = place(&database);
+    let running = start_with(folder.path(), |config: &mut Config| config.db = db).await;
+    report(&running, &Gateway::attach(running.link()), &mut meter);
+    running.stop().await.expect("it stops well");
+
+    let start = || {
+        let mut config = Config::new(place(&database), folder.path().join("keys"));
+        config.keks = Some(ring.clone());
+        Running::start(config)
+    };
+    let text = start().await.err().expect("no keys").to_string();
+    assert!(text.contains("meters import"), "{text}");
+    assert_eq!(shared().sql(&database, "SELECT count(*) FROM meters WHERE revoked_ms IS NULL"), "1");
+    store(&database, &ring).expect("there").import(&folder.path().join("keys")).expect("imported");
+    let running = start().await.expect("it starts");
+    report(&running, &Gateway::attach(running.link()), &mut meter);
+    // What changes in the database comes to the running service; numbers of commands are beside the keys there.
+    let keys = store(&database, &ring).expect("there").open_existing(NetworkId(0)).expect("there");
+    running.link().command(258.into(), CommandRequest::Reboot, "test").await.expect("ordered");
+    assert_ne!(shared().sql(&database, "SELECT below FROM key_networks WHERE network = 0"), "0");
+    keys.revoke(258).expect("there");
+    let begun = Instant::now();
+    while shared().sql(&database, "SELECT count(*) FROM meters WHERE revoked_ms IS NULL") != "0" {
+        assert!(begun.elapsed() < WITHIN, "it is not revoked");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    running.stop().await.expect("it stops well");
+}
