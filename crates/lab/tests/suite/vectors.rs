@@ -289,5 +289,5 @@ targets! {
     whole: atmega328p atmega2560 msp430f5438a stm32f051 stm32f103 stm32f407 stm32f767 r8c i8051 mc68hc08 ch32v003
 }
 targets! {
-    relative: atmega128l atmega324pa msp430fr5994 stm32f100 stm32l4r5 stm32f401 stm32f411 samd21 nrf52840 rp2040
+    relative: atmega128l atmega324pa atmega32u4 msp430fr5994 stm32f100 stm32l4r5 stm32f401 stm32f411 samd21 nrf52840 rp2040
 }
