@@ -30,7 +30,7 @@ WS_INLINE int16_t ws_ml_kem_barrett(int16_t a)
 }
 
 /* NTT, algorithm 9, in place. in/out: r: coefficients between -q and q; then, in the order of the standard, between
- * -5 q and 5 q. */
+ * -9/2 q and 9/2 q. */
 void ws_ml_kem_ntt(int16_t r[256]);
 
 /* NTT^-1, algorithm 10, in place, times 2^16. in/out: r: any; then between -q and q. */
@@ -38,12 +38,13 @@ void ws_ml_kem_inverse_ntt(int16_t r[256]);
 
 /* Adds the product of transformed polynomials, algorithm 11, divided by 2^16, four coefficients at a time.
  *
- * in:     a, b: 4 count coefficients, those from the place 4 first on; a between -4096 and 4096, b between -5 q and 5 q; 4-byte aligned.
- * in/out: sum: as many; gets larger by less than 2 q. */
+ * in:     a, b: 4 count coefficients, those from the place 4 first on; a between -4096 and 4096, b between -9/2 q and 9/2 q;
+ *         4-byte aligned.
+ * in/out: sum: as many; gets larger by less than 3/2 q. */
 void ws_ml_kem_accumulate(int16_t *sum, const int16_t *a, const int16_t *b, uint8_t first, uint8_t count);
 
 /* Coefficients to bytes of 12 bits each, ByteEncode_12 of algorithm 5; of sums of products, times 2^16, which accumulate divided by; and back,
- * algorithm 6. in: coefficients: 256 of any size. Decoded ones are between 0 and 4095. */
+ * algorithm 6. in: coefficients: 256 between -9 q and 9 q. Decoded ones are between 0 and 4095. */
 void ws_ml_kem_encode(uint8_t out[384], const int16_t coefficients[256]);
 void ws_ml_kem_encode_product(uint8_t out[384], const int16_t coefficients[256]);
 void ws_ml_kem_decode(int16_t coefficients[16], const uint8_t in[24]);
