@@ -5,30 +5,41 @@
 
 #if WS_KECCAK_INTERLEAVED
 
-/* Exchanges the bits of x that mask has with those that are n places higher. */
-WS_INLINE uint32_t exchange(uint32_t x, uint32_t mask, uint8_t n)
+/* Exchanges the bits of a at the places of mask, n places higher, with those of b at the places of mask. */
+WS_INLINE void exchange(uint32_t *a, uint32_t *b, uint32_t mask, uint8_t n)
 {
-    const uint32_t difference = (x ^ (x >> n)) & mask;
+    const uint32_t difference = ((*a >> n) ^ *b) & mask;
 
-    return x ^ difference ^ (difference << n);
+    *b ^= difference;
+    *a ^= difference << n;
 }
 
-/* Bits at even places come to the lower half, those at odd places to the upper one. */
-static uint32_t separate(uint32_t x)
+/* The halves of a lane become its bits at even and those at odd places. The number of a bit in the lane has six bits, of which the lowest
+ * becomes the uppermost, which says which word it is in: each step exchanges that with the next one. */
+WS_INLINE void separate(uint32_t *first, uint32_t *second)
 {
-    x = exchange(x, 0x22222222, 1);
-    x = exchange(x, 0x0c0c0c0c, 2);
-    x = exchange(x, 0x00f000f0, 4);
-    return exchange(x, 0x0000ff00, 8);
+    const uint32_t low = *first;
+
+    *first = (low & 0xffff) | (*second << 16);
+    *second = (low >> 16) | (*second & 0xffff0000);
+    exchange(first, second, 0x00ff00ff, 8);
+    exchange(first, second, 0x0f0f0f0f, 4);
+    exchange(first, second, 0x33333333, 2);
+    exchange(first, second, 0x55555555, 1);
 }
 
 /* The reverse of separate. */
-static uint32_t join(uint32_t x)
+WS_INLINE void join(uint32_t *first, uint32_t *second)
 {
-    x = exchange(x, 0x0000ff00, 8);
-    x = exchange(x, 0x00f000f0, 4);
-    x = exchange(x, 0x0c0c0c0c, 2);
-    return exchange(x, 0x22222222, 1);
+    uint32_t even;
+
+    exchange(first, second, 0x55555555, 1);
+    exchange(first, second, 0x33333333, 2);
+    exchange(first, second, 0x0f0f0f0f, 4);
+    exchange(first, second, 0x00ff00ff, 8);
+    even = *first;
+    *first = (even & 0xffff) | (*second << 16);
+    *second = (even >> 16) | (*second & 0xffff0000);
 }
 
 #endif
@@ -37,21 +48,21 @@ static uint32_t join(uint32_t x)
 static void xor_lane(uint32_t lane[2], uint32_t low, uint32_t high)
 {
 #if WS_KECCAK_INTERLEAVED
-    low = separate(low);
-    high = separate(high);
-    lane[0] ^= (low & 0xffff) | (high << 16);
-    lane[1] ^= (low >> 16) | (high & 0xffff0000);
-#else
+    separate(&low, &high);
+#endif
     lane[0] ^= low;
     lane[1] ^= high;
-#endif
 }
 
 /* The lower (half 0) or upper half (half 1) of a lane. */
 static uint32_t half_of(const uint32_t lane[2], uint8_t half)
 {
 #if WS_KECCAK_INTERLEAVED
-    return join(half ? (lane[0] >> 16) | (lane[1] & 0xffff0000) : (lane[0] & 0xffff) | (lane[1] << 16));
+    uint32_t first = lane[0];
+    uint32_t second = lane[1];
+
+    join(&first, &second);
+    return half ? second : first;
 #else
     return lane[half];
 #endif
@@ -91,6 +102,20 @@ void ws_keccak_extract(const uint32_t state[50], uint8_t offset, uint8_t *out, u
     state += (uint8_t)(offset >> 2) & ~1;
     offset &= 7;
     while (len != 0) {
+#if WS_KECCAK_INTERLEAVED
+        if (offset == 0 && len >= 8) {
+            uint32_t other = state[1];
+
+            half = state[0];
+            join(&half, &other);
+            ws_store32_le(out, half);
+            ws_store32_le(out + 4, other);
+            state += 2;
+            out += 8;
+            len -= 8;
+            continue;
+        }
+#endif
         half = half_of(state, offset >> 2);
         if ((offset & 3) == 0 && len >= 4) {
             ws_store32_le(out, half);

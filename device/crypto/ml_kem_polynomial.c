@@ -3,20 +3,25 @@
 #include "little_endian.h"
 #include "secret.h"
 
-/* The residue between 0 and q - 1. */
-static uint16_t canonical(int16_t a)
+/* factor a / 2^16 modulo q, as it is encoded: between 0 and q - 1. Unsigned throughout: for a product of signed numbers the AVR's
+ * compiler makes a skip of each sign. factor: below q. */
+WS_INLINE uint16_t residue(int16_t a, uint16_t factor)
 {
-    a = ws_ml_kem_barrett(a);
-    return (uint16_t)(a + (WS_ML_KEM_Q & (uint16_t)(0 - ws_secret_bit((uint8_t)((uint16_t)a >> 15)))));
+    const uint32_t product = (uint32_t)(uint16_t)(a + 9 * WS_ML_KEM_Q) * factor;
+    /* 3327 is -1/q modulo 2^16; the sum is divisible by 2^16, and below 2^17 q. */
+    const uint16_t t = (uint16_t)((uint16_t)product * 3327u);
+    const uint16_t r = (uint16_t)(((product + (uint32_t)t * WS_ML_KEM_Q) >> 16) - WS_ML_KEM_Q);
+
+    return (uint16_t)(r + (WS_ML_KEM_Q & (uint16_t)(0 - ws_secret_bit((uint8_t)(r >> 15)))));
 }
 
-void ws_ml_kem_encode(uint8_t out[384], const int16_t coefficients[256])
+static void encode(uint8_t out[384], const int16_t coefficients[256], uint16_t factor)
 {
     uint8_t i;
 
     for (i = 0; i < 128; i++) {
-        const uint16_t a = canonical(*coefficients++);
-        const uint16_t b = canonical(*coefficients++);
+        const uint16_t a = residue(*coefficients++, factor);
+        const uint16_t b = residue(*coefficients++, factor);
 
         *out++ = (uint8_t)a;
         *out++ = (uint8_t)((a >> 8) | (b << 4));
@@ -24,24 +29,39 @@ void ws_ml_kem_encode(uint8_t out[384], const int16_t coefficients[256])
     }
 }
 
-void ws_ml_kem_decode(int16_t *coefficients, const uint8_t *in, uint8_t count)
+void ws_ml_kem_encode(uint8_t out[384], const int16_t coefficients[256])
 {
-    for (; count != 0; count -= 2) {
+    /* 2^16 modulo q. */
+    encode(out, coefficients, 2285);
+}
+
+void ws_ml_kem_encode_product(uint8_t out[384], const int16_t coefficients[256])
+{
+    /* 2^32 modulo q. */
+    encode(out, coefficients, 1353);
+}
+
+void ws_ml_kem_decode(int16_t coefficients[16], const uint8_t in[24])
+{
+    uint8_t i;
+
+    for (i = 0; i < 8; i++) {
         *coefficients++ = (int16_t)(in[0] | ((uint16_t)(in[1] & 15) << 8));
         *coefficients++ = (int16_t)((in[1] >> 4) | ((uint16_t)in[2] << 4));
         in += 3;
     }
 }
 
-/* 2^32 x / q, rounded to the nearest number but for its last bits: without a division, whose time depends on x on some processors.
- * The upper 1, 4 and 10 bits are those of Compress, rounded by the caller, for each x below q; a test tries them all. */
-WS_INLINE uint32_t fraction(int16_t coefficient)
+/* 2^32 x / q modulo 2^32, but for what 2^32 / q is rounded by: without a division, whose time depends on x on some processors. The upper
+ * bits are those of Compress, rounded by the caller: 1 and 4 bits for each x, 10 for each between -q/2 and q/2; a test tries them all. */
+WS_INLINE uint32_t fraction(int16_t x)
 {
-    return canonical(coefficient) * (uint32_t)1290167;
+    /* Of a number without a sign, as in residue. */
+    return (uint16_t)(x + 32768u) * (uint32_t)1290167 - ((uint32_t)1290167 << 15);
 }
 
-/* Half of the lowest of the upper d bits, and what is missing to 2^32 / q. */
-#define ROUNDING(d) (((uint32_t)1 << (31 - (d))) + 600)
+/* Half of the lowest of the upper d bits. */
+#define ROUNDING(d) ((uint32_t)1 << (31 - (d)))
 
 void ws_ml_kem_compress_10(uint8_t out[20], const int16_t coefficients[16])
 {
@@ -51,7 +71,7 @@ void ws_ml_kem_compress_10(uint8_t out[20], const int16_t coefficients[16])
 
     for (group = 0; group < 4; group++) {
         for (i = 0; i < 4; i++) {
-            four[i] = (uint16_t)((fraction(*coefficients++) + ROUNDING(10)) >> 22);
+            four[i] = (uint16_t)((fraction(ws_ml_kem_barrett(*coefficients++)) + ROUNDING(10)) >> 22);
         }
         *out++ = (uint8_t)four[0];
         *out++ = (uint8_t)((four[0] >> 8) | (four[1] << 2));
@@ -129,16 +149,6 @@ void ws_ml_kem_add_message(int16_t coefficients[256], const uint8_t in[32])
             *coefficients++ += (int16_t)(0 - ws_secret_bit(bits & 1)) & ((WS_ML_KEM_Q + 1) / 2);
             bits >>= 1;
         }
-    }
-}
-
-void ws_ml_kem_from_montgomery(int16_t coefficients[256])
-{
-    uint16_t i;
-
-    for (i = 0; i < 256; i++) {
-        /* 2^32 modulo q. */
-        coefficients[i] = ws_ml_kem_montgomery((int32_t)coefficients[i] * 1353);
     }
 }
 

@@ -30,7 +30,7 @@ WS_INLINE int16_t ws_ml_kem_barrett(int16_t a)
 }
 
 /* NTT, algorithm 9, in place. in/out: r: coefficients between -q and q; then, in the order of the standard, between
- * -5 q and 5 q. */
+ * -9/2 q and 9/2 q. */
 void ws_ml_kem_ntt(int16_t r[256]);
 
 /* NTT^-1, algorithm 10, in place, times 2^16. in/out: r: any; then between -q and q. */
@@ -38,15 +38,16 @@ void ws_ml_kem_inverse_ntt(int16_t r[256]);
 
 /* Adds the product of transformed polynomials, algorithm 11, divided by 2^16, four coefficients at a time.
  *
- * in:     a, b: 4 count coefficients, those from the place 4 first on; a between -4096 and 4096, b between -5 q and 5 q; 4-byte aligned.
- * in/out: sum: as many; gets larger by less than 2 q. */
+ * in:     a, b: 4 count coefficients, those from the place 4 first on; a between -4096 and 4096, b between -9/2 q and 9/2 q;
+ *         4-byte aligned.
+ * in/out: sum: as many; gets larger by less than 3/2 q. */
 void ws_ml_kem_accumulate(int16_t *sum, const int16_t *a, const int16_t *b, uint8_t first, uint8_t count);
 
-/* Coefficients to bytes of 12 bits each, ByteEncode_12 of algorithm 5, and back, algorithm 6. in: coefficients: 256 of any size.
- * Decoded ones are between 0 and 4095. */
+/* Coefficients to bytes of 12 bits each, ByteEncode_12 of algorithm 5; of sums of products, times 2^16, which accumulate divided by; and back,
+ * algorithm 6. in: coefficients: 256 between -9 q and 9 q. Decoded ones are between 0 and 4095. */
 void ws_ml_kem_encode(uint8_t out[384], const int16_t coefficients[256]);
-/* in: in: 3/2 count bytes. out: coefficients: count, an even number. */
-void ws_ml_kem_decode(int16_t *coefficients, const uint8_t *in, uint8_t count);
+void ws_ml_kem_encode_product(uint8_t out[384], const int16_t coefficients[256]);
+void ws_ml_kem_decode(int16_t coefficients[16], const uint8_t in[24]);
 
 /* Compress_10 and Compress_4 of section 4.2.1 with their encodings, of 16 coefficients of any size. */
 void ws_ml_kem_compress_10(uint8_t out[20], const int16_t coefficients[16]);
@@ -62,12 +63,12 @@ void ws_ml_kem_compress_1(uint8_t out[32], const int16_t coefficients[256]);
 /* Adds Decompress_1 of a message. in/out: coefficients: get larger by (q + 1) / 2 at most. */
 void ws_ml_kem_add_message(int16_t coefficients[256], const uint8_t in[32]);
 
-/* Multiplies all by 2^32 modulo q and divides by 2^16: a product comes back from Montgomery's form. in/out: coefficients: 256 of any size;
- * then between -q and q. */
-void ws_ml_kem_from_montgomery(int16_t coefficients[256]);
-
 /* Adds samples of the centred binomial distribution, algorithm 8. in: in: 8 eta bytes; eta: 2 or 3.
  * in/out: coefficients: 32, get larger by eta at most. */
 void ws_ml_kem_add_noise(int16_t coefficients[32], const uint8_t *in, uint8_t eta);
+
+/* Gives those of 16 numbers of 12 bits that are below q, in their order: SampleNTT, algorithm 7 steps 4 to 15. Returns how many.
+ * Not constant time: the numbers are public. out: coefficients: room for 16, of which what is not returned may be changed, too. */
+uint8_t ws_ml_kem_sample(int16_t *coefficients, const uint8_t in[24]);
 
 #endif

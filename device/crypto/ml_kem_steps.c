@@ -1,5 +1,6 @@
 #include "ml_kem_steps.h"
 
+#include "little_endian.h"
 #include "ml_kem_polynomial.h"
 #include "secret.h"
 
@@ -24,6 +25,16 @@ static uint16_t ciphertext_bytes(const ws_ml_kem_workspace *w)
 static uint8_t eta_1(const ws_ml_kem_workspace *w)
 {
     return w->k == 2 ? 3 : 2;
+}
+
+/* Copies len bytes, a multiple of 4. */
+static void copy(uint8_t *to, const uint8_t *from, uint16_t len)
+{
+    for (; len != 0; len -= 4) {
+        ws_store32_le(to, ws_load32_le(from));
+        to += 4;
+        from += 4;
+    }
 }
 
 /* Begins PRF_eta, or what makes the matrix: SHAKE of a seed and one or two bytes. */
@@ -85,14 +96,7 @@ static void accumulate_sampled(ws_ml_kem_workspace *w, const int16_t polynomial[
         uint8_t fours;
 
         ws_sha3_squeeze(&w->sponge, w->bytes, 24);
-        ws_ml_kem_decode(some + kept, w->bytes, 16);
-        /* What is below q moves up. */
-        fours = kept + 16;
-        for (i = kept; i < fours; i++) {
-            if (some[i] < WS_ML_KEM_Q) {
-                some[kept++] = some[i];
-            }
-        }
+        kept += ws_ml_kem_sample(some + kept, w->bytes);
         fours = kept >> 2;
         if (fours > 64 - place) {
             fours = 64 - place;
@@ -112,7 +116,7 @@ static void accumulate_encoded(ws_ml_kem_workspace *w, const int16_t polynomial[
     uint8_t place;
 
     for (place = 0; place < 64; place += 4) {
-        ws_ml_kem_decode(w->some, encoded, 16);
+        ws_ml_kem_decode(w->some, encoded);
         ws_ml_kem_accumulate(w->sum + 4 * place, w->some, polynomial + 4 * place, place, 4);
         encoded += 24;
     }
@@ -156,31 +160,24 @@ void ws_ml_kem_keygen(ws_ml_kem_workspace *w, int16_t (*vector)[256], const uint
     for (i = 0; i < w->k; i++) {
         ws_ml_kem_encode(private_key, vector[i]);
         private_key += ENCODED;
-        /* e, divided by 2^16 as the products are that are added. */
+        /* e, divided by 2^16 as the products are that are added: times 169, which is 1/2^16 modulo q. */
         clear(w->sum);
         add_noise(w, w->sum, sigma, w->k + i, eta_1(w));
-        ws_ml_kem_ntt(w->sum);
         for (n = 0; n < 256; n++) {
-            w->sum[n] = ws_ml_kem_montgomery(w->sum[n]);
+            w->sum[n] *= 169;
         }
+        ws_ml_kem_ntt(w->sum);
         for (j = 0; j < w->k; j++) {
             accumulate_sampled(w, vector[j], rho, j, i);
         }
-        ws_ml_kem_from_montgomery(w->sum);
-        ws_ml_kem_encode(t, w->sum);
+        ws_ml_kem_encode_product(t, w->sum);
         t += ENCODED;
     }
-    for (i = 0; i < 32; i++) {
-        t[i] = rho[i];
-    }
-    for (n = 0; n < encoded + 32; n++) {
-        private_key[n] = public_key[n];
-    }
+    copy(t, rho, 32);
+    copy(private_key, public_key, encoded + 32);
     private_key += encoded + 32;
     hash_key(w, public_key, private_key);
-    for (i = 0; i < 32; i++) {
-        private_key[32 + i] = z[i];
-    }
+    copy(private_key + 32, z, 32);
 }
 
 /* K-PKE.Encrypt, algorithm 14, of the message with the seed r in seeds: writes the ciphertext, or where `expected` is not 0 compares
@@ -262,23 +259,17 @@ int ws_ml_kem_encapsulate(ws_ml_kem_workspace *w, int16_t (*vector)[256], const 
 {
     const uint16_t encoded = encoded_bytes(w);
     uint16_t n;
-    uint8_t i;
 
-    for (n = 0; n < encoded; n += 3) {
-        ws_ml_kem_decode(w->some, public_key + n, 2);
-        if (w->some[0] >= WS_ML_KEM_Q || w->some[1] >= WS_ML_KEM_Q) {
+    for (n = 0; n < encoded; n += 24) {
+        if (ws_ml_kem_sample(w->some, public_key + n) != 16) {
             return -1;
         }
     }
-    for (i = 0; i < 32; i++) {
-        w->message[i] = m[i];
-    }
+    copy(w->message, m, 32);
     hash_key(w, public_key, w->seeds);
     make_seeds(w, w->message, w->seeds, 32);
     encrypt(w, vector, public_key, ciphertext, 0);
-    for (i = 0; i < 32; i++) {
-        shared[i] = w->seeds[i];
-    }
+    copy(shared, w->seeds, 32);
     return 0;
 }
 

@@ -14,12 +14,13 @@ typedef struct {
     ws_sha3_ctx sponge;
     /* The polynomial that a sum is made in. */
     int16_t sum[256];
-    /* Coefficients on their way from bytes into the sum: 16 of 24 bytes, and up to three that were left. */
-    int16_t some[19];
+    /* The strings of bytes are where words are faster. */
     uint8_t bytes[24];
     /* rho and sigma, or K and r, section 7: what G gives. */
     uint8_t seeds[64];
     uint8_t message[32];
+    /* Coefficients on their way from bytes into the sum: 16 of 24 bytes, and up to three that were left. */
+    int16_t some[19];
     uint8_t k;
 } ws_ml_kem_workspace;
 
