@@ -15,12 +15,6 @@ static const uint16_t zetas[128] = {
     2144, 1799, 2051, 794, 1819, 2475, 2459, 478, 3221, 3021, 996, 991, 958, 1869, 1522, 1628,
 };
 
-/* The product in Montgomery's form. */
-WS_INLINE int16_t product(int16_t a, int16_t b)
-{
-    return ws_ml_kem_montgomery((int32_t)a * b);
-}
-
 static void reduce(int16_t r[256])
 {
     uint16_t i;
@@ -39,11 +33,11 @@ void ws_ml_kem_ntt(int16_t r[256])
         int16_t *low = r;
 
         while (low < r + 256) {
-            const int16_t factor = (int16_t)ws_table_u16(&zetas[zeta++]);
+            const uint16_t factor = ws_table_u16(&zetas[zeta++]);
             int16_t *const middle = low + len;
 
             for (; low < middle; low++) {
-                const int16_t t = product(factor, low[len]);
+                const int16_t t = ws_ml_kem_product(low[len], factor);
 
                 low[len] = *low - t;
                 *low += t;
@@ -65,34 +59,52 @@ void ws_ml_kem_inverse_ntt(int16_t r[256])
         int16_t *low = r;
 
         while (low < r + 256) {
-            const int16_t factor = (int16_t)ws_table_u16(&zetas[zeta--]);
+            const uint16_t factor = ws_table_u16(&zetas[zeta--]);
             int16_t *const middle = low + len;
 
             for (; low < middle; low++) {
                 const int16_t t = *low;
 
                 *low = ws_ml_kem_barrett(t + low[len]);
-                low[len] = product(factor, low[len] - t);
+                low[len] = ws_ml_kem_product(low[len] - t, factor);
             }
             low += len;
         }
     }
     /* 2^32 / 128 mod q: out of Montgomery's form of a product of two, and the scaling of algorithm 10. */
     for (i = 0; i < 256; i++) {
-        r[i] = product(r[i], 1441);
+        r[i] = ws_ml_kem_product(r[i], 1441);
     }
+}
+
+/* b as it is multiplied. */
+WS_INLINE uint16_t positive(int16_t b)
+{
+    return (uint16_t)(b + 5 * WS_ML_KEM_Q);
+}
+
+WS_INLINE uint32_t multiply(int16_t a, uint16_t b)
+{
+    return (uint32_t)(uint16_t)a * b;
 }
 
 void ws_ml_kem_accumulate(int16_t *sum, const int16_t *a, const int16_t *b, uint8_t first, uint8_t count)
 {
     for (; count != 0; count--) {
-        const int16_t zeta = (int16_t)ws_table_u16(&zetas[64 + first++]);
+        const uint16_t zeta = ws_table_u16(&zetas[64 + first++]);
+        const uint16_t b0 = positive(b[0]);
+        const uint16_t b1 = positive(b[1]);
+        const uint16_t b2 = positive(b[2]);
+        const uint16_t b3 = positive(b[3]);
+        const uint16_t high = ws_ml_kem_montgomery(multiply(a[1], b1));
+        /* Below 2 q, as a product of a and b is. */
+        const uint16_t minus_high = (uint16_t)(2 * WS_ML_KEM_Q - ws_ml_kem_montgomery(multiply(a[3], b3)));
 
         /* Algorithm 12, for the polynomials modulo X^2 - zeta and X^2 + zeta. */
-        sum[0] += product(product(a[1], b[1]), zeta) + product(a[0], b[0]);
-        sum[1] += ws_ml_kem_montgomery((int32_t)a[0] * b[1] + (int32_t)a[1] * b[0]);
-        sum[2] += product(a[2], b[2]) - product(product(a[3], b[3]), zeta);
-        sum[3] += ws_ml_kem_montgomery((int32_t)a[2] * b[3] + (int32_t)a[3] * b[2]);
+        sum[0] += (int16_t)(ws_ml_kem_montgomery((uint32_t)high * zeta + multiply(a[0], b0)) - WS_ML_KEM_Q);
+        sum[1] += (int16_t)(ws_ml_kem_montgomery(multiply(a[0], b1) + multiply(a[1], b0)) - WS_ML_KEM_Q);
+        sum[2] += (int16_t)(ws_ml_kem_montgomery((uint32_t)minus_high * zeta + multiply(a[2], b2)) - WS_ML_KEM_Q);
+        sum[3] += (int16_t)(ws_ml_kem_montgomery(multiply(a[2], b3) + multiply(a[3], b2)) - WS_ML_KEM_Q);
         sum += 4;
         a += 4;
         b += 4;

@@ -3,14 +3,10 @@
 #include "little_endian.h"
 #include "secret.h"
 
-/* factor a / 2^16 modulo q, as it is encoded: between 0 and q - 1. Unsigned throughout: for a product of signed numbers the AVR's
- * compiler makes a skip of each sign. factor: below q. */
+/* factor a / 2^16 modulo q, as it is encoded: between 0 and q - 1. in: as of ws_ml_kem_product. */
 WS_INLINE uint16_t residue(int16_t a, uint16_t factor)
 {
-    const uint32_t product = (uint32_t)(uint16_t)(a + 9 * WS_ML_KEM_Q) * factor;
-    /* 3327 is -1/q modulo 2^16; the sum is divisible by 2^16, and below 2^17 q. */
-    const uint16_t t = (uint16_t)((uint16_t)product * 3327u);
-    const uint16_t r = (uint16_t)(((product + (uint32_t)t * WS_ML_KEM_Q) >> 16) - WS_ML_KEM_Q);
+    const uint16_t r = (uint16_t)ws_ml_kem_product(a, factor);
 
     return (uint16_t)(r + (WS_ML_KEM_Q & (uint16_t)(0 - ws_secret_bit((uint8_t)(r >> 15)))));
 }
@@ -56,7 +52,6 @@ void ws_ml_kem_decode(int16_t coefficients[16], const uint8_t in[24])
  * bits are those of Compress, rounded by the caller: 1 and 4 bits for each x, 10 for each between -q/2 and q/2; a test tries them all. */
 WS_INLINE uint32_t fraction(int16_t x)
 {
-    /* Of a number without a sign, as in residue. */
     return (uint16_t)(x + 32768u) * (uint32_t)1290167 - ((uint32_t)1290167 << 15);
 }
 

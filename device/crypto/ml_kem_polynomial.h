@@ -11,22 +11,31 @@
 
 #define WS_ML_KEM_Q 3329
 
-/* a / 2^16 modulo q, by Montgomery's reduction, between -q and q. in: a: between -q 2^15 and q 2^15. */
-WS_INLINE int16_t ws_ml_kem_montgomery(int32_t a)
-{
-    /* 62209 is 1/q modulo 2^16; the difference is divisible by 2^16. */
-    const int16_t t = (int16_t)(uint16_t)((uint16_t)a * 62209u);
+/* Products are of numbers without a sign, to which a multiple of q was added: for those of signed ones the AVR's compiler makes a skip of
+ * each sign. */
 
-    return (int16_t)((a - (int32_t)t * WS_ML_KEM_Q) >> 16);
+/* a / 2^16 modulo q, by Montgomery's reduction, below a / 2^16 + q. in: a: below 2^32 - 2^16 q. */
+WS_INLINE uint16_t ws_ml_kem_montgomery(uint32_t a)
+{
+    /* 3327 is -1/q modulo 2^16; the sum is divisible by 2^16. */
+    const uint16_t t = (uint16_t)((uint16_t)a * 3327u);
+
+    return (uint16_t)((a + (uint32_t)t * WS_ML_KEM_Q) >> 16);
 }
 
-/* a modulo q, between -q/2 and q/2. */
+/* factor a / 2^16 modulo q, between -q and q. in: a: between -9 q and 9 q; factor: below q. */
+WS_INLINE int16_t ws_ml_kem_product(int16_t a, uint16_t factor)
+{
+    return (int16_t)(ws_ml_kem_montgomery((uint32_t)(uint16_t)(a + 9 * WS_ML_KEM_Q) * factor) - WS_ML_KEM_Q);
+}
+
+/* a modulo q, between -q/2 and q/2. in: a: any. */
 WS_INLINE int16_t ws_ml_kem_barrett(int16_t a)
 {
-    /* 20159 is 2^26/q, rounded. */
-    const int16_t t = (int16_t)(((int32_t)20159 * a + ((int32_t)1 << 25)) >> 26);
+    /* 20159 is 2^26/q, rounded. With what is added to a the sum is 10 2^26 more than 20159 a and, for rounding, 2^25. */
+    const uint32_t t = (uint32_t)(uint16_t)(a + 32768u) * 20159u + (((uint32_t)21 << 25) - ((uint32_t)20159 << 15));
 
-    return a - t * WS_ML_KEM_Q;
+    return (int16_t)((uint16_t)a - (uint16_t)((uint16_t)(t >> 26) - 10u) * WS_ML_KEM_Q);
 }
 
 /* NTT, algorithm 9, in place. in/out: r: coefficients between -q and q; then, in the order of the standard, between
@@ -38,8 +47,8 @@ void ws_ml_kem_inverse_ntt(int16_t r[256]);
 
 /* Adds the product of transformed polynomials, algorithm 11, divided by 2^16, four coefficients at a time.
  *
- * in:     a, b: 4 count coefficients, those from the place 4 first on; a between -4096 and 4096, b between -9/2 q and 9/2 q;
- *         4-byte aligned.
+ * in:     a, b: 4 count coefficients, those from the place 4 first on; a between 0 and 4095, b between -9/2 q and 9/2 q; 4-byte
+ *         aligned.
  * in/out: sum: as many; gets larger by less than 3/2 q. */
 void ws_ml_kem_accumulate(int16_t *sum, const int16_t *a, const int16_t *b, uint8_t first, uint8_t count);
 

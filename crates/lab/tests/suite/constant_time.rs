@@ -342,8 +342,14 @@ fn long(target: &str) {
     assert_constant(&request(target, &LONG, &["fast"], 3));
 }
 
+/// On an AVR with room for it, whose compiler makes skips of what others do not.
+fn ml_kem(target: &str) {
+    assert_constant(&request(target, &["ml-kem-*"], &["small", "fast"], 2));
+}
+
 targets! {
     quick: atmega328p msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 r8c i8051 mc68hc08 ch32v003
 }
 targets! { relative: atmega128l msp430fr5994 samd21 rp2040 nrf52840 }
+targets! { ml_kem: atmega2560 }
 targets! { long: atmega328p msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 }
