@@ -9,6 +9,7 @@ mod documentation;
 mod link;
 mod modules;
 mod mqtt;
+mod operations;
 mod registry;
 mod serial;
 mod store;
