@@ -360,34 +360,6 @@ fn what_is_stored_is_exported_and_audited() {
     assert!(!at.join("none.csv").exists() && !at.join("none.csv.part").exists());
 }
 
-/// The unit as it is, but for where the binary is and as whom it runs, which this machine may not have.
-#[test]
-fn systemd_takes_the_unit() {
-    if Command::new("systemd-analyze").arg("--version").output().is_err() {
-        return;
-    }
-    let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/wattseal-collector.service");
-    let text = std::fs::read_to_string(unit).expect("a unit");
-    assert!(
-        text.contains("ExecStart=/usr/local/bin/wattseal-collector collect ") && text.contains("Type=notify")
-    );
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("wattseal-collector.service");
-    let text = text
-        .replace("/usr/local/bin/wattseal-collector", env!("CARGO_BIN_EXE_wattseal-collector"))
-        .replace("User=wattseal", "User=root")
-        .replace("Group=wattseal", "Group=root");
-    std::fs::write(&path, text).expect("written");
-    let verified =
-        Command::new("systemd-analyze").arg("verify").arg(&path).output().expect("systemd-analyze");
-    let said = String::from_utf8_lossy(&verified.stderr);
-    assert!(verified.status.success() && said.is_empty(), "{said}");
-    let arguments = ["security", "--offline=true", "--threshold=25"];
-    let judged =
-        Command::new("systemd-analyze").args(arguments).arg(&path).output().expect("systemd-analyze");
-    assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stdout));
-}
-
 /// Who has one network names none, and sees none: rows, columns, files and folders are those of before there were several.
 #[test]
 fn networks_are_named_where_there_are_several() {

@@ -10,6 +10,7 @@ mod keys;
 mod link;
 mod modules;
 mod mqtt;
+mod operations;
 mod registry;
 mod serial;
 mod store;

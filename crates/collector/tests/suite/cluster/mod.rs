@@ -1,7 +1,7 @@
 //! The roles gateway and worker with a real nats-server between them.
 
 mod many;
-mod roles;
+pub mod roles;
 mod shared;
 mod stops;
 mod users;
@@ -84,7 +84,7 @@ impl Radio {
 }
 
 /// Waits until something holds.
-fn until(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
     let begun = Instant::now();
     while !holds() {
         assert!(begun.elapsed() < WITHIN, "in vain: {what}");

@@ -27,7 +27,7 @@ struct Documented {
 
 impl Documented {
     fn start(folder: &Path) -> Documented {
-        let documented = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/nats-server.conf");
+        let documented = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../operations/nats/nats-server.conf");
         let mut text = fs::read_to_string(documented).expect("a text");
         for (user, public) in [("hall", "HALL"), ("yard", "YARD"), ("worker", "WORKER")] {
             let made = wattseal(folder).args(["nkey", &format!("{user}.nk")]).output().expect("it runs");

@@ -8,7 +8,7 @@ mod files;
 mod in_place;
 mod kills;
 mod landing;
-mod place;
+pub mod place;
 mod power;
 mod readings;
 mod retention;
