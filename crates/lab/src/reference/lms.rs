@@ -47,7 +47,8 @@ impl Signature {
             .zip(&self.values)
             .zip(0u16..)
             .map(|((digit, value), place)| {
-                let step = |value: Node, step: u8| hash(id, self.leaf, &[&place.to_be_bytes(), &[step], &value]);
+                let step =
+                    |value: Node, step: u8| hash(id, self.leaf, &[&place.to_be_bytes(), &[step], &value]);
                 (digit..255).fold(*value, step)
             })
             .collect();
@@ -103,7 +104,8 @@ mod tests {
     fn the_signatures_of_rfc_8554_lead_to_their_roots() {
         let nodes = |bytes: &[u8]| bytes.chunks(32).map(|node| node.try_into().expect("32 bytes")).collect();
         let cases = testkit::vectors::lms();
-        let cases: Vec<_> = cases.iter().filter(|case| case.public_key[..8] == [TREE, ONE_TIME].concat()).collect();
+        let cases: Vec<_> =
+            cases.iter().filter(|case| case.public_key[..8] == [TREE, ONE_TIME].concat()).collect();
         assert_eq!(cases.len(), 3);
         for case in cases {
             let (values, rest) = case.signature[40..].split_at(32 * VALUES);

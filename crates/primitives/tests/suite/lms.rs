@@ -22,8 +22,7 @@ fn the_signatures_of_rfc_8554_are_good_however_they_are_cut() {
             let (head, rest) = case.signature.split_first_chunk().expect("it has a head");
             let message = pieces(&mut random, &case.message, longest);
             let rest = pieces(&mut random, rest, longest);
-            let all =
-                message.into_iter().map(Piece::Message).chain(rest.into_iter().map(Piece::Signature));
+            let all = message.into_iter().map(Piece::Message).chain(rest.into_iter().map(Piece::Signature));
             assert_eq!(verify(&case.public_key, head, all), (0, 0), "pieces of up to {longest} bytes");
         }
     }
