@@ -2,12 +2,11 @@
 
 #include "secret.h"
 
-/* RFC 8554 section 3.1 and appendix A's neighbours: what is hashed. */
-#define D_PBLC 0x8080
-#define D_MESG 0x8181
+/* RFC 8554 section 3.1: the kinds of the tree's hashes. */
 #define D_LEAF 0x8282
 #define D_INTR 0x8383
 
+/* What verification->state is: what is being taken, or that nothing is any more. */
 enum { MESSAGE, SIGNATURE, REFUSED };
 
 /* RFC 8554 table 1, by a digit's 1, 2, 4 or 8 bits: p, the values of a one-time signature. */
@@ -103,7 +102,7 @@ int ws_lms_verify_begin(ws_lms_verification *verification, const uint8_t public_
     }
     /* Algorithm 4b step 3. */
     verification->state = MESSAGE;
-    ws_one_time_begin(&verification->hash, verification->name, D_MESG);
+    ws_one_time_begin(&verification->hash, verification->name, WS_ONE_TIME_MESSAGE);
     ws_lms_verify_message(verification, head + 8, WS_ONE_TIME_RANDOMIZER);
     return 0;
 }
@@ -133,7 +132,7 @@ static void end_message(ws_lms_verification *verification)
     sum <<= shift == 3 ? 0 : shift == 2 ? 4 : 7 - shift;
     verification->value[32] = (uint8_t)(sum >> 8);
     verification->value[33] = (uint8_t)sum;
-    ws_one_time_begin(&verification->hash, verification->name, D_PBLC);
+    ws_one_time_begin(&verification->hash, verification->name, WS_ONE_TIME_PUBLIC);
     verification->state = SIGNATURE;
 }
 

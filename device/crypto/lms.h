@@ -40,7 +40,6 @@ typedef struct {
     /* Bytes of the next value that are there, and its number: those of the one-time signature, the type, the nodes. */
     uint8_t filled;
     uint16_t values;
-    /* 0: the message is being taken; 1: the rest of the signature is; 2: refused. */
     uint8_t state;
     /* The next value is in its block. */
     ws_sha256_ctx chain;

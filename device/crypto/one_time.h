@@ -18,6 +18,10 @@
 /* The step that makes a secret value from the seed, RFC 8554 appendix A. */
 #define WS_ONE_TIME_SECRET 0xff
 
+/* D_PBLC and D_MESG of RFC 8554 section 3.1: the kinds of LM-OTS's hashes of a public key and of a message. */
+#define WS_ONE_TIME_PUBLIC 0x8080
+#define WS_ONE_TIME_MESSAGE 0x8181
+
 /* Where the value is in hash->block, while the block is one of this kind. */
 #define WS_ONE_TIME_VALUE 23
 

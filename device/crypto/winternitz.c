@@ -2,10 +2,8 @@
 
 #include "secret.h"
 
-/* RFC 8554 table 1 and section 3.2: the type code, and the kinds of hashes. */
+/* RFC 8554 table 1: the type code. */
 #define TYPE 3
-#define D_PBLC 0x8080
-#define D_MESG 0x8181
 
 /* Digits are of 4 bits: a chain has 15 steps. */
 #define STEPS 15
@@ -26,7 +24,7 @@ static void digest(uint8_t digits[34], const uint8_t *name, const uint8_t *rando
     uint16_t sum = 64 * STEPS;
     uint8_t i;
 
-    ws_one_time_begin(&hash, name, D_MESG);
+    ws_one_time_begin(&hash, name, WS_ONE_TIME_MESSAGE);
     ws_sha256_update(&hash, randomizer, WS_ONE_TIME_RANDOMIZER);
     ws_sha256_update(&hash, message, len);
     ws_sha256_final(&hash, digits);
@@ -56,7 +54,7 @@ void ws_winternitz_keygen(const uint8_t seed[32], const uint8_t name[WS_ONE_TIME
     uint8_t i;
     uint8_t step;
 
-    ws_one_time_begin(&work.key, name, D_PBLC);
+    ws_one_time_begin(&work.key, name, WS_ONE_TIME_PUBLIC);
     for (i = 0; i < WS_WINTERNITZ_PIECES; i++) {
         ws_one_time_secret(&work.chain, name, i, seed);
         for (step = 0; step < STEPS; step++) {
@@ -114,7 +112,7 @@ int ws_winternitz_verify_begin(ws_winternitz_verification *verification,
 {
     copy(verification->name, public_key + 4, WS_ONE_TIME_NAME);
     digest(verification->digits, verification->name, randomizer, message, len);
-    ws_one_time_begin(&verification->key, verification->name, D_PBLC);
+    ws_one_time_begin(&verification->key, verification->name, WS_ONE_TIME_PUBLIC);
     verification->piece = 0;
     if ((public_key[0] | public_key[1] | public_key[2]) != 0 || public_key[3] != TYPE) {
         verification->piece = 0xff;

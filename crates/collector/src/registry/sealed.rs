@@ -205,19 +205,16 @@ pub(super) struct SealedNetwork {
 }
 
 impl SealedNetwork {
+    /// The rows in a transaction. revision: what is changed in it has this one.
+    fn rows<'s>(&'s self, session: Session<'s>, revision: i64) -> Rows<'s> {
+        Rows { network: self.network, store: &self.store, session, revision, kek: OnceCell::new() }
+    }
+
     pub(super) fn look<T>(
         &self,
         look: impl FnOnce(&Rows<'_>) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
-        self.store.reader.ask(|session| {
-            Ok(look(&Rows {
-                network: self.network,
-                store: &self.store,
-                session,
-                revision: 0,
-                kek: OnceCell::new(),
-            }))
-        })?
+        self.store.reader.ask(|session| Ok(look(&self.rows(session, 0))))?
     }
 
     /// Who changes them holds the network's row.
@@ -229,26 +226,16 @@ impl SealedNetwork {
             let hold = "INSERT INTO key_networks VALUES ($1, 1, 0) \
                         ON CONFLICT (network) DO UPDATE SET revision = key_networks.revision + 1 RETURNING revision";
             let revision = session.value(hold, values![self.network.0]).map_err(|error| self.store.asked(error))?;
-            change(&Rows { network: self.network, store: &self.store, session, revision, kek: OnceCell::new() })
+            change(&self.rows(session, revision))
         })
     }
-}
 
-impl SealedNetwork {
     /// Changes what no running service has to see.
     pub(super) fn change_issued<T>(
         &self,
         change: impl FnOnce(&Rows<'_>) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
-        self.store.reader.change(|session| {
-            change(&Rows {
-                network: self.network,
-                store: &self.store,
-                session,
-                revision: 0,
-                kek: OnceCell::new(),
-            })
-        })
+        self.store.reader.change(|session| change(&self.rows(session, 0)))
     }
 }
 

@@ -1,6 +1,5 @@
 //! The folder of key files: who may read it, that it is written whole, and that a running service sees what changes.
 
-use collector::network::GlobalMeterId;
 use collector::registry::{Change, KeyStore, MeterFile, Registry, RegistryError};
 use rand::TryRngCore;
 use rand::rngs::OsRng;
@@ -150,30 +149,17 @@ fn a_damaged_file_is_named_with_its_line_and_nothing_of_its_keys() {
     assert!(error.contains("collector.toml") && error.contains("backup"), "{error}");
 }
 
+/// That they raise the epoch is in `keys::both`.
 #[test]
-fn rotation_and_revocation_raise_the_epoch_and_leave_no_secret() {
+fn the_file_of_revoked_keys_has_no_secret() {
     let (folder, registry) = fresh();
-    let images = folder.path().join("images");
-    let (first, _) = registry.provision(Setup::usual(5), 0, &images).expect("a meter");
-    let five = GlobalMeterId::from(5);
-    let again = registry.provision(Setup::usual(5), 0, &images);
-    assert!(matches!(again, Err(RegistryError::Exists(meter)) if meter == five));
-    let (second, _) = registry.rotate(5, 0, &images).expect("new keys");
-    assert_eq!((second.epoch, second.record.setup), (2, first.record.setup));
-    assert!(second.record.keys != first.record.keys && second.record.public != first.record.public);
-    let revoked = registry.revoke(5).expect("revoked");
-    assert_eq!((revoked.epoch, revoked.public), (2, second.record.public));
+    let (file, _) = registry.provision(Setup::usual(5), 0, &folder.path().join("images")).expect("a meter");
+    registry.revoke(5).expect("revoked");
     let left =
-        fs::read_to_string(registry.path().expect("files").join("revoked/00005-2.toml")).expect("there");
-    let (key128, key256) = second.record.keys.expose();
+        fs::read_to_string(registry.path().expect("files").join("revoked/00005-1.toml")).expect("there");
+    let (key128, key256) = file.record.keys.expose();
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     assert!(!left.contains(&hex(key128)) && !left.contains(&hex(key256)) && !left.contains("keys"), "{left}");
-    assert!(matches!(registry.revoke(5), Err(RegistryError::Unknown(meter)) if meter == five));
-    assert!(matches!(registry.rotate(5, 0, &images), Err(RegistryError::Unknown(meter)) if meter == five));
-    let (third, _) = registry.provision(Setup::usual(5), 0, &images).expect("again");
-    assert_eq!(third.epoch, 3);
-    // Readings of epoch 8 are in a database: another folder of keys was there before.
-    assert_eq!(registry.rotate(5, 8, &images).expect("new keys").0.epoch, 9);
 }
 
 #[test]
