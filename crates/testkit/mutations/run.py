@@ -124,8 +124,8 @@ class Copy:
         shutil.copyfile(source, copy)
         shutil.copymode(source, copy)
 
-    def patch(self, mutation: Mutation, *, back: bool = False) -> bool:
-        command = ["patch", "--strip=1", "--silent", "--force", "--no-backup-if-mismatch", *(["--reverse"] if back else [])]
+    def patch(self, mutation: Mutation, *how: str) -> bool:
+        command = ["patch", "--strip=1", "--silent", "--force", "--no-backup-if-mismatch", *how]
         with mutation.path.open() as patch:
             return subprocess.run(command, stdin=patch, cwd=self.tree, capture_output=True, check=False).returncode == 0
 
@@ -171,6 +171,14 @@ class Copy:
         return ran.returncode == 0, ran.stdout
 
 
+def stale(listed: list[Mutation], copy: Copy) -> list[Mutation]:
+    """Those that do not apply."""
+    found = [m for m in listed if not copy.patch(m, "--dry-run")]
+    for m in found:
+        print(f"{m.name}  does not apply: the code has changed, write the patch anew", flush=True)
+    return found
+
+
 def run(listed: list[Mutation], copy: Copy) -> int:
     wrong = 0
     sound: dict[tuple[str, str, str], bool] = {}
@@ -187,16 +195,12 @@ def run(listed: list[Mutation], copy: Copy) -> int:
         if not sound[where]:
             wrong += 1
             continue
-        if not copy.patch(m):
-            print(f"{m.name:{width}}  does not apply: the code has changed, write the patch anew", flush=True)
-            copy.patch(m, back=True)
-            wrong += 1
-            continue
+        copy.patch(m)
         try:
             said = copy.builds(m)
             survived, out = (True, f"it does not compile\n{said}") if said else copy.passes(m)
         finally:
-            copy.patch(m, back=True)
+            copy.patch(m, "--reverse")
         took = time.monotonic() - began
         if survived:
             wrong += 1
@@ -216,7 +220,7 @@ def main() -> int:
     parser.add_argument("--spread", action="store_true", help="ten that are quick to build")
     parser.add_argument("--page", action="store_true", help="print the table of docs/mutations.md, and run nothing")
     arguments = parser.parse_args()
-    listed = mutations()
+    every = listed = mutations()
     if arguments.page:
         print(page(listed), end="")
         return 0
@@ -229,7 +233,9 @@ def main() -> int:
         listed = [m for m in listed if m.name.startswith(tuple(arguments.only))]
         if not listed:
             sys.exit("no mutation's name begins so; --page shows them all")
-    return 1 if run(listed, Copy()) else 0
+    copy = Copy()
+    # All of them, whichever are run: one that does not apply says nothing of its rule any more.
+    return 1 if stale(every, copy) or run(listed, copy) else 0
 
 
 if __name__ == "__main__":
