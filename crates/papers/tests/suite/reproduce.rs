@@ -329,3 +329,48 @@ fn ledwaba2018() {
     assert!(times.is_some_and(|times| (times - 83.0).abs() < 0.5), "{times:?}");
     assert!(energy("ATmega128L").measured > energy("M7").measured);
 }
+
+#[test]
+fn kannwischer2019() {
+    let outcome = reproduce("kannwischer2019");
+    let of = |table: &str| outcome.rows.iter().filter(|row| row.table == table).collect::<Vec<_>>();
+    for (table, figures) in [("Speed", 24), ("Memory", 24), ("Size", 8)] {
+        let both = of(table).into_iter().filter(|row| row.published.is_some() && row.measured.is_some());
+        assert_eq!(both.count(), figures, "{table}");
+    }
+    // Assembly beside assembly: fewer cycles than either of theirs, without the floating-point registers that those have.
+    for row in of("Speed").into_iter().filter(|row| row.column.starts_with("m4f")) {
+        assert!(row.ratio.is_some_and(|ratio| ratio < 1.0), "{}, {}: {:?}", row.row, row.column, row.ratio);
+    }
+    for row in of("Memory") {
+        assert!(row.measured.is_some_and(|bytes| bytes <= 4096.0), "{}: {:?}", row.row, row.measured);
+    }
+}
+
+#[test]
+fn chhetri2026() {
+    let outcome = reproduce("chhetri2026");
+    let published = |table: &str| {
+        outcome
+            .rows
+            .iter()
+            .filter(|row| row.table == table && row.published.is_some() && !row.column.contains("our C"))
+            .count()
+    };
+    let tables = ["Table II", "Table III", "Table IV", "Memory", "Energy"];
+    assert_eq!(tables.map(published), [11, 9, 4, 6, 1]);
+    // A published sum is that of its parts.
+    for (level, sum) in [("ML-KEM-512", 35.7), ("ML-KEM-768", 56.6)] {
+        let parts = ["key generation", "encapsulation", "decapsulation"];
+        let published = |row: &str| cell(&outcome, "Table II", row, "PQClean").published.expect("published");
+        let parts: f64 = parts.iter().map(|part| published(&format!("{level}, {part}"))).sum();
+        assert!((parts - sum).abs() < 0.05, "{level}: {parts} ms, not {sum}");
+        let all = cell(&outcome, "Table II", &format!("{level}, all three"), "PQClean");
+        assert!(all.ratio.is_some_and(|ratio| ratio <= 0.5), "{level}: {:?}", all.ratio);
+    }
+    for row in
+        outcome.rows.iter().filter(|row| ["Table IV", "Memory", "Energy"].contains(&row.table.as_str()))
+    {
+        assert!(row.ratio.is_some_and(|ratio| ratio < 0.5), "{}, {}: {:?}", row.table, row.row, row.ratio);
+    }
+}
