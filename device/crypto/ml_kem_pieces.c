@@ -56,7 +56,8 @@ static void accumulate_key(workspace *w, uint8_t j)
 
     for (place = 0; place < 64; place += 4) {
         ws_ml_kem_512_read_key(offset, w->row.bytes, 24);
-        ws_ml_kem_accumulate_encoded(&w->row, w->polynomial, place, w->row.bytes);
+        ws_ml_kem_decode(w->row.some, w->row.bytes);
+        ws_ml_kem_accumulate(w->row.sum + 4 * place, w->row.some, w->polynomial + 4 * place, place, 4);
         offset += 24;
     }
 }

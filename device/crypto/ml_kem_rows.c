@@ -60,12 +60,6 @@ void ws_ml_kem_accumulate_sampled(ws_ml_kem_row *row, const int16_t polynomial[2
     }
 }
 
-void ws_ml_kem_accumulate_encoded(ws_ml_kem_row *row, const int16_t polynomial[256], uint8_t first, const uint8_t encoded[24])
-{
-    ws_ml_kem_decode(row->some, encoded);
-    ws_ml_kem_accumulate(row->sum + 4 * first, row->some, polynomial + 4 * first, first, 4);
-}
-
 void ws_ml_kem_begin_seeds(ws_ml_kem_row *row, const uint8_t first[32], const uint8_t *second, uint8_t count)
 {
     ws_sha3_init(&row->sponge, WS_SHA3_512_RATE);

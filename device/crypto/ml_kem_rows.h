@@ -1,4 +1,4 @@
-/* Rows of ML-KEM's matrix, FIPS 203: noise, and sums of products whose one factor is sampled or decoded as it is multiplied.
+/* Rows of ML-KEM's matrix, FIPS 203: noise, and sums of products whose one factor is sampled as it is multiplied.
  *
  * Constant time as in ml_kem.h. */
 #ifndef WS_ML_KEM_ROWS_H
@@ -34,10 +34,6 @@ void ws_ml_kem_add_prf(ws_ml_kem_row *row, int16_t polynomial[256], const uint8_
 /* Adds to the sum the product of a polynomial with one of the matrix: SampleNTT, algorithm 7, of rho, first and second. in: polynomial, as
  * b of ws_ml_kem_accumulate. in/out: row. */
 void ws_ml_kem_accumulate_sampled(ws_ml_kem_row *row, const int16_t polynomial[256], const uint8_t rho[32], uint8_t first, uint8_t second);
-
-/* Adds to the sum, from the place 4 first on, the product with 16 encoded coefficients. in: polynomial, as there; encoded: may be the row's
- * bytes. in/out: row. */
-void ws_ml_kem_accumulate_encoded(ws_ml_kem_row *row, const int16_t polynomial[256], uint8_t first, const uint8_t encoded[24]);
 
 /* G of section 4.1: SHA3-512 of two pieces, begun and finished: its 64 bytes are to be squeezed. in: first; second: count bytes.
  * in/out: row. */

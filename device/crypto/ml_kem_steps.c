@@ -50,7 +50,8 @@ static void accumulate_encoded(ws_ml_kem_workspace *w, const int16_t polynomial[
     uint8_t place;
 
     for (place = 0; place < 64; place += 4) {
-        ws_ml_kem_accumulate_encoded(&w->row, polynomial, place, encoded);
+        ws_ml_kem_decode(w->row.some, encoded);
+        ws_ml_kem_accumulate(w->row.sum + 4 * place, w->row.some, polynomial + 4 * place, place, 4);
         encoded += 24;
     }
 }
