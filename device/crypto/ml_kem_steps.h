@@ -4,23 +4,17 @@
 #ifndef WS_ML_KEM_STEPS_H
 #define WS_ML_KEM_STEPS_H
 
-#include "sha3.h"
+#include "ml_kem_rows.h"
 
 #include <stdint.h>
 
 /* What one call works with, beside a vector of k polynomials. A parameter set is k, 2 or 3, alone: both have eta_2 = 2, d_u = 10 and
  * d_v = 4 (section 8). */
 typedef struct {
-    ws_sha3_ctx sponge;
-    /* The polynomial that a sum is made in. */
-    int16_t sum[256];
-    /* The strings of bytes are where words are faster. */
-    uint8_t bytes[24];
+    ws_ml_kem_row row;
     /* rho and sigma, or K and r, section 7: what G gives. */
     uint8_t seeds[64];
     uint8_t message[32];
-    /* Coefficients on their way from bytes into the sum: 16 of 24 bytes, and up to three that were left. */
-    int16_t some[19];
     uint8_t k;
 } ws_ml_kem_workspace;
 

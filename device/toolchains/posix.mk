@@ -11,8 +11,8 @@ B := $(OUT)/posix/$(VARIANT)
 POSIX_CC := cc
 # The interfaces of POSIX.1-2008 with its XSI part, which has the timer.
 POSIX_FLAGS := -std=c99 -D_XOPEN_SOURCE=700 -O2 -g $(WARNINGS)
-# All of crypto is linked, but for what needs the bench's frame.
-POSIX_OBJECTS := $(patsubst %.c,$(B)/obj/%.o,$(filter-out %_bench.c,$(wildcard ports/posix/*.c meter/*.c crypto/*.c)))
+# All of crypto is linked, but for what needs the bench's frame, or functions that the meter does not have.
+POSIX_OBJECTS := $(patsubst %.c,$(B)/obj/%.o,$(filter-out %_bench.c %_pieces.c,$(wildcard ports/posix/*.c meter/*.c crypto/*.c)))
 
 all: $(B)/meter
 

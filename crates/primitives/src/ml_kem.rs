@@ -1,5 +1,6 @@
-//! ML-KEM, `ml_kem.h`.
+//! ML-KEM, `ml_kem.h` and `ml_kem_pieces.h`.
 
+use std::cell::RefCell;
 use std::ffi::c_int;
 
 mod c {
@@ -13,6 +14,7 @@ mod c {
         pub fn ws_ml_kem_768_encapsulate(public_key: *const u8, m: *const u8, ciphertext: *mut u8, shared: *mut u8) -> c_int;
         pub fn ws_ml_kem_512_decapsulate(private_key: *const u8, ciphertext: *const u8, shared: *mut u8);
         pub fn ws_ml_kem_768_decapsulate(private_key: *const u8, ciphertext: *const u8, shared: *mut u8);
+        pub fn ws_ml_kem_512_encapsulate_pieces(m: *const u8, shared: *mut u8) -> c_int;
         pub fn ws_ml_kem_512_check(private_key: *const u8) -> c_int;
         pub fn ws_ml_kem_768_check(private_key: *const u8) -> c_int;
         pub fn ws_ml_kem_compress_10(out: *mut u8, coefficients: *const i16);
@@ -101,6 +103,56 @@ impl MlKem {
         };
         unsafe { function(private_key.as_ptr()) == 0 }
     }
+}
+
+/// What an application of `ml_kem_pieces.h` has: a public key to be read, and the ciphertext that was written.
+#[derive(Default)]
+struct Application {
+    public_key: Vec<u8>,
+    ciphertext: Vec<u8>,
+}
+
+thread_local! {
+    static APPLICATION: RefCell<Application> = RefCell::default();
+}
+
+/// The application's, as below; a piece that is not in the key, or does not follow the one before, ends the process.
+#[unsafe(no_mangle)]
+extern "C" fn ws_ml_kem_512_read_key(offset: u16, to: *mut u8, count: u8) {
+    assert!(count <= 24);
+    APPLICATION.with_borrow(|application| {
+        let piece = &application.public_key[usize::from(offset)..][..usize::from(count)];
+        // SAFETY: the C hands room for so many.
+        unsafe { to.copy_from_nonoverlapping(piece.as_ptr(), piece.len()) };
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ws_ml_kem_512_write_ciphertext(offset: u16, piece: *const u8, count: u8) {
+    APPLICATION.with_borrow_mut(|application| {
+        assert_eq!(application.ciphertext.len(), usize::from(offset), "pieces come in their order");
+        // SAFETY: the C hands so many.
+        let piece = unsafe { std::slice::from_raw_parts(piece, usize::from(count)) };
+        application.ciphertext.extend_from_slice(piece);
+    });
+}
+
+/// `ws_ml_kem_512_encapsulate_pieces`: the ciphertext and the shared secret; `None` where the key is refused.
+///
+/// # Panics
+/// Where something was written although the key is refused.
+#[must_use]
+pub fn encapsulate_pieces(public_key: &[u8], m: &[u8; 32]) -> Option<(Vec<u8>, [u8; 32])> {
+    assert_eq!(public_key.len(), MlKem::MlKem512.sizes()[0]);
+    APPLICATION.set(Application { public_key: public_key.to_vec(), ciphertext: Vec::new() });
+    let mut shared = [0xa5; 32];
+    let result = unsafe { c::ws_ml_kem_512_encapsulate_pieces(m.as_ptr(), shared.as_mut_ptr()) };
+    let Application { ciphertext, .. } = APPLICATION.take();
+    if result != 0 {
+        assert!(ciphertext.is_empty() && shared == [0xa5; 32], "written although refused");
+        return None;
+    }
+    Some((ciphertext, shared))
 }
 
 /// `ws_ml_kem_compress_*` of one coefficient, for 10, 4 and 1 bits.

@@ -202,13 +202,10 @@ fn the_costs_after_the_quantum_computer_are_what_bench_measures() {
         panic!("docs/post-quantum.md has no table of costs")
     };
     let operations: Vec<&str> = head[1..].iter().map(|cell| cell.trim_matches('`')).collect();
-    let mut arguments = vec!["bench", "--format", "json", "--fresh", "--variant", "fast"];
+    let mut arguments = vec!["--variant", "fast"];
     arguments.extend(targets.iter().flat_map(|line| ["--target", line[0]]));
     arguments.extend(operations.iter().flat_map(|operation| ["--op", operation]));
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal"));
-    let output = command.args(&arguments).env("WATTSEAL_HOME", home()).output().expect("wattseal runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let rows: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).expect("an array");
+    let rows = measured(&arguments);
     let mut stale = Vec::new();
     for line in targets {
         for (operation, cell) in operations.iter().zip(&line[1..]) {
@@ -226,6 +223,49 @@ fn the_costs_after_the_quantum_computer_are_what_bench_measures() {
         }
     }
     assert!(stale.is_empty(), "docs/post-quantum.md is stale:\n{}", stale.join("\n"));
+}
+
+/// Its table of encapsulation on 2 kB of RAM: a target and a variant a line.
+#[test]
+fn the_costs_on_2_kb_are_what_bench_measures() {
+    let page = std::fs::read_to_string(home().join("docs/post-quantum.md")).expect("a document");
+    let lines: Vec<_> = page
+        .lines()
+        .skip_while(|line| !line.starts_with("| target | variant |"))
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .map(cells)
+        .collect();
+    assert!(!lines.is_empty(), "docs/post-quantum.md has no table of encapsulation on 2 kB");
+    let mut arguments = vec!["--op", "ml-kem-512-encapsulate-pieces"];
+    arguments.extend(lines.iter().flat_map(|line| ["--target", line[0]]));
+    let rows = measured(&arguments);
+    let mut stale = Vec::new();
+    for line in lines {
+        let row = rows.iter().find(|row| row["target"] == line[0] && row["variant"] == line[1]);
+        let row = row.unwrap_or_else(|| panic!("bench has no {line:?}"));
+        let figure = |value: &serde_json::Value| value.as_f64().expect("a number");
+        let costs = [
+            (line[2], [figure(&row["cycles"]["mean"]), figure(&row["stack_bytes"])]),
+            (line[3], [figure(&row["ram_bytes"]), figure(&row["flash_bytes"])]),
+        ];
+        for (cell, cost) in costs.into_iter().filter(|(cell, cost)| !is_rounded(cell, *cost)) {
+            stale.push(format!("{}, {}: '{cell}' where bench has {cost:?}", line[0], line[1]));
+        }
+    }
+    assert!(stale.is_empty(), "docs/post-quantum.md is stale:\n{}", stale.join("\n"));
+}
+
+/// The rows of `bench` with these arguments, measured anew.
+fn measured(arguments: &[&str]) -> Vec<serde_json::Value> {
+    let output = Command::new(env!("CARGO_BIN_EXE_wattseal"))
+        .args(["bench", "--format", "json", "--fresh"])
+        .args(arguments)
+        .env("WATTSEAL_HOME", home())
+        .output()
+        .expect("wattseal runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("an array")
 }
 
 /// The text of all files with one of these endings below a folder, but for what is built.

@@ -31,7 +31,8 @@ fn as_taken(operation: &Operation, case: &Case) -> Case {
     case
 }
 
-/// Of NIST's cases one of key generation, one of encapsulation, one of each kind of decapsulation.
+/// Of NIST's cases one of key generation, one of encapsulation, one of each kind of decapsulation; of Wycheproof's for encapsulation by pieces
+/// one with a key that is refused.
 fn ml_kem_cases(set: &str, cases: vectors::MlKemCases, add: &mut impl FnMut(String, Case)) {
     let length = cases.keys[0].private_key.len();
     let public = (length - 96) / 2..length - 64;
@@ -40,10 +41,20 @@ fn ml_kem_cases(set: &str, cases: vectors::MlKemCases, add: &mut impl FnMut(Stri
         let case = ml_kem::keygen_case(key, &case.private_key[public.clone()], &case.private_key);
         add(format!("ml-kem-{set}-keygen"), case);
     }
-    for case in cases.encapsulations.into_iter().take(1) {
-        let (ciphertext, shared) = case.given.expect("NIST's keys are right");
+    let (taken, refused): (Vec<_>, Vec<_>) =
+        cases.encapsulations.into_iter().partition(|case| case.given.is_some());
+    for case in taken.into_iter().take(1) {
+        let (ciphertext, shared) = case.given.expect("it is one of those");
+        add(
+            format!("ml-kem-{set}-encapsulate-pieces"),
+            ml_kem::pieces_case(case.public_key.clone(), case.m.to_vec(), Some((&ciphertext, &shared))),
+        );
         let case = ml_kem::encapsulation_case(case.public_key, case.m.to_vec(), &ciphertext, &shared);
         add(format!("ml-kem-{set}-encapsulate"), case);
+    }
+    for case in refused.into_iter().take(1) {
+        let case = ml_kem::pieces_case(case.public_key, case.m.to_vec(), None);
+        add(format!("ml-kem-{set}-encapsulate-pieces"), case);
     }
     for case in cases.decapsulations.into_iter().take(3) {
         let shared = case.shared.expect("NIST's keys are right").to_vec();

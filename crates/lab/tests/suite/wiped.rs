@@ -2,12 +2,15 @@
 //! anything that it had to keep to itself, in every form that an implementation may have held it in. The buffers that the
 //! caller owns are left out, and so is the generator's present state. The operations' own outputs do not count as secrets.
 
+use fips203::ml_kem_512;
+use fips203::traits::{Encaps, KeyGen, SerDes};
 use firmware::Firmware;
 use lab::harness::Bench;
-use lab::operations::Catalogue;
+use lab::operations::{Catalogue, Operation};
 use lab::reference::Case;
 use lab::reference::curve::{Curve, agreement_case, generation_case, signing_case};
 use lab::reference::drbg::{Drbg, HmacDrbg, SEED_BYTES};
+use lab::reference::ml_kem;
 use lab::reference::sealing::{Seal, Sealed, seal, x963_kdf};
 use lab::reference::symmetric::{block_case, expand};
 use lab::target::{Target, Workspace};
@@ -16,6 +19,8 @@ use num_bigint::BigUint;
 use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
 use std::collections::HashMap;
+
+mod noise;
 
 /// So many bytes of a secret in a row are a find.
 const WINDOW: usize = 8;
@@ -163,6 +168,27 @@ impl Secrets {
         self.mac_key("the authentication key", &sealed.keys[16..]);
     }
 
+    /// Noise of ML-KEM-512, the first polynomials of which, with eta = 3, are transformed: the bytes that it is sampled from, and what the
+    /// transform makes, as residues from 0 and around 0.
+    fn noise(&mut self, seed: &[u8], polynomials: u8) {
+        self.bytes("the noise's seed", seed);
+        for number in 0..polynomials {
+            let sampled = noise::sampled_bytes(seed, number);
+            self.bytes("what noise is sampled from", &sampled);
+            if number < 2 {
+                self.transformed(&noise::transformed(&sampled));
+            }
+        }
+    }
+
+    fn transformed(&mut self, residues: &[i16]) {
+        let centred = |&residue: &i16| if residue > noise::Q / 2 { residue - noise::Q } else { residue };
+        for form in [residues.to_vec(), residues.iter().map(centred).collect()] {
+            self.bytes("noise, transformed", &form.into_iter().flat_map(i16::to_le_bytes).collect::<Vec<u8>>());
+        }
+        self.bytes("noise, encoded", &noise::encoded(residues));
+    }
+
     /// Every find in a memory that begins at `start`: what it is and where.
     fn find(&self, start: u32, memory: &[u8]) -> Vec<(u32, &str)> {
         let mut found: Vec<(u32, &str)> = Vec::new();
@@ -197,6 +223,47 @@ const OPERATIONS: [&str; 15] = [
     "ecdh-aes128-encrypt",
     "ecdh-aes128-encrypt-raw",
 ];
+
+/// Those of a target that has room for them.
+const ML_KEM: [&str; 4] =
+    ["ml-kem-512-keygen", "ml-kem-512-encapsulate", "ml-kem-512-decapsulate", "ml-kem-512-encapsulate-pieces"];
+
+/// A run of one of ML-KEM.
+fn ml_kem_run(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {
+    let mut secrets = Secrets::default();
+    let mut seed = || -> [u8; 32] { random(32, rng).try_into().expect("32 bytes") };
+    let (d, z, m) = (seed(), seed(), seed());
+    let (public, private) = ml_kem_512::KG::keygen_from_seed(d, z);
+    let (shared, ciphertext) = public.encaps_from_seed(&m);
+    let (public, private) = (public.into_bytes().to_vec(), private.into_bytes().to_vec());
+    let (shared, ciphertext) = (shared.into_bytes().to_vec(), ciphertext.into_bytes().to_vec());
+    // Algorithms 13 and 17, and s, which keys are made of.
+    let sigma = noise::seeds(&[&d, &[2]])[32..].to_vec();
+    let r = noise::seeds(&[&m, &noise::hash(&public)])[32..].to_vec();
+    if operation == "ml-kem-512-keygen" {
+        secrets.bytes("d", &d);
+        secrets.bytes("z", &z);
+        secrets.noise(&sigma, 4);
+        return (ml_kem::keygen_case([d, z].concat(), &public, &private), secrets);
+    }
+    secrets.bytes("m", &m);
+    secrets.bytes("the shared secret", &shared);
+    secrets.noise(&r, 5);
+    let case = match operation {
+        "ml-kem-512-encapsulate" => ml_kem::encapsulation_case(public, m.to_vec(), &ciphertext, &shared),
+        "ml-kem-512-encapsulate-pieces" => {
+            ml_kem::pieces_case(public, m.to_vec(), Some((&ciphertext, &shared)))
+        }
+        _ => {
+            secrets.bytes("z", &z);
+            (0..2).for_each(|number| {
+                secrets.transformed(&noise::transformed(&noise::sampled_bytes(&sigma, number)));
+            });
+            ml_kem::decapsulation_case(private, ciphertext, shared)
+        }
+    };
+    (case, secrets)
+}
 
 /// A private key that looks random in all its forms.
 fn private_key(curve: Curve, rng: &mut StdRng) -> Vec<u8> {
@@ -324,8 +391,11 @@ fn check(target: &str) {
     let point = target.operating_point(None, None).expect("its own defaults");
     let catalogue = Catalogue::read(&workspace).expect("the catalogue");
     let mut operations = catalogue.built_as(&target, "fast").expect("the target's sets");
-    operations.retain(|operation| OPERATIONS.contains(&operation.name.as_str()));
-    assert_eq!(operations.len(), OPERATIONS.len(), "{} has the operations", target.name());
+    let of = |names: &[&str], operation: &Operation| names.contains(&operation.name.as_str());
+    let here = |names: &[&str]| operations.iter().filter(|operation| of(names, operation)).count();
+    assert_eq!(here(&OPERATIONS), OPERATIONS.len(), "{} has the operations", target.name());
+    assert_ne!(here(&ML_KEM), 0, "{} has some of ML-KEM", target.name());
+    operations.retain(|operation| of(&OPERATIONS, operation) || of(&ML_KEM, operation));
     let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
     let build = firmware::build(&workspace.source(&target, &point).expect("a toolchain"), "fast", &names)
         .expect("the firmware builds");
@@ -334,7 +404,9 @@ fn check(target: &str) {
         let firmware = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
         let mut bench =
             Bench::start(&target, &firmware, operation, point.clock_hz, CYCLES).expect("start-up ends");
-        let (case, secrets) = run_of(&operation.name, &mut rng);
+        let name = operation.name.as_str();
+        let (case, secrets) =
+            if ML_KEM.contains(&name) { ml_kem_run(name, &mut rng) } else { run_of(name, &mut rng) };
         let what = format!("{} {}", target.name(), operation.name);
         assert!(bench.measure(&case).expect("it returns").verified, "{what}");
         for (start, memory) in memories(&mut bench, &target, &firmware) {

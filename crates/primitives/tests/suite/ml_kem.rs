@@ -2,7 +2,7 @@
 
 use fips203::traits::{Decaps, Encaps, KeyGen, SerDes};
 use fips203::{ml_kem_512, ml_kem_768};
-use primitives::ml_kem::{MlKem, compressed};
+use primitives::ml_kem::{MlKem, compressed, encapsulate_pieces};
 use testkit::vectors;
 
 const SETS: [(MlKem, vectors::MlKem); 2] =
@@ -21,6 +21,9 @@ fn as_published() {
         }
         for case in cases.encapsulations {
             assert_eq!(set.encapsulate(&case.public_key, &case.m), case.given, "{set:?}");
+            if set == MlKem::MlKem512 {
+                assert_eq!(encapsulate_pieces(&case.public_key, &case.m), case.given);
+            }
         }
         for case in cases.decapsulations {
             assert_eq!(set.check(&case.private_key), case.shared.is_some(), "{set:?}");
@@ -60,6 +63,9 @@ fn random_keys_as_another_implementation_has_them() {
         };
         assert_eq!(set.keygen(&d, &z), keys, "{set:?}");
         assert_eq!(set.encapsulate(&keys.0, &m).as_ref(), Some(&sent), "{set:?}");
+        if set == MlKem::MlKem512 {
+            assert_eq!(encapsulate_pieces(&keys.0, &m).as_ref(), Some(&sent));
+        }
         assert_eq!(set.decapsulate(&keys.1, &sent.0), sent.1, "{set:?}");
         assert_eq!(set.decapsulate(&keys.1, &rejected.0), rejected.1, "{set:?}, byte {at}");
     }

@@ -26,8 +26,8 @@
 /* The frame: D of theta, or the parities of the columns. */
 #define FRAME_SIZE 40
 
-/* The state's address; the frame's is in Y, and Z goes about in the state. */
-#define STATE r26
+/* The frame's address is in Y, and Z goes about in the state. */
+#include "keccak_permutation.inc"
 
 /* Z at a lane. */
 	.macro at lane
@@ -67,21 +67,6 @@
 	std Z+5, \w5
 	std Z+6, \w6
 	std Z+7, \w7
-	.endm
-
-/* r1 is 0. */
-	.macro turn_left n, w0, w1, w2, w3, w4, w5, w6, w7
-	.rept \n
-	lsl \w0
-	rol \w1
-	rol \w2
-	rol \w3
-	rol \w4
-	rol \w5
-	rol \w6
-	rol \w7
-	adc \w0, r1
-	.endr
 	.endm
 
 	.macro turn_right n, w0, w1, w2, w3, w4, w5, w6, w7
@@ -149,27 +134,6 @@
 	std Y+8*\x+\i, 10+\i
 	.endr
 	.endm
-
-/* Byte at of a row: a ^= ~b & c. Scratch: r0. */
-	.macro chi at, a, b, c
-	mov r0, \b
-	or r0, \c
-	eor r0, \b
-	eor r0, \a
-	std Z+\at, r0
-	.endm
-
-	.section .progmem.data.ws_keccak_round_constants, "a", @progbits
-	.type ws_keccak_round_constants, @object
-/* Bytes 0, 1, 3 and 7. */
-ws_keccak_round_constants:
-	.byte 0x01, 0x00, 0x00, 0x00, 0x82, 0x80, 0x00, 0x00, 0x8a, 0x80, 0x00, 0x80, 0x00, 0x80, 0x80, 0x80
-	.byte 0x8b, 0x80, 0x00, 0x00, 0x01, 0x00, 0x80, 0x00, 0x81, 0x80, 0x80, 0x80, 0x09, 0x80, 0x00, 0x80
-	.byte 0x8a, 0x00, 0x00, 0x00, 0x88, 0x00, 0x00, 0x00, 0x09, 0x80, 0x80, 0x00, 0x0a, 0x00, 0x80, 0x00
-	.byte 0x8b, 0x80, 0x80, 0x00, 0x8b, 0x00, 0x00, 0x80, 0x89, 0x80, 0x00, 0x80, 0x03, 0x80, 0x00, 0x80
-	.byte 0x02, 0x80, 0x00, 0x80, 0x80, 0x00, 0x00, 0x80, 0x0a, 0x80, 0x00, 0x00, 0x0a, 0x00, 0x80, 0x80
-	.byte 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00, 0x80, 0x01, 0x00, 0x80, 0x00, 0x08, 0x80, 0x80, 0x80
-	.size ws_keccak_round_constants, . - ws_keccak_round_constants
 
 	.section .text.ws_keccak_permute, "ax", @progbits
 	.global ws_keccak_permute
@@ -279,28 +243,7 @@ ws_keccak_permute:
 	turn_left 4, r10, r11, r12, r13, r14, r15, r16, r17
 	give r13, r14, r15, r16, r17, r10, r11, r12
 
-	movw r30, STATE
-	ldi r18, 40
-.Lchi:
-	ldd r2, Z+0
-	ldd r3, Z+8
-	ldd r4, Z+16
-	ldd r5, Z+24
-	ldd r6, Z+32
-	chi 0, r2, r3, r4
-	chi 8, r3, r4, r5
-	chi 16, r4, r5, r6
-	chi 24, r5, r6, r2
-	chi 32, r6, r2, r3
-	adiw r30, 1
-	dec r18
-	/* Behind the eighth byte the next row begins. */
-	mov r19, r18
-	andi r19, 7
-	brne .Lchi
-	adiw r30, 32
-	tst r18
-	brne .Lchi
+	chi_rows
 
 	pop r24
 	mov r30, r24
