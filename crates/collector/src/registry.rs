@@ -310,18 +310,19 @@ impl Registry {
     /// Sees what changes from `known` on.
     #[must_use]
     pub fn poller(&self, known: &BTreeMap<MeterId, MeterFile>) -> RegistryPoller {
-        self.poller_of(None, known)
+        self.poller_of(None, known, 0)
     }
 
-    /// The same of a partition alone; of files of all meters.
+    /// The same of a partition alone; of files of all meters. seen: the revision of [`Meters`], where `known` is of these.
     pub(crate) fn poller_of(
         &self,
         of: Option<(Partition, Slices)>,
         known: &BTreeMap<MeterId, MeterFile>,
+        seen: i64,
     ) -> RegistryPoller {
         match &self.keys {
             Keys::Files { network, folder } => RegistryPoller::of_files(*network, folder.clone(), known),
-            Keys::Sealed(sealed) => RegistryPoller::of_sealed(sealed.clone(), of, known),
+            Keys::Sealed(sealed) => RegistryPoller::of_sealed(sealed.clone(), of, known, seen),
         }
     }
 

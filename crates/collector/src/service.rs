@@ -210,21 +210,17 @@ fn begin(
 ) -> Result<(Links, usize), ServiceError> {
     let wanted = [NetworkId::DEFAULT].into_iter().chain(config.networks.iter().copied());
     let mut networks: BTreeSet<NetworkId> = wanted.chain(config.udp.iter().map(|udp| udp.network)).collect();
-    let mut links = Links::open(config, Slices::ONE, None, runtime)?;
+    let links = Links::open(config, Slices::ONE, None, runtime)?;
     let begin = || {
         networks.extend(links.networks()?);
         if networks.len() > MOST_NETWORKS {
             return Err(ServiceError::TooManyNetworks(networks.len()));
         }
-        let mut kept = links.kept()?;
         // What is in the database, and has no folder of keys any more.
-        for (network, kept) in kept.iter().filter(|(network, _)| !networks.contains(network)) {
-            links.belongs(*network, kept)?;
-        }
+        links.belong(&networks)?;
         let mut meters = 0;
         for network in networks {
-            let kept = kept.remove(&network).unwrap_or_default();
-            meters += links.begin_with(network.into(), kept, None, Some(End::told_to(end)))?;
+            meters += links.begin(network.into(), None, Some(End::told_to(end)))?;
         }
         Ok(meters)
     };

@@ -31,7 +31,8 @@ pub use query::{
 };
 pub use read::Reader;
 pub use record::{
-    Action, AlertRecord, CommandRecord, Health, KeptMeter, Last, Link, Meter, OutboxRecord, Role, TokenRecord,
+    Action, AlertRecord, CommandRecord, CommitTimes, Health, KeptMeter, Last, Link, Meter, OutboxRecord,
+    Role, TokenRecord,
 };
 pub use write::{
     CommandProgress, MeterCounts, NewAction, NewAlert, NewCommand, NewOutbox, NewReport, NewToken,
@@ -41,7 +42,7 @@ pub use write::{
 pub(crate) use batch::flags_of;
 pub(crate) use key::{Keys, keys_of};
 pub(crate) use read::{METERS_OF_A_PAGE, Stored, kept_from_s, stored};
-pub(crate) use record::has_administrator;
+pub(crate) use record::{StoredMeter, has_administrator};
 pub(crate) use sql::{Row, Session, SqlError, Value, values};
 
 use crate::fence::LeaseNumber;

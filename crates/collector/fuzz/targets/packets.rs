@@ -45,7 +45,7 @@ fuzz_target!(|bytes: &[u8]| {
     for record in &fixture.meters {
         collector.add(record.clone(), MeterState::new(record)).expect("new ones");
     }
-    let states = |collector: &Collector| (1..=4).map(|meter| collector.state(meter).cloned()).collect::<Vec<_>>();
+    let states = |collector: &Collector| (1..=4).map(|meter| collector.state(meter)).collect::<Vec<_>>();
     let (before, mut rest) = (states(&collector), bytes);
     // Those of the genuine pieces that came unchanged may make a message whole, which is taken then.
     let mut genuine = false;

@@ -4,7 +4,7 @@ use super::error::ApiError;
 use super::state::{Api, now_ms};
 use crate::forward::ForwardCounts;
 use crate::link::Snapshot;
-use crate::store::{Health, Meter, Whose};
+use crate::store::{CommitTimes, Health, Meter, Whose};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -63,6 +63,7 @@ pub(crate) fn store(text: &mut Text, health: &Health, store_ok: bool, link_ok: b
     );
     let last_s = health.last_commit_us as f64 * 1e-6;
     text.one("wattseal_store_last_commit_seconds", "gauge", "What the last transaction took", last_s);
+    text.commit_times("wattseal_commit_seconds", "What transactions took", &health.commit_times);
     text.one("wattseal_store_database_bytes", "gauge", "Size of the database", health.database_bytes);
     text.one("wattseal_store_log_bytes", "gauge", "Size of its write-ahead log", health.log_bytes);
 }
@@ -227,6 +228,17 @@ impl Text {
         let _ = writeln!(self.0, "{name}{{{}}} {value}", labels.join(","));
     }
 
+    fn commit_times(&mut self, name: &str, help: &str, times: &CommitTimes) {
+        self.head(name, "histogram", help);
+        let mut all = 0;
+        for (up_to_us, count) in times.up_to() {
+            let le = up_to_us.map_or("+Inf".to_owned(), |us| (us as f64 * 1e-6).to_string());
+            self.labelled(&format!("{name}_bucket"), &[("le", &le)], count);
+            all = count;
+        }
+        let _ = writeln!(self.0, "{name}_sum {}\n{name}_count {all}", times.sum_us() as f64 * 1e-6);
+    }
+
     /// A line for each meter that has such a figure; what is asked for gives more labels, and the figure.
     fn each(
         &mut self,
@@ -250,4 +262,44 @@ impl Text {
 /// A label's text as the format wants it.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Options, Store};
+
+    #[test]
+    fn commits_are_counted_by_how_long_they_took() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut store = Store::open(folder.path().join("a.db"), &Options::default()).expect("opened");
+        let of = |store: &Store| {
+            let mut text = Text::default();
+            text.commit_times("commit_seconds", "Times", &store.reader().health().commit_times);
+            text.0
+        };
+        let none = of(&store);
+        assert!(
+            none.contains("# TYPE commit_seconds histogram\n")
+                && none.ends_with("_sum 0\ncommit_seconds_count 0\n")
+        );
+        let before = store.reader().health().batches;
+        for _ in 0..3 {
+            let action = crate::store::NewAction { at_ms: 0, who: "a".into(), what: "b".into() };
+            store.commit(vec![crate::store::Write::Action(action)]).expect("committed");
+        }
+        let (health, text) = (store.reader().health(), of(&store));
+        assert_eq!(health.batches, before + 3);
+        assert!(
+            text.contains("commit_seconds_bucket{le=\"+Inf\"} 3\n")
+                && text.ends_with("commit_seconds_count 3\n"),
+            "{text}"
+        );
+        let counts: Vec<u64> = health.commit_times.up_to().map(|(_, count)| count).collect();
+        assert!(counts.is_sorted() && counts.last() == Some(&3), "{counts:?}");
+        let in_time =
+            |us: u64| health.commit_times.up_to().find(|(up_to, _)| up_to.is_some_and(|up_to| up_to >= us));
+        assert!(in_time(health.last_commit_us).is_some_and(|(_, count)| count > 0));
+        assert!(health.commit_times.sum_us() >= health.last_commit_us);
+    }
 }

@@ -10,8 +10,8 @@ use crate::partition::{Partition, Slices};
 use crate::registry::KeyStore;
 use crate::service::{Links, ServiceError};
 use async_nats::jetstream::stream::Stream;
-use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::oneshot;
+use std::sync::{Arc, PoisonError, RwLock};
+use tokio::sync::{Semaphore, oneshot};
 
 /// What all partitions of a worker have in common.
 #[derive(Clone)]
@@ -21,7 +21,9 @@ pub(super) struct Shared {
     pub(super) slices: Slices,
     pub(super) keys: KeyStore,
     /// `None`: it was closed.
-    pub(super) links: Arc<Mutex<Option<Links>>>,
+    pub(super) links: Arc<RwLock<Option<Links>>>,
+    /// So many links begin side by side.
+    pub(super) beginnings: Arc<Semaphore>,
     pub(super) link: LinkHandle,
     pub(super) remote: Arc<RemoteGateways>,
     pub(super) counts: Arc<QueueCounts>,
@@ -80,7 +82,11 @@ impl Shared {
         mut stop: oneshot::Receiver<()>,
     ) -> Ended {
         let (partition, under) = (fence.partition, fence.clone());
-        match self.links(move |links| links.begin(partition, under)).await {
+        let begun = {
+            let _one = self.beginnings.acquire().await;
+            self.links(move |links| links.begin(partition, Some(under), None)).await
+        };
+        match begun {
             Ok(meters) => {
                 tracing::info!(%partition, meters, fence = fence.number, "a partition is taken");
             }
@@ -108,12 +114,12 @@ impl Shared {
     /// Does something with the links on a thread that may wait.
     pub(super) async fn links<T: Send + 'static>(
         &self,
-        what: impl FnOnce(&mut Links) -> Result<T, ServiceError> + Send + 'static,
+        what: impl FnOnce(&Links) -> Result<T, ServiceError> + Send + 'static,
     ) -> Result<T, ServiceError> {
         let links = self.links.clone();
         let done = tokio::task::spawn_blocking(move || {
-            let mut links = links.lock().unwrap_or_else(PoisonError::into_inner);
-            links.as_mut().map_or(Err(ServiceError::Ended("store")), what)
+            let links = links.read().unwrap_or_else(PoisonError::into_inner);
+            links.as_ref().map_or(Err(ServiceError::Ended("store")), what)
         });
         done.await.map_err(|_| ServiceError::Ended("link"))?
     }

@@ -22,15 +22,17 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 /// Partitions that one worker has at most: each has threads of its own.
 const MOST_PARTITIONS: usize = MOST_NETWORKS;
+/// Links that begin side by side: one waits for the database while another reads what came.
+const BEGINNINGS: usize = 3;
 /// What is to be done is looked at so often.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// The keys are looked at for networks so often.
@@ -171,7 +173,7 @@ impl Worker {
             api.stop().await;
         }
         let stopped = tokio::task::spawn_blocking(move || {
-            let links = links.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let links = links.write().unwrap_or_else(PoisonError::into_inner).take();
             links.map_or(Ok(()), Links::stop)
         });
         stopped.await.map_err(|_| ClusterError::Ended("store"))??;
@@ -222,9 +224,11 @@ impl Worker {
         status.fine(Part::Store);
         let (link, keys) = (links.handle().clone(), links.keys().clone());
         let remote = Arc::new(RemoteGateways::start(connection.clone(), link.gateways().clone()));
-        let links = Arc::new(Mutex::new(Some(links)));
+        let links = Arc::new(RwLock::new(Some(links)));
+        let beginnings = Arc::new(Semaphore::new(BEGINNINGS));
         let counts_of = counts.queue.clone();
-        let shared = Shared { connection, stream, slices, keys, links, link, remote, counts: counts_of };
+        let shared =
+            Shared { connection, stream, slices, keys, links, beginnings, link, remote, counts: counts_of };
         let _ = counts.shared.set(shared.clone());
         Ok((shared, buckets))
     }

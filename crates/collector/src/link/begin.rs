@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use super::end::End;
 use super::handle::{Inputs, LinkHandle, Snapshot};
-use super::meter_state::{MeterLinkState, Named};
+use super::meter_state::{LastHeard, MeterLinkState, Named};
 use super::pending::{PendingCommit, RetryQueue, Submitted};
 use super::receipt::UnfinishedReceipts;
 use super::state::{Link, system_ms};
@@ -13,9 +13,9 @@ use crate::fence::Fence;
 use crate::gateway::HeardPacket;
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
-use crate::registry::Issued;
+use crate::registry::{Issued, MeterFile};
 use crate::store::{
-    CommandProgress, CommandRecord, KeptMeter, Provisioned, Reader, StoreError, Write, Written,
+    CommandProgress, CommandRecord, Provisioned, Reader, StoreError, StoredMeter, Write, Written,
 };
 use crate::writer::{Done, Jobs};
 use crossbeam_channel::Receiver;
@@ -32,13 +32,27 @@ use wire::meter::{Collector, Identity, MeterId, MeterRecord, MeterState, Policy,
 pub(crate) struct Beginning {
     partition: Partition,
     collector: Collector,
-    meters: HashMap<MeterId, Box<MeterLinkState>>,
+    meters: BTreeMap<MeterId, MeterLinkState>,
     over: HashMap<MeterId, u32>,
     newest_ms: i64,
     /// Commands that the database has as open, and no meter waits for any more.
     lost: Vec<CommandRecord>,
     /// Meters whose keys were used, and that the database does not know.
     forgotten: Vec<MeterId>,
+}
+
+/// A registered meter whose keys are not over, and what is stored of it with these keys.
+struct Candidate {
+    file: MeterFile,
+    stored: Option<StoredMeter>,
+}
+
+impl Candidate {
+    /// Whether the database has these keys.
+    fn is_stored(&self) -> bool {
+        let public = self.stored.as_ref().and_then(|stored| stored.public);
+        public == Some(self.file.record.public.to_bytes())
+    }
 }
 
 /// The link's other parts.
@@ -57,8 +71,7 @@ pub(crate) struct Parts {
 }
 
 impl Beginning {
-    /// kept: what is stored of the partition's meters. files: those of the registry with the epochs of their keys. commit: writes, and
-    /// returns when that is durable. issued: what was
+    /// files: the keys of the partition's meters. commit: writes, and returns when that is durable. issued: what was
     /// sent with these, which the database need not know: numbers of commands go on above it. A meter whose keys and stored state do not
     /// fit is left out, and the log says so; all others work.
     ///
@@ -69,62 +82,49 @@ impl Beginning {
         (partition, slices): (Partition, Slices),
         identity: Identity,
         policy: Policy,
-        mut kept: BTreeMap<MeterId, KeptMeter>,
-        files: BTreeMap<MeterId, (u32, MeterRecord)>,
+        mut files: BTreeMap<MeterId, MeterFile>,
         issued: &Issued,
     ) -> Result<Beginning, E> {
         let network = partition.network;
-        let now_ms = system_ms();
-        let newest_ms = kept.values().filter_map(|kept| kept.last_heard_ms).max().unwrap_or(0);
-        let public = *identity.public();
         let mut beginning = Beginning {
             partition,
             collector: Collector::new(identity, policy),
-            meters: HashMap::new(),
+            meters: BTreeMap::new(),
             over: HashMap::new(),
-            newest_ms,
+            newest_ms: 0,
             lost: Vec::new(),
             forgotten: Vec::new(),
         };
-        let mut candidates = Vec::new();
-        for (meter, (epoch, record)) in files {
-            let kept = kept.remove(&meter);
-            match kept
-                .as_ref()
-                .filter(|kept| kept.epoch > epoch || kept.epoch == epoch && kept.revoked_ms.is_some())
-            {
-                Some(over) => {
-                    tracing::error!(
-                        meter,
-                        network = network.named(),
-                        "left out: its keys are of epoch {epoch}, and those of epoch {} are over; ./wattseal meters rotate {} makes \
-                         new ones",
-                        over.epoch,
-                        network.meter(meter)
-                    );
-                    beginning.over.insert(meter, over.epoch);
+        let silent: HashSet<MeterId> = reader.silent(partition, slices)?.into_iter().collect();
+        // Not all that is stored at once, where there are very many.
+        let mut after = None;
+        loop {
+            let page = reader.stored_meters(partition, slices, after)?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.meter);
+            let mut candidates = Vec::with_capacity(page.len());
+            for stored in page {
+                beginning.newest_ms = beginning.newest_ms.max(stored.last_heard_ms.unwrap_or(0));
+                match files.remove(&stored.meter) {
+                    Some(file) => candidates.extend(beginning.candidate(file, stored)),
+                    // Its file went while the service was not there.
+                    None => {
+                        let meter = stored.meter;
+                        if stored.revoked_ms.is_none() {
+                            tracing::info!(meter, network = network.named(), "its key file is gone: revoked");
+                            commit(vec![Write::Revoked { meter: network.meter(meter), at_ms: system_ms() }])?;
+                        }
+                        beginning.over.insert(meter, stored.epoch);
+                    }
                 }
-                None => candidates.push((epoch, record, kept.filter(|kept| kept.epoch == epoch))),
             }
+            beginning.admit(candidates, &mut commit, &silent, issued)?;
         }
-        // Most are stored as they are.
-        let stored = reader.public_keys(partition, slices)?;
-        let is_stored = |(epoch, record, kept): &(u32, MeterRecord, Option<KeptMeter>)| {
-            kept.is_some() && stored.get(&record.setup.meter) == Some(&(*epoch, record.public.to_bytes()))
-        };
-        let new = candidates.iter().filter(|candidate| !is_stored(candidate));
-        let writes =
-            new.map(|(epoch, record, _)| provisioned((network, *epoch), record, &public, now_ms)).collect();
-        let mut written = commit(writes)?.into_iter();
-        let silent = reader.silent(partition, slices)?.into_iter().collect();
-        for candidate in candidates {
-            let written = match is_stored(&candidate) {
-                true => Written::Done,
-                false => written.next().unwrap_or(Written::Unknown),
-            };
-            let (epoch, record, kept) = candidate;
-            beginning.add((epoch, record), kept, &silent, &written, issued);
-        }
+        let new = files.into_values().map(|file| Candidate { file, stored: None }).collect();
+        beginning.admit(new, &mut commit, &silent, issued)?;
+        beginning.collector.shrink_to_fit();
+        // As that does.
+        beginning.meters = std::mem::take(&mut beginning.meters).into_iter().collect();
         for (meter, name) in beginning.names_elsewhere(slices) {
             tracing::error!(
                 meter,
@@ -135,24 +135,60 @@ impl Beginning {
                 partition.slice
             );
         }
-        // Their files went while the service was not there.
-        for (meter, kept) in kept {
-            if kept.revoked_ms.is_none() {
-                tracing::info!(meter, network = network.named(), "its key file is gone: revoked");
-                commit(vec![Write::Revoked { meter: network.meter(meter), at_ms: now_ms }])?;
-            }
-            beginning.over.insert(meter, kept.epoch);
-        }
         for command in reader.open_commands_of(partition, slices)? {
             beginning.resume(command);
         }
         Ok(beginning)
     }
 
+    /// `None`: keys of a later epoch are known, or these were revoked.
+    fn candidate(&mut self, file: MeterFile, stored: StoredMeter) -> Option<Candidate> {
+        let (meter, network, epoch) = (stored.meter, self.partition.network, file.epoch);
+        if stored.epoch > epoch || stored.epoch == epoch && stored.revoked_ms.is_some() {
+            tracing::error!(
+                meter,
+                network = network.named(),
+                "left out: its keys are of epoch {epoch}, and those of epoch {} are over; ./wattseal meters rotate {} makes \
+                 new ones",
+                stored.epoch,
+                network.meter(meter)
+            );
+            self.over.insert(meter, stored.epoch);
+            return None;
+        }
+        let stored = Some(stored).filter(|stored| stored.epoch == epoch);
+        Some(Candidate { file, stored })
+    }
+
+    /// Stores keys that the database does not have, and adds the meters.
+    fn admit<E>(
+        &mut self,
+        candidates: Vec<Candidate>,
+        commit: &mut impl FnMut(Vec<Write>) -> Result<Vec<Written>, E>,
+        silent: &HashSet<MeterId>,
+        issued: &Issued,
+    ) -> Result<(), E> {
+        let (network, public, now_ms) =
+            (self.partition.network, *self.collector.identity().public(), system_ms());
+        let new = candidates.iter().filter(|candidate| !candidate.is_stored());
+        let writes: Vec<Write> = new
+            .map(|Candidate { file, .. }| provisioned((network, file.epoch), &file.record, &public, now_ms))
+            .collect();
+        // Most are stored as they are.
+        let mut written = if writes.is_empty() { Vec::new() } else { commit(writes)? }.into_iter();
+        for candidate in candidates {
+            let written = match candidate.is_stored() {
+                true => Written::Done,
+                false => written.next().unwrap_or(Written::Unknown),
+            };
+            self.add(candidate, silent, &written, issued);
+        }
+        Ok(())
+    }
+
     fn add(
         &mut self,
-        (epoch, record): (u32, MeterRecord),
-        kept: Option<KeptMeter>,
+        Candidate { file: MeterFile { epoch, record, .. }, stored }: Candidate,
         silent: &HashSet<MeterId>,
         written: &Written,
         issued: &Issued,
@@ -169,16 +205,16 @@ impl Beginning {
         }
         let mut known = MeterLinkState::new(epoch, record.setup.interval_s);
         let told = issued.told(meter, epoch);
-        if told.is_some() && kept.is_none() {
+        if told.is_some() && stored.is_none() {
             self.forgotten.push(meter);
         }
-        let mut state = match kept {
-            Some(kept) => {
-                known.interval_s = kept.interval_s;
-                known.heard_ms = kept.last_heard_ms;
-                known.heard_at = kept.last_heard_ms.map(|_| Instant::now());
+        let mut state = match stored {
+            Some(stored) => {
+                known.interval_s = stored.interval_s;
+                let heard = |at_ms| LastHeard { at_ms, silence_from: Instant::now() };
+                known.heard = stored.last_heard_ms.map(heard);
                 known.silent = silent.contains(&meter);
-                kept.state
+                stored.state
             }
             None => MeterState::new(&record),
         };
@@ -188,19 +224,19 @@ impl Beginning {
             state.may_have(&told.suites, &told.addresses);
         }
         match self.collector.add(record, state) {
-            Ok(()) => drop(self.meters.insert(meter, Box::new(known))),
+            Ok(()) => drop(self.meters.insert(meter, known)),
             Err(error) => tracing::error!(meter, network = network.named(), "left out: {error}"),
         }
     }
 
     /// Names of meters here whose packets go to another slice.
     fn names_elsewhere(&self, slices: Slices) -> Vec<(MeterId, MeterId)> {
-        let names =
-            |meter: &MeterId| self.collector.state(*meter).map(MeterState::addresses).unwrap_or_default();
-        let of =
-            |meter: &MeterId| names(meter).iter().map(|address| (*meter, address.name)).collect::<Vec<_>>();
-        let all = self.meters.keys().flat_map(of);
-        all.filter(|(_, name)| slices.of(*name) != self.partition.slice).collect()
+        let elsewhere = self.collector.names().filter(|(name, _)| slices.of(*name) != self.partition.slice);
+        let is_there = |(name, meter): &(MeterId, MeterId)| {
+            let state = self.collector.state(*meter);
+            state.is_some_and(|state| state.addresses().iter().any(|address| address.name == *name))
+        };
+        elsewhere.filter(is_there).map(|(name, meter)| (meter, name)).collect()
     }
 
     fn resume(&mut self, command: CommandRecord) {
@@ -213,7 +249,7 @@ impl Beginning {
         match self.meters.get_mut(&command.meter.meter).filter(|_| waits(command.ticket)) {
             Some(known) => {
                 let named = Named { id: command.id, attempts: command.attempts };
-                known.commands.insert(command.ticket, named);
+                known.active().commands.insert(command.ticket, named);
             }
             None => self.lost.push(command),
         }

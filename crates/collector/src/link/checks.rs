@@ -1,7 +1,8 @@
 //! What the link looks at each second: silence, forgeries, its clock, the store.
 
+use super::meter_state::Activity;
 use super::pending::PendingCommit;
-use super::state::Link;
+use super::state::{Link, since_2000_ms};
 use crate::store::MeterCounts;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -15,6 +16,9 @@ const FORGED_QUIET: Duration = Duration::from_secs(3600);
 const MOST_FORGED_ALERTS: u32 = 20;
 /// So often the store is told what was counted.
 const COUNTS_EVERY: u32 = 10;
+/// So often meters rest that nothing was heard of since the time before: once or twice so many seconds after their last packet, by when
+/// a report does not come again.
+const REST_EVERY: u32 = 20;
 
 impl Link {
     pub(super) fn tick(&mut self, now: Instant) {
@@ -25,6 +29,9 @@ impl Link {
         self.minute.ticks += 1;
         if self.minute.ticks.is_multiple_of(COUNTS_EVERY) {
             self.store_counts();
+        }
+        if self.minute.ticks.is_multiple_of(REST_EVERY) {
+            self.collector.rest(since_2000_ms(self.now_ms));
         }
         if self.minute.ticks >= 60 {
             self.minute.ticks = 0;
@@ -84,6 +91,10 @@ impl Link {
         for (meter, known) in &mut self.meters {
             let count =
                 self.collector.counters_of(*meter).map_or(0, |counters| counters.of(Rejection::NotAuthentic));
+            if count == known.activity().forged {
+                continue;
+            }
+            let known = known.active();
             let in_minute = count - std::mem::replace(&mut known.forged, count);
             let quiet = known.forged_quiet_until.is_some_and(|until| now < until);
             if in_minute > MOST_FORGED && !quiet && self.minute.forged_alerts < MOST_FORGED_ALERTS {
@@ -109,6 +120,11 @@ impl Link {
         let (mut counts, network) = (Vec::new(), self.network());
         for (meter, known) in &mut self.meters {
             let refused = self.collector.counters_of(*meter).map_or(0, |counters| counters.total());
+            let Activity { repeats, told_repeats, told_refused, .. } = *known.activity();
+            if (repeats, refused) == (told_repeats, told_refused) {
+                continue;
+            }
+            let known = known.active();
             let new = |now: u64, told: &mut u64| {
                 let new = u32::try_from(now - *told).unwrap_or(u32::MAX);
                 *told += u64::from(new);

@@ -11,7 +11,7 @@ use crate::writer::{Done, LinkJob};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use wire::meter::{MeterId, MeterState};
+use wire::meter::MeterId;
 
 /// After a transaction that failed nothing is stored for so long.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -62,16 +62,14 @@ impl Link {
     fn state_of(&self, meter: MeterId) -> Option<Write> {
         let (known, state) = (self.meters.get(&meter)?, self.collector.state(meter)?);
         let network = self.network();
-        Some(Write::State { network, epoch: known.epoch, state: Box::new(state.clone()) })
+        Some(Write::State { network, epoch: known.epoch, state: Box::new(state) })
     }
 
     /// Gives a meter's state to the store.
     pub(super) fn store_state(&mut self, meter: MeterId) {
-        let Some(revision) = self.collector.state(meter).map(|state: &MeterState| state.revision) else {
-            return;
-        };
+        let Some(revision) = self.collector.state(meter).map(|state| state.revision) else { return };
         if let Some(known) = self.meters.get_mut(&meter) {
-            known.saving = Some(revision);
+            known.active().saving = Some(revision);
         }
         self.store(PendingCommit::State { meter, revision });
     }
@@ -220,9 +218,9 @@ impl Link {
             (PendingCommit::State { meter, revision }, _) => {
                 self.collector.saved(meter, revision);
                 if let Some(known) = self.meters.get_mut(&meter)
-                    && known.saving.is_some_and(|saving| saving <= revision)
+                    && known.activity().saving.is_some_and(|saving| saving <= revision)
                 {
-                    known.saving = None;
+                    known.active().saving = None;
                 }
                 self.look_at_due = true;
             }
@@ -235,7 +233,7 @@ impl Link {
                 let waits =
                     self.collector.commands(meter.meter).iter().any(|(waiting, ..)| *waiting == ticket);
                 if let (true, Some(known)) = (waits, self.meters.get_mut(&meter.meter)) {
-                    known.commands.insert(ticket, Named { id: record.id, attempts: 0 });
+                    known.active().commands.insert(ticket, Named { id: record.id, attempts: 0 });
                 }
                 self.tell(Event::Command(CommandUpdate { id: record.id, meter, state: record.state }));
             }
@@ -295,7 +293,7 @@ impl Link {
                 return;
             }
         };
-        known.reports += u64::from(event.is_some());
+        known.active().reports += u64::from(event.is_some());
         // Handed out and not confirmed: else it was another's, of which nothing must be said.
         let Ok(sent) = self.collector.stored(meter, n) else { return };
         self.transmit(route, &sent);

@@ -4,45 +4,81 @@ use super::handle::MeterStatus;
 use crate::gateway::Route;
 use crate::network::GlobalMeterId;
 use crate::store::SILENT_AFTER_INTERVALS;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use wire::meter::Collector;
 
 /// A meter is not silent before that, however short its interval is: it may be sending again.
 const LEAST_SILENCE: Duration = Duration::from_secs(10);
 
-/// A meter, since the service's start.
+/// A meter, since the service's start. Most of very many have no more than this.
 #[derive(Debug)]
 pub(super) struct MeterLinkState {
     pub(super) epoch: u32,
     pub(super) interval_s: u16,
+    /// Somebody was told that it is.
+    pub(super) silent: bool,
+    /// When something new came last; `None`: never.
+    pub(super) heard: Option<LastHeard>,
+    activity: Option<Box<Activity>>,
+}
+
+/// When a meter was heard last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LastHeard {
+    /// Unix ms; before the start, too.
+    pub(super) at_ms: i64,
+    /// Silence is counted from here.
+    pub(super) silence_from: Instant,
+}
+
+/// What a meter did, or had done to it, since the service's start.
+#[derive(Debug)]
+pub(super) struct Activity {
     /// Where something new came from last; `None`: nothing since the start.
     pub(super) route: Option<Route>,
     pub(super) rssi_dbm: Option<i8>,
-    /// Unix ms; before the start, too.
-    pub(super) heard_ms: Option<i64>,
-    /// Silence is counted from here; `None`: the meter was never heard.
-    pub(super) heard_at: Option<Instant>,
-    /// Somebody was told that it is.
-    pub(super) silent: bool,
+    pub(super) lost: u8,
+    /// Messages of it with the verifiers.
+    pub(super) opening: u8,
     pub(super) reports: u64,
     pub(super) repeats: u64,
     /// As the store was told.
     pub(super) told_repeats: u64,
     pub(super) told_refused: u64,
-    pub(super) lost: u8,
-    /// Messages of it with the verifiers.
-    pub(super) opening: u8,
     /// The revision of its state that is being stored.
     pub(super) saving: Option<u64>,
     /// The commands that have a name in the API, by ticket.
-    pub(super) commands: HashMap<u32, Named>,
+    pub(super) commands: BTreeMap<u32, Named>,
     /// Packets that were not authentic, when the minute began.
     pub(super) forged: u64,
     /// No alert about those before that.
     pub(super) forged_quiet_until: Option<Instant>,
     /// No alert about its memory before that.
     pub(super) memory_quiet_until: Option<Instant>,
+}
+
+/// That of a meter without any.
+static NONE: Activity = Activity::new();
+
+impl Activity {
+    const fn new() -> Activity {
+        Activity {
+            route: None,
+            rssi_dbm: None,
+            lost: 0,
+            opening: 0,
+            reports: 0,
+            repeats: 0,
+            told_repeats: 0,
+            told_refused: 0,
+            saving: None,
+            commands: BTreeMap::new(),
+            forged: 0,
+            forged_quiet_until: None,
+            memory_quiet_until: None,
+        }
+    }
 }
 
 /// A command that has a name in the API.
@@ -54,38 +90,28 @@ pub(super) struct Named {
 
 impl MeterLinkState {
     pub(super) fn new(epoch: u32, interval_s: u16) -> MeterLinkState {
-        MeterLinkState {
-            epoch,
-            interval_s,
-            route: None,
-            rssi_dbm: None,
-            heard_ms: None,
-            heard_at: None,
-            silent: false,
-            reports: 0,
-            repeats: 0,
-            told_repeats: 0,
-            told_refused: 0,
-            lost: 0,
-            opening: 0,
-            saving: None,
-            commands: HashMap::new(),
-            forged: 0,
-            forged_quiet_until: None,
-            memory_quiet_until: None,
-        }
+        MeterLinkState { epoch, interval_s, silent: false, heard: None, activity: None }
+    }
+
+    pub(super) fn activity(&self) -> &Activity {
+        self.activity.as_deref().unwrap_or(&NONE)
+    }
+
+    /// To change it: then there is one.
+    pub(super) fn active(&mut self) -> &mut Activity {
+        self.activity.get_or_insert_with(|| Box::new(Activity::new()))
     }
 
     /// Returns for how long nothing new came, where that is too long.
     pub(super) fn silence(&self, now: Instant) -> Option<Duration> {
         let most = Duration::from_secs(u64::from(self.interval_s) * SILENT_AFTER_INTERVALS as u64);
-        let silence = now.saturating_duration_since(self.heard_at?);
+        let silence = now.saturating_duration_since(self.heard?.silence_from);
         (silence > most.max(LEAST_SILENCE)).then_some(silence)
     }
 
     /// Whether it was heard since the start, and not too long ago.
     pub(super) fn is_online(&self, now: Instant) -> bool {
-        self.route.is_some() && self.silence(now).is_none()
+        self.activity().route.is_some() && self.silence(now).is_none()
     }
 
     pub(super) fn status(
@@ -95,19 +121,20 @@ impl MeterLinkState {
         now: Instant,
     ) -> Option<MeterStatus> {
         let suite = collector.state(meter.meter)?.suite();
+        let Activity { route, rssi_dbm, lost, reports, repeats, .. } = *self.activity();
         Some(MeterStatus {
             meter,
             epoch: self.epoch,
             suite,
             interval_s: self.interval_s,
             online: self.is_online(now),
-            heard_ms: self.heard_ms,
-            route: self.route,
-            rssi_dbm: self.rssi_dbm,
-            reports: self.reports,
-            repeats: self.repeats,
+            heard_ms: self.heard.map(|heard| heard.at_ms),
+            route,
+            rssi_dbm,
+            reports,
+            repeats,
             refused: collector.counters_of(meter.meter).map_or(0, |counters| counters.total()),
-            lost: self.lost,
+            lost,
             waiting_commands: collector.commands(meter.meter).len(),
         })
     }
@@ -118,12 +145,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_meter_that_did_nothing_takes_little_memory() {
+        assert!(size_of::<MeterLinkState>() <= 40, "{} bytes", size_of::<MeterLinkState>());
+    }
+
+    #[test]
     fn a_meter_is_silent_after_three_intervals_and_ten_seconds() {
         let start = Instant::now();
         for (interval_s, most_s) in [(1, 10), (3, 10), (10, 30), (65_535, 196_605)] {
             let mut known = MeterLinkState::new(1, interval_s);
             assert_eq!(known.silence(start + Duration::from_secs(1_000_000)), None, "never heard");
-            known.heard_at = Some(start);
+            known.heard = Some(LastHeard { at_ms: 0, silence_from: start });
             assert_eq!(known.silence(start + Duration::from_secs(most_s)), None);
             assert!(known.silence(start + Duration::from_secs(most_s + 1)).is_some());
         }

@@ -35,10 +35,10 @@ impl Link {
     pub(super) fn memory_went_back(&mut self, meter: MeterId, how: &str) {
         let now = Instant::now();
         let Some(known) = self.meters.get_mut(&meter) else { return };
-        if known.memory_quiet_until.is_some_and(|until| now < until) {
+        if known.activity().memory_quiet_until.is_some_and(|until| now < until) {
             return;
         }
-        known.memory_quiet_until = Some(now + QUIET);
+        known.active().memory_quiet_until = Some(now + QUIET);
         let named = self.global(meter);
         let detail = format!(
             "{how}: its EEPROM was written again, and numbers come twice under its keys, which is not safe. Replace them: \

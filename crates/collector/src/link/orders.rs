@@ -14,14 +14,15 @@ impl Link {
             return;
         }
         self.look_at_due = false;
-        let reached = |meter: &MeterId| self.meters.get(meter).is_some_and(|known| known.route.is_some());
+        let reached =
+            |meter: &MeterId| self.meters.get(meter).is_some_and(|known| known.activity().route.is_some());
         let reached: Vec<MeterId> = self.collector.busy().filter(reached).collect();
         self.next_due_ms = None;
         for meter in reached {
             match self.collector.due_of(meter, now_ms, &mut self.rng) {
                 Some(Due::Save(state)) => self.save(meter, state.revision),
                 Some(Due::Send(sent)) => {
-                    let route = self.meters.get(&meter).and_then(|known| known.route);
+                    let route = self.meters.get(&meter).and_then(|known| known.activity().route);
                     if let Some(route) = route {
                         self.transmit(route, &sent);
                     }
@@ -30,7 +31,7 @@ impl Link {
                 None => {}
             }
             // What is being stored says itself when it is.
-            let saving = self.meters.get(&meter).is_some_and(|known| known.saving.is_some());
+            let saving = self.meters.get(&meter).is_some_and(|known| known.activity().saving.is_some());
             if let (false, Some(due_ms)) = (saving, self.collector.next_due_ms_of(meter)) {
                 self.next_due_ms = Some(self.next_due_ms.map_or(due_ms, |next| next.min(due_ms)));
             }
@@ -38,7 +39,7 @@ impl Link {
     }
 
     fn save(&mut self, meter: MeterId, revision: u64) {
-        let saving = self.meters.get(&meter).and_then(|known| known.saving);
+        let saving = self.meters.get(&meter).and_then(|known| known.activity().saving);
         if saving.is_none_or(|saving| saving < revision) {
             self.store_state(meter);
         }
@@ -51,7 +52,7 @@ impl Link {
             return;
         };
         let known = self.meters.get_mut(&meter);
-        let Some(named) = known.and_then(|known| known.commands.get_mut(&ticket)) else { return };
+        let Some(named) = known.and_then(|known| known.active().commands.get_mut(&ticket)) else { return };
         named.attempts += 1;
         let progress = CommandProgress {
             id: named.id,
@@ -73,7 +74,7 @@ impl Link {
             if let (true, Command::Configure { interval_s, .. }) = (done, command) {
                 known.interval_s = interval_s;
             }
-            known.commands.remove(&ticket)
+            known.active().commands.remove(&ticket)
         });
         if let Some(named) = named {
             let progress = CommandProgress {

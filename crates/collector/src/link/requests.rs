@@ -7,6 +7,7 @@ use super::state::Link;
 use crate::event::{CommandState, Event};
 use crate::network::NetworkId;
 use crate::store::{CommandProgress, NewCommand, Provisioned};
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 use wire::meter::{CollectorError, Command, MeterId, MeterRecord, MeterState, Order, Policy, Suite};
@@ -58,12 +59,10 @@ impl Link {
             Request::Revoke { meter, answer } => self.revoke(meter, answer),
             Request::Meters { answer } => {
                 let now = Instant::now();
-                let mut meters: Vec<_> = self.meters.iter().collect();
-                meters.sort_unstable_by_key(|(meter, _)| **meter);
                 let status = |meter: MeterId, known: &MeterLinkState| {
                     known.status(self.global(meter), &self.collector, now)
                 };
-                let status = meters.into_iter().filter_map(|(meter, known)| status(*meter, known));
+                let status = self.meters.iter().filter_map(|(meter, known)| status(*meter, known));
                 drop(answer.send(status.collect()));
             }
             Request::Meter { meter, answer } => {
@@ -124,7 +123,8 @@ impl Link {
             drop(answer.send(Err(LinkError::UnknownMeter(self.global(meter)))));
             return;
         };
-        let ticket = known.commands.iter().find(|(_, named)| named.id == id).map(|(ticket, _)| *ticket);
+        let ticket =
+            known.activity().commands.iter().find(|(_, named)| named.id == id).map(|(ticket, _)| *ticket);
         let withdrawn = ticket.is_some_and(|ticket| self.collector.withdraw(meter, ticket).is_ok());
         if !withdrawn {
             drop(answer.send(Err(LinkError::NoCommand(id))));
@@ -143,9 +143,13 @@ impl Link {
     ) {
         let Some(known) = self.meters.get_mut(&meter) else { return };
         let of_it = |given: &u32| ticket.is_none_or(|ticket| ticket == *given);
-        let named: Vec<_> =
-            known.commands.extract_if(|given, _| of_it(given)).map(|(_, named)| named).collect();
-        for named in named {
+        if known.activity().commands.is_empty() {
+            return;
+        }
+        let commands = &mut known.active().commands;
+        let (gone, stay) = std::mem::take(commands).into_iter().partition(|(given, _)| of_it(given));
+        *commands = stay;
+        for named in BTreeMap::into_values(gone) {
             let progress = CommandProgress {
                 id: named.id,
                 state: CommandState::Withdrawn,
@@ -201,7 +205,7 @@ impl Link {
             self.collector.set_policy(Policy { require_sealed: true, ..*self.collector.policy() });
         }
         self.over.remove(&meter);
-        self.meters.insert(meter, Box::new(MeterLinkState::new(epoch, interval_s)));
+        self.meters.insert(meter, MeterLinkState::new(epoch, interval_s));
         self.tell(Event::Meter { meter: self.global(meter) });
         Ok(())
     }

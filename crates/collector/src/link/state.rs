@@ -15,7 +15,7 @@ use crate::store::{METERS_EPOCH_S, Write};
 use crate::writer::{Done, Jobs};
 use crossbeam_channel::Receiver;
 use rand::rngs::StdRng;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::broadcast;
@@ -36,7 +36,8 @@ pub(crate) struct Link {
     /// What it writes under; `None`: nobody else writes.
     pub(super) fence: Option<Arc<Fence>>,
     pub(super) collector: Collector,
-    pub(super) meters: HashMap<MeterId, Box<MeterLinkState>>,
+    /// In a tree, which has less room to spare than a table, where there are very many.
+    pub(super) meters: BTreeMap<MeterId, MeterLinkState>,
     /// Epochs that are over, of meters that were revoked.
     pub(super) over: HashMap<MeterId, u32>,
     pub(super) policy: Policy,

@@ -1,6 +1,7 @@
 //! The link's thread: what it waits for, and what it does with packets.
 
 use super::handle::{Inputs, Request};
+use super::meter_state::LastHeard;
 use super::pending::PendingCommit;
 use super::receipt::{QueuedPacket, Receipts};
 use super::state::{Link, since_2000_ms, system_ms};
@@ -146,6 +147,7 @@ impl Link {
     /// What is dropped here comes again from its meter: a queue that had it come again, too, would make the flood larger.
     fn verify(&mut self, message: SealedMessage, origin: Origin) {
         let Some(known) = self.meters.get_mut(&message.meter()) else { return origin.receipts.done() };
+        let known = known.active();
         if known.opening >= MOST_OPENING {
             self.counted.dropped_messages += 1;
             return origin.receipts.done();
@@ -161,7 +163,8 @@ impl Link {
     fn opened(&mut self, (message, origin): (OpenedMessage, Origin)) {
         self.opening -= 1;
         if let Some(known) = self.meters.get_mut(&message.meter()) {
-            known.opening = known.opening.saturating_sub(1);
+            let opening = &mut known.active().opening;
+            *opening = opening.saturating_sub(1);
         }
         self.take(message, origin);
     }
@@ -187,7 +190,7 @@ impl Link {
             }
             Heard::Busy => {
                 if let Some(known) = self.meters.get_mut(&meter) {
-                    known.repeats += 1;
+                    known.active().repeats += 1;
                 }
             }
             Heard::Piece | Heard::Rejected(_) => {}
@@ -198,15 +201,12 @@ impl Link {
     /// Something came that nobody had before, so that it is the meter itself that is heard there.
     fn new_from(&mut self, meter: MeterId, origin: &Origin) {
         let Some(known) = self.meters.get_mut(&meter) else { return };
-        if known.route.is_none() {
-            // It can be reached now.
-            self.look_at_due = true;
-        }
-        known.route = Some(origin.route);
-        known.rssi_dbm = origin.rssi_dbm;
-        known.heard_ms = Some(origin.heard_ms);
-        known.heard_at = Some(Instant::now());
+        known.heard = Some(LastHeard { at_ms: origin.heard_ms, silence_from: Instant::now() });
         known.silent = false;
+        let known = known.active();
+        // It can be reached now.
+        self.look_at_due |= known.route.is_none();
+        (known.route, known.rssi_dbm) = (Some(origin.route), origin.rssi_dbm);
     }
 
     fn accepted(&mut self, accepted: Accepted, origin: Origin) {
@@ -214,7 +214,7 @@ impl Link {
         self.new_from(meter, &origin);
         self.look_at_due |= self.collector.busy().next().is_some();
         if let Some(known) = self.meters.get_mut(&meter) {
-            known.lost = accepted.report.lost;
+            known.active().lost = accepted.report.lost;
         }
         if accepted.memory_went_back {
             self.memory_went_back(meter, "it counts its starts from the beginning again");
@@ -225,7 +225,7 @@ impl Link {
     /// A report with a number that was taken before the service began: the store compares them. It may be an attacker who sends it again.
     fn old_number(&mut self, accepted: Accepted, origin: Origin) {
         if let Some(known) = self.meters.get_mut(&accepted.meter) {
-            known.repeats += 1;
+            known.active().repeats += 1;
             self.counted.repeats += 1;
         }
         self.store_accepted(accepted, origin);
@@ -249,7 +249,7 @@ impl Link {
     /// A report that is stored. It may be an attacker who sends it again: only the acknowledgement goes there.
     fn again(&mut self, sent: &Transmission, origin: &Origin) {
         let Some(known) = self.meters.get_mut(&sent.meter) else { return };
-        known.repeats += 1;
+        known.active().repeats += 1;
         self.counted.repeats += 1;
         self.transmit(origin.route, sent);
     }

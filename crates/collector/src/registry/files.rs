@@ -50,7 +50,7 @@ impl Vault for KeyFiles<'_> {
     }
 
     fn meters(&self, of: Option<(Partition, Slices)>) -> Result<Meters, RegistryError> {
-        let mut meters = Meters { files: BTreeMap::new(), network_seals: false };
+        let mut meters = Meters { files: BTreeMap::new(), network_seals: false, revision: 0 };
         for name in self.folder.names(METERS)? {
             let file = self.read(&name)?;
             let Setup { meter, suite, .. } = file.record.setup;

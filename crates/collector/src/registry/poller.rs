@@ -83,8 +83,9 @@ impl RegistryPoller {
         sealed: SealedNetwork,
         of: Option<(Partition, Slices)>,
         known: &BTreeMap<MeterId, MeterFile>,
+        seen: i64,
     ) -> RegistryPoller {
-        RegistryPoller(Polled::Sealed(SealedPoller::new(sealed, of, known)))
+        RegistryPoller(Polled::Sealed(SealedPoller::new(sealed, of, known, seen)))
     }
 
     /// Returns the changes since the last poll. Keys that are not as they should be are reported once, and change nothing: their meter stays

@@ -347,7 +347,11 @@ impl Vault for Rows<'_> {
         let seals =
             self.session.first(seals, values![first, last, Suite::None.code()], |row| row.get::<i64>(0));
         let network_seals = seals.map_err(|error| self.store.asked(error))?.is_some();
-        Ok(Meters { files, network_seals })
+        let revision = "SELECT revision FROM key_networks WHERE network = $1";
+        let revision = self.session.first(revision, values![self.network.0], |row| row.get::<i64>(0));
+        // What is changed later has a later one: who changes keys has the network's row until the end.
+        let revision = revision.map_err(|error| self.store.asked(error))?.unwrap_or(0);
+        Ok(Meters { files, network_seals, revision })
     }
 
     fn has_any(&self, meters: &[MeterId]) -> Result<bool, RegistryError> {

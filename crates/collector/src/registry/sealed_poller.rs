@@ -16,7 +16,7 @@ pub(super) struct SealedPoller {
     of: Option<(Partition, Slices)>,
     /// The epochs of those that are registered.
     known: BTreeMap<MeterId, u32>,
-    /// The revision up to which all was seen. At first nothing was, because what is known may have been read a while ago.
+    /// The revision up to which all was seen; 0: nothing was, because what is known may have been read at any time.
     seen: i64,
 }
 
@@ -32,9 +32,10 @@ impl SealedPoller {
         sealed: SealedNetwork,
         of: Option<(Partition, Slices)>,
         known: &BTreeMap<MeterId, MeterFile>,
+        seen: i64,
     ) -> SealedPoller {
         let known = known.iter().map(|(meter, file)| (*meter, file.epoch)).collect();
-        SealedPoller { sealed, of, known, seen: 0 }
+        SealedPoller { sealed, of, known, seen }
     }
 
     pub(super) fn poll(&mut self) -> (Vec<Change>, Vec<RegistryError>) {

@@ -34,6 +34,8 @@ pub(crate) struct Meters {
     pub(crate) files: BTreeMap<MeterId, MeterFile>,
     /// Whether any of the network, not of these alone, was provisioned to seal.
     pub(crate) network_seals: bool,
+    /// Of sealed keys: up to which change this is all.
+    pub(crate) revision: i64,
 }
 
 /// The keys of a network.

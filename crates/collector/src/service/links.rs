@@ -7,17 +7,17 @@ use crate::fence::Fence;
 use crate::link::{self, Beginning, End, LinkHandle, Parts};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
-use crate::registry::{KeyStore, MeterFile, Meters};
-use crate::store::{KeptMeter, Reader, Sharing, Store, StoreError, Write};
-use crate::writer::{Jobs, WriterHandle};
+use crate::registry::{KeyStore, MeterFile, Meters, Registry};
+use crate::store::{Reader, Sharing, Store, Write};
+use crate::writer::{Jobs, WriteError, WriterHandle};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use tokio::runtime::Handle;
 use wire::meter::{MeterId, Policy, Suite};
 
-/// The store, and the links that are there. Its calls block.
+/// The store, and the links that are there. Its calls block. Links of different partitions begin and end side by side.
 pub(crate) struct Links {
     config: Config,
     keys: KeyStore,
@@ -26,7 +26,8 @@ pub(crate) struct Links {
     reader: Reader,
     jobs: Arc<Jobs<link::Submitted>>,
     store: JoinHandle<()>,
-    running: BTreeMap<Partition, RunningLink>,
+    /// Each partition's place is locked while its link begins or ends.
+    running: Mutex<BTreeMap<Partition, Arc<Mutex<Option<RunningLink>>>>>,
     /// Where the links' tasks run.
     runtime: Handle,
 }
@@ -36,9 +37,6 @@ struct RunningLink {
     /// Brings changes of the key files.
     following: tokio::task::JoinHandle<()>,
 }
-
-/// What is stored of meters, by network.
-pub(super) type Kept = BTreeMap<NetworkId, BTreeMap<MeterId, KeptMeter>>;
 
 impl Links {
     /// Opens the store. No link is there yet. worker: what it is called among those that write the store, too; `None`: nobody does.
@@ -61,7 +59,7 @@ impl Links {
         let keys = KeyStore::of(&reader, config.keks.as_ref(), &config.keys)?;
         let (jobs, store) = Jobs::start(store).map_err(ServiceError::Thread)?;
         let (jobs, handle) = (Arc::new(jobs), LinkHandle::new(slices));
-        Ok(Links { config, keys, slices, handle, reader, jobs, store, running: BTreeMap::new(), runtime })
+        Ok(Links { config, keys, slices, handle, reader, jobs, store, running: Mutex::default(), runtime })
     }
 
     pub(crate) fn handle(&self) -> &LinkHandle {
@@ -85,24 +83,12 @@ impl Links {
         &self.keys
     }
 
-    /// What is stored of all meters.
-    pub(super) fn kept(&self) -> Result<Kept, StoreError> {
-        let mut kept = Kept::new();
-        for meter in self.reader.kept_meters()? {
-            kept.entry(meter.meter.network).or_default().insert(meter.meter.meter, meter);
-        }
-        Ok(kept)
-    }
-
-    /// Looks whether what is stored of a network without a folder of keys may go without one.
-    pub(super) fn belongs(
-        &self,
-        network: NetworkId,
-        kept: &BTreeMap<MeterId, KeptMeter>,
-    ) -> Result<(), ServiceError> {
-        match kept.values().filter(|kept| kept.revoked_ms.is_none()).count() {
-            0 => Ok(()),
-            meters => Err(self.other_keys(network, meters)),
+    /// Looks whether what is stored of networks without a folder of keys may go without one. networks: those that have one.
+    pub(super) fn belong(&self, networks: &BTreeSet<NetworkId>) -> Result<(), ServiceError> {
+        let stored = self.reader.meters_by_network()?;
+        match stored.into_iter().find(|(network, _)| !networks.contains(network)) {
+            None => Ok(()),
+            Some((network, meters)) => Err(self.other_keys(network, meters)),
         }
     }
 
@@ -119,49 +105,46 @@ impl Links {
         ServiceError::OtherKeys { keys, db, meters, of, or }
     }
 
-    /// Begins a partition's link, which writes under the lease. Returns how many meters it has.
-    ///
-    /// # Errors
-    /// [`ServiceError`]
-    pub(crate) fn begin(&mut self, partition: Partition, fence: Arc<Fence>) -> Result<usize, ServiceError> {
-        self.jobs
-            .take(fence.lease())
-            .map_err(|error| error.map_or(ServiceError::Ended("store"), Into::into))?;
-        let kept = self.reader.kept_meters_of(partition, self.slices)?;
-        let kept = kept.into_iter().map(|kept| (kept.meter.meter, kept)).collect();
-        self.begin_with(partition, kept, Some(fence), None)
+    fn place(&self, partition: Partition) -> Arc<Mutex<Option<RunningLink>>> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.entry(partition).or_default().clone()
     }
 
-    /// Begins a partition's link. kept: what is stored of its meters. end: hears of the link's end.
+    /// Begins a partition's link. fence: what it writes under. end: hears of the link's end. Returns how many meters it has.
     ///
     /// # Errors
     /// [`ServiceError`]
-    pub(super) fn begin_with(
-        &mut self,
+    pub(crate) fn begin(
+        &self,
         partition: Partition,
-        kept: BTreeMap<MeterId, KeptMeter>,
         fence: Option<Arc<Fence>>,
         end: Option<End>,
     ) -> Result<usize, ServiceError> {
+        let place = self.place(partition);
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(fence) = &fence {
+            if !fence.holds() {
+                // Who has it waits for its end already.
+                return Err(WriteError::Fenced.into());
+            }
+            self.jobs
+                .take(fence.lease())
+                .map_err(|error| error.map_or(ServiceError::Ended("store"), Into::into))?;
+        }
         let (network, slices) = (partition.network, self.slices);
         let registry = self.keys.open_network(network)?;
-        let stored = self.reader.names(network)?;
-        if !registry.belongs_to(&stored)? {
-            return Err(self.other_keys(network, stored.len()));
-        }
-        drop(stored);
+        let Meters { files, network_seals, revision } = registry.load_of(partition, slices)?;
+        self.look_whose(&registry, partition, &files)?;
         let issued = registry.issued()?;
-        let Meters { files, network_seals } = registry.load_of(partition, slices)?;
         let policy = self.policy(network, &files, network_seals);
-        let poller = registry.poller_of(Some((partition, slices)), &files);
+        let poller = registry.poller_of(Some((partition, slices)), &files, revision);
         let meters = files.len();
-        let records = files.into_iter().map(|(meter, file)| (meter, (file.epoch, file.record))).collect();
         let identity = registry.identity().clone();
         let writer = self.writer();
         let commit =
             |writes: Vec<Write>| writer.write_under(fence.clone(), writes).map_err(ServiceError::Write);
         let store = (commit, &self.reader);
-        let beginning = Beginning::new(store, (partition, slices), identity, policy, kept, records, &issued)?;
+        let beginning = Beginning::new(store, (partition, slices), identity, policy, files, &issued)?;
         let parts = Parts {
             jobs: self.jobs.clone(),
             done: self.jobs.begin(partition, issued),
@@ -178,8 +161,26 @@ impl Links {
         })?;
         let following = registry_changes::follow(poller, self.handle.clone(), (partition, slices));
         let following = self.runtime.spawn(following);
-        self.running.insert(partition, RunningLink { thread, following });
+        *place = Some(RunningLink { thread, following });
         Ok(meters)
+    }
+
+    /// Looks that the network's keys and what is stored of it belong together.
+    fn look_whose(
+        &self,
+        registry: &Registry,
+        partition: Partition,
+        files: &BTreeMap<MeterId, MeterFile>,
+    ) -> Result<(), ServiceError> {
+        let first = self.reader.stored_meters(partition, self.slices, None)?;
+        if first.iter().any(|stored| stored.revoked_ms.is_none() && files.contains_key(&stored.meter)) {
+            return Ok(());
+        }
+        let stored = self.reader.names(partition.network)?;
+        match registry.belongs_to(&stored)? {
+            true => Ok(()),
+            false => Err(self.other_keys(partition.network, stored.len())),
+        }
     }
 
     fn policy(
@@ -207,9 +208,11 @@ impl Links {
     ///
     /// # Errors
     /// [`ServiceError::Ended`] where it had ended in a way that it never should.
-    pub(crate) fn end(&mut self, partition: Partition) -> Result<(), ServiceError> {
+    pub(crate) fn end(&self, partition: Partition) -> Result<(), ServiceError> {
+        let place = self.place(partition);
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
         self.handle.close(partition);
-        let joined = self.running.remove(&partition).map_or(Ok(()), |RunningLink { thread, following }| {
+        let joined = place.take().map_or(Ok(()), |RunningLink { thread, following }| {
             following.abort();
             thread.join()
         });
@@ -221,10 +224,11 @@ impl Links {
     ///
     /// # Errors
     /// [`ServiceError::Ended`] where a part had ended before.
-    pub(crate) fn stop(mut self) -> Result<(), ServiceError> {
+    pub(crate) fn stop(self) -> Result<(), ServiceError> {
         // All of them at once, then each, also where one had ended before.
         self.handle.stop();
-        let partitions: Vec<Partition> = self.running.keys().copied().collect();
+        let partitions: Vec<Partition> =
+            self.running.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect();
         let ended: Vec<_> = partitions.into_iter().map(|partition| self.end(partition)).collect();
         let ended = ended.into_iter().collect::<Result<(), _>>();
         self.jobs.stop();

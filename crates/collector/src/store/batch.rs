@@ -12,8 +12,8 @@ use super::{MOST_OUTBOX, MOST_OUTBOX_OF_A_METER};
 use crate::event::{self, CommandState};
 use crate::network::GlobalMeterId;
 pub(crate) use report::flags_of;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use wire::meter::Content;
 
 /// What an engine does with the reports of a batch, each in its own way: one after the other, or many at once.
@@ -113,9 +113,29 @@ impl Kept {
 
     /// Knows these meters as they are stored, from now on.
     pub(super) fn load(&mut self, session: Session<'_>, keys: Keys) -> Result<(), SqlError> {
-        latest::load(session, keys, |meter, of_meter| {
-            self.latest.insert(meter, Box::new(of_meter));
-        })
+        latest::load(session, keys, |meter, of_meter| self.know(meter, of_meter))
+    }
+
+    /// The meters whose rows a batch may need, and that are not known.
+    pub(super) fn missing(&self, batch: &[Write]) -> BTreeSet<GlobalMeterId> {
+        let of = |write: &Write| match write {
+            Write::Report(report) => Some(report.meter),
+            Write::Counts(counts) => Some(counts.meter),
+            Write::Provisioned(provisioned) => Some(provisioned.meter),
+            Write::Revoked { meter, .. } => Some(*meter),
+            _ => None,
+        };
+        batch.iter().filter_map(of).filter(|meter| !self.latest.contains_key(meter)).collect()
+    }
+
+    /// Knows a meter as it is stored, from now on.
+    pub(super) fn know(&mut self, meter: GlobalMeterId, latest: Latest) {
+        self.latest.insert(meter, Box::new(latest));
+    }
+
+    /// How many meters it knows.
+    pub(super) fn len(&self) -> usize {
+        self.latest.len()
     }
 
     /// Knows those meters alone from now on.

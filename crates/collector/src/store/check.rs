@@ -28,15 +28,15 @@ pub(super) struct Check {
 }
 
 impl Check {
-    /// Looks at some more readings. meters: all there are, for when it begins with the first again. Returns the first thing that is not
-    /// as it was stored.
+    /// Looks at some more readings. meters: all there are, or the next ones, for when it has come to the last. Returns the first thing that
+    /// is not as it was stored.
     pub(super) fn step(
         &mut self,
         session: Session<'_>,
-        meters: impl Iterator<Item = GlobalMeterId>,
+        meters: impl FnOnce() -> Result<Vec<GlobalMeterId>, SqlError>,
     ) -> Result<Option<String>, SqlError> {
         if self.meters.is_empty() {
-            self.meters = meters.collect();
+            self.meters = meters()?;
             self.meters.sort_unstable_by(|a, b| b.cmp(a));
         }
         let Some(meter) = self.meters.last().copied() else { return Ok(None) };

@@ -17,6 +17,8 @@ impl Pulse {
     pub(super) fn beat(&self, took: Duration, done: Result<&[Written], &StoreError>) {
         let mut health = self.health.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         health.last_commit_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let took_us = health.last_commit_us;
+        health.commit_times.count(took_us);
         match done {
             Ok(written) => {
                 let new =

@@ -196,7 +196,8 @@ pub(super) fn load(
     }
 }
 
-fn read(row: Row<'_>) -> Result<(GlobalMeterId, Latest), SqlError> {
+/// Of `meter, epoch, revoked_ms` and [`COLUMNS`].
+pub(super) fn read(row: Row<'_>) -> Result<(GlobalMeterId, Latest), SqlError> {
     let measured = match row.get(14)? {
         None => None,
         Some(at_s) => Some(Measured { at_s, power_w: row.get(15)?, energy_dwh: row.get(16)? }),

@@ -27,7 +27,8 @@ pub use server::Server;
 
 use super::check::Check;
 use super::health::Pulse;
-use super::read::Reader;
+use super::key::Keys;
+use super::read::{self, Reader};
 use super::retention::Retention;
 use super::sql::SqlError;
 use super::{Options, Place, Sharing, StoreError, Write, Written, zone};
@@ -61,6 +62,8 @@ pub(super) struct Store {
     /// Before when readings go, while some do.
     sweep: Option<i64>,
     check: Check,
+    /// How often a partition's meters were compared.
+    compared: usize,
     pulse: Arc<Pulse>,
     pool: Arc<Pool>,
     reader: Reader,
@@ -95,7 +98,8 @@ impl Store {
         let connections = Arc::clone(&pool).into();
         let reader = Reader::new(place.clone(), options.zone.clone(), zone.clone(), &pulse, connections);
         let retention = Retention::new(options.keep_days, heard_ms);
-        let store = Store { seat, retention, sweep: None, check: Check::default(), pulse, pool, reader };
+        let store =
+            Store { seat, retention, sweep: None, check: Check::default(), compared: 0, pulse, pool, reader };
         store.measure();
         Ok(store)
     }
@@ -113,7 +117,7 @@ impl Store {
         let began = Instant::now();
         let done = match batch.is_empty() {
             true => Ok(Vec::new()),
-            false => self.seat.with_writer(|writer| writer.write(batch, Under::Leases(leases))),
+            false => self.seat.with_writer(|writer| writer.write(batch, leases)),
         };
         if !matches!(done, Err(StoreError::Fenced { .. })) {
             self.pulse.beat(began.elapsed(), done.as_ref().map(Vec::as_slice));
@@ -186,12 +190,22 @@ impl Store {
     }
 
     pub(super) fn compare(&mut self) -> Option<String> {
-        let Store { seat, check, .. } = self;
-        let shared = seat.terms.sharing.is_some();
-        let writer = seat.writer.as_mut().filter(|_| !shared || !seat.held.is_empty())?;
+        let Store { seat, check, compared, .. } = self;
+        let slices = seat.terms.sharing.as_ref().map(|sharing| sharing.slices);
+        let writer = seat.writer.as_mut().filter(|_| slices.is_none() || !seat.held.is_empty())?;
         // Nobody else writes these meters meanwhile.
-        let compared = writer.look_at(Under::Leases(&seat.held), |writer| {
-            check.step(writer.session(), writer.kept().meters().map(|(meter, _)| meter))
+        let held = &seat.held;
+        let compared = writer.look_at(Under::Leases(held), |writer| {
+            let next = || match slices {
+                None => Ok(writer.kept().meters().map(|(meter, _)| meter).collect()),
+                // Of one partition after the other.
+                Some(slices) => {
+                    *compared = compared.wrapping_add(1);
+                    let partition = held[*compared % held.len()].partition;
+                    read::meters_of(writer.session(), Keys::OfPartition(partition, slices))
+                }
+            };
+            check.step(writer.session(), next)
         });
         let damage = match compared {
             Ok(damage) => damage,

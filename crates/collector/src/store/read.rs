@@ -4,7 +4,7 @@ mod rows;
 mod series;
 
 pub(crate) use rows::{METERS_OF_A_PAGE, kept_from_s};
-pub(super) use rows::{alert, command, json, name_of_role, name_of_state};
+pub(super) use rows::{alert, command, json, meters_of, name_of_role, name_of_state};
 pub(super) use series::rollups;
 pub(crate) use series::{Stored, stored};
 
@@ -14,14 +14,13 @@ use super::key::Keys;
 use super::postgres;
 use super::query::{AlertFilter, Consumption, ConsumptionQuery, Readings, ReadingsQuery, Resolution, Whose};
 use super::record::{
-    Action, AlertRecord, CommandRecord, Health, KeptMeter, Meter, OutboxRecord, TokenRecord,
+    Action, AlertRecord, CommandRecord, Health, KeptMeter, Meter, OutboxRecord, StoredMeter, TokenRecord,
 };
 use super::sql::{Session, SqlError};
 use super::{Place, StoreError, sqlite, zone};
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::partition::{Partition, Slices};
 use jiff::tz::TimeZone;
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use wire::meter::MeterId;
@@ -147,24 +146,27 @@ impl Reader {
         self.ask(|session| rows::kept_meters(session, Keys::All))
     }
 
-    /// The meters of a partition, as a collector starts with them; also those that are revoked.
+    /// The next meters of a partition as its link begins with them, in order; also those that are revoked. after: the last one that was
+    /// seen. Empty: that was all.
     ///
     /// # Errors
     /// [`StoreError`]
-    pub fn kept_meters_of(&self, partition: Partition, slices: Slices) -> Result<Vec<KeptMeter>, StoreError> {
-        self.ask(|session| rows::kept_meters(session, Keys::OfPartition(partition, slices)))
-    }
-
-    /// The epochs and public keys of a partition's meters, of their last keys.
-    ///
-    /// # Errors
-    /// [`StoreError`]
-    pub(crate) fn public_keys(
+    pub(crate) fn stored_meters(
         &self,
         partition: Partition,
         slices: Slices,
-    ) -> Result<HashMap<MeterId, (u32, [u8; 64])>, StoreError> {
-        self.ask(|session| rows::public_keys(session, Keys::OfPartition(partition, slices)))
+        after: Option<MeterId>,
+    ) -> Result<Vec<StoredMeter>, StoreError> {
+        let after = after.map(|meter| partition.network.meter(meter));
+        self.ask(|session| rows::stored_meters(session, Keys::OfPartition(partition, slices), after))
+    }
+
+    /// How many meters of each network are not revoked.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub(crate) fn meters_by_network(&self) -> Result<Vec<(NetworkId, usize)>, StoreError> {
+        self.ask(rows::meters_by_network)
     }
 
     /// A network's meters that are not revoked.

@@ -24,6 +24,20 @@ pub struct KeptMeter {
     pub revoked_ms: Option<i64>,
 }
 
+/// What a partition's link begins with of a meter.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StoredMeter {
+    pub(crate) meter: MeterId,
+    pub(crate) epoch: u32,
+    /// As it was saved last, with `last_n` as it is stored.
+    pub(crate) state: MeterState,
+    pub(crate) interval_s: u16,
+    pub(crate) last_heard_ms: Option<i64>,
+    pub(crate) revoked_ms: Option<i64>,
+    /// Of this epoch's keys.
+    pub(crate) public: Option<[u8; 64]>,
+}
+
 /// A meter as it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Meter {
@@ -195,6 +209,42 @@ pub struct OutboxRecord {
     pub heard_ms: i64,
 }
 
+/// How long batches took.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommitTimes {
+    /// How many up to each of [`CommitTimes::UP_TO_US`], above the one before; then those above the last.
+    counts: [u64; CommitTimes::UP_TO_US.len() + 1],
+    sum_us: u64,
+}
+
+impl CommitTimes {
+    /// In µs. A meter listens for 100 ms.
+    const UP_TO_US: [u64; 13] = [
+        1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 75_000, 100_000, 200_000, 500_000, 1_000_000, 5_000_000,
+        30_000_000,
+    ];
+
+    pub(super) fn count(&mut self, took_us: u64) {
+        let place = CommitTimes::UP_TO_US.partition_point(|up_to_us| *up_to_us < took_us);
+        self.counts[place] += 1;
+        self.sum_us = self.sum_us.saturating_add(took_us);
+    }
+
+    /// So many µs, and how many took no longer; the last is of all.
+    pub fn up_to(&self) -> impl Iterator<Item = (Option<u64>, u64)> + '_ {
+        let limits = CommitTimes::UP_TO_US.into_iter().map(Some).chain([None]);
+        limits.zip(self.counts.iter().scan(0, |sum, count| {
+            *sum += count;
+            Some(*sum)
+        }))
+    }
+
+    #[must_use]
+    pub fn sum_us(&self) -> u64 {
+        self.sum_us
+    }
+}
+
 /// How the store is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Health {
@@ -208,6 +258,8 @@ pub struct Health {
     pub failed: u64,
     /// How long the last batch took, in µs.
     pub last_commit_us: u64,
+    /// How long all took since the start.
+    pub commit_times: CommitTimes,
     /// Size of the database, in bytes, without its log.
     pub database_bytes: u64,
     /// Size of its write-ahead log, in bytes.

@@ -199,6 +199,18 @@ impl Row<'_> {
         }
     }
 
+    /// The text in a column, without a copy.
+    pub(crate) fn read_text<T>(
+        &self,
+        column: usize,
+        read: impl FnOnce(&str) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError> {
+        match self.cell(column)? {
+            Cell::Text(text) => read(text),
+            _ => Err(not_there(column)),
+        }
+    }
+
     fn cell(&self, column: usize) -> Result<Cell<'_>, SqlError> {
         Ok(match self {
             Row::Sqlite(row) => match row.get_ref(column)? {

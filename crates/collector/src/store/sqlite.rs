@@ -247,7 +247,7 @@ impl Store {
     }
 
     pub(super) fn compare(&mut self) -> Option<String> {
-        let meters = self.kept.meters().map(|(meter, _)| meter);
+        let meters = || Ok(self.kept.meters().map(|(meter, _)| meter).collect());
         let damage = self
             .check
             .step(Session::Sqlite(&self.connection), meters)

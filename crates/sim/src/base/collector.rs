@@ -325,7 +325,7 @@ impl CollectorStation {
                 self.counts.answered += 1;
                 if let Some(state) = self.engine.state(answered.meter) {
                     let suite = state.suite();
-                    self.store.insert(answered.meter, state.clone());
+                    self.store.insert(answered.meter, state);
                     if let Some(begun_ns) = self.begun_ns.remove(&answered.meter) {
                         let took_s = (now_ns - begun_ns) as f64 / SECOND_NS as f64;
                         self.counts.answer_s.entry(suite).or_default().push(took_s);
@@ -394,7 +394,7 @@ impl CollectorStation {
 
     fn keep(&mut self, meter: MeterId) {
         if let Some(state) = self.engine.state(meter) {
-            self.store.insert(meter, state.clone());
+            self.store.insert(meter, state);
         }
     }
 

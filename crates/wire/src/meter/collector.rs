@@ -6,17 +6,23 @@
 
 mod clock;
 mod commands;
+mod error;
+mod meters;
 mod opening;
+mod quiet;
 mod rejection;
 mod session;
 mod state;
 
 pub use commands::{Delivery, Order};
+pub use error::CollectorError;
 pub use opening::{Gathered, OpenedMessage, SealedMessage};
 pub use rejection::{Counters, Rejection};
 pub use state::MeterState;
 
 use super::{Address, Answer, Command, Identity, MessageKind, MeterId, MeterRecord, Packet, Report, Suite};
+use meters::{Meter, Meters};
+use quiet::Quiet;
 use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
 use session::{Gathering, Session};
@@ -138,57 +144,12 @@ pub enum Due {
     Send(Transmission),
 }
 
-/// What a collector does not do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CollectorError {
-    /// No such meter was added.
-    #[error("meter {0} is not one of this collector's; add it first")]
-    UnknownMeter(MeterId),
-    /// The number or name is another meter's.
-    #[error("the name {0} is another meter's on this channel, or 0, which is nobody")]
-    NameTaken(MeterId),
-    /// A state of another meter.
-    #[error("the state is that of meter {0}, the record of another")]
-    OtherState(MeterId),
-    /// A state that no collector keeps.
-    #[error(
-        "the state of meter {0} is damaged; take the last copy, and let numbers of commands go on above it"
-    )]
-    DamagedState(MeterId),
-    /// Too many commands wait.
-    #[error("{0} commands wait for this meter already; wait for answers, or withdraw some")]
-    QueueFull(usize),
-    /// A command with arguments that no meter takes.
-    #[error("the command's arguments are out of range; no meter takes them")]
-    OutOfRange,
-    /// A command to seal nothing, and the policy forbids it.
-    #[error(
-        "this collector takes nothing that is not sealed; start it with --require-sealed=false to allow the suite none"
-    )]
-    SealRequired,
-    /// No such command waits.
-    #[error("no command with ticket {0} waits for this meter")]
-    NoCommand(u32),
-    /// Nothing of that number is being stored.
-    #[error("no report {n} of meter {meter} was handed out and not confirmed yet")]
-    NotHandedOut {
-        /// The meter, as it was provisioned.
-        meter: MeterId,
-        /// The number of the report.
-        n: u32,
-    },
-    /// 2^32 - 1 commands were made.
-    #[error("meter {0} had all commands that there are numbers for; provision it again")]
-    NumbersUsedUp(MeterId),
-}
-
 /// The collector's end of the link to the meters of a radio channel. Times are milliseconds since 2000-01-01 00:00:00 UTC.
 #[derive(Debug)]
 pub struct Collector {
     identity: Arc<Identity>,
     policy: Policy,
-    /// Each by itself in memory: the map is half empty when there are very many.
-    meters: HashMap<MeterId, Box<Session>>,
+    meters: Meters,
     /// Which meter has a name, or may have it.
     names: HashMap<MeterId, MeterId>,
     /// The meters that commands wait for.
@@ -203,7 +164,7 @@ impl Collector {
         Collector {
             identity: Arc::new(identity),
             policy,
-            meters: HashMap::new(),
+            meters: Meters::default(),
             names: HashMap::new(),
             busy: BTreeSet::new(),
             counters: Counters::default(),
@@ -219,9 +180,8 @@ impl Collector {
     /// Behaves differently from now on.
     pub fn set_policy(&mut self, policy: Policy) {
         self.policy = policy;
-        let meters: Vec<MeterId> = self.meters().collect();
-        for meter in meters {
-            if let Some(session) = self.meters.get_mut(&meter) {
+        for meter in self.meters.awake() {
+            if let Some(session) = self.meters.session(meter) {
                 session.close_what_is_open(&policy);
             }
             self.tidy(meter);
@@ -247,43 +207,69 @@ impl Collector {
         if !state.settle_in() {
             return Err(CollectorError::DamagedState(meter));
         }
-        if self.meters.contains_key(&meter) {
+        if self.meters.get(meter).is_some() {
             return Err(CollectorError::NameTaken(meter));
         }
         let taken = |address: &&Address| address.name == 0 || self.names.contains_key(&address.name);
         if let Some(address) = state.addresses().iter().find(taken) {
             return Err(CollectorError::NameTaken(address.name));
         }
-        let mut session = Box::new(Session::new(record, state));
+        if let Some(quiet) = Quiet::new(&record, &state) {
+            self.names.insert(quiet.address().name, meter);
+            self.meters.insert(meter, Meter::Quiet(Box::new(quiet)));
+            return Ok(());
+        }
+        let mut session = Session::new(record, state);
         session.close_what_is_open(&self.policy);
-        self.meters.insert(meter, session);
+        self.meters.insert(meter, Meter::Awake(Box::new(session)));
         self.tidy(meter);
         Ok(())
     }
 
     /// Forgets a meter, and returns what there was to keep of it.
     pub fn remove(&mut self, meter: MeterId) -> Option<MeterState> {
-        let session = self.meters.remove(&meter)?;
-        self.names.retain(|_, owner| *owner != meter);
+        let removed = self.meters.remove(meter)?;
         self.busy.remove(&meter);
-        Some(session.state)
+        let (named, state) = match removed {
+            Meter::Quiet(quiet) => (vec![quiet.address().name], quiet.state()),
+            Meter::Awake(session) => (session.named, session.state),
+        };
+        self.unname(meter, &named);
+        Some(state)
     }
 
-    /// Returns the state of a meter that must be kept.
+    /// Returns a copy of the state of a meter that must be kept.
     #[must_use]
-    pub fn state(&self, meter: MeterId) -> Option<&MeterState> {
-        self.meters.get(&meter).map(|session| &session.state)
+    pub fn state(&self, meter: MeterId) -> Option<MeterState> {
+        Some(match self.meters.get(meter)? {
+            Meter::Quiet(quiet) => quiet.state(),
+            Meter::Awake(session) => session.state.clone(),
+        })
     }
 
     /// Returns the record that a meter was added with.
     #[must_use]
     pub fn record(&self, meter: MeterId) -> Option<&MeterRecord> {
-        self.meters.get(&meter).map(|session| &*session.record)
+        Some(match self.meters.get(meter)? {
+            Meter::Quiet(quiet) => &quiet.record,
+            Meter::Awake(session) => &session.record,
+        })
     }
 
-    /// The meters, in no order, as they were provisioned.
+    /// The meters, in order, as they were provisioned.
     pub fn meters(&self) -> impl Iterator<Item = MeterId> + '_ {
-        self.meters.keys().copied()
+        self.meters.all()
+    }
+
+    /// The names that meters have in packets, or may have, each with whose it is.
+    pub fn names(&self) -> impl Iterator<Item = (MeterId, MeterId)> + '_ {
+        self.names.iter().map(|(name, meter)| (*name, *meter))
+    }
+
+    /// Gives back the room for more meters than there are.
+    pub fn shrink_to_fit(&mut self) {
+        self.meters.shrink_to_fit();
+        self.names.shrink_to_fit();
     }
 
     /// Returns the packets rejected since the start, those of unknown meters included.
@@ -295,7 +281,11 @@ impl Collector {
     /// Returns the packets rejected since the start in the name of a meter.
     #[must_use]
     pub fn counters_of(&self, meter: MeterId) -> Option<&Counters> {
-        self.meters.get(&meter).map(|session| session.counters())
+        let counters = match self.meters.get(meter)? {
+            Meter::Quiet(quiet) => &quiet.counters,
+            Meter::Awake(session) => &session.counters,
+        };
+        Some(counters.as_deref().unwrap_or(&Counters::NONE))
     }
 
     /// Takes a packet: address first, without the radio's length byte and check sum. Any bytes. It is [`Collector::gather`],
@@ -316,7 +306,7 @@ impl Collector {
         if !matches!(packet.kind, MessageKind::Report | MessageKind::Answer) {
             return Gathered::Done(self.reject(Rejection::Direction));
         }
-        let session = self.names.get(&packet.meter).and_then(|meter| self.meters.get_mut(meter));
+        let session = self.names.get(&packet.meter).and_then(|meter| self.meters.session(*meter));
         let Some(session) = session else {
             return Gathered::Done(self.reject(Rejection::UnknownMeter));
         };
@@ -337,7 +327,7 @@ impl Collector {
     /// or another name, or does not seal like that any more, nothing is taken.
     pub fn take(&mut self, message: OpenedMessage, now_ms: u64) -> Heard {
         let meter = message.meter();
-        let session = self.meters.get_mut(&meter);
+        let session = self.meters.awake_mut(meter);
         let Some(session) = session.filter(|session| Arc::ptr_eq(&session.record, &message.record)) else {
             return self.reject(Rejection::UnknownMeter);
         };
@@ -367,7 +357,7 @@ impl Collector {
     /// # Errors
     /// [`CollectorError::UnknownMeter`], [`CollectorError::NotHandedOut`].
     pub fn stored(&mut self, meter: MeterId, n: u32) -> Result<Transmission, CollectorError> {
-        let session = self.meters.get_mut(&meter).ok_or(CollectorError::UnknownMeter(meter))?;
+        let session = self.meters.session(meter).ok_or(CollectorError::UnknownMeter(meter))?;
         session.stored(n, &self.identity).ok_or(CollectorError::NotHandedOut { meter, n })
     }
 
@@ -376,7 +366,7 @@ impl Collector {
     /// # Errors
     /// [`CollectorError::UnknownMeter`], [`CollectorError::NotHandedOut`].
     pub fn not_stored(&mut self, meter: MeterId, n: u32) -> Result<(), CollectorError> {
-        let session = self.meters.get_mut(&meter).ok_or(CollectorError::UnknownMeter(meter))?;
+        let session = self.meters.session(meter).ok_or(CollectorError::UnknownMeter(meter))?;
         if session.not_stored(n) { Ok(()) } else { Err(CollectorError::NotHandedOut { meter, n }) }
     }
 
@@ -385,7 +375,7 @@ impl Collector {
     /// # Errors
     /// [`CollectorError::UnknownMeter`], [`CollectorError::NotHandedOut`].
     pub fn number_reused(&mut self, meter: MeterId, n: u32) -> Result<(), CollectorError> {
-        let session = self.meters.get_mut(&meter).ok_or(CollectorError::UnknownMeter(meter))?;
+        let session = self.meters.session(meter).ok_or(CollectorError::UnknownMeter(meter))?;
         if !session.number_reused(n) {
             return Err(CollectorError::NotHandedOut { meter, n });
         }
@@ -423,7 +413,7 @@ impl Collector {
     }
 
     fn order(&mut self, meter: MeterId, order: Order) -> Result<u32, CollectorError> {
-        let session = self.meters.get_mut(&meter).ok_or(CollectorError::UnknownMeter(meter))?;
+        let session = self.meters.session(meter).ok_or(CollectorError::UnknownMeter(meter))?;
         let ticket = session.order(order, self.policy.most_commands)?;
         self.tidy(meter);
         Ok(ticket)
@@ -434,7 +424,7 @@ impl Collector {
     /// # Errors
     /// [`CollectorError::UnknownMeter`], [`CollectorError::NoCommand`].
     pub fn withdraw(&mut self, meter: MeterId, ticket: u32) -> Result<(), CollectorError> {
-        let session = self.meters.get_mut(&meter).ok_or(CollectorError::UnknownMeter(meter))?;
+        let session = self.meters.session(meter).ok_or(CollectorError::UnknownMeter(meter))?;
         if !session.withdraw(ticket, &self.policy) {
             return Err(CollectorError::NoCommand(ticket));
         }
@@ -445,12 +435,12 @@ impl Collector {
     /// The commands that are not answered yet, in the order that they are sent in: ticket, what, how far.
     #[must_use]
     pub fn commands(&self, meter: MeterId) -> Vec<(u32, Order, Delivery)> {
-        self.meters.get(&meter).map(|session| session.commands()).unwrap_or_default()
+        self.meters.awake_one(meter).map(Session::commands).unwrap_or_default()
     }
 
     /// Says that a state, or a later one, is durable.
     pub fn saved(&mut self, meter: MeterId, revision: u64) {
-        if let Some(session) = self.meters.get_mut(&meter) {
+        if let Some(session) = self.meters.awake_mut(meter) {
             session.saved(revision);
         }
     }
@@ -463,7 +453,7 @@ impl Collector {
 
     /// Returns what is due at `now_ms` for one meter: for an owner that cannot reach all of them. rng: as [`Collector::due`].
     pub fn due_of(&mut self, meter: MeterId, now_ms: u64, rng: &mut impl CryptoRng) -> Option<Due> {
-        self.meters.get_mut(&meter)?.due(&self.identity, &self.policy, now_ms, rng)
+        self.meters.awake_mut(meter)?.due(&self.identity, &self.policy, now_ms, rng)
     }
 
     /// The meters that commands wait for.
@@ -480,13 +470,20 @@ impl Collector {
     /// Returns the time at which [`Collector::due_of`] has something next; `None` while no command waits for the meter.
     #[must_use]
     pub fn next_due_ms_of(&self, meter: MeterId) -> Option<u64> {
-        self.meters.get(&meter)?.next_due_ms()
+        self.meters.awake_one(meter)?.next_due_ms()
+    }
+
+    /// Lets meters rest of which nothing was heard or asked since this was called last, and of which nothing is under way: they take a
+    /// fourth of the memory then. Call it each half minute or so, where there are very many. What it forgets of them is what a
+    /// restart would: a report that comes again is [`Heard::OldNumber`], and not [`Heard::Duplicate`].
+    pub fn rest(&mut self, now_ms: u64) {
+        self.meters.rest(&self.policy, now_ms);
     }
 
     /// Bytes of unfinished messages that are held: at most 288 for each meter.
     #[must_use]
     pub fn held_bytes(&self) -> usize {
-        self.meters.values().map(|session| session.held_bytes()).sum()
+        self.meters.sessions().map(Session::held_bytes).sum()
     }
 
     fn reject(&mut self, rejection: Rejection) -> Heard {
@@ -496,7 +493,7 @@ impl Collector {
 
     /// Brings `names` and `busy` in line with a meter's state.
     fn tidy(&mut self, meter: MeterId) {
-        let Some(session) = self.meters.get_mut(&meter) else { return };
+        let Some(session) = self.meters.awake_mut(meter) else { return };
         if session.has_commands() {
             self.busy.insert(meter);
         } else {
@@ -504,9 +501,20 @@ impl Collector {
         }
         if session.names_changed {
             session.names_changed = false;
-            self.names.retain(|_, owner| *owner != meter);
-            for name in session.names() {
+            let names = session.names();
+            let before = std::mem::replace(&mut session.named, names.clone());
+            self.unname(meter, &before);
+            for name in names {
                 self.names.entry(name).or_insert(meter);
+            }
+        }
+    }
+
+    /// A meter is not found by these names any more.
+    fn unname(&mut self, meter: MeterId, names: &[MeterId]) {
+        for name in names {
+            if self.names.get(name) == Some(&meter) {
+                self.names.remove(name);
             }
         }
     }

@@ -9,11 +9,13 @@ use super::server::Server;
 use super::weeks::Weeks;
 use super::writers::{self, Backend, Generation};
 use crate::fence::LeaseNumber;
+use crate::network::GlobalMeterId;
 use crate::partition::{Partition, Slices};
 use crate::store::batch::Kept;
 use crate::store::interval::Intervals;
 use crate::store::key::Keys;
-use crate::store::sql::{Session, SqlError};
+use crate::store::latest::{self, COLUMNS};
+use crate::store::sql::{Row, Session, SqlError};
 use crate::store::{Options, Place, Sharing, StoreError, Write, Written, zone};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,6 +30,9 @@ const IDLE_S: u32 = 60;
 const IDLE_SHARED_S: u32 = 3;
 /// A week that goes is not waited for longer than that, and is tried again the next time.
 const DROP_LOCK_MS: u32 = 500;
+
+/// Meters of several workers that one of them knows at most. Then it begins anew, as with more of them most are not heard again soon.
+const MOST_KNOWN: usize = 1 << 16;
 
 /// How to write.
 pub(super) struct Terms {
@@ -117,19 +122,33 @@ impl Writer {
         let kept = Kept::new(session, intervals).map_err(asked)?;
         let (weeks, alert_ids) = (Weeks::load(session).map_err(asked)?, VecDeque::new());
         let mut writer = Writer { connection, generation, backend, slices, kept, weeks, alert_ids };
-        match slices {
-            None => writer.load(Keys::All).map_err(asked)?,
-            Some(slices) => {
-                for lease in held.iter() {
-                    writer.load(Keys::OfPartition(lease.partition, slices)).map_err(asked)?;
-                }
-            }
+        if slices.is_none() {
+            writer.kept.load(Session::Postgres(&writer.connection), Keys::All).map_err(asked)?;
         }
         Ok(writer)
     }
 
-    fn load(&mut self, keys: Keys) -> Result<(), SqlError> {
-        self.kept.load(Session::Postgres(&self.connection), keys)
+    /// One of several may have very many meters, most of which it does not hear for long: it knows those alone that it has heard. Who has
+    /// the leases alone writes them, from before this transaction on.
+    fn look_up(&mut self, batch: &[Write], leases: &[LeaseNumber]) -> Result<(), SqlError> {
+        let Some(slices) = self.slices else { return Ok(()) };
+        let is_ours = |meter: &GlobalMeterId| {
+            let partition = slices.partition_of(*meter);
+            leases.iter().any(|lease| lease.partition == partition)
+        };
+        let missing = self.kept.missing(batch).into_iter().filter(is_ours);
+        let missing: Vec<i64> = missing.map(GlobalMeterId::key).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let sql = format!(
+            "SELECT meter, epoch, revoked_ms, {COLUMNS} FROM meters JOIN latest USING (meter) WHERE meter = ANY ($1)"
+        );
+        for row in self.connection.query_with(&sql, &[&missing])? {
+            let (meter, latest) = latest::read(Row::Postgres(&row))?;
+            self.kept.know(meter, latest);
+        }
+        Ok(())
     }
 
     pub(super) fn session(&self) -> Session<'_> {
@@ -171,10 +190,11 @@ impl Writer {
     }
 
     /// Does all of a batch in one transaction, or nothing.
-    pub(super) fn write(&mut self, batch: &[Write], under: Under<'_>) -> Result<Vec<Written>, Failed> {
+    /// leases: under which, of several who write.
+    pub(super) fn write(&mut self, batch: &[Write], leases: &[LeaseNumber]) -> Result<Vec<Written>, Failed> {
         let weeks = self.weeks.clone();
-        self.transaction(under)?;
-        let written = match self.write_begun(batch) {
+        self.transaction(Under::Leases(leases))?;
+        let written = match self.write_begun(batch, leases) {
             Ok(written) => written,
             Err(error) => {
                 self.kept.undo();
@@ -193,12 +213,16 @@ impl Writer {
         // Whatever goes wrong from here on, it may be stored.
         commit(&self.connection).map_err(Failed::Doubtful)?;
         self.kept.keep();
+        if self.slices.is_some() && self.kept.len() > MOST_KNOWN {
+            self.kept.retain(|_| false);
+        }
         // What is left is not given to a later alert, whose id would be below that of one in between.
         self.alert_ids.clear();
         Ok(written)
     }
 
-    fn write_begun(&mut self, batch: &[Write]) -> Result<Vec<Written>, SqlError> {
+    fn write_begun(&mut self, batch: &[Write], leases: &[LeaseNumber]) -> Result<Vec<Written>, SqlError> {
+        self.look_up(batch, leases)?;
         let expected = self.kept.expect(batch);
         let mut reports =
             Pending::new(&self.connection, &mut self.alert_ids, &expected, self.slices.is_some())?;
@@ -207,7 +231,7 @@ impl Writer {
         Ok(written)
     }
 
-    /// Takes a partition: nobody stores anything under a lease before any more, and what is stored is known. Returns whether it is the
+    /// Takes a partition: nobody stores anything under a lease before any more. Returns whether it is the
     /// latest lease.
     pub(super) fn take(&mut self, lease: LeaseNumber, sharing: &Sharing) -> Result<bool, Failed> {
         let Sharing { worker, slices } = sharing;
@@ -217,7 +241,6 @@ impl Writer {
             return Ok(false);
         }
         commit(&self.connection).map_err(Failed::Doubtful)?;
-        self.load(Keys::OfPartition(lease.partition, *slices)).map_err(Failed::Doubtful)?;
         Ok(true)
     }
 

@@ -6,18 +6,18 @@ use crate::store::SILENT_AFTER_INTERVALS;
 use crate::store::key::Keys;
 use crate::store::query::{AlertFilter, Whose};
 use crate::store::record::{
-    Action, AlertRecord, CommandRecord, KeptMeter, Last, Link, Meter, OutboxRecord, Role, TokenRecord,
+    Action, AlertRecord, CommandRecord, KeptMeter, Last, Link, Meter, OutboxRecord, Role, StoredMeter,
+    TokenRecord,
 };
 use crate::store::sql::{Row, Session, SqlError, values};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::collections::HashMap;
 use wire::meter::{MessageKind, MeterId, MeterState, Suite};
 
 /// Rows of a list at most.
 const MOST_LISTED: usize = 1000;
 /// Meters that are read at a time.
-pub(crate) const METERS_OF_A_PAGE: i64 = 10_000;
+pub(crate) const METERS_OF_A_PAGE: i64 = 4096;
 
 /// Returns a value as JSON text.
 pub(in crate::store) fn json(value: &impl Serialize) -> Result<String, SqlError> {
@@ -25,8 +25,9 @@ pub(in crate::store) fn json(value: &impl Serialize) -> Result<String, SqlError>
 }
 
 fn from_json<T: DeserializeOwned>(row: Row<'_>, column: usize) -> Result<T, SqlError> {
-    let text: String = row.get(column)?;
-    serde_json::from_str(&text).map_err(|error| SqlError::Stored(format!("column {column}: {error}")))
+    row.read_text(column, |text| {
+        serde_json::from_str(text).map_err(|error| SqlError::Stored(format!("column {column}: {error}")))
+    })
 }
 
 /// Returns the name in `commands.state`.
@@ -109,17 +110,44 @@ pub(super) fn kept_meters(session: Session<'_>, keys: Keys) -> Result<Vec<KeptMe
     }
 }
 
-/// The epochs and public keys of a partition's meters, of their last keys.
-pub(super) fn public_keys(
+/// A page of what a link begins with, in order.
+pub(super) fn stored_meters(
     session: Session<'_>,
     keys: Keys,
-) -> Result<HashMap<MeterId, (u32, [u8; 64])>, SqlError> {
+    after: Option<GlobalMeterId>,
+) -> Result<Vec<StoredMeter>, SqlError> {
     let sql = format!(
-        "SELECT meter, epoch, public_key FROM meters JOIN meter_keys USING (meter, epoch) WHERE {} LIMIT $5",
+        "SELECT meter, epoch, state, last_n, interval_s, last_heard_ms, revoked_ms, public_key \
+         FROM meters JOIN latest USING (meter) LEFT JOIN meter_keys USING (meter, epoch) WHERE {} ORDER BY meter LIMIT $5",
         Keys::sql()
     );
-    let read = |row: Row<'_>| Ok((row.get::<GlobalMeterId>(0)?.meter, (row.get(1)?, row.get(2)?)));
-    Ok(session.query(&sql, &keys.page(None, i64::MAX), read)?.into_iter().collect())
+    let page = keys.page(after.map(GlobalMeterId::key), METERS_OF_A_PAGE);
+    session.query(&sql, &page, |row| {
+        let mut state: MeterState = from_json(row, 2)?;
+        state.last_n = row.get(3)?;
+        Ok(StoredMeter {
+            meter: row.get::<GlobalMeterId>(0)?.meter,
+            epoch: row.get(1)?,
+            state,
+            interval_s: row.get(4)?,
+            last_heard_ms: row.get(5)?,
+            revoked_ms: row.get(6)?,
+            public: row.get(7)?,
+        })
+    })
+}
+
+/// How many meters of each network are not revoked.
+pub(super) fn meters_by_network(session: Session<'_>) -> Result<Vec<(NetworkId, usize)>, SqlError> {
+    let sql = "SELECT meter / 65536, count(*) FROM meters WHERE revoked_ms IS NULL GROUP BY meter / 65536 ORDER BY 1";
+    session
+        .query(sql, &[], |row| Ok((NetworkId(row.get(0)?), usize::try_from(row.get::<i64>(1)?).unwrap_or(0))))
+}
+
+/// Meters, in order; also those that are revoked.
+pub(in crate::store) fn meters_of(session: Session<'_>, keys: Keys) -> Result<Vec<GlobalMeterId>, SqlError> {
+    let sql = format!("SELECT meter FROM meters WHERE {} ORDER BY meter LIMIT $5", Keys::sql());
+    session.query(&sql, &keys.page(None, i64::MAX), |row| row.get(0))
 }
 
 /// A network's meters that are not revoked.

@@ -2,43 +2,46 @@
 
 use super::stops::Process;
 use crate::keys::{kek, ring};
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use collector::network::NetworkId;
 use collector::registry::{KeyStore, MeterFile, Registry};
 use collector::store::{Options, Place, Reader, Store};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use std::os::unix::fs::OpenOptionsExt;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use testkit::nats;
 use testkit::postgres::Server;
-use wire::meter::{MeterState, Provision, Setup, Suite};
+use wire::meter::{MeterId, MeterRecord, MeterState, Provision, Setup, Suite};
 
 /// Of a network, whose meters have 16 bits.
 const METERS_OF_A_NETWORK: u32 = 62_500;
 const WITHIN: Duration = Duration::from_secs(1800);
 
-/// Key files of a network, and its meters in the database as they are when each was heard. All have the same public key.
-fn provision(keys: &Path, (server, database): (&Server, &str), network: NetworkId, meters: u32) {
-    let registry = Registry::open_network(keys, network).expect("keys");
+/// Keys of a network, and its meters in the database as they are when each was heard. All have the same keys.
+fn provision(keys: &KeysAt<'_>, (server, database): (&Server, &str), network: NetworkId, meters: u32) {
+    let registry = match keys {
+        KeysAt::Folder(keys) => Registry::open_network(keys, network).expect("keys"),
+        KeysAt::Database { store, .. } => store.open_network(network).expect("keys"),
+    };
     let collector = registry.identity().public();
     let rng = &mut StdRng::seed_from_u64(u64::from(network.0));
     let setup = Setup { suite: Suite::Aes128Gcm, ..Setup::usual(1) };
     let record = Provision::generate(setup, collector, rng).record();
-    let file = toml::to_string(&MeterFile { network, epoch: 1, record: record.clone() }).expect("a file");
-    for meter in 1..=meters {
-        let text = file.replace("\nmeter = 1\n", &format!("\nmeter = {meter}\n"));
-        let path = registry.path().expect("files").join(format!("meters/{meter:05}.toml"));
-        let mut options = std::fs::File::options();
-        let mut file = options.write(true).create_new(true).mode(0o600).open(path).expect("a file");
-        std::io::Write::write_all(&mut file, text.as_bytes()).expect("written");
+    match keys {
+        KeysAt::Folder(_) => write_files(&registry, network, &record, meters),
+        KeysAt::Database { kek, .. } => write_rows(kek, (server, database), network, &record, meters),
     }
     let state = serde_json::to_string(&MeterState::new(&record)).expect("a state");
     // The meter's number, and its name.
     assert!(state.contains("\"meter\":1,") && state.contains("\"name\":1,"), "{state}");
-    let hex = |bytes: [u8; 64]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let (public, collector, first) =
-        (hex(record.public.to_bytes()), hex(collector.to_bytes()), u64::from(network.0) << 16);
+        (hex(&record.public.to_bytes()), hex(&collector.to_bytes()), u64::from(network.0) << 16);
     server.sql(
         database,
         &format!(
@@ -50,6 +53,78 @@ fn provision(keys: &Path, (server, database): (&Server, &str), network: NetworkI
              0, 1, 1, 5, 5, 5, 0, 1, 1, 5, 5, 5, 0, 1, 1, 5, 5, 5 FROM generate_series(1, {meters}) AS n"
         ),
     );
+}
+
+/// Where the keys are.
+enum KeysAt<'a> {
+    Folder(&'a Path),
+    /// Sealed under the KEK in a file.
+    Database {
+        store: KeyStore,
+        kek: &'a Path,
+    },
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn write_files(registry: &Registry, network: NetworkId, record: &MeterRecord, meters: u32) {
+    let file = toml::to_string(&MeterFile { network, epoch: 1, record: record.clone() }).expect("a file");
+    std::fs::create_dir_all(registry.path().expect("files").join("meters")).expect("a folder");
+    for meter in 1..=meters {
+        let text = file.replace("\nmeter = 1\n", &format!("\nmeter = {meter}\n"));
+        let path = registry.path().expect("files").join(format!("meters/{meter:05}.toml"));
+        let mut options = std::fs::File::options();
+        let mut file = options.write(true).create_new(true).mode(0o600).open(path).expect("a file");
+        file.write_all(text.as_bytes()).expect("written");
+    }
+}
+
+/// Rows of `sealed_keys` as docs/collector.md, "Keys in the database", has them: by commands a million of them take an hour.
+fn write_rows(
+    kek: &Path,
+    (server, database): (&Server, &str),
+    network: NetworkId,
+    record: &MeterRecord,
+    meters: u32,
+) {
+    let id = ring(&[kek]).first().expect("one").to_string();
+    let text = std::fs::read_to_string(kek).expect("a KEK");
+    let key = URL_SAFE_NO_PAD.decode(text.trim().strip_prefix("wsk_").expect("a KEK")).expect("a KEK");
+    let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &key).expect("a key"));
+    let (Setup { address, collector_address, channel, power, interval_s, .. }, suite) =
+        (record.setup, record.setup.suite.code());
+    let (key128, key256) = record.keys.expose();
+    let plaintext = [
+        &key128[..],
+        key256,
+        &record.public.to_bytes(),
+        &[address, collector_address, channel, power],
+        &interval_s.to_be_bytes(),
+        &record.setup.voltage_uv.to_be_bytes(),
+        &record.setup.current_ua.to_be_bytes(),
+        &record.setup.phase.to_be_bytes(),
+    ]
+    .concat();
+    let mut rows = String::new();
+    for meter in 1..=meters as MeterId {
+        let context =
+            [b"wattseal key 1", &network.0.to_be_bytes()[..], &meter.to_be_bytes(), &[0, 0, 0, 1, suite]];
+        let nonce: [u8; 12] = std::array::from_fn(|at| context.concat()[at + 8]);
+        let mut sealed = plaintext.clone();
+        let (nonce_of, context) = (Nonce::assume_unique_for_key(nonce), Aad::from(context.concat()));
+        key.seal_in_place_append_tag(nonce_of, context, &mut sealed).expect("sealed");
+        let number = network.meter(meter).key();
+        writeln!(rows, "{number}\t1\t{suite}\t1\t{id}\t\\\\x{}{}", hex(&nonce), hex(&sealed))
+            .expect("a text");
+    }
+    // Where the server can read it.
+    let file = server.folder().join("rows");
+    std::fs::write(&file, rows).expect("written");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).expect("ours");
+    server.sql(database, &format!("COPY sealed_keys FROM '{}'", file.display()));
+    std::fs::remove_file(file).expect("there");
 }
 
 /// Waits until a worker has so many partitions. Returns how long that took.
@@ -77,15 +152,15 @@ fn a_worker_with_very_many_meters() {
     let networks = wanted / METERS_OF_A_NETWORK;
     // Where keys are: in the database, or, where it is asked for, in files.
     let files = std::env::var("WATTSEAL_KEYS").is_ok_and(|keys| keys == "files");
-    let ring = ring(&[&kek(folder.path(), "kek")]);
+    let (keys, kek) = (folder.path().join("keys"), kek(folder.path(), "kek"));
+    let at = if files {
+        KeysAt::Folder(&keys)
+    } else {
+        let store = KeyStore::of(&Reader::open(place).expect("there"), Some(&ring(&[&kek])), &keys);
+        KeysAt::Database { store: store.expect("no keys yet"), kek: &kek }
+    };
     for network in 1..=networks {
-        let keys = folder.path().join("keys");
-        provision(&keys, (&server, &database), NetworkId(network), METERS_OF_A_NETWORK);
-        if !files {
-            let store = KeyStore::of(&Reader::open(place.clone()).expect("there"), Some(&ring), &keys);
-            store.and_then(|store| store.import(&keys)).expect("imported");
-            std::fs::remove_dir_all(&keys).expect("there");
-        }
+        provision(&at, (&server, &database), NetworkId(network), METERS_OF_A_NETWORK);
     }
     server.sql(&database, "VACUUM ANALYZE");
     // And network 0, which is always there.

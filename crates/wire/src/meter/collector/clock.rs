@@ -28,11 +28,15 @@ impl ClockCheck {
         (self.refused, self.quiet_until_ms) = (true, now_ms + policy.look_at_time_every_ms);
     }
 
+    /// Whether the meter is not to be asked yet.
+    pub(super) fn is_quiet(&self, policy: &Policy, now_ms: u64) -> bool {
+        now_ms < self.quiet_until_ms && self.quiet_until_ms - now_ms <= policy.look_at_time_every_ms
+    }
+
     /// A new report came, made after the time was last set. Meters count whole seconds, so that a time t is right from t to t + 1.
     pub(super) fn report(&mut self, report: &Report, policy: &Policy, now_ms: u64) -> Advice {
         let Some(time_s) = report.time_s() else { return Advice::Keep };
-        let quiet =
-            now_ms < self.quiet_until_ms && self.quiet_until_ms - now_ms <= policy.look_at_time_every_ms;
+        let quiet = self.is_quiet(policy, now_ms);
         let (time_s, now_s) = (u64::from(time_s), now_ms / 1000);
         if !report.time_set || time_s > now_s + 1 {
             return if quiet && self.refused { Advice::Keep } else { Advice::Set };

@@ -40,20 +40,26 @@ pub(super) struct Session {
     pub(super) record: Arc<MeterRecord>,
     pub(super) state: MeterState,
     /// Most meters never have any.
-    counters: Option<Box<Counters>>,
+    pub(super) counters: Option<Box<Counters>>,
     pub(super) names_changed: bool,
+    /// The names that the collector found it by when it looked last.
+    pub(super) named: Vec<MeterId>,
+    /// Something was asked of it, or came in its name, since the collector looked last whether it rests.
+    pub(super) touched: bool,
     pub(super) clock_check: ClockCheck,
     pub(super) attempts: Attempts,
     reassembly: Reassembly,
     handed_out: Option<HandedOut>,
     /// The plaintexts of the last reports that are stored.
     recent: VecDeque<[u8; 16]>,
-    unexpected: u8,
+    /// Messages in a suite that nothing speaks for, modulo [`ONE_UNEXPECTED_IN`].
+    pub(super) unexpected: u8,
     /// The plaintext of the last report under whose number another one is stored: a meter sends it over and over.
     reused: Option<[u8; 16]>,
 }
 
 impl Session {
+    /// What is not in the arguments begins anew, as after a restart.
     pub(super) fn new(record: MeterRecord, mut state: MeterState) -> Session {
         let attempts = Attempts::resumed(&mut state);
         Session {
@@ -61,6 +67,8 @@ impl Session {
             state,
             counters: None,
             names_changed: true,
+            named: Vec::new(),
+            touched: true,
             clock_check: ClockCheck::default(),
             attempts,
             reassembly: Reassembly::default(),
@@ -71,12 +79,17 @@ impl Session {
         }
     }
 
-    pub(super) fn count(&mut self, rejection: Rejection) {
-        self.counters.get_or_insert_default().count(rejection);
+    /// Whether nothing is under way that a restart would break off: no report with the owner, no message that is being opened, no
+    /// question about the time too early.
+    pub(super) fn can_rest(&self, policy: &Policy, now_ms: u64) -> bool {
+        self.handed_out.is_none()
+            && !self.names_changed
+            && Arc::strong_count(&self.record) == 1
+            && !self.clock_check.is_quiet(policy, now_ms)
     }
 
-    pub(super) fn counters(&self) -> &Counters {
-        self.counters.as_deref().unwrap_or(&Counters::NONE)
+    pub(super) fn count(&mut self, rejection: Rejection) {
+        self.counters.get_or_insert_default().count(rejection);
     }
 
     /// What an order left open that was withdrawn ends with a later one whose number the meter keeps: a status would not do.

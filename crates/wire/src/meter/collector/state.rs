@@ -32,12 +32,12 @@ pub struct MeterState {
     pub(super) suites: Vec<Suite>,
     /// Of states of before: the first of the suites that the meter might have.
     #[serde(default, skip_serializing)]
-    earliest_suite: usize,
+    pub(super) earliest_suite: usize,
     /// Suites of earlier authentic messages.
     #[serde(default)]
-    past_suites: Vec<Suite>,
+    pub(super) past_suites: Vec<Suite>,
     /// The number of the message that showed the first of the suites; `None` for none.
-    settled_n: Option<u32>,
+    pub(super) settled_n: Option<u32>,
     /// Where the meter is, as an authentic answer showed last; then where it may be once it has carried out an order.
     #[serde(rename = "places")]
     pub(super) addresses: Vec<Address>,

@@ -65,7 +65,7 @@ fn a_command_is_sent_until_it_is_answered_and_only_once_its_number_is_kept() {
             let due = collector.due(NOW_MS, rng);
             assert!(matches!(due.as_slice(), [Due::Save(_)]), "{due:?}");
         }
-        let state = collector.state(1).expect("there").clone();
+        let state = collector.state(1).expect("there");
         collector.saved(1, state.revision - 1);
         assert!(matches!(collector.due(NOW_MS, rng).as_slice(), [Due::Save(_)]));
         collector.saved(1, state.revision);

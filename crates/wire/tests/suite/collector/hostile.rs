@@ -98,7 +98,7 @@ fn attack(count: usize, seed: u64) {
     material.sort();
 
     let states = |collector: &wire::meter::Collector| -> Vec<MeterState> {
-        (1..=4).map(|meter| collector.state(meter).expect("there").clone()).collect()
+        (1..=4).map(|meter| collector.state(meter).expect("there")).collect()
     };
     let (before, mut refused, mut again, mut pieces) = (states(&collector), 0, 0, 0);
     let mut to_come = Vec::new();

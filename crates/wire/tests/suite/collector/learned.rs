@@ -52,7 +52,7 @@ fn a_copy_of_before_uses_no_number_again() {
     let rng = &mut StdRng::seed_from_u64(1);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
-    let (record, copy) = (meter.provision.record(), collector.state(1).expect("there").clone());
+    let (record, copy) = (meter.provision.record(), collector.state(1).expect("there"));
     for _ in 0..100 {
         collector.command(1, Command::Reboot).expect("queued");
         carry_out(&mut collector, meter, &mut now_ms, rng);
@@ -418,7 +418,7 @@ fn from_an_old_copy_a_meter_is_heard_by_the_name_that_it_was_told() {
     let rng = &mut StdRng::seed_from_u64(12);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], Policy::default(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
-    let mut copy = collector.state(1).expect("there").clone();
+    let mut copy = collector.state(1).expect("there");
     collector.command(1, register(77)).expect("queued");
     carry_out(&mut collector, meter, &mut now_ms, rng);
     let told = collector.state(1).expect("there").addresses().to_vec();

@@ -6,4 +6,5 @@ mod exchanges;
 mod fixture;
 mod hostile;
 mod learned;
+mod rest;
 mod restarts;

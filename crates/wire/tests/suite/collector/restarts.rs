@@ -62,7 +62,7 @@ impl World {
         let ids = 1..=meters.len() as MeterId;
         let kept = |meter: MeterId| {
             let record = collector.record(meter).expect("there").clone();
-            (meter, (record, collector.state(meter).expect("there").clone()))
+            (meter, (record, collector.state(meter).expect("there")))
         };
         let store = Store {
             identity: collector.identity().clone(),
@@ -235,7 +235,7 @@ impl World {
                 self.answered += 1;
                 // The owner may keep what an answer has changed, or not.
                 if self.rng.random() {
-                    let state = self.collector.state(answered.meter).expect("there").clone();
+                    let state = self.collector.state(answered.meter).expect("there");
                     self.store.kept.get_mut(&answered.meter).expect("there").1 = state;
                 }
             }
