@@ -98,7 +98,7 @@ export interface paths {
         };
         /**
          * What is durable from now on: `event: reading|alert|command|meter` with the JSON of it. `event: resync` says that some were left out,
-         *     because the listener was too slow: ask for all again.
+         *     because the listener was too slow, or a worker of the cluster was not heard for a moment: ask for all again.
          */
         get: operations["follow"];
         put?: never;

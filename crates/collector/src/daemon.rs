@@ -5,15 +5,14 @@ use crate::forward::{ForwardCounts, Forwarder, MOST_PACKETS};
 use crate::gateway::serial::{SerialGateway, SerialLine};
 use crate::network::{NetworkId, OfNetwork};
 use crate::one_time_link::{OneTimeLink, OneTimeLinkError};
-use crate::publish::{Broker, Publisher, ReadMeters};
+use crate::publish::{Broker, Publisher, read_meters};
 use crate::service::{Config, Running, ServiceError};
-use crate::store::{Reader, StoreError, Whose, has_administrator};
+use crate::store::{Reader, StoreError, has_administrator};
 use sd_notify::NotifyState;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::{mpsc, watch};
 
 /// What `wattseal collect` is started with.
@@ -196,13 +195,6 @@ async fn until_stopped(
         None => serving.await,
     };
     served.unwrap_or_else(|error| Err(std::io::Error::other(error))).map_err(DaemonError::Served)
-}
-
-fn read_meters(reader: Reader) -> ReadMeters {
-    Arc::new(move || {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        reader.meters(Whose::All, now.map_or(0, |now| now.as_millis() as i64))
-    })
 }
 
 /// Asks the store on a thread that may wait.

@@ -1,11 +1,11 @@
 //! What happened, for who looks on: the dashboard's live view, and MQTT. Told after it is durable, in order, to whoever keeps up.
 
-use crate::network::GlobalMeterId;
-use serde::{Serialize, Serializer};
-use wire::meter::Suite;
+use crate::network::{GlobalMeterId, NetworkId};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use wire::meter::{MeterId, Suite};
 
 /// Something that happened, and is durable.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     /// A measurement was taken.
@@ -19,10 +19,13 @@ pub enum Event {
         #[serde(flatten)]
         meter: GlobalMeterId,
     },
+    /// Some were not told: ask for all again.
+    #[serde(rename = "resync")]
+    Missed,
 }
 
 /// A measurement as it is shown.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// Whose, as it was provisioned.
     #[serde(flatten)]
@@ -43,12 +46,12 @@ pub struct Reading {
 }
 
 /// An alert as it is shown.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Alert {
     /// Its name in the API.
     pub id: i64,
     /// Whose; `None`: the collector's own.
-    #[serde(flatten, serialize_with = "whose")]
+    #[serde(flatten, serialize_with = "whose", deserialize_with = "whose_it_is")]
     pub meter: Option<GlobalMeterId>,
     /// Unix time in seconds.
     pub at_s: i64,
@@ -70,8 +73,20 @@ fn whose<S: Serializer>(meter: &Option<GlobalMeterId>, serializer: S) -> Result<
     }
 }
 
+/// The same, read.
+fn whose_it_is<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<GlobalMeterId>, D::Error> {
+    #[derive(Deserialize)]
+    struct Named {
+        meter: Option<MeterId>,
+        #[serde(default)]
+        network: NetworkId,
+    }
+    let Named { meter, network } = Named::deserialize(deserializer)?;
+    Ok(meter.map(|meter| network.meter(meter)))
+}
+
 /// How far a command is.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CommandUpdate {
     /// Its name in the API.
     pub id: i64,
@@ -81,7 +96,7 @@ pub struct CommandUpdate {
 }
 
 /// How far a command is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommandState {
     /// Others are before it, or it was not sent yet.
@@ -94,4 +109,42 @@ pub enum CommandState {
     Refused,
     /// It was taken back; the meter may have done it, if it was sent.
     Withdrawn,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_that_was_written_is_read_as_it_was() {
+        let meter = NetworkId(7).meter(258);
+        let alert = |meter| {
+            let (cause, detail) = ("silent".to_owned(), "not heard".to_owned());
+            Event::Alert(Alert { id: 3, meter, at_s: 5, cause, detail })
+        };
+        let reading = Reading {
+            meter,
+            n: 1,
+            at_s: 2,
+            heard_ms: 3,
+            power_w: -4,
+            energy_dwh: 5,
+            suite: Suite::EciesEcdsa,
+            rssi_dbm: Some(-61),
+        };
+        for event in [
+            Event::Reading(reading.clone()),
+            Event::Reading(Reading { meter: 258.into(), rssi_dbm: None, ..reading }),
+            alert(Some(meter)),
+            alert(Some(258.into())),
+            alert(None),
+            Event::Command(CommandUpdate { id: 1, meter, state: CommandState::Sent }),
+            Event::Meter { meter },
+            Event::Missed,
+        ] {
+            let text = serde_json::to_string(&event).expect("JSON");
+            assert_eq!(serde_json::from_str::<Event>(&text).expect(&text), event, "{text}");
+        }
+        assert_eq!(serde_json::to_string(&Event::Missed).expect("JSON"), r#"{"event":"resync"}"#);
+    }
 }

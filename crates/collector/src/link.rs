@@ -5,7 +5,9 @@
 mod begin;
 mod checks;
 mod clock;
+mod command;
 mod commits;
+mod elsewhere;
 mod end;
 mod handle;
 mod meter_state;
@@ -19,7 +21,9 @@ mod thread;
 mod verify;
 
 pub(crate) use begin::{Beginning, Parts, start, verifiers};
+pub use command::{CommandRequest, LinkError};
+pub(crate) use elsewhere::{Asked, Elsewhere, Question};
 pub(crate) use end::End;
-pub use handle::{CommandRequest, LinkError, LinkHandle, MeterStatus, Snapshot};
+pub use handle::{LinkHandle, MeterStatus, Snapshot};
 pub(crate) use pending::Submitted;
 pub(crate) use receipt::{Outcome, QueuedPacket, Receipt};

@@ -62,9 +62,9 @@ pub struct NoNetwork;
 
 /// Which meter, as it was provisioned, among all networks. In text `258` in network 0, `7-258` in network 7; in JSON the fields `meter` and,
 /// in other networks than 0, `network`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GlobalMeterId {
-    #[serde(skip_serializing_if = "NetworkId::is_default")]
+    #[serde(default, skip_serializing_if = "NetworkId::is_default")]
     pub network: NetworkId,
     /// In its packets, until it is registered under another number.
     pub meter: MeterId,

@@ -10,7 +10,7 @@ pub use broker::Broker;
 
 use crate::event::Event;
 use crate::network::GlobalMeterId;
-use crate::store::{Meter, StoreError};
+use crate::store::{Meter, Reader, StoreError, Whose};
 use rumqttc::{
     AsyncClient, ConnectReturnCode, ConnectionError, EventLoop, LastWill, MqttOptions, Outgoing, Packet, QoS,
     Request, TlsConfiguration, TlsError, Transport,
@@ -18,7 +18,7 @@ use rumqttc::{
 use rustls::CertificateError;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -39,6 +39,14 @@ const STOPPED_WITHIN: Duration = Duration::from_secs(2);
 
 /// Reads all meters as they are shown, revoked ones too. It may block.
 pub type ReadMeters = Arc<dyn Fn() -> Result<Vec<Meter>, StoreError> + Send + Sync>;
+
+/// All meters of a database.
+pub(crate) fn read_meters(reader: Reader) -> ReadMeters {
+    Arc::new(move || {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        reader.meters(Whose::All, now.map_or(0, |now| now.as_millis() as i64))
+    })
+}
 
 /// Publishes until it is stopped.
 #[derive(Debug)]
@@ -280,6 +288,11 @@ impl Work {
             Event::Alert(alert) => self.waiting.push_back(topics::alert(&alert)),
             Event::Meter { meter } => {
                 self.changed.insert(meter);
+            }
+            Event::Missed => {
+                tracing::warn!(
+                    "MQTT: events of workers did not come and were not published; they are stored"
+                );
             }
             Event::Command(_) => {}
         }

@@ -1,5 +1,5 @@
-//! Tokens made and revoked while no service has the database open: before the first start on an address that others reach there has
-//! to be one. A running service does the same by its API.
+//! Tokens made and revoked on the command line: before the first start on an address that others reach there has to be one. A running
+//! service does the same by its API; beside one it is done here where the database is a server's.
 
 use crate::one_time_link;
 use crate::secret::Secret;
@@ -115,16 +115,16 @@ pub(crate) fn check(tokens: &[TokenRecord], name: &str, role: Role) -> Result<()
 /// Makes a token, and the database where there is none; the first one is an administrator's. The secret is nowhere else than in what this returns.
 ///
 /// # Errors
-/// [`TokenError`]; [`StoreError::InUse`] while a service runs.
+/// [`TokenError`]; [`StoreError::InUse`] while a service has the file.
 pub fn add(db: &Place, name: &str, role: Role) -> Result<(i64, Secret), TokenError> {
-    let there = Reader::open_if_any(db)?.map_or(Ok(Vec::new()), |reader| reader.tokens())?;
-    check(&there, name, role)?;
-    let mut store = open(db)?;
     let secret = Secret::generate(&mut OsRng.unwrap_err());
     let at_ms = Timestamp::now().as_millisecond();
     let token = NewToken { name: name.to_owned(), role, hash: secret.hash().0, created_ms: at_ms };
     let what = format!("made token {name:?}");
-    let written = store.commit(vec![Write::Token(token), Write::Action(action(at_ms, what))])?;
+    let written = change(db, |there| {
+        check(there, name, role)?;
+        Ok(vec![Write::Token(token), Write::Action(action(at_ms, what))])
+    })?;
     let Some(Written::Token(id)) = written.first() else { return Err(TokenError::NotTaken) };
     if let Place::File(path) = db {
         one_time_link::remove(path);
@@ -135,15 +135,28 @@ pub fn add(db: &Place, name: &str, role: Role) -> Result<(i64, Secret), TokenErr
 /// Revokes a token.
 ///
 /// # Errors
-/// [`TokenError`]; [`StoreError::InUse`] while a service runs.
+/// [`TokenError`]; [`StoreError::InUse`] while a service has the file.
 pub fn revoke(db: &Place, id: i64) -> Result<(), TokenError> {
-    let there = list(db)?.into_iter().find(|token| token.id == id && token.revoked_s.is_none());
-    let token = there.ok_or(TokenError::Unknown(id))?;
-    let mut store = open(db)?;
     let at_ms = Timestamp::now().as_millisecond();
-    let what = format!("revoked token {:?}", token.name);
-    store.commit(vec![Write::TokenRevoked { token: id, at_ms }, Write::Action(action(at_ms, what))])?;
-    Ok(())
+    change(db, |there| {
+        let token = there.iter().find(|token| token.id == id && token.revoked_ms.is_none());
+        let what = format!("revoked token {:?}", token.ok_or(TokenError::Unknown(id))?.name);
+        Ok(vec![Write::TokenRevoked { token: id, at_ms }, Write::Action(action(at_ms, what))])
+    })
+    .map(drop)
+}
+
+/// Writes what is decided by the tokens that there are.
+fn change(
+    db: &Place,
+    decide: impl FnOnce(&[TokenRecord]) -> Result<Vec<Write>, TokenError>,
+) -> Result<Vec<Written>, TokenError> {
+    if let Place::Server(_) = db {
+        return Reader::open_or_make(db)?.change_tokens(decide);
+    }
+    let there = Reader::open_if_any(db)?.map_or(Ok(Vec::new()), |reader| reader.tokens())?;
+    let writes = decide(&there)?;
+    Ok(open(db)?.commit(writes)?)
 }
 
 fn action(at_ms: i64, what: String) -> NewAction {

@@ -7,20 +7,23 @@ use crate::fence::{Fence, LeaseNumber};
 use crate::network::NetworkId;
 use crate::partition::Partition;
 use crate::registry::Issued;
-use crate::store::{Store, StoreError, Write, Written};
+use crate::store::{Reader, Store, StoreError, Write, Written};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use tokio::sync::oneshot;
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, oneshot};
 use wire::meter::MeterState;
 
 /// Writes of a transaction at most, but for those of one job, which are never parted.
 const MOST_WRITES: usize = 8192;
 /// Others' writes that wait at most.
 const MOST_JOBS: u64 = 1024;
+/// The same beside a writer, where each has a thread.
+const MOST_BESIDE: usize = 64;
 /// So often old readings go, at least, and it is looked whether the database is where it belongs.
 const UPKEEP_EVERY: Duration = Duration::from_secs(20);
 /// So often while it is not.
@@ -127,6 +130,23 @@ type Give = dyn Fn(Vec<Write>, Option<Arc<Fence>>, Reply) -> Result<(), WriteErr
 type Reply = oneshot::Sender<Result<Vec<Written>, WriteError>>;
 
 impl WriterHandle {
+    /// Of a process that stores no reports: what people change goes to the database by this reader's connections. Needs a tokio runtime.
+    pub(crate) fn beside(reader: Reader) -> WriterHandle {
+        let (runtime, waiting) = (Handle::current(), Arc::new(Semaphore::new(MOST_BESIDE)));
+        let give = move |writes: Vec<Write>, _, reply: Reply| {
+            let place = waiting.clone().try_acquire_owned().map_err(|_| WriteError::Busy)?;
+            let reader = reader.clone();
+            runtime.spawn_blocking(move || {
+                let written = reader.write_beside(&writes);
+                drop(place);
+                // Who does not wait any more need not be told.
+                drop(reply.send(written.map_err(|error| WriteError::Store(error.to_string()))));
+            });
+            Ok(())
+        };
+        WriterHandle { give: Arc::new(give) }
+    }
+
     /// Writes; what it returns, one for each in their order, is durable.
     ///
     /// # Errors

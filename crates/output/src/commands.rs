@@ -37,6 +37,12 @@ pub const WORKER: Elsewhere = Elsewhere {
     about: "The collector's role behind the radio: takes its share of the meters from NATS JetStream, verifies, stores, acknowledges",
     binary: COLLECTOR,
 };
+/// `wattseal api`.
+pub const API: Elsewhere = Elsewhere {
+    name: "api",
+    about: "The collector's role for people and programs: dashboard, API, events and MQTT of all workers' meters, without keys",
+    binary: COLLECTOR,
+};
 /// `wattseal nkey`.
 pub const NKEY: Elsewhere = Elsewhere {
     name: "nkey",
@@ -84,8 +90,8 @@ pub const DEMO: Elsewhere = Elsewhere {
 };
 
 /// All of them, as they are listed.
-pub const ELSEWHERE: [&Elsewhere; 11] =
-    [&COLLECT, &GATEWAY, &WORKER, &NKEY, &LOAD, &METERS, &TOKENS, &AUDIT, &EXPORT, &BACKUP, &DEMO];
+pub const ELSEWHERE: [&Elsewhere; 12] =
+    [&COLLECT, &GATEWAY, &WORKER, &API, &NKEY, &LOAD, &METERS, &TOKENS, &AUDIT, &EXPORT, &BACKUP, &DEMO];
 
 impl Elsewhere {
     /// Whether its binary has this command alone, and so takes the options right away.

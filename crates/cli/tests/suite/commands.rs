@@ -44,6 +44,7 @@ fn help_lists_all_commands_in_one_place() {
         "collect",
         "gateway",
         "worker",
+        "api",
         "nkey",
         "load",
         "meters",

@@ -70,17 +70,23 @@ pub(super) async fn identify(api: &Api, peer: IpAddr, headers: &HeaderMap) -> Re
             // Else the browser would be wrong again each time.
             caller.map_err(|error| error.header(header::SET_COOKIE, cookie::taken_back(api.tls)))
         }
-        None => Err(nobody(&tokens)),
+        None => Err(nobody(api, &tokens)),
     }
 }
 
 /// What who has no token is told: how to come to one.
-fn nobody(tokens: &[TokenRecord]) -> ApiError {
+fn nobody(api: &Api, tokens: &[TokenRecord]) -> ApiError {
     if has_administrator(tokens) {
         return ApiError::unauthorized("token-missing", "this needs a token")
             .hint("Authorization: Bearer wst_.., or sign in with the dashboard");
     }
-    ApiError::unauthorized("no-administrator", "this needs a token, and no administrator has one yet").hint(
+    let error =
+        ApiError::unauthorized("no-administrator", "this needs a token, and no administrator has one yet");
+    if api.parts.one_time_link.is_none() {
+        return error
+            .hint("make one: ./wattseal tokens add NAME --role administrator, with this collector's --db");
+    }
+    error.hint(
         "open the one-time link, which stands beside the collector's database in the file that ends in .one-time-link; or stop \
          the collector, and ./wattseal tokens add NAME --role administrator",
     )
@@ -108,7 +114,7 @@ pub(super) fn recognise(
         None => {
             api.limits.failure(peer)?;
             if !has_administrator(tokens) {
-                return Err(nobody(tokens));
+                return Err(nobody(api, tokens));
             }
             Err(ApiError::unauthorized("token-wrong", "this token is not known here, or was revoked"))
         }

@@ -294,6 +294,14 @@ fn refused_by_link(error: LinkError) -> ApiError {
         }
         LinkError::Busy => ApiError::unavailable("busy", message),
         LinkError::Stopped => ApiError::unavailable("stopping", message),
+        LinkError::Nobody(_) => ApiError::unavailable("no-worker", message),
+        LinkError::Silent(meter) => ApiError::unavailable("worker-silent", message)
+            .hint(format!("look at GET /api/v1/meters/{meter}/commands before it is tried again")),
+        LinkError::NoConnection => ApiError::unavailable("nats", message),
+        LinkError::NotRead { .. } => {
+            tracing::error!(%error, "a question was not read");
+            ApiError::unavailable("worker-version", message)
+        }
     }
 }
 

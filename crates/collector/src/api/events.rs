@@ -40,7 +40,7 @@ pub(super) struct EventArguments {
 }
 
 /// What is durable from now on: `event: reading|alert|command|meter` with the JSON of it. `event: resync` says that some were left out,
-/// because the listener was too slow: ask for all again.
+/// because the listener was too slow, or a worker of the cluster was not heard for a moment: ask for all again.
 #[utoipa::path(get, path = "/events", tag = "events", params(EventArguments),
     responses((status = OK, description = "until one of both goes", content_type = "text/event-stream", body = String)))]
 pub(super) async fn follow(
@@ -103,7 +103,7 @@ async fn tell(
                 Ok(_) => {}
                 Err(RecvError::Lagged(missed)) => {
                     tracing::debug!(missed, "a listener is too slow");
-                    next = Some(Sent::default().event("resync").data(r#"{"event":"resync"}"#));
+                    next = as_sent(&Event::Missed);
                 }
                 Err(RecvError::Closed) => return,
             },
@@ -132,6 +132,7 @@ async fn holds(api: &Api, caller: &Caller) -> bool {
 /// Whether an event is about one of these meters; the collector's own are network 0's.
 fn is_of(event: &Event, whose: Whose) -> bool {
     let meter = match event {
+        Event::Missed => return true,
         Event::Reading(reading) => Some(reading.meter),
         Event::Alert(alert) => alert.meter,
         Event::Command(event::CommandUpdate { meter, .. }) | Event::Meter { meter } => Some(*meter),
@@ -149,6 +150,7 @@ fn as_sent(event: &Event) -> Option<Sent> {
         Event::Alert(_) => "alert",
         Event::Command(_) => "command",
         Event::Meter { .. } => "meter",
+        Event::Missed => "resync",
     };
     Sent::default().event(name).json_data(event).ok()
 }

@@ -22,9 +22,12 @@ pub(super) async fn metrics(State(api): State<Api>) -> Result<Response, ApiError
     let mut text = Text::default();
     text.head("wattseal_build_info", "gauge", "The version, as a label");
     text.labelled("wattseal_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
-    store(&mut text, &health, api.parts.link.store_ok(), snapshot.is_some());
-    if let Some(snapshot) = &snapshot {
-        link(&mut text, snapshot);
+    // Of a process without a link the workers tell, each by itself.
+    if !api.parts.link.networks().is_empty() {
+        store(&mut text, &health, api.parts.link.store_ok(), snapshot.is_some());
+        if let Some(snapshot) = &snapshot {
+            link(&mut text, snapshot);
+        }
     }
     if let Some(counts) = &api.parts.forward {
         forward(&mut text, counts);

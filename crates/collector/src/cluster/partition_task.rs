@@ -1,9 +1,11 @@
 //! What a worker does with one partition, from taking the lease to giving it up.
 
 use super::connection::Connection;
+use super::exchange::{Answering, ExchangeCounts};
 use super::leases::HeldLease;
 use super::queue::{Queue, QueueCounts, QueueEnd};
 use super::remote::RemoteGateways;
+use crate::event::Event;
 use crate::fence::Fence;
 use crate::link::LinkHandle;
 use crate::partition::{Partition, Slices};
@@ -27,6 +29,7 @@ pub(super) struct Shared {
     pub(super) link: LinkHandle,
     pub(super) remote: Arc<RemoteGateways>,
     pub(super) counts: Arc<QueueCounts>,
+    pub(super) exchange: Arc<ExchangeCounts>,
 }
 
 /// How it ended.
@@ -92,11 +95,19 @@ impl Shared {
             }
             Err(error) => return Ended::NotBegun(error),
         }
+        // Who had it before may have stored what it did not come to tell.
+        self.link.tell(Event::Missed);
         let opened =
             Queue::open(&self.connection, &self.stream, fence.clone(), self.slices, self.counts.clone())
                 .await;
         let queue = match opened {
             Ok(opened) => queue.insert(opened),
+            Err(error) => return Ended::Failed(error),
+        };
+        let (link, exchange) = (self.link.clone(), self.exchange.clone());
+        let answering = Answering::open(&self.connection, fence.clone(), self.slices, link, exchange).await;
+        let mut answering = match answering {
+            Ok(answering) => answering,
             Err(error) => return Ended::Failed(error),
         };
         tokio::select! {
@@ -106,6 +117,7 @@ impl Shared {
                 QueueEnd::Link => Ended::Lost,
                 QueueEnd::Failed(why) => Ended::Failed(why),
             },
+            () = answering.serve() => Ended::Failed("the connection is closed".to_owned()),
             // Who tells of it went without a word: that is an end, too.
             _ = &mut stop => Ended::Told,
         }

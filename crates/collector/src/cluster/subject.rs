@@ -4,13 +4,17 @@
 //! publish the same subjects whatever the number of slices is, and need not be told.
 
 use super::name::RoleName;
-use crate::network::NetworkId;
-use crate::partition::{MOST_SLICE_BITS, Partition, Slices};
+use crate::network::{GlobalMeterId, NetworkId};
+use crate::partition::{MOST_SLICE_BITS, Partition, Slices, finest_slice};
 
 /// Packets that were heard.
 pub(super) const STREAM: &str = "wattseal-up";
 /// What the stream keeps: network, four bits, gateway.
 pub(super) const ALL_UP: &str = "wattseal.*.up.*.*.*.*.*";
+/// What became durable, for those who look on.
+pub(super) const EVENTS: &str = "wattseal.events";
+/// Below it answers come.
+pub(super) const ANSWERS: &str = "wattseal.answer.";
 /// Who has which partition.
 pub(super) const LEASES: &str = "wattseal-leases";
 /// Which workers there are.
@@ -27,10 +31,30 @@ pub(super) fn up(network: NetworkId, finest_slice: u8, gateway: &RoleName) -> St
 
 /// All that gateways publish for a partition.
 pub(super) fn of_partition(partition: Partition, slices: Slices) -> String {
+    format!("wattseal.{}.up.{}.*", partition.network, slice(partition, slices))
+}
+
+/// Where something is asked about a meter.
+pub(super) fn ask(meter: GlobalMeterId) -> String {
+    format!("wattseal.{}.ask.{}", meter.network, bits(finest_slice(meter.meter), MOST_SLICE_BITS))
+}
+
+/// All that is asked about a partition's meters.
+pub(super) fn asked(partition: Partition, slices: Slices) -> String {
+    format!("wattseal.{}.ask.{}", partition.network, slice(partition, slices))
+}
+
+/// Where one hears the answer to one question.
+pub(super) fn answer(name: &RoleName, question: u64) -> String {
+    format!("{ANSWERS}{name}.{question:016x}")
+}
+
+/// The four tokens of a slice.
+fn slice(partition: Partition, slices: Slices) -> String {
     let known = bits(partition.slice, slices.bits());
     let any = vec!["*"; (MOST_SLICE_BITS - slices.bits()) as usize].join(".");
     let tokens = [known.as_str(), &any].into_iter().filter(|tokens| !tokens.is_empty());
-    format!("wattseal.{}.up.{}.*", partition.network, tokens.collect::<Vec<_>>().join("."))
+    tokens.collect::<Vec<_>>().join(".")
 }
 
 /// The gateway that published to this subject; the server lets it do so under its own name alone.
@@ -72,6 +96,7 @@ mod tests {
         assert_eq!(of(0, 1), "wattseal.7.up.*.*.*.*.*");
         assert_eq!(of(2, 4), "wattseal.7.up.1.0.*.*.*");
         assert_eq!(of(10, 16), "wattseal.7.up.1.0.1.0.*");
+        assert_eq!(ask(NetworkId(7).meter(258)), "wattseal.7.ask.0.1.1.1");
         assert_eq!(gateway_of("wattseal.7.up.1.0.1.0.hall"), Some(hall));
         for text in ["", ".", "*", ">", "a.b", "a b", "$SYS", "ü", &"a".repeat(33)] {
             assert!(text.parse::<RoleName>().is_err(), "{text}");
@@ -95,7 +120,15 @@ mod tests {
                 let partitions = slices.partitions(NetworkId(network));
                 partitions.filter(|partition| matches(&of_partition(*partition, slices), &subject)).collect::<Vec<_>>()
             };
-            prop_assert_eq!(taking(network), [slices.partition_of(NetworkId(network).meter(name))]);
+            let its = slices.partition_of(NetworkId(network).meter(name));
+            prop_assert_eq!(taking(network), [its]);
+            // So does a question about its meter.
+            let question = ask(NetworkId(network).meter(name));
+            let asking = |network| {
+                let partitions = slices.partitions(NetworkId(network));
+                partitions.filter(|partition| matches(&asked(*partition, slices), &question)).collect::<Vec<_>>()
+            };
+            prop_assert_eq!(asking(network), [its]);
             if other != network {
                 prop_assert_eq!(taking(other), []);
             }

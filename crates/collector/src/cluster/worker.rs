@@ -2,6 +2,8 @@
 //! worker cannot take over.
 
 use super::connection::{ClusterError, Nats};
+use super::events::{EventCounts, Told};
+use super::exchange::{ExchangeCounts, Others};
 use super::health::{Figures, HealthListen};
 use super::lease::{Free, RENEW_EVERY, View};
 use super::leases::{Buckets, Change};
@@ -9,14 +11,15 @@ use super::name::RoleName;
 use super::partition_task::{Ended, Shared};
 use super::queue::{QueueCounts, open_stream};
 use super::remote::RemoteGateways;
+use super::served::Served;
 use super::status::{Part, Status};
+use crate::api::Listen;
 use crate::api::metrics::{self, Text};
-use crate::api::{self, Costs, Listen, Rates};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::registry::RegistryError;
 use crate::service::{Config, Links, MOST_NETWORKS, ServiceError};
-use crate::store::{StoreError, has_administrator};
+use crate::store::StoreError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::net::SocketAddr;
@@ -25,7 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
@@ -59,7 +62,7 @@ pub struct Worker {
     /// On how many servers streams and buckets are that are made.
     pub replicas: usize,
     pub health: Option<HealthListen>,
-    /// Where the dashboard and the API are of what it has, while it has a store; `None`: nowhere.
+    /// Where the dashboard and the API are, while it has a store; `None`: nowhere.
     pub listen: Option<Listen>,
 }
 
@@ -73,6 +76,8 @@ pub struct WorkerStarted {
 #[derive(Default)]
 struct Counts {
     queue: Arc<QueueCounts>,
+    exchange: Arc<ExchangeCounts>,
+    events: Arc<EventCounts>,
     taken: AtomicU64,
     lost: AtomicU64,
     given_up: AtomicU64,
@@ -89,12 +94,16 @@ impl Counts {
             ("redelivered_packets", "Of them, those that came again", &self.queue.redelivered),
             ("malformed_packets", "Of them, those that are none", &self.queue.malformed),
             ("stream_acknowledgements", "Acknowledgements to the stream", &self.queue.acknowledgements),
+            ("questions", "Questions about its meters that came", &self.exchange.questions),
+            ("malformed_questions", "Of them, those that are none", &self.exchange.malformed),
             ("leases_taken", "Partitions that were taken", &self.taken),
             ("leases_lost", "Partitions whose lease was over before they were given up", &self.lost),
             ("leases_given_up", "Partitions that were given up", &self.given_up),
         ] {
             text.one(&format!("wattseal_worker_{name}_total"), "counter", help, read(count));
         }
+        self.exchange.write(text, "worker");
+        self.events.write(text, "worker");
         let name = "wattseal_worker_partition_fence";
         text.head(name, "gauge", "The partitions that it has, with the number of the lease");
         for (partition, fence) in self.held.lock().unwrap_or_else(PoisonError::into_inner).iter() {
@@ -163,7 +172,11 @@ impl Worker {
         };
         let (shared, buckets) = prepared;
         let api = match &self.listen {
-            Some(listen) => Some(Api::start(listen, &shared).await?),
+            Some(listen) => {
+                let parts = shared.links(|links| Ok((links.reader().clone(), links.writer()))).await?;
+                let hears = (&shared.connection, &self.name, &counts.events);
+                Some(Served::start(listen, parts, shared.link.clone(), hears).await?)
+            }
             None => None,
         };
         let links = shared.links.clone();
@@ -226,50 +239,24 @@ impl Worker {
         let remote = Arc::new(RemoteGateways::start(connection.clone(), link.gateways().clone()));
         let links = Arc::new(RwLock::new(Some(links)));
         let beginnings = Arc::new(Semaphore::new(BEGINNINGS));
-        let counts_of = counts.queue.clone();
-        let shared =
-            Shared { connection, stream, slices, keys, links, beginnings, link, remote, counts: counts_of };
+        let (queue, exchange) = (counts.queue.clone(), counts.exchange.clone());
+        let told = Told::start(connection.clone(), self.name.clone(), counts.events.clone());
+        let others = Others::new(connection.clone(), self.name.clone(), told, exchange.clone());
+        link.join(Arc::new(others));
+        let shared = Shared {
+            connection,
+            stream,
+            slices,
+            keys,
+            links,
+            beginnings,
+            link,
+            remote,
+            counts: queue,
+            exchange,
+        };
         let _ = counts.shared.set(shared.clone());
         Ok((shared, buckets))
-    }
-}
-
-/// The dashboard and the API, of what this worker has.
-struct Api {
-    shut: watch::Sender<bool>,
-    serving: JoinHandle<std::io::Result<()>>,
-}
-
-impl Api {
-    async fn start(listen: &Listen, shared: &Shared) -> Result<Api, ClusterError> {
-        let (reader, writer) = shared.links(|links| Ok((links.reader().clone(), links.writer()))).await?;
-        let asked = reader.clone();
-        let tokens = tokio::task::spawn_blocking(move || asked.tokens()).await;
-        let tokens = tokens.map_err(|_| ClusterError::Ended("store"))?.map_err(ServiceError::Store)?;
-        let bound = listen.bind(has_administrator(&tokens))?;
-        let parts = api::Parts {
-            reader,
-            writer,
-            link: shared.link.clone(),
-            forward: None,
-            costs: Costs::default(),
-            // Tokens are made on the command line: workers come and go.
-            one_time_link: None,
-            rates: Rates::default(),
-        };
-        let (shut, mut shutting) = watch::channel(false);
-        let serving = tokio::spawn(api::serve(bound, parts, async move {
-            // Who tells of it went: that is an end, too.
-            let _ = shutting.wait_for(|shut| *shut).await;
-        }));
-        Ok(Api { shut, serving })
-    }
-
-    async fn stop(self) {
-        self.shut.send_replace(true);
-        if let Ok(Err(error)) = self.serving.await {
-            tracing::error!(%error, "the API could not be served any more");
-        }
     }
 }
 

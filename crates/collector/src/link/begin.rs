@@ -300,7 +300,7 @@ pub(crate) fn start(
         done: parts.done,
         verifiers: Verifiers::start(parts.verifiers)?,
         gateways: handle.gateways.clone(),
-        events: handle.events.clone(),
+        onlookers: handle.onlookers.clone(),
         shared: handle.shared.clone(),
         unknown_meters: parts.unknown_meters,
         seal_by_itself: parts.seal_by_itself,

@@ -1,6 +1,6 @@
 //! What the link goes on with when something is durable, or could not be stored.
 
-use super::handle::LinkError;
+use super::command::LinkError;
 use super::meter_state::Named;
 use super::pending::{PendingCommit, Submitted};
 use super::state::Link;
@@ -312,8 +312,7 @@ impl Link {
 
     /// Tells who looks on.
     pub(super) fn tell(&self, event: event::Event) {
-        // Nobody may be looking.
-        let _ = self.events.send(event);
+        self.onlookers.tell(event);
     }
 
     /// Raises an alert of the collector's own.

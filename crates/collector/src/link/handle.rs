@@ -1,5 +1,7 @@
 //! What others have of the links, one for each partition: how to ask them, and what they answer.
 
+use super::command::{CommandRequest, LinkError};
+use super::elsewhere::{Elsewhere, Onlookers, Question};
 use super::receipt::QueuedPacket;
 use crate::event::Event;
 use crate::gateway::{Gateways, HeardPacket, Route};
@@ -19,96 +21,6 @@ const MOST_PACKETS: usize = 8192;
 const MOST_ASKS: usize = 1024;
 /// Events that an onlooker may be behind before it misses some.
 const MOST_EVENTS: usize = 4096;
-
-/// What a meter is to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommandRequest {
-    /// How often it measures, and how it seals.
-    Configure {
-        /// Seconds between measurements, at least 1.
-        interval_s: u16,
-        /// For all messages from then on.
-        suite: Suite,
-    },
-    /// What a step of its converter stands for.
-    Calibrate {
-        /// Voltage of a step, in microvolts: 1 to 4,000,000.
-        voltage_uv: u32,
-        /// Current of a step, in microamperes: 1 to 4,000,000, and with the voltage's a product of at least 110,000,000.
-        current_ua: u32,
-        /// By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to 256.
-        phase: i16,
-    },
-    /// Its name and the radio addresses.
-    Register {
-        /// The name; not 0.
-        meter: MeterId,
-        /// Radio address of the meter; not 0.
-        address: u8,
-        /// Radio address of the collector; not 0.
-        collector_address: u8,
-    },
-    /// The time that it is when the command is sent.
-    SetTime,
-    /// A page of its state.
-    ReadStatus {
-        /// 0 or 1.
-        page: u8,
-    },
-    /// Begin anew.
-    Reboot,
-}
-
-/// What the link does not do.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LinkError {
-    /// No such meter, or it was revoked.
-    #[error("meter {0} is not one of this collector's; see ./wattseal meters list")]
-    UnknownMeter(GlobalMeterId),
-    /// Arguments that no meter takes.
-    #[error("the command's arguments are out of range; no meter takes them")]
-    OutOfRange,
-    /// The name is another meter's.
-    #[error("the name {0} is another meter's on this channel, or 0, which is nobody; choose another")]
-    NameTaken(MeterId),
-    /// The name is in another slice of the network, where nobody has the meter's keys.
-    #[error(
-        "the name {name} is in slice {slice} of its network, and meter {meter} in another: packets under that name are heard by a \
-         worker that has no key for them; choose a name of the meter's own slice"
-    )]
-    OtherSlice { meter: GlobalMeterId, name: MeterId, slice: u8 },
-    /// To seal nothing.
-    #[error(
-        "this collector takes nothing that is not sealed; start it with --require-sealed=false to allow the suite none"
-    )]
-    SealRequired,
-    /// Too many commands wait.
-    #[error("{0} commands wait for this meter already; wait for answers, or withdraw some")]
-    QueueFull(usize),
-    /// All numbers for commands were used.
-    #[error("meter {0} had all commands that there are numbers for; provision it again")]
-    NumbersUsedUp(GlobalMeterId),
-    /// It was answered or withdrawn already, or never was.
-    #[error("no command {0} waits for this meter")]
-    NoCommand(i64),
-    /// Times are not set while the collector's own cannot be right.
-    #[error("the collector's clock is behind what it stored before; set it, then meters' times can be set")]
-    ClockBehind,
-    /// Keys of an epoch that is over.
-    #[error("meter {meter} has keys of epoch {known} already; those of epoch {given} are over")]
-    EpochOver { meter: GlobalMeterId, known: u32, given: u32 },
-    /// What is kept of the meter is damaged, or is another's.
-    #[error("what is stored of meter {0} does not fit its keys; provision it again")]
-    State(GlobalMeterId),
-    /// Nothing can be stored at the moment.
-    #[error("nothing can be stored at the moment: {0}; it is tried again each second")]
-    Store(String),
-    /// More is asked than the link can answer.
-    #[error("the collector has too much to do; try again")]
-    Busy,
-    #[error("the collector is stopping")]
-    Stopped,
-}
 
 /// What the link knows of a meter since the service's start.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -273,12 +185,12 @@ pub(crate) struct Shared {
 }
 
 /// For whoever wants something of the links: gateways, the API, the registry, onlookers. What is about a meter goes to its
-/// partition's.
+/// partition's, in a cluster also to one of another process.
 #[derive(Clone)]
 pub struct LinkHandle {
     links: Arc<RwLock<BTreeMap<Partition, Queues>>>,
     pub(super) slices: Slices,
-    pub(super) events: broadcast::Sender<Event>,
+    pub(super) onlookers: Onlookers,
     pub(super) gateways: Arc<Gateways>,
     pub(super) shared: Arc<Shared>,
 }
@@ -290,10 +202,15 @@ impl LinkHandle {
         LinkHandle {
             links: Arc::default(),
             slices,
-            events: broadcast::Sender::new(MOST_EVENTS),
+            onlookers: Onlookers::new(MOST_EVENTS),
             gateways: Arc::default(),
             shared: Arc::new(shared),
         }
+    }
+
+    /// There are links in other processes from now on. Once is enough.
+    pub(crate) fn join(&self, elsewhere: Arc<dyn Elsewhere>) {
+        self.onlookers.join(elsewhere);
     }
 
     /// What a link takes that begins now.
@@ -376,13 +293,17 @@ impl LinkHandle {
     /// Subscribes to the events that become durable from now on, in order. A receiver that is too far behind misses some, and is told so.
     #[must_use]
     pub fn events(&self) -> broadcast::Receiver<Event> {
-        self.events.subscribe()
+        self.onlookers.subscribe()
     }
 
     /// Tells onlookers of something that is durable, and that was not the link's: a changed label, an acknowledged alert.
     pub fn tell(&self, event: Event) {
-        // Nobody may be looking.
-        let _ = self.events.send(event);
+        self.onlookers.tell(event);
+    }
+
+    /// Tells those who look on here of something that another process told.
+    pub(crate) fn told(&self, event: Event) {
+        self.onlookers.told(event);
     }
 
     /// Whether the store takes what it is given.
@@ -391,18 +312,52 @@ impl LinkHandle {
         self.shared.store_ok.load(Ordering::Relaxed)
     }
 
+    /// Says so, of a process whose links are all elsewhere.
+    pub(crate) fn store_is(&self, ok: bool) {
+        self.shared.store_ok.store(ok, Ordering::Relaxed);
+    }
+
+    /// Asks whoever has the meter's link, here or elsewhere.
+    async fn ask(&self, meter: GlobalMeterId, question: Question) -> Result<i64, LinkError> {
+        match (self.ask_here(meter, &question), self.onlookers.elsewhere()) {
+            (Some(here), _) => here.await,
+            (None, Some(elsewhere)) => elsewhere.ask(meter, question).await,
+            (None, None) => Err(LinkError::UnknownMeter(meter)),
+        }
+    }
+
+    /// Asks the meter's link; `None`: it is not here, and was not asked.
+    pub(crate) fn ask_here(
+        &self,
+        meter: GlobalMeterId,
+        question: &Question,
+    ) -> Option<impl Future<Output = Result<i64, LinkError>> + Send + use<>> {
+        let (queues, meter) = (self.queues_of(meter).ok()?, meter.meter);
+        let question = question.clone();
+        Some(async move {
+            match question {
+                Question::Command { request, by } => {
+                    queues.ask(|answer| Request::Command { meter, request, by, answer }).await?
+                }
+                Question::Withdraw { id } => {
+                    queues.ask(|answer| Request::Withdraw { meter, id, answer }).await?.map(|()| id)
+                }
+            }
+        })
+    }
+
     /// Queues a command, and returns its name when it is durable. by: who wants it.
     ///
     /// # Errors
-    /// [`LinkError`]: unknown meter, arguments out of range, name taken, queue full, clock behind, store.
+    /// [`LinkError`]: unknown meter, arguments out of range, name taken, queue full, clock behind, store. With [`LinkError::Silent`] alone,
+    /// and [`LinkError::Stopped`], it may be queued all the same.
     pub async fn command(
         &self,
         meter: GlobalMeterId,
         request: CommandRequest,
         by: &str,
     ) -> Result<i64, LinkError> {
-        let (queues, meter, by) = (self.queues_of(meter)?, meter.meter, by.to_owned());
-        queues.ask(|answer| Request::Command { meter, request, by, answer }).await?
+        self.ask(meter, Question::Command { request, by: by.to_owned() }).await
     }
 
     /// Takes a command back. One that was sent may have been done all the same.
@@ -410,8 +365,7 @@ impl LinkHandle {
     /// # Errors
     /// [`LinkError::UnknownMeter`], [`LinkError::NoCommand`], [`LinkError::Store`].
     pub async fn withdraw(&self, meter: GlobalMeterId, id: i64) -> Result<(), LinkError> {
-        let (queues, meter) = (self.queues_of(meter)?, meter.meter);
-        queues.ask(|answer| Request::Withdraw { meter, id, answer }).await?
+        self.ask(meter, Question::Withdraw { id }).await.map(drop)
     }
 
     /// Adds a meter, or gives one that is there keys of a later epoch: what waits for it is withdrawn, and its numbers begin anew.
@@ -438,7 +392,7 @@ impl LinkHandle {
         queues.ask(|answer| Request::Revoke { meter, answer }).await?
     }
 
-    /// All meters that have a link, by partition and number.
+    /// All meters that have a link here, by partition and number.
     ///
     /// # Errors
     /// [`LinkError::Busy`], [`LinkError::Stopped`].
@@ -450,7 +404,7 @@ impl LinkHandle {
         Ok(all)
     }
 
-    /// One meter; `None` where there is none.
+    /// One meter; `None` where it has no link here.
     ///
     /// # Errors
     /// [`LinkError::Busy`], [`LinkError::Stopped`].
@@ -459,7 +413,7 @@ impl LinkHandle {
         queues.ask(|answer| Request::Meter { meter, answer }).await
     }
 
-    /// Returns the counters since the service's start, of all links together.
+    /// Returns the counters since the service's start, of all links of this process together.
     ///
     /// # Errors
     /// [`LinkError::Busy`], [`LinkError::Stopped`].

@@ -1,6 +1,7 @@
 //! What was submitted to the store, and what waits to be submitted again.
 
-use super::handle::{Answer, LinkError};
+use super::command::LinkError;
+use super::handle::Answer;
 use super::receipt::Receipts;
 use crate::gateway::Route;
 use crate::store::{CommandProgress, MeterCounts, NewAlert, NewCommand, Provisioned};

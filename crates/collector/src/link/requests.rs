@@ -1,6 +1,7 @@
 //! What is asked of a link: commands, meters, how it is.
 
-use super::handle::{Answer, CommandRequest, Inputs, LinkError, Request, Snapshot};
+use super::command::{CommandRequest, LinkError};
+use super::handle::{Answer, Inputs, Request, Snapshot};
 use super::meter_state::MeterLinkState;
 use super::pending::PendingCommit;
 use super::state::Link;

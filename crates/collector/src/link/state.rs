@@ -1,12 +1,12 @@
 //! What the link's thread holds. What it does with it is in `thread`, `commits`, `requests`, `orders`, `numbers` and `watch`.
 
 use super::clock::Clock;
+use super::elsewhere::Onlookers;
 use super::handle::{Shared, Snapshot};
 use super::meter_state::MeterLinkState;
 use super::pending::{RetryQueue, Submitted};
 use super::receipt::UnfinishedReceipts;
 use super::verify::Verifiers;
-use crate::event::Event;
 use crate::fence::Fence;
 use crate::gateway::{Gateways, HeardPacket};
 use crate::network::{GlobalMeterId, NetworkId};
@@ -18,7 +18,6 @@ use rand::rngs::StdRng;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
-use tokio::sync::broadcast;
 use wire::meter::{Collector, MeterId, Policy};
 
 /// Ticks of this minute, and alerts of this hour.
@@ -45,7 +44,7 @@ pub(crate) struct Link {
     pub(super) done: Receiver<Done<Submitted>>,
     pub(super) verifiers: Verifiers,
     pub(super) gateways: Arc<Gateways>,
-    pub(super) events: broadcast::Sender<Event>,
+    pub(super) onlookers: Onlookers,
     pub(super) shared: Arc<Shared>,
     /// Where packets of meters go that are not this collector's.
     pub(super) unknown_meters: Option<tokio::sync::mpsc::Sender<HeardPacket>>,

@@ -1,5 +1,6 @@
 //! A batch of writes, in one transaction: all of it, or nothing.
 
+mod beside;
 mod report;
 
 use super::interval::Intervals;
@@ -11,6 +12,7 @@ use super::write::{NewOutbox, NewReport, Provisioned, Write, Written};
 use super::{MOST_OUTBOX, MOST_OUTBOX_OF_A_METER};
 use crate::event::{self, CommandState};
 use crate::network::GlobalMeterId;
+pub(super) use beside::write as write_beside;
 pub(crate) use report::flags_of;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
@@ -246,20 +248,21 @@ impl Kept {
     }
 
     fn other(&mut self, session: Session<'_>, write: &Write) -> Result<Written, SqlError> {
-        let execute = |sql: &str, values: &[Value<'_>]| -> Result<Written, SqlError> {
-            Ok(if session.execute(sql, values)? == 0 { Written::Unknown } else { Written::Done })
-        };
+        let execute = |sql: &str, values: &[Value<'_>]| executed(session, sql, values);
         match write {
             // Told apart before.
             Write::Report(_) | Write::Counts(_) => Ok(Written::Unknown),
+            Write::Label { .. }
+            | Write::Acknowledge { .. }
+            | Write::Token(_)
+            | Write::TokenRevoked { .. }
+            | Write::TokenUsed { .. }
+            | Write::Action(_) => beside::write(session, write),
             Write::State { network, epoch, state } => execute(
                 "UPDATE meters SET state = $3 WHERE meter = $1 AND epoch = $2",
                 values![network.meter(state.meter), *epoch, &json(&**state)?],
             ),
             Write::Provisioned(provisioned) => self.provision(session, provisioned),
-            Write::Label { meter, label } => {
-                execute("UPDATE meters SET label = $2 WHERE meter = $1", values![*meter, label])
-            }
             Write::IntervalOf { meter, interval_s } => {
                 execute("UPDATE meters SET interval_s = $2 WHERE meter = $1", values![*meter, *interval_s])
             }
@@ -286,13 +289,6 @@ impl Kept {
                     alert: event::Alert { id, meter: alert.meter, at_s, cause, detail },
                     lost: 0,
                 })
-            }
-            Write::Acknowledge { alert, by, at_ms } => {
-                execute(
-                    "UPDATE alerts SET acknowledged_ms = $2, acknowledged_by = $3 WHERE id = $1 AND acknowledged_ms IS NULL",
-                    values![*alert, *at_ms, by],
-                )?;
-                Ok(read::alert(session, *alert)?.map_or(Written::Unknown, Written::Acknowledged))
             }
             Write::Command(command) => {
                 let order = json(&command.order)?;
@@ -324,25 +320,6 @@ impl Kept {
                 )?;
                 if done == Written::Unknown { Ok(done) } else { told(session, progress.id) }
             }
-            Write::Token(token) => {
-                let insert =
-                    "INSERT INTO tokens (name, role, hash, created_ms) VALUES ($1, $2, $3, $4) RETURNING id";
-                let role = read::name_of_role(token.role);
-                let values = values![&token.name, role, &token.hash, token.created_ms];
-                session.value(insert, values).map(Written::Token)
-            }
-            Write::TokenRevoked { token, at_ms } => execute(
-                "UPDATE tokens SET revoked_ms = coalesce(revoked_ms, $2) WHERE id = $1",
-                values![*token, *at_ms],
-            ),
-            Write::TokenUsed { token, at_ms } => execute(
-                "UPDATE tokens SET last_used_ms = CASE WHEN last_used_ms > $2 THEN last_used_ms ELSE $2 END WHERE id = $1",
-                values![*token, *at_ms],
-            ),
-            Write::Action(action) => execute(
-                "INSERT INTO actions (at_ms, who, what) VALUES ($1, $2, $3)",
-                values![action.at_ms, &action.who, &action.what],
-            ),
             Write::OutboxPut(message) => self.put(session, message),
             Write::OutboxRemove { id } => {
                 let done = execute("DELETE FROM outbox WHERE id = $1", values![*id])?;
@@ -421,6 +398,10 @@ impl Kept {
         self.outbox.0 += 1;
         Ok(Written::Outbox(Some(id)))
     }
+}
+
+fn executed(session: Session<'_>, sql: &str, values: &[Value<'_>]) -> Result<Written, SqlError> {
+    Ok(if session.execute(sql, values)? == 0 { Written::Unknown } else { Written::Done })
 }
 
 fn told(session: Session<'_>, command: i64) -> Result<Written, SqlError> {

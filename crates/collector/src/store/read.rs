@@ -8,6 +8,7 @@ pub(super) use rows::{alert, command, json, meters_of, name_of_role, name_of_sta
 pub(super) use series::rollups;
 pub(crate) use series::{Stored, stored};
 
+use super::batch::write_beside;
 use super::health::Pulse;
 use super::interval::Intervals;
 use super::key::Keys;
@@ -17,7 +18,7 @@ use super::record::{
     Action, AlertRecord, CommandRecord, Health, KeptMeter, Meter, OutboxRecord, StoredMeter, TokenRecord,
 };
 use super::sql::{Session, SqlError};
-use super::{Place, StoreError, sqlite, zone};
+use super::{Place, StoreError, Write, Written, sqlite, zone};
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::partition::{Partition, Slices};
 use jiff::tz::TimeZone;
@@ -329,10 +330,39 @@ impl Reader {
         match &self.shared.pool {
             Pool::Postgres(pool) => pool.change(change),
             Pool::Sqlite(_) => {
-                let what = "only a server's database has keys in it".to_owned();
+                let what = "a file is changed by its service alone".to_owned();
                 Err(StoreError::Unsuited { place: self.shared.place.clone(), what }.into())
             }
         }
+    }
+
+    /// Changes tokens as one who looks at them decides, while nobody else makes or revokes any. What it returns is durable.
+    ///
+    /// # Errors
+    /// What `decide` returns, and as [`Reader::change`]; nothing was changed then.
+    pub(crate) fn change_tokens<E: From<StoreError>>(
+        &self,
+        decide: impl FnOnce(&[TokenRecord]) -> Result<Vec<Write>, E>,
+    ) -> Result<Vec<Written>, E> {
+        self.change(|session| {
+            let asked = |error| E::from(StoreError::asked(self.place(), error));
+            session.execute("LOCK TABLE tokens IN SHARE ROW EXCLUSIVE MODE", &[]).map_err(asked)?;
+            let writes = decide(&rows::tokens(session).map_err(asked)?)?;
+            writes.iter().map(|write| write_beside(session, write).map_err(asked)).collect()
+        })
+    }
+
+    /// Writes what people change, in one transaction, beside who stores reports: labels, tokens, acknowledged alerts, actions. What it
+    /// returns, one for each in their order, is durable.
+    ///
+    /// # Errors
+    /// As [`Reader::change`]; nothing was changed then.
+    pub(crate) fn write_beside(&self, writes: &[Write]) -> Result<Vec<Written>, StoreError> {
+        self.change(|session| {
+            let written: Result<_, SqlError> =
+                writes.iter().map(|write| write_beside(session, write)).collect();
+            written.map_err(|error| StoreError::asked(self.place(), error))
+        })
     }
 
     /// Asks within one transaction, so that all answers are of the same moment.

@@ -20,7 +20,7 @@ const WITHIN: Duration = Duration::from_secs(15);
 const INSTALL: &str = "mosquitto is missing; install it with: apt-get install mosquitto mosquitto-clients";
 
 /// Ends its process with itself.
-struct Process(Child);
+pub struct Process(Child);
 
 impl Process {
     /// As a broker that loses its power.
@@ -37,14 +37,14 @@ impl Drop for Process {
 }
 
 /// mosquitto on a port of its own, with nothing kept from run to run.
-struct Mosquitto {
+pub struct Mosquitto {
     folder: tempfile::TempDir,
-    port: u16,
+    pub port: u16,
     process: Process,
 }
 
 impl Mosquitto {
-    fn start(more: &str) -> Mosquitto {
+    pub fn start(more: &str) -> Mosquitto {
         let folder = tempfile::tempdir().expect("a folder");
         let port = free_port();
         let user = if more.contains("user ") || !is_root() { "" } else { "user root\n" };
@@ -92,7 +92,7 @@ impl Mosquitto {
     }
 
     /// All messages from now on, and what is retained: retain flag, topic, payload.
-    fn listen(&self, more: &[&str]) -> (Process, Receiver<(bool, String, String)>) {
+    pub fn listen(&self, more: &[&str]) -> (Process, Receiver<(bool, String, String)>) {
         let mut child = self.subscribe(more);
         // Seen once in many runs: it ended at once, while the broker listened. It says why in the test's output.
         for _ in 0..5 {
@@ -137,7 +137,7 @@ fn is_root() -> bool {
 }
 
 /// The next message under a topic.
-fn next(heard: &Receiver<(bool, String, String)>, topic: &str) -> (bool, String) {
+pub fn next(heard: &Receiver<(bool, String, String)>, topic: &str) -> (bool, String) {
     let begun = Instant::now();
     loop {
         let left = WITHIN.saturating_sub(begun.elapsed());

@@ -1,11 +1,13 @@
-//! `gateway` and `worker`: the collector's roles as processes of their own.
+//! `gateway`, `worker` and `api`: the collector's roles as processes of their own.
 
 use crate::failure::CommandError;
-use crate::files::Files;
+use crate::files::{Database, Files};
 use crate::log::LogArgs;
+use crate::mqtt::MqttArgs;
 use crate::service::ServiceArgs;
 use clap::Args;
 use collector::api::{Listen, TlsFiles};
+use collector::cluster::api::{ApiServer, ApiServerStarted};
 use collector::cluster::gateway::Gateway;
 use collector::cluster::worker::Worker;
 use collector::cluster::{ClusterError, HealthListen, Nats, RoleName, make_nkey};
@@ -77,8 +79,8 @@ pub(crate) struct WorkerArgs {
     /// On how many servers streams and buckets are kept that are not there yet: 3 in a cluster
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=5))]
     replicas: u8,
-    /// Show the dashboard and answer the API here, while this worker is the one that has the database; other addresses than loopback ask
-    /// for TLS and a token
+    /// Show the dashboard and answer the API here, while this worker has the database; other addresses than loopback ask for TLS and a
+    /// token
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<SocketAddr>,
     /// Certificates, PEM
@@ -89,6 +91,27 @@ pub(crate) struct WorkerArgs {
     tls_key: Option<PathBuf>,
     #[command(flatten)]
     service: ServiceArgs,
+    #[command(flatten)]
+    log: LogArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct ApiArgs {
+    #[command(flatten)]
+    nats: NatsArgs,
+    #[command(flatten)]
+    database: Database,
+    /// Where the dashboard and the API are; other addresses than loopback ask for TLS and a token
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+    /// Certificates, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Private key, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    #[command(flatten)]
+    mqtt: MqttArgs,
     #[command(flatten)]
     log: LogArgs,
 }
@@ -124,10 +147,7 @@ pub(crate) fn run_worker(args: WorkerArgs) -> Result<Answer, CommandError> {
     args.log.start();
     let (nats, health) = args.nats.nats();
     let (slices, change_slices, replicas) = (args.slices, args.change_slices, args.replicas.into());
-    // Another one after each start: who was killed is another worker.
-    let name = format!("worker-{:016x}", rand::random::<u64>());
-    let name: RoleName = name.parse().map_err(|error| CommandError::Usage(format!("{name}: {error}")))?;
-    tracing::info!(%name, "this worker");
+    let name = name_of("worker")?;
     let service = args.service.config(args.files)?;
     let tls = args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
     let listen = args.listen.map(|address| Listen { address, tls });
@@ -138,6 +158,30 @@ pub(crate) fn run_worker(args: WorkerArgs) -> Result<Answer, CommandError> {
         };
         worker.serve(ready, stop).await
     })
+}
+
+pub(crate) fn run_api(args: ApiArgs) -> Result<Answer, CommandError> {
+    args.log.start();
+    let (nats, health) = args.nats.nats();
+    let (name, db, mqtt) = (name_of("api")?, args.database.place()?, args.mqtt.broker()?);
+    let tls = args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
+    let listen = Listen { address: args.listen, tls };
+    let api = ApiServer { nats, name, db, listen, mqtt, health };
+    run(async |stop| {
+        let ready = |started: &ApiServerStarted| {
+            let health = started.health.map(|address| format!("health http://{address}/health/ready"));
+            say([format!("dashboard {}", started.url)].into_iter().chain(health));
+        };
+        api.serve(ready, stop).await
+    })
+}
+
+/// Another one after each start: who was killed is another.
+fn name_of(role: &str) -> Result<RoleName, CommandError> {
+    let name = format!("{role}-{:016x}", rand::random::<u64>());
+    let name: RoleName = name.parse().map_err(|error| CommandError::Usage(format!("{name}: {error}")))?;
+    tracing::info!(%name, "this {role}");
+    Ok(name)
 }
 
 /// Until SIGINT or SIGTERM.

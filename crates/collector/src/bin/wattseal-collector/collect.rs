@@ -3,13 +3,13 @@
 use crate::failure::CommandError;
 use crate::files::Files;
 use crate::log::LogArgs;
+use crate::mqtt::MqttArgs;
 use crate::service::ServiceArgs;
 use clap::Args;
 use collector::api::{Listen, TlsFiles};
 use collector::daemon::Daemon;
 use collector::gateway::serial::SerialLine;
 use collector::network::OfNetwork;
-use collector::publish::Broker;
 use output::Answer;
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
@@ -37,18 +37,8 @@ pub(crate) struct CollectArgs {
     /// Be a concentrator: send what is heard of unknown meters, in network 0, to this collector's UDP gateway
     #[arg(long, value_name = "HOST:PORT")]
     forward: Option<String>,
-    /// Publish for Home Assistant and emonCMS; mqtts is with TLS
-    #[arg(long, value_name = "mqtt[s]://[USER@]HOST[:PORT]")]
-    mqtt: Option<Broker>,
-    /// The broker's password is this file's first line
-    #[arg(long, value_name = "FILE", requires = "mqtt")]
-    mqtt_password_file: Option<PathBuf>,
-    /// Trust the authorities of this PEM file for the broker's certificate [default: those that this system trusts]
-    #[arg(long, value_name = "FILE", requires = "mqtt")]
-    mqtt_ca: Option<PathBuf>,
-    /// Send the broker's password to another machine without TLS, where others may read it on its way
-    #[arg(long, requires = "mqtt_password_file")]
-    mqtt_plain_password: bool,
+    #[command(flatten)]
+    mqtt: MqttArgs,
     #[command(flatten)]
     service: ServiceArgs,
     #[command(flatten)]
@@ -58,17 +48,7 @@ pub(crate) struct CollectArgs {
 pub(crate) fn run(args: CollectArgs) -> Result<Answer, CommandError> {
     args.log.start();
     let tls = args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
-    let mqtt = args.mqtt.map(|broker| {
-        let broker = match &args.mqtt_ca {
-            Some(file) => broker.with_ca_file(file)?,
-            None => broker.with_system_authorities()?,
-        };
-        match &args.mqtt_password_file {
-            Some(file) => broker.with_password_file(file, args.mqtt_plain_password),
-            None => Ok(broker),
-        }
-    });
-    let mqtt = mqtt.transpose().map_err(CommandError::Usage)?;
+    let mqtt = args.mqtt.broker()?;
     let mut service = args.service.config(args.files)?;
     service.udp = args.udp;
     let listen = Listen { address: args.listen, tls };

@@ -7,6 +7,7 @@ mod failure;
 mod files;
 mod log;
 mod meters;
+mod mqtt;
 mod names;
 mod records;
 mod service;
@@ -15,7 +16,7 @@ mod tokens;
 
 use clap::{Parser, Subcommand};
 use failure::CommandError;
-use output::commands::{AUDIT, BACKUP, COLLECT, EXPORT, GATEWAY, METERS, NKEY, TOKENS, WORKER};
+use output::commands::{API, AUDIT, BACKUP, COLLECT, EXPORT, GATEWAY, METERS, NKEY, TOKENS, WORKER};
 use output::{Answer, Failure};
 use std::process::ExitCode;
 
@@ -59,6 +60,13 @@ enum Command {
                       wattseal worker --nats tls://nats1.lan,tls://nats2.lan --nats-creds worker.creds --slices 4 --replicas 3 --health 127.0.0.1:8081"
     )]
     Worker(Box<cluster::WorkerArgs>),
+    #[command(
+        about = API.about,
+        after_help = "What it is for: docs/cluster.md. Who runs one process has all of it in wattseal collect.\n\n\
+                      Examples: wattseal api --nats nats://127.0.0.1:4222 --db postgres://wattseal@localhost/wattseal\n          \
+                      wattseal api --nats tls://nats1.lan,tls://nats2.lan --nats-creds api.nk --db postgres://wattseal@db.lan/wattseal --mqtt mqtt://localhost"
+    )]
+    Api(Box<cluster::ApiArgs>),
     #[command(about = NKEY.about, after_help = "Example: wattseal nkey hall.nk")]
     Nkey(cluster::NkeyArgs),
     #[command(
@@ -91,6 +99,7 @@ fn run(command: Command) -> Result<Answer, CommandError> {
         Command::Collect(args) => collect::run(*args),
         Command::Gateway(args) => cluster::run_gateway(*args),
         Command::Worker(args) => cluster::run_worker(*args),
+        Command::Api(args) => cluster::run_api(*args),
         Command::Nkey(args) => cluster::run_nkey(args),
         Command::Meters(args) => meters::run(args),
         Command::Tokens(args) => tokens::run(args),

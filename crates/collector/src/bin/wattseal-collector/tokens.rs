@@ -25,7 +25,8 @@ enum What {
     /// All tokens, also those that are revoked
     #[command(after_help = "Example: wattseal tokens list --format json")]
     List,
-    /// Make a token, and show its secret once; the first one is an administrator's. A running service does that by its API: POST /api/v1/tokens
+    /// Make a token, and show its secret once; the first one is an administrator's. A service that has a file open does that by its API: POST
+    /// /api/v1/tokens
     #[command(after_help = "Example: wattseal tokens add anna --role administrator")]
     Add {
         /// What it is called
@@ -34,7 +35,7 @@ enum What {
         #[arg(long, value_enum, default_value_t = RoleName::Viewer)]
         role: RoleName,
     },
-    /// Take a token back. A running service does that by its API: DELETE /api/v1/tokens/ID
+    /// Take a token back. A service that has a file open does that by its API: DELETE /api/v1/tokens/ID
     #[command(after_help = "Example: wattseal tokens revoke 2")]
     Revoke {
         /// As 'tokens list' has it

@@ -1,5 +1,6 @@
-//! The roles gateway and worker with a real nats-server between them.
+//! The roles gateway, worker and api with a real nats-server between them.
 
+mod api;
 mod many;
 pub mod roles;
 mod shared;

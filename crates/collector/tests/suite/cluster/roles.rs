@@ -3,12 +3,15 @@
 use super::{Radio, WITHIN, until};
 use crate::link::station::SimulatedMeter;
 use crate::link::stored;
+use collector::api::Listen;
+use collector::cluster::api::{ApiServer, ApiServerStarted};
 use collector::cluster::gateway::{Gateway, GatewayStarted};
 use collector::cluster::worker::{Worker, WorkerStarted};
 use collector::cluster::{ClusterError, HealthListen, Nats};
 use collector::network::{NetworkId, OfNetwork};
 use collector::partition::Slices;
 use collector::service::Config;
+use collector::store::Place;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -88,6 +91,20 @@ pub fn worker(nats: Nats, folder: &Path, name: &str, slices: Option<&str>) -> Ro
     worker_with(nats, folder, name, slices, None)
 }
 
+/// With the folder `keys`, and this database.
+pub fn worker_of(nats: Nats, folder: &Path, name: &str, db: &Place) -> Role<WorkerStarted> {
+    let mut service = Config::new(db, folder.join("keys"));
+    (service.require_sealed, service.verifiers) = (Some(false), 1);
+    run_worker(nats, service, name, None)
+}
+
+pub fn api(nats: Nats, db: &Place) -> Role<ApiServerStarted> {
+    let listen = Listen { address: loopback(), tls: None };
+    let (name, health) = ("api".parse().expect("a name"), Some(HealthListen(loopback())));
+    let api = ApiServer { nats, name, db: db.clone(), listen, mqtt: None, health };
+    Role::run(async |ready, stop| api.serve(ready, async { drop(stop.await) }).await)
+}
+
 /// most_bytes: of its database.
 fn worker_with(
     nats: Nats,
@@ -98,6 +115,10 @@ fn worker_with(
 ) -> Role<WorkerStarted> {
     let mut service = Config::new(folder.join(format!("{name}.db")), folder.join("keys"));
     (service.require_sealed, service.verifiers, service.store.most_bytes) = (Some(false), 1, most_bytes);
+    run_worker(nats, service, name, slices)
+}
+
+fn run_worker(nats: Nats, service: Config, name: &str, slices: Option<&str>) -> Role<WorkerStarted> {
     let slices: Option<Slices> = slices.map(|slices| slices.parse().expect("slices"));
     let (name, health) = (name.parse().expect("a name"), Some(HealthListen(loopback())));
     let worker =

@@ -16,19 +16,19 @@ use wire::meter::Suite;
 const TAKEN_WITHIN: Duration = Duration::from_secs(10);
 
 /// Two workers that share four slices, a meter in each, and a gateway that hears them.
-struct Stand {
-    folder: tempfile::TempDir,
-    _nats: nats::Nats,
-    url: String,
+pub struct Stand {
+    pub folder: tempfile::TempDir,
+    pub nats: nats::Nats,
+    pub url: String,
     server: &'static Server,
     database: String,
-    meters: Vec<SimulatedMeter>,
+    pub meters: Vec<SimulatedMeter>,
     _gateway: Process,
-    radio: Radio,
+    pub radio: Radio,
 }
 
 impl Stand {
-    fn new() -> Stand {
+    pub fn new() -> Stand {
         let (folder, nats, server) = (tempfile::tempdir().expect("a folder"), nats::Nats::start(), shared());
         let slices: Slices = "4".parse().expect("slices");
         let register = |slice| {
@@ -42,12 +42,21 @@ impl Stand {
         std::fs::remove_dir_all(folder.path().join("files")).expect("there");
         let gateway = Process::gateway(folder.path(), &url, "127.0.0.1:0");
         let radio = Radio::near(gateway.address("udp"));
-        Stand { folder, _nats: nats, url, server, database, meters, _gateway: gateway, radio }
+        Stand { folder, nats, url, server, database, meters, _gateway: gateway, radio }
+    }
+
+    pub fn db(&self) -> String {
+        self.server.url(&self.database)
     }
 
     fn worker(&self, name: &str) -> Process {
-        let db = self.server.url(&self.database);
-        Process::worker_of(self.folder.path(), &self.url, name, &db, &["--slices", "4", "--kek-file", "kek"])
+        self.worker_with(name, &[])
+    }
+
+    /// more: arguments.
+    pub fn worker_with(&self, name: &str, more: &[&str]) -> Process {
+        let fixed = ["--slices", "4", "--kek-file", "kek"];
+        Process::worker_of(self.folder.path(), &self.url, name, &self.db(), &[&fixed, more].concat())
     }
 
     fn two_workers(&self) -> [Process; 2] {
@@ -57,17 +66,17 @@ impl Stand {
         workers
     }
 
-    fn sql(&self, sql: &str) -> String {
+    pub fn sql(&self, sql: &str) -> String {
         self.server.sql(&self.database, sql)
     }
 
-    fn report_all(&mut self) {
+    pub fn report_all(&mut self) {
         for meter in &mut self.meters {
             self.radio.report(meter);
         }
     }
 
-    fn log(&self, worker: &str) -> String {
+    pub fn log(&self, worker: &str) -> String {
         let path: &Path = self.folder.path();
         std::fs::read_to_string(path.join(format!("{worker}.log"))).expect("a log")
     }
@@ -86,14 +95,14 @@ impl Stand {
 }
 
 /// The slices that a worker has.
-fn held(worker: &Process) -> Vec<usize> {
+pub fn held(worker: &Process) -> Vec<usize> {
     let text = worker.asked("/metrics");
     let lines =
         text.lines().filter_map(|line| line.strip_prefix("wattseal_worker_partition_fence{partition=\"0."));
     lines.map(|line| line.split('"').next().and_then(|slice| slice.parse().ok()).expect("a slice")).collect()
 }
 
-fn figure(worker: &Process, name: &str) -> u64 {
+pub fn figure(worker: &Process, name: &str) -> u64 {
     let text = worker.asked("/metrics");
     let found = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     found.unwrap_or_else(|| panic!("no {name} in {text}")).parse().expect("a number")

@@ -23,7 +23,7 @@ pub struct Process {
 
 impl Process {
     /// Starts a role, whose log goes to `name.log`, and returns once it said `lines` lines.
-    fn start(folder: &Path, name: &str, lines: usize, arguments: &[&str]) -> Process {
+    pub fn start(folder: &Path, name: &str, lines: usize, arguments: &[&str]) -> Process {
         let log = folder.join(format!("{name}.log"));
         let file = File::options().create(true).append(true).open(&log).expect("a log");
         let mut child = wattseal(folder)

@@ -1,12 +1,14 @@
 //! What users of the servers may do, with the configuration that the documentation shows; and what comes of wrong ones.
 
-use super::roles::{Role, ask, figure, gateway, loopback, servers, worker};
+use super::api::Asked;
+use super::roles::{Role, api, ask, figure, gateway, loopback, servers, worker, worker_of};
 use super::{Radio, WITHIN, until};
 use crate::concentrator::process::wattseal;
 use crate::link::station::SimulatedMeter;
 use collector::cluster::gateway::Gateway;
 use collector::cluster::{ClusterError, Nats, PacketDown};
 use collector::network::{NetworkId, OfNetwork};
+use collector::store::{Place, Role as TokenRole};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -29,7 +31,7 @@ impl Documented {
     fn start(folder: &Path) -> Documented {
         let documented = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../operations/nats/nats-server.conf");
         let mut text = fs::read_to_string(documented).expect("a text");
-        for (user, public) in [("hall", "HALL"), ("yard", "YARD"), ("worker", "WORKER")] {
+        for (user, public) in [("hall", "HALL"), ("yard", "YARD"), ("worker", "WORKER"), ("api", "API")] {
             let made = wattseal(folder).args(["nkey", &format!("{user}.nk")]).output().expect("it runs");
             let key = String::from_utf8(made.stdout).expect("text");
             assert!(key.starts_with('U'), "{}", String::from_utf8_lossy(&made.stderr));
@@ -121,6 +123,81 @@ fn a_gateway_publishes_and_hears_its_own_network_alone() {
     let malformed = figure(worker.started.health, "wattseal_worker_malformed_packets_total");
     assert_eq!(malformed, 0, "what hall published under another name came");
     hall.stop().expect("it stops well");
+    worker.stop().expect("it stops well");
+}
+
+/// With the users of the documentation a question comes to its worker and an event to the api; a gateway asks, answers and tells nothing, and
+/// an api has no part in packets.
+#[test]
+fn an_api_asks_workers_and_a_gateway_does_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let documented = Documented::start(folder.path());
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 258, Suite::Aes128Gcm, 1);
+    let server = postgres::shared();
+    let db = Place::named(&server.url(&server.database())).expect("a URL");
+    let (_, token) = collector::tokens::add(&db, "test", TokenRole::Administrator).expect("a token");
+    let worker = worker_of(documented.user("worker"), folder.path(), "one", &db);
+    let yard = gateway(documented.user("yard"), "yard", &[NetworkId::DEFAULT]);
+    let api = api(documented.user("api"), &db);
+    Radio::near(yard.started.udp[0].what).report(&mut meter);
+    until("an event comes", || figure(api.started.health, "wattseal_api_heard_events_total") > 0);
+    let asked = Asked::new(&api.started.url, token.expose());
+    let (status, given) = asked.command(258);
+    assert_eq!(status, 201, "{given}");
+
+    let of = |name: &str| figure(worker.started.health, name);
+    let (questions, heard) = (
+        of("wattseal_worker_questions_total"),
+        figure(api.started.health, "wattseal_api_heard_events_total"),
+    );
+    let runtime = collector::daemon::runtime().expect("threads");
+    runtime.block_on(async {
+        let hall = documented.client("hall").await;
+        let of_api = documented.client("api").await;
+        let mut heard = Vec::new();
+        for subject in ["wattseal.events", "wattseal.*.ask.>", "wattseal.answer.>", "wattseal.0.ask.0.1.1.1"]
+        {
+            heard.push(hall.subscribe(subject).await.expect("a subject"));
+        }
+        for subject in [
+            "wattseal.0.up.*.*.*.*.*",
+            "wattseal.0.down.*",
+            "wattseal.*.ask.*.*.*.*",
+            "_INBOX.>",
+            "$KV.>",
+            ">",
+        ] {
+            heard.push(of_api.subscribe(subject).await.expect("a subject"));
+        }
+        let event = r#"{"version":1,"from":"hall","n":1,"events":[{"event":"resync"}]}"#;
+        let question =
+            r#"{"version":1,"meter":{"meter":258},"question":{"command":{"request":"reboot","by":"hall"}}}"#;
+        hall.publish("wattseal.events", event.into()).await.expect("a subject");
+        hall.publish_with_reply("wattseal.0.ask.0.1.1.1", "wattseal.answer.hall.1", question.into())
+            .await
+            .expect("a subject");
+        hall.publish("wattseal.answer.api.1", r#"{"version":1,"done":1}"#.into()).await.expect("a subject");
+        for subject in ["wattseal.0.up.0.1.1.1.api", "wattseal.0.down.yard", "$KV.wattseal-leases.0.0"] {
+            of_api.publish(subject, "something".into()).await.expect("a subject");
+        }
+        let jetstream = async_nats::jetstream::new(of_api.clone());
+        assert!(jetstream.get_stream("wattseal-up").await.is_err(), "it may not");
+        for client in [&hall, &of_api] {
+            client.flush().await.expect("it is there");
+        }
+        // All of it would be heard while this is.
+        Radio::near(yard.started.udp[0].what).report(&mut meter);
+        assert_eq!(tokio::task::block_in_place(|| asked.command(258)).0, 201);
+        for heard in &mut heard {
+            let heard = tokio::time::timeout(Duration::from_millis(50), heard.next()).await;
+            assert!(!matches!(heard, Ok(Some(_))), "{heard:?}");
+        }
+    });
+    assert_eq!(of("wattseal_worker_questions_total"), questions + 1, "what the hall asked came");
+    assert_eq!(of("wattseal_worker_malformed_packets_total"), 0, "what the api published came");
+    until("the reading comes", || figure(api.started.health, "wattseal_api_heard_events_total") > heard);
+    assert_eq!(figure(api.started.health, "wattseal_api_missed_events_total"), 0, "what the hall told came");
+    api.stop().expect("it stops well");
     worker.stop().expect("it stops well");
 }
 
@@ -240,6 +317,8 @@ fn the_commands_of_the_documentation_work() {
         (":7878", ":0"),
         (":8081", ":0"),
         (":8082", ":0"),
+        (":8083", ":0"),
+        (":8080", ":0"),
         ("nkey hall.nk", "nkey another.nk"),
     ]
     .map(|(from, to)| (from.to_owned(), to.to_owned()));
@@ -247,7 +326,7 @@ fn the_commands_of_the_documentation_work() {
         let line = replaced.iter().fold(line.to_owned(), |line, (from, to)| line.replace(from, to));
         let arguments: Vec<&str> = line.split(' ').collect();
         count += 1;
-        if !["gateway", "worker"].contains(&arguments[0]) {
+        if !["gateway", "worker", "api"].contains(&arguments[0]) {
             let ran = wattseal(folder.path()).args(&arguments).output().expect("it runs");
             assert!(ran.status.success(), "{line}: {}", String::from_utf8_lossy(&ran.stderr));
             continue;
@@ -262,5 +341,5 @@ fn the_commands_of_the_documentation_work() {
         let ended = child.wait().expect("it ran");
         assert!(connected.is_some() && ended.code() == Some(0), "{line}: {connected:?} {rest:?}");
     }
-    assert!(count >= 7, "only {count} commands were found");
+    assert!(count >= 9, "only {count} commands were found");
 }

@@ -1,13 +1,14 @@
 //! The figures that alerts and dashboard ask for are those that the roles have.
 
 use super::{dashboard, queries, text};
-use crate::cluster::roles::{ask, gateway, servers, worker};
+use crate::cluster::roles::{api, ask, gateway, servers, worker};
 use crate::cluster::until;
 use crate::concentrator::process::Collector;
 use crate::link::station::SimulatedMeter;
 use collector::network::NetworkId;
+use collector::store::{Place, Reader};
 use std::collections::BTreeSet;
-use testkit::nats;
+use testkit::{nats, postgres};
 use wire::meter::Suite;
 
 /// What begins as the figures of the roles do.
@@ -40,6 +41,10 @@ fn alerts_and_dashboard_ask_for_what_the_roles_count() {
     SimulatedMeter::register(&folder.path().join("keys"), 258, Suite::Aes128Gcm, 1);
     let worker = worker(servers(&server.url()), folder.path(), "one", None);
     let gateway = gateway(servers(&server.url()), "hall", &[NetworkId::DEFAULT]);
+    let postgres = postgres::shared();
+    let db = Place::named(&postgres.url(&postgres.database())).expect("a URL");
+    Reader::open_or_make(&db).expect("tables");
+    let api = api(servers(&server.url()), &db);
     let of_worker = || ask(worker.started.health, "/metrics");
     until("the worker has its partition and the store", || {
         let told = of_worker();
@@ -47,14 +52,16 @@ fn alerts_and_dashboard_ask_for_what_the_roles_count() {
     });
     let of_worker = of_worker();
     let of_gateway = ask(gateway.started.health, "/metrics");
+    let of_api = ask(api.started.health, "/metrics");
     let of_concentrator = concentrator.get("/api/v1/metrics");
     // Whose each is.
     for name in &asked {
         let roles: &[&String] = match name.as_str() {
-            "wattseal_ready" => &[&of_worker, &of_gateway],
-            "wattseal_build_info" => &[&of_worker, &of_gateway, &of_concentrator],
+            "wattseal_ready" => &[&of_worker, &of_gateway, &of_api],
+            "wattseal_build_info" => &[&of_worker, &of_gateway, &of_api, &of_concentrator],
             name if name.starts_with("wattseal_worker_") => &[&of_worker],
             name if name.starts_with("wattseal_gateway_") => &[&of_gateway],
+            name if name.starts_with("wattseal_api_") => &[&of_api],
             name if name.starts_with("wattseal_forward_") => &[&of_concentrator],
             _ => &[&of_worker, &of_concentrator],
         };
@@ -74,6 +81,7 @@ fn alerts_and_dashboard_ask_for_what_the_roles_count() {
     ] {
         assert!(told.contains(label), "no figure has {label}");
     }
+    api.stop().expect("it stops well");
     worker.stop().expect("it stops well");
     gateway.stop().expect("it stops well");
 }

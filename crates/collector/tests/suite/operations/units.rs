@@ -4,9 +4,10 @@ use super::{documented, path, text};
 use std::process::Command;
 
 /// A unit, the file's name that it is tried under, its binary's command, and the most exposure that systemd may see, in tenths.
-const UNITS: [(&str, &str, &str, &str); 3] = [
+const UNITS: [(&str, &str, &str, &str); 4] = [
     ("wattseal-collector.service", "wattseal-collector.service", "collect", "20"),
     ("wattseal-worker.service", "wattseal-worker.service", "worker", "15"),
+    ("wattseal-api.service", "wattseal-api.service", "api", "15"),
     ("wattseal-gateway@.service", "wattseal-gateway@hall.service", "gateway", "20"),
 ];
 const INSTALLED: &str = "/usr/local/bin/wattseal-collector";

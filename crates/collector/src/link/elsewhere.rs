@@ -1,0 +1,73 @@
+//! Links of other processes: what is asked of them, and who is told there what happened here.
+
+use super::command::{CommandRequest, LinkError};
+use crate::event::Event;
+use crate::network::GlobalMeterId;
+use serde::{Deserialize, Serialize};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use tokio::sync::broadcast;
+
+/// What is asked about a meter, wherever its link is. The answer is the command's name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) enum Question {
+    /// Queue a command. by: who wants it.
+    Command { request: CommandRequest, by: String },
+    /// Take a command back.
+    Withdraw { id: i64 },
+}
+
+/// The way to a meter's link in another process, and from there.
+pub(crate) type Asked<'a> = Pin<Box<dyn Future<Output = Result<i64, LinkError>> + Send + 'a>>;
+
+/// The other processes of a cluster.
+pub(crate) trait Elsewhere: Send + Sync {
+    /// Asks whoever has the meter's link.
+    fn ask(&self, meter: GlobalMeterId, question: Question) -> Asked<'_>;
+
+    /// Tells of what is durable, without waiting.
+    fn tell(&self, event: &Event);
+}
+
+/// Who looks on, here, and, in a cluster, elsewhere.
+#[derive(Clone)]
+pub(crate) struct Onlookers {
+    here: broadcast::Sender<Event>,
+    elsewhere: Arc<OnceLock<Arc<dyn Elsewhere>>>,
+}
+
+impl Onlookers {
+    /// most: events that one of them may be behind before it misses some.
+    pub(super) fn new(most: usize) -> Onlookers {
+        Onlookers { here: broadcast::Sender::new(most), elsewhere: Arc::default() }
+    }
+
+    /// There are others elsewhere from now on; once is enough.
+    pub(super) fn join(&self, elsewhere: Arc<dyn Elsewhere>) {
+        let _ = self.elsewhere.set(elsewhere);
+    }
+
+    pub(super) fn elsewhere(&self) -> Option<&Arc<dyn Elsewhere>> {
+        self.elsewhere.get()
+    }
+
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<Event> {
+        self.here.subscribe()
+    }
+
+    /// Tells of what is durable.
+    pub(super) fn tell(&self, event: Event) {
+        if let Some(elsewhere) = self.elsewhere.get() {
+            elsewhere.tell(&event);
+        }
+        self.told(event);
+    }
+
+    /// Tells those here.
+    pub(super) fn told(&self, event: Event) {
+        // Nobody may be looking.
+        let _ = self.here.send(event);
+    }
+}

@@ -1,0 +1,56 @@
+//! What people change: labels, tokens, alerts that somebody has seen, and what is kept of who did it. Nothing of it is known to who stores
+//! reports, so whoever has the database open may write it, beside them.
+
+use super::executed;
+use crate::store::read;
+use crate::store::sql::{Session, SqlError, Value, values};
+use crate::store::write::{Write, Written};
+
+/// Does it, within a transaction. What is a meter's link's to write is not done.
+pub(in crate::store) fn write(session: Session<'_>, write: &Write) -> Result<Written, SqlError> {
+    let execute = |sql: &str, values: &[Value<'_>]| executed(session, sql, values);
+    match write {
+        Write::Label { meter, label } => {
+            execute("UPDATE meters SET label = $2 WHERE meter = $1", values![*meter, label])
+        }
+        Write::Acknowledge { alert, by, at_ms } => {
+            execute(
+                "UPDATE alerts SET acknowledged_ms = $2, acknowledged_by = $3 WHERE id = $1 AND acknowledged_ms IS NULL",
+                values![*alert, *at_ms, by],
+            )?;
+            Ok(read::alert(session, *alert)?.map_or(Written::Unknown, Written::Acknowledged))
+        }
+        Write::Token(token) => {
+            let insert =
+                "INSERT INTO tokens (name, role, hash, created_ms) VALUES ($1, $2, $3, $4) RETURNING id";
+            let role = read::name_of_role(token.role);
+            let values = values![&token.name, role, &token.hash, token.created_ms];
+            session.value(insert, values).map(Written::Token)
+        }
+        Write::TokenRevoked { token, at_ms } => execute(
+            "UPDATE tokens SET revoked_ms = coalesce(revoked_ms, $2) WHERE id = $1",
+            values![*token, *at_ms],
+        ),
+        Write::TokenUsed { token, at_ms } => execute(
+            "UPDATE tokens SET last_used_ms = CASE WHEN last_used_ms > $2 THEN last_used_ms ELSE $2 END WHERE id = $1",
+            values![*token, *at_ms],
+        ),
+        Write::Action(action) => execute(
+            "INSERT INTO actions (at_ms, who, what) VALUES ($1, $2, $3)",
+            values![action.at_ms, &action.who, &action.what],
+        ),
+        Write::Report(_)
+        | Write::State { .. }
+        | Write::Provisioned(_)
+        | Write::IntervalOf { .. }
+        | Write::Counts(_)
+        | Write::Revoked { .. }
+        | Write::Alert(_)
+        | Write::Command(_)
+        | Write::CommandProgress(_)
+        | Write::OutboxPut(_)
+        | Write::OutboxRemove { .. } => {
+            Err(SqlError::Stored("a meter's reports and commands are its link's to write".to_owned()))
+        }
+    }
+}
