@@ -6,6 +6,7 @@ use collector::gateway::udp;
 use socket2::{Domain, Socket, Type};
 use std::collections::VecDeque;
 use std::net::{SocketAddr, UdpSocket};
+use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 use wire::meter::Packet;
 
@@ -41,6 +42,15 @@ pub struct Drive {
     latencies_us: Vec<u32>,
     acknowledged: u64,
     resent: u64,
+    pace: Option<Pace>,
+}
+
+/// New reports at a rate, and not as fast as they are acknowledged.
+struct Pace {
+    every: Duration,
+    next: Instant,
+    /// Meters that have nothing under way, the longest first.
+    idle: VecDeque<usize>,
 }
 
 impl Drive {
@@ -58,11 +68,21 @@ impl Drive {
             if address.is_ipv4() { ([127, 0, 0, 1], 0).into() } else { ([0; 16], 0).into() };
         socket.bind(&any.into()).map_err(LoadError::io(what))?;
         let socket = UdpSocket::from(socket);
-        socket.set_read_timeout(Some(Duration::from_millis(5))).map_err(LoadError::io(what))?;
+        socket.set_read_timeout(Some(Duration::from_millis(1))).map_err(LoadError::io(what))?;
         let now = Instant::now();
         let sent = vec![(now, now); fleet.meters.len()];
         let (waiting, latencies_us) = (VecDeque::new(), Vec::new());
-        Ok(Drive { fleet, socket, address, sent, waiting, latencies_us, acknowledged: 0, resent: 0 })
+        Ok(Drive {
+            fleet,
+            socket,
+            address,
+            sent,
+            waiting,
+            latencies_us,
+            acknowledged: 0,
+            resent: 0,
+            pace: None,
+        })
     }
 
     #[must_use]
@@ -94,6 +114,12 @@ impl Drive {
         Latency { p50_ms: at(0.5), p99_ms: at(0.99) }
     }
 
+    /// From now on so many new reports a second are sent, as long as there are meters that have none under way.
+    pub fn set_rate(&mut self, per_s: NonZeroU32) {
+        let every = Duration::from_secs(1) / per_s.get();
+        self.pace = Some(Pace { every, next: Instant::now(), idle: VecDeque::new() });
+    }
+
     /// What was counted does not count.
     pub fn forget(&mut self) {
         self.latencies_us.clear();
@@ -109,6 +135,24 @@ impl Drive {
         }
         self.sent[index].1 = now;
         self.waiting.push_back((now, index));
+    }
+
+    /// A meter has nothing under way any more.
+    fn send_next(&mut self, index: usize) {
+        match &mut self.pace {
+            Some(pace) => pace.idle.push_back(index),
+            None => self.send_first(index),
+        }
+    }
+
+    /// Sends what is due by the pace. Where it is behind for want of meters or time, that is not made up for.
+    fn send_due(&mut self) {
+        let now = Instant::now();
+        while let Some(pace) = self.pace.as_mut().filter(|pace| pace.next <= now) {
+            pace.next = (pace.next + pace.every).max(now - Duration::from_millis(20));
+            let Some(index) = pace.idle.pop_front() else { continue };
+            self.send_first(index);
+        }
     }
 
     fn send_first(&mut self, index: usize) {
@@ -171,6 +215,7 @@ impl Drive {
     fn hear(&mut self, until: Instant) {
         let mut buffer = [0; udp::MOST_DATAGRAM_BYTES + 1];
         loop {
+            self.send_due();
             match self.socket.recv_from(&mut buffer) {
                 Ok((length, _)) => self.take(&buffer[..length]),
                 // Nothing came, or nobody is there at the moment.
@@ -191,7 +236,7 @@ impl Drive {
             self.acknowledged += 1;
             let waited = self.sent[index].0.elapsed();
             self.latencies_us.push(u32::try_from(waited.as_micros()).unwrap_or(u32::MAX));
-            self.send_first(index);
+            self.send_next(index);
         }
     }
 }

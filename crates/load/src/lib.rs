@@ -23,6 +23,7 @@ pub use report::{kills_table, table};
 
 use serde::Serialize;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use wire::meter::{MeterId, Suite};
@@ -77,6 +78,8 @@ pub struct Options {
     pub meters: MeterId,
     /// For how long, after one second that does not count.
     pub seconds: u64,
+    /// New reports a second; `None`: each meter's next one as soon as its last one was acknowledged.
+    pub rate: Option<NonZeroU32>,
     /// How a collector is started.
     pub program: Program,
     /// Where its files go; `None`: into a temporary folder, which goes with the run.
@@ -176,6 +179,9 @@ pub fn run(options: &Options, say: &dyn Fn(&str)) -> Result<LoadResult, LoadErro
     let mut drive = Drive::new(fleet, address)?;
     say("waiting for the collector ..");
     drive.until_heard(&mut child, Duration::from_secs(60))?;
+    if let Some(rate) = options.rate {
+        drive.set_rate(rate);
+    }
     say(&format!("{} s of load ..", options.seconds));
     drive.run(Duration::from_secs(1), &mut child)?;
     drive.forget();

@@ -4,6 +4,7 @@ use clap::Parser;
 use load::{Kills, LoadError, Options, Program, kills, run as run_load};
 use output::commands::{COLLECT, LOAD};
 use output::{Answer, Failure, Format};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -29,6 +30,9 @@ struct LoadArgs {
     /// For how long
     #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     seconds: u64,
+    /// New reports a second [default: as many as are acknowledged: each meter sends its next one then]
+    #[arg(long, value_name = "N", conflicts_with = "kills")]
+    rate: Option<NonZeroU32>,
     /// Kill the collector under load so often (SIGKILL), and compare its database with what was acknowledged each time
     #[arg(long, value_name = "N", conflicts_with = "seconds", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     kills: Option<u32>,
@@ -93,6 +97,7 @@ fn run(args: LoadArgs) -> Result<Answer, LoadError> {
             suite,
             meters: args.meters.unwrap_or(0),
             seconds: args.seconds,
+            rate: args.rate,
             program: program.clone(),
             folder: args.folder.clone(),
         };

@@ -1,6 +1,11 @@
-//! A collector with a UDP gateway and nothing else, for the tests of this crate: `wattseal-load-collector FOLDER ADDR [MOST_BYTES]`.
+//! A collector with a UDP gateway and nothing else, for the tests of this crate: `wattseal-load-collector FOLDER ADDR [MOST_BYTES]`; or a
+//! role of a cluster: `gateway NATS ADDR`, `worker NATS FOLDER DB NAME SLICES`.
 
+use collector::cluster::Nats;
+use collector::cluster::gateway::Gateway;
+use collector::cluster::worker::Worker;
 use collector::service::{Config, Running};
+use collector::store::Place;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,17 +21,50 @@ async fn main() -> ExitCode {
     }
 }
 
+fn servers(url: &str) -> Result<Nats, Box<dyn std::error::Error>> {
+    Ok(Nats { servers: vec![url.parse()?], ca: None, credentials: None })
+}
+
 async fn serve() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    let stop = async move {
+        terminate.recv().await;
+    };
+    match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["gateway", nats, address] => {
+            let (name, most_packets) = ("load".parse()?, 1_000_000.try_into()?);
+            let udp = vec![address.parse::<SocketAddr>()?.into()];
+            let gateway =
+                Gateway { nats: servers(nats)?, name, udp, serial: Vec::new(), most_packets, health: None };
+            return Ok(gateway.serve(|_| {}, stop).await?);
+        }
+        ["worker", nats, folder, db, name, slices] => {
+            let service = Config::new(Place::named(db)?, PathBuf::from(folder).join("keys"));
+            let (slices, replicas) = (Some(slices.parse()?), 1);
+            let worker = Worker {
+                nats: servers(nats)?,
+                name: name.parse()?,
+                service,
+                slices,
+                change_slices: false,
+                replicas,
+                health: None,
+                listen: None,
+            };
+            return Ok(worker.serve(|_| {}, stop).await?);
+        }
+        _ => {}
+    }
+    let mut arguments = arguments.into_iter();
     let folder = PathBuf::from(arguments.next().ok_or("which folder?")?);
     let udp: SocketAddr = arguments.next().ok_or("which address?")?.parse()?;
     let mut config = Config::new(folder.join("load.db"), folder.join("keys"));
     config.udp = vec![udp.into()];
     config.store.most_bytes = arguments.next().map(|bytes| bytes.parse()).transpose()?;
     let running = Running::start(config).await?;
-    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
     tokio::select! {
-        _ = terminate.recv() => {}
+        () = stop => {}
         () = running.ended() => {}
     }
     running.stop().await?;

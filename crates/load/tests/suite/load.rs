@@ -4,6 +4,7 @@
 use load::{Child, Drive, Fleet, Kills, LoadError, Options, Program, check, kills, run};
 use output::Format;
 use std::net::UdpSocket;
+use std::num::NonZeroU32;
 use std::time::Duration;
 use testkit::random::seed;
 use wire::meter::Suite;
@@ -18,12 +19,23 @@ fn quiet(_: &str) {}
 #[test]
 fn every_suite_is_acknowledged_and_stored() {
     for suite in Suite::ALL {
-        let options = Options { suite, meters: 20, seconds: 1, program: program(&[]), folder: None };
+        let options =
+            Options { suite, meters: 20, seconds: 1, rate: None, program: program(&[]), folder: None };
         let outcome = run(&options, &quiet).expect("a collector that does its work");
         assert!(outcome.acknowledged > 20, "{outcome:?}");
         assert!(outcome.stored >= outcome.acknowledged);
         assert!(outcome.collector_memory_bytes < 200_000_000, "{outcome:?}");
     }
+}
+
+#[test]
+fn reports_come_at_the_rate_that_is_asked_for() {
+    let rate = NonZeroU32::new(200);
+    let (suite, program) = (Suite::Aes128Gcm, program(&[]));
+    let options = Options { suite, meters: 100, seconds: 2, rate, program, folder: None };
+    let outcome = run(&options, &quiet).expect("a collector that does its work");
+    // Without it there are ten times as many, also on a machine that has other work.
+    assert!((100.0..=250.0).contains(&outcome.readings_per_s), "{outcome:?}");
 }
 
 /// `WATTSEAL_KILLS=200` kills it so often, as `./wattseal load --kills 200` does.
@@ -96,7 +108,14 @@ fn a_database_that_lost_a_reading_is_seen() {
 fn figures() {
     let say = |what: &str| println!("{what}");
     let outcomes: Vec<_> = [Suite::Aes128Gcm, Suite::EciesEcdsa]
-        .map(|suite| Options { suite, meters: 0, seconds: 10, program: program(&[]), folder: None })
+        .map(|suite| Options {
+            suite,
+            meters: 0,
+            seconds: 10,
+            rate: None,
+            program: program(&[]),
+            folder: None,
+        })
         .iter()
         .map(|options| run(options, &say).expect("a collector that does its work"))
         .collect();

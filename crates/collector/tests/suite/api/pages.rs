@@ -114,19 +114,29 @@ async fn metrics_are_as_prometheus_reads_them() {
     let response = stand.ask(Method::GET, "/metrics").send().await.expect("an answer");
     assert_eq!(response.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
     let text = response.text().await.expect("text");
-    let mut typed = std::collections::BTreeSet::new();
+    let (mut typed, mut buckets) = (std::collections::BTreeSet::new(), Vec::new());
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("# TYPE ") {
             let (name, kind) = rest.split_once(' ').expect("name and type");
-            assert!(["gauge", "counter"].contains(&kind), "{line}");
+            assert!(["gauge", "counter", "histogram"].contains(&kind), "{line}");
             assert_eq!(kind == "counter", name.ends_with("_total"), "{line}");
-            assert!(typed.insert(name.to_owned()), "twice: {line}");
+            let of_it = if kind == "histogram" { &["_bucket", "_sum", "_count"][..] } else { &[""] };
+            for suffix in of_it {
+                assert!(typed.insert(format!("{name}{suffix}")), "twice: {line}");
+            }
         } else if !line.starts_with("# HELP ") {
             let (name, value) = line.rsplit_once(' ').expect("name and value");
+            if name.starts_with("wattseal_commit_seconds_bucket{le=") {
+                buckets.push(value.parse::<u64>().expect("a count"));
+            }
             let name = name.split('{').next().expect("a name");
             assert!(typed.contains(name) && value.parse::<f64>().is_ok(), "{line}");
         }
     }
+    assert!(buckets.len() > 10 && buckets.is_sorted(), "{buckets:?}");
+    let all = buckets.last().expect("that of all");
+    assert!(*all > 0 && text.contains(&format!("wattseal_commit_seconds_count {all}\n")), "{text}");
+    assert!(text.contains(&format!("wattseal_commit_seconds_bucket{{le=\"+Inf\"}} {all}\n")), "{text}");
     for line in [
         "wattseal_link_up 1",
         "wattseal_store_up 1",

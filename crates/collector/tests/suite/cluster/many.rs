@@ -127,16 +127,18 @@ fn write_rows(
     std::fs::remove_file(file).expect("there");
 }
 
-/// Waits until a worker has so many partitions. Returns how long that took.
-fn has(worker: &Process, partitions: usize) -> Duration {
+/// Waits until a worker hears so many meters, and is ready. Returns how long that took.
+fn hears(worker: &Process, meters: u32) -> Duration {
     let begun = Instant::now();
-    while worker.asked("/metrics").matches("wattseal_worker_partition_fence{").count() < partitions
-        || !worker.asked("/metrics").contains("wattseal_ready 1\n")
-    {
-        assert!(begun.elapsed() < WITHIN, "it does not get {partitions} partitions");
+    loop {
+        let figures = worker.asked("/metrics");
+        let all = figures.lines().find_map(|line| line.strip_prefix("wattseal_meters ")?.parse::<u32>().ok());
+        if all.is_some_and(|all| all >= meters) && figures.contains("wattseal_ready 1\n") {
+            return begun.elapsed();
+        }
+        assert!(begun.elapsed() < WITHIN, "it hears {all:?} of {meters} meters");
         std::thread::sleep(Duration::from_millis(50));
     }
-    begun.elapsed()
 }
 
 #[test]
@@ -163,23 +165,20 @@ fn a_worker_with_very_many_meters() {
         provision(&at, (&server, &database), NetworkId(network), METERS_OF_A_NETWORK);
     }
     server.sql(&database, "VACUUM ANALYZE");
-    // And network 0, which is always there.
-    let partitions = networks as usize + 1;
+    let all = networks * METERS_OF_A_NETWORK;
     let more: &[&str] = if files { &["--zone", "UTC"] } else { &["--zone", "UTC", "--kek-file", "kek"] };
     let worker = |name: &str| Process::worker_of(folder.path(), &url, name, &db, more);
     let begun = Instant::now();
     let one = worker("one");
-    has(&one, partitions);
-    let meters = one.asked("/metrics");
-    let meters =
-        meters.lines().find(|line| line.starts_with("wattseal_meters ")).expect("a figure").to_owned();
-    println!("one worker: {meters}, after {:.1?}, {} MB", begun.elapsed(), one.most_memory_mb());
+    hears(&one, all);
+    println!("one worker: {all} meters after {:.1?}, {} MB", begun.elapsed(), one.most_memory_mb());
     let two = worker("two");
-    has(&two, partitions / 2);
+    // Of these and of network 0, which is always there.
+    hears(&two, networks.div_ceil(2) * METERS_OF_A_NETWORK);
     println!("a second one has its half, {} MB", two.most_memory_mb());
     let begun = Instant::now();
     one.kill();
-    has(&two, partitions);
+    hears(&two, all);
     println!(
         "the first was killed: the second has all after {:.1?}, {} MB",
         begun.elapsed(),
