@@ -2,7 +2,7 @@
 
 use crate::failure::CommandError;
 use crate::files::Files;
-use crate::log::LogArgs;
+use crate::log::{LogArgs, TracesArgs};
 use crate::service::ServiceArgs;
 use clap::Args;
 use collector::api::{Listen, TlsFiles};
@@ -60,6 +60,8 @@ pub(crate) struct GatewayArgs {
     most_packets: NonZeroU32,
     #[command(flatten)]
     log: LogArgs,
+    #[command(flatten)]
+    traces: TracesArgs,
 }
 
 #[derive(Args)]
@@ -91,6 +93,8 @@ pub(crate) struct WorkerArgs {
     service: ServiceArgs,
     #[command(flatten)]
     log: LogArgs,
+    #[command(flatten)]
+    traces: TracesArgs,
 }
 
 #[derive(Args)]
@@ -110,6 +114,7 @@ pub(crate) fn run_gateway(args: GatewayArgs) -> Result<Answer, CommandError> {
     args.log.start();
     let (nats, health) = args.nats.nats();
     let (name, udp, serial, most_packets) = (args.name, args.udp, args.serial, args.most_packets);
+    let _traces = args.traces.begin("gateway", name.to_string())?;
     let gateway = Gateway { nats, name, udp, serial, most_packets, health };
     run(async |stop| {
         let ready = |started: &collector::cluster::gateway::GatewayStarted| {
@@ -128,6 +133,7 @@ pub(crate) fn run_worker(args: WorkerArgs) -> Result<Answer, CommandError> {
     let name = format!("worker-{:016x}", rand::random::<u64>());
     let name: RoleName = name.parse().map_err(|error| CommandError::Usage(format!("{name}: {error}")))?;
     tracing::info!(%name, "this worker");
+    let _traces = args.traces.begin("worker", name.to_string())?;
     let service = args.service.config(args.files)?;
     let tls = args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
     let listen = args.listen.map(|address| Listen { address, tls });
