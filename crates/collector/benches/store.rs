@@ -5,7 +5,8 @@
 //! `TMPDIR` names, which has to be on a real disk; 10 million readings need 2 GB there.
 //!
 //! `postgres` beside them: the same with PostgreSQL, Debian's, with a server of its own in that folder that syncs as it is set by itself,
-//! and reads as a server that has been there for a while (`ANALYZE`); 10 million readings need 4 GB.
+//! and reads as a server that has been there for a while (`ANALYZE`); 10 million readings need 4 GB. `backup` with it: how long a dump, what
+//! restores it, and a copy of the whole server take, of a million (docs/operations.md).
 
 use collector::api::{Consumption, Readings};
 use collector::store::{
@@ -16,6 +17,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::error::Error;
 use std::ops::Range;
+use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use testkit::postgres::Server;
@@ -34,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let asked: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let engine = if asked.iter().any(|word| word == "postgres") { Engine::Postgres } else { Engine::Sqlite };
     let wanted = |name: &str| {
-        let named = |word: &&String| ["commit", "queries"].contains(&word.as_str());
+        let named = |word: &&String| ["commit", "queries", "backup"].contains(&word.as_str());
         asked.iter().filter(named).count() == 0 || asked.iter().any(|word| word == name)
     };
     if wanted("commit") {
@@ -45,6 +47,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     if wanted("queries") {
         queries(engine)?;
+    }
+    // Of a file of SQLite a backup is a copy.
+    if asked.iter().any(|word| word == "backup") {
+        backup()?;
     }
     Ok(())
 }
@@ -310,4 +316,41 @@ fn consumption(
         .iter()
         .filter(|byte| **byte == b',')
         .count())
+}
+
+/// What docs/operations.md, "Backup and restore", does, and how long it takes.
+fn backup() -> Result<(), Box<dyn Error>> {
+    let readings = std::env::var("WATTSEAL_READINGS").map_or(Ok(1_000_000), |number| number.parse())?;
+    let database = Database::new(Engine::Postgres)?;
+    fill(&mut open(&database)?, readings)?;
+    database.settle();
+    let server = database.server.as_ref().ok_or("there is a server")?;
+    let (socket, into) = (server.folder().to_path_buf(), tempfile::tempdir()?);
+    let timed = |program: &str, arguments: &[&str]| -> Result<(), Box<dyn Error>> {
+        let began = Instant::now();
+        let mut command = Command::new(program);
+        command.current_dir(into.path()).arg("-h").arg(&socket).args(["-U", "postgres"]).args(arguments);
+        let done = command.output()?;
+        if !done.status.success() {
+            return Err(format!("{program}: {}", String::from_utf8_lossy(&done.stderr)).into());
+        }
+        let took = began.elapsed().as_secs_f64();
+        let made = Command::new("du").args(["-sm", "."]).current_dir(into.path()).output()?.stdout;
+        let made = String::from_utf8(made)?.split_whitespace().next().unwrap_or_default().to_owned();
+        println!("{program} {}: {took:.1} s; {made} MB there now", arguments.join(" "));
+        Ok(())
+    };
+    let programs = "/usr/lib/postgresql/15/bin";
+    let program = |name: &str| format!("{programs}/{name}");
+    timed(&program("pg_dump"), &["--format=custom", "--file=wattseal.dump", "postgres"])?;
+    timed(&program("createdb"), &["restored"])?;
+    timed(&program("pg_restore"), &["--jobs=2", "--dbname=restored", "wattseal.dump"])?;
+    let count = "SELECT count(*), sum(energy_dwh) FROM readings";
+    let (before, after) = (server.sql("postgres", count), server.sql("restored", count));
+    if before != after {
+        return Err(format!("{before} before, {after} restored").into());
+    }
+    server.sql("postgres", "DROP DATABASE restored WITH (FORCE)");
+    timed(&program("pg_basebackup"), &["--pgdata=copy", "--checkpoint=fast"])?;
+    Ok(())
 }

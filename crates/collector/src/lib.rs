@@ -25,5 +25,6 @@ pub mod secret;
 pub mod service;
 pub mod store;
 pub mod tokens;
+pub mod traces;
 mod trust;
 pub mod writer;

@@ -13,6 +13,7 @@ mod key_store;
 mod list;
 mod maker;
 mod networks;
+mod pkcs11;
 mod poller;
 mod rewrap;
 mod sealed;
@@ -21,10 +22,11 @@ mod vault;
 
 pub(crate) use file::{make_folder, read_secrets, write_secrets};
 pub(crate) use issued::Issued;
-pub use kek::{KEK_VARIABLE, KekId, KeyRing, make_kek};
+pub use kek::{KEK_VARIABLE, KekId, KeyRing, MadeKek, make_kek};
 pub use key_store::KeyStore;
 pub use list::ListedMeter;
 pub use maker::Images;
+pub use pkcs11::{AfterWrongPin, Pkcs11Error, Pkcs11Uri};
 pub use poller::{Change, RegistryPoller};
 pub use rewrap::{Rewrapped, WrappedKeys};
 pub(crate) use vault::Meters;
@@ -78,6 +80,9 @@ pub enum RegistryError {
     /// What is wrong with a key-encryption key; nothing of it.
     #[error("{0}")]
     Kek(String),
+    /// A PKCS#11 token does not do what it should; nothing of a key or a PIN.
+    #[error(transparent)]
+    Pkcs11(Box<Pkcs11Error>),
     /// The database's keys are sealed under one that is not given.
     #[error(
         "{place}: {what} sealed under the key-encryption key {kek}, and {} given: give the file of {kek} with --kek-file, or, where \
@@ -113,6 +118,9 @@ impl RegistryError {
     /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
     #[must_use]
     pub fn is_usage(&self) -> bool {
+        if let RegistryError::Pkcs11(error) = self {
+            return error.is_usage();
+        }
         matches!(
             self,
             RegistryError::Exists(_)
@@ -122,6 +130,12 @@ impl RegistryError {
                 | RegistryError::Kek(_)
                 | RegistryError::OtherKek { .. }
         )
+    }
+}
+
+impl From<Pkcs11Error> for RegistryError {
+    fn from(error: Pkcs11Error) -> RegistryError {
+        RegistryError::Pkcs11(Box::new(error))
     }
 }
 

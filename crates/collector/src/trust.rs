@@ -34,6 +34,18 @@ pub(crate) fn authorities(ca: Option<&Path>, option: &str) -> Result<Arc<ClientC
             ),
         });
     }
+    trusting(roots)
+}
+
+/// Trusts nobody: for a connection without TLS of a client that wants to be told all the same.
+///
+/// # Errors
+/// A sentence: there is no TLS here.
+pub(crate) fn nobody() -> Result<Arc<ClientConfig>, String> {
+    trusting(RootCertStore::empty())
+}
+
+fn trusting(roots: RootCertStore) -> Result<Arc<ClientConfig>, String> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let builder = builder.map_err(|error| format!("there is no TLS here: {error}"))?;

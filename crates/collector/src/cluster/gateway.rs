@@ -14,9 +14,11 @@ use crate::gateway::udp::UdpGateway;
 use crate::gateway::{GatewayId, Gateways, HeardPacket, Route};
 use crate::network::{NetworkId, OfNetwork};
 use crate::partition::finest_slice_of_packet;
-use async_nats::jetstream::context::PublishErrorKind;
+use crate::traces::{PacketSpans, new_trace};
+use async_nats::jetstream::context::{PublishError, PublishErrorKind};
+use opentelemetry::trace::TraceId;
 use std::collections::{BTreeMap, BTreeSet};
-use std::future::{Future, IntoFuture};
+use std::future::Future;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -136,7 +138,7 @@ impl Gateway {
                 count(&counts.heard);
                 if !limits.take(network, &packet.bytes) {
                     count(&counts.limited);
-                } else if heard.try_send((network, packet)).is_err() {
+                } else if heard.try_send((network, packet, SystemTime::now())).is_err() {
                     count(&counts.full);
                 }
             }
@@ -208,30 +210,39 @@ struct Publisher {
 }
 
 impl Publisher {
-    async fn publish(self, mut heard: mpsc::Receiver<(NetworkId, HeardPacket)>) {
-        let mut stored = JoinSet::new();
+    async fn publish(self, mut heard: mpsc::Receiver<(NetworkId, HeardPacket, SystemTime)>) {
+        let mut stored: JoinSet<Result<(), PublishError>> = JoinSet::new();
         // When a packet was not stored last, and whether one was since.
         let (mut failed_at, mut stored_since): (Option<Instant>, bool) = (None, false);
         let mut ticks = interval(FINE_AFTER);
         loop {
             tokio::select! {
                 packet = heard.recv(), if stored.len() < MOST_IN_FLIGHT => {
-                    let Some((network, packet)) = packet else { return };
+                    let Some((network, packet, heard_at)) = packet else { return };
                     if !self.connection.is_connected() {
                         // What waited would be too late.
                         count(&self.counts.away);
                         continue;
                     }
                     let finest = finest_slice_of_packet(&packet.bytes);
-                    let bytes = up(packet).to_bytes();
+                    let trace = new_trace();
+                    let spans = PacketSpans::of(trace, network, &packet.bytes, heard_at);
+                    tracing::debug!(trace_id = %trace, network = network.named(), "a packet is heard");
+                    let bytes = up(packet, trace, heard_at).to_bytes();
                     let subject = subject::up(network, finest, &self.name);
                     match self.connection.jetstream.publish(subject, bytes.into()).await {
-                        Ok(acknowledgement) => drop(stored.spawn(acknowledgement.into_future())),
+                        Ok(acknowledgement) => drop(stored.spawn(async move {
+                            acknowledgement.await?;
+                            if let Some(spans) = spans {
+                                spans.first("hear");
+                            }
+                            Ok(())
+                        })),
                         Err(_) => count(&self.counts.full),
                     }
                 }
                 Some(outcome) = stored.join_next() => match outcome {
-                    Ok(Ok(_)) => {
+                    Ok(Ok(())) => {
                         count(&self.counts.published);
                         stored_since = true;
                     }
@@ -257,11 +268,11 @@ impl Publisher {
     }
 }
 
-fn up(HeardPacket { route, bytes, rssi_dbm }: HeardPacket) -> PacketUp {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+fn up(HeardPacket { route, bytes, rssi_dbm }: HeardPacket, trace: TraceId, heard_at: SystemTime) -> PacketUp {
+    let since = heard_at.duration_since(UNIX_EPOCH);
     PacketUp {
-        trace: rand::random(),
-        heard_ms: now.map_or(0, |now| now.as_millis() as i64),
+        trace: trace.to_bytes(),
+        heard_ms: since.map_or(0, |since| since.as_millis() as i64),
         rssi_dbm,
         input: route.gateway.0,
         peer: route.peer,

@@ -8,9 +8,11 @@ use crate::fence::Fence;
 use crate::gateway::HeardPacket;
 use crate::link::{LinkHandle, Outcome, QueuedPacket, Receipt};
 use crate::partition::{Partition, Slices};
+use crate::traces::PacketSpans;
 use async_nats::Subject;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
 use async_nats::jetstream::{self, AckKind, stream};
+use opentelemetry::trace::TraceId;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -195,22 +197,25 @@ impl Queue {
         let (Ok(info), Some(reply)) = (message.info(), message.reply.clone()) else { return true };
         self.counts.packets.fetch_add(1, Ordering::Relaxed);
         self.counts.redelivered.fetch_add(u64::from(info.delivered > 1), Ordering::Relaxed);
-        let (sequence, heard_ms) = (info.stream_sequence, heard_ms(info.published.unix_timestamp_nanos()));
+        let (sequence, published_ns) = (info.stream_sequence, info.published.unix_timestamp_nanos());
+        let heard_ms = heard_ms(published_ns);
         // Delivered again, it is the later one that is heard.
         self.pending.insert(sequence, reply);
         let receipt = Receipt::new(sequence, self.became_in.clone());
-        let Some(packet) = packet(partition, &message.subject, &message.payload, remote) else {
+        let Some((trace, packet)) = packet(partition, &message.subject, &message.payload, remote) else {
             // It leads to nothing.
             self.counts.malformed.fetch_add(1, Ordering::Relaxed);
             receipt.done();
             return true;
         };
-        let receipt = Some(receipt);
+        let published = UNIX_EPOCH + Duration::from_nanos(u64::try_from(published_ns).unwrap_or_default());
+        let spans = PacketSpans::of(trace, partition.network, &packet.bytes, published);
+        let receipt = Some(receipt.traced(trace, spans.map(|spans| spans.in_partition(partition))));
         let mut queued = QueuedPacket { packet, heard_ms: Some(heard_ms), receipt };
         loop {
             queued = match link.hear_queued(partition, queued) {
                 Ok(()) => return true,
-                Err(Some(queued)) => queued,
+                Err(Some(queued)) => *queued,
                 Err(None) => return false,
             };
             sleep(ROOM_AFTER).await;
@@ -251,12 +256,13 @@ fn packet(
     subject: &str,
     payload: &[u8],
     remote: &RemoteGateways,
-) -> Option<HeardPacket> {
+) -> Option<(TraceId, HeardPacket)> {
     let gateway = subject::gateway_of(subject)?;
     let PacketUp { trace, rssi_dbm, input, peer, packet, .. } = PacketUp::from_bytes(payload)?;
-    tracing::trace!(trace = format!("{:032x}", u128::from_be_bytes(trace)), %gateway, "packet");
+    let trace = TraceId::from_bytes(trace);
+    tracing::debug!(trace_id = %trace, %gateway, %partition, "a packet");
     let route = remote.route(partition.network, gateway, input, peer)?;
-    Some(HeardPacket { route, bytes: packet, rssi_dbm })
+    Some((trace, HeardPacket { route, bytes: packet, rssi_dbm }))
 }
 
 /// When a packet was heard: when the server had it, which is at once. Its clock is believed as far as packets are kept, and not ahead

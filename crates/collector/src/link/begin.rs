@@ -307,6 +307,7 @@ pub(crate) fn start(
         rng: StdRng::from_os_rng(),
         clock: Clock::new(newest_ms),
         began: Instant::now(),
+        trace: None,
         now_ms: system_ms(),
         writes: Vec::new(),
         submitted: Vec::new(),

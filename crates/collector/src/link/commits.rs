@@ -111,6 +111,7 @@ impl Link {
     }
 
     pub(super) fn done(&mut self, done: Done<Submitted>) {
+        self.trace = None;
         match done {
             Done::Written(written) => {
                 self.in_flight -= written.len();
@@ -211,9 +212,20 @@ impl Link {
 
     fn durable(&mut self, pending: PendingCommit, written: Written) {
         match (pending, written) {
-            (PendingCommit::Report { meter, epoch, n, heard_ms, route, receipts }, written) => {
+            (PendingCommit::Report { meter, epoch, n, heard_ms, route, mut receipts }, written) => {
+                receipts.span("commit");
+                self.trace = receipts.trace();
                 self.report_durable((meter, epoch), n, (heard_ms, route), written);
+                receipts.span("acknowledge");
                 receipts.done();
+                let trace_id = self.trace.take().map(tracing::field::display);
+                tracing::debug!(
+                    trace_id,
+                    meter,
+                    network = self.network().named(),
+                    n,
+                    "the store is done with a report"
+                );
             }
             (PendingCommit::State { meter, revision }, _) => {
                 self.collector.saved(meter, revision);
@@ -288,7 +300,8 @@ impl Link {
             }
             written => {
                 let network = self.network().named();
-                tracing::error!(meter, network, n, "the store did not take a report: {written:?}");
+                let trace_id = self.trace.map(tracing::field::display);
+                tracing::error!(trace_id, meter, network, n, "the store did not take a report: {written:?}");
                 let _ = self.collector.not_stored(meter, n);
                 return;
             }
@@ -317,7 +330,8 @@ impl Link {
 
     /// Raises an alert of the collector's own.
     pub(super) fn alert(&mut self, meter: Option<MeterId>, cause: &str, detail: String) {
-        tracing::warn!(meter, network = self.network().named(), cause, detail, "alert");
+        let trace_id = self.trace.map(tracing::field::display);
+        tracing::warn!(trace_id, meter, network = self.network().named(), cause, detail, "alert");
         let meter = meter.map(|meter| self.global(meter));
         let alert = NewAlert { meter, at_ms: self.now_ms, cause: cause.to_owned(), detail };
         self.store(PendingCommit::Alert(alert));

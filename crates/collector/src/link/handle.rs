@@ -249,7 +249,7 @@ impl LinkHandle {
         let Some(queues) = links.get(&self.slices.partition_of_packet(network, &packet.bytes)) else {
             return false;
         };
-        let taken = queues.packets.try_send(packet.into()).is_ok();
+        let taken = queues.packets.try_send(QueuedPacket::heard_here(network, packet)).is_ok();
         if !taken {
             queues.dropped_packets.fetch_add(1, Ordering::Relaxed);
         }
@@ -264,11 +264,11 @@ impl LinkHandle {
         &self,
         partition: Partition,
         packet: QueuedPacket,
-    ) -> Result<(), Option<QueuedPacket>> {
+    ) -> Result<(), Option<Box<QueuedPacket>>> {
         let links = self.links();
         let queues = links.get(&partition).ok_or(None)?;
         queues.packets.try_send(packet).map_err(|refused| match refused {
-            TrySendError::Full(packet) => Some(packet),
+            TrySendError::Full(packet) => Some(Box::new(packet)),
             TrySendError::Disconnected(_) => None,
         })
     }

@@ -1,6 +1,9 @@
 //! Packets that wait in a queue elsewhere until it is known what became of them.
 
 use crate::gateway::HeardPacket;
+use crate::network::NetworkId;
+use crate::traces::PacketSpans;
+use opentelemetry::trace::TraceId;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
@@ -20,10 +23,14 @@ pub(crate) struct QueuedPacket {
     pub(crate) receipt: Option<Receipt>,
 }
 
-/// What a gateway of this process heard: nobody waits for it.
-impl From<HeardPacket> for QueuedPacket {
-    fn from(packet: HeardPacket) -> QueuedPacket {
-        QueuedPacket { packet, heard_ms: None, receipt: None }
+impl QueuedPacket {
+    /// What a gateway of this process heard just now: no queue waits for it, but its trace, if it has one.
+    pub(super) fn heard_here(network: NetworkId, packet: HeardPacket) -> QueuedPacket {
+        let receipt = PacketSpans::begin(network, &packet.bytes).map(|spans| {
+            let trace = spans.trace();
+            Receipt { queue: None, outcome: Outcome::Again, trace, spans: Some(spans) }
+        });
+        QueuedPacket { packet, heard_ms: None, receipt }
     }
 }
 
@@ -36,19 +43,32 @@ pub(crate) enum Outcome {
     Again,
 }
 
-/// A packet's place in the queue. [`Receipt::done`] is called when what it led to is durable, or when it led to nothing; dropped without
+/// A packet's place in the queue, and its trace. [`Receipt::done`] is called when what it led to is durable, or when it led to nothing; dropped without
 /// that, the packet is to come again.
 #[derive(Debug)]
 pub(crate) struct Receipt {
-    sequence: u64,
-    told: UnboundedSender<(u64, Outcome)>,
+    /// Its number, and who hears what became of it; `None`: its gateway is of this process.
+    queue: Option<(u64, UnboundedSender<(u64, Outcome)>)>,
     outcome: Outcome,
+    trace: TraceId,
+    /// `None`: it is not sampled.
+    spans: Option<Box<PacketSpans>>,
 }
 
 impl Receipt {
     /// told: hears what became of the packet with this number.
     pub(crate) fn new(sequence: u64, told: UnboundedSender<(u64, Outcome)>) -> Receipt {
-        Receipt { sequence, told, outcome: Outcome::Again }
+        Receipt {
+            queue: Some((sequence, told)),
+            outcome: Outcome::Again,
+            trace: TraceId::INVALID,
+            spans: None,
+        }
+    }
+
+    pub(crate) fn traced(mut self, trace: TraceId, spans: Option<Box<PacketSpans>>) -> Receipt {
+        (self.trace, self.spans) = (trace, spans);
+        self
     }
 
     pub(crate) fn done(mut self) {
@@ -58,18 +78,32 @@ impl Receipt {
 
 impl Drop for Receipt {
     fn drop(&mut self) {
-        // The queue may have been left.
-        let _ = self.told.send((self.sequence, self.outcome));
+        if let Some((sequence, told)) = self.queue.take() {
+            // The queue may have been left.
+            let _ = told.send((sequence, self.outcome));
+        }
     }
 }
 
-/// Those of a message's packets; none, where its gateway is of this process.
+/// Those of a message's packets; none, where its gateway is of this process and it has no trace.
 #[derive(Debug, Default)]
 pub(crate) struct Receipts(Vec<Receipt>);
 
 impl Receipts {
     pub(super) fn of(receipt: Option<Receipt>) -> Receipts {
         Receipts(receipt.into_iter().collect())
+    }
+
+    /// The trace of the packet that came last.
+    pub(super) fn trace(&self) -> Option<TraceId> {
+        self.0.first().map(|receipt| receipt.trace)
+    }
+
+    /// What was done with these packets until now is a span of their traces.
+    pub(super) fn span(&mut self, name: &'static str) {
+        for spans in self.0.iter_mut().filter_map(|receipt| receipt.spans.as_mut()) {
+            spans.next(name);
+        }
     }
 
     /// What these packets led to is durable, or nothing.

@@ -14,6 +14,7 @@ use crate::partition::{Partition, Slices};
 use crate::store::{METERS_EPOCH_S, Write};
 use crate::writer::{Done, Jobs};
 use crossbeam_channel::Receiver;
+use opentelemetry::trace::TraceId;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -53,6 +54,8 @@ pub(crate) struct Link {
     pub(super) rng: StdRng,
     pub(super) clock: Clock,
     pub(super) began: Instant,
+    /// Of the packet that is worked on, if it came with one.
+    pub(super) trace: Option<TraceId>,
     /// Unix ms, as of this turn.
     pub(super) now_ms: i64,
     pub(super) writes: Vec<Write>,

@@ -41,6 +41,7 @@ impl Link {
             if self.turn(first, &inputs) || self.ended {
                 break;
             }
+            self.trace = None;
             let now = Instant::now();
             if now >= tick_at {
                 tick_at = now + TICK;
@@ -70,6 +71,7 @@ impl Link {
             let Ok(opened) = self.verifiers.opened.try_recv() else { break };
             self.opened(opened);
         }
+        self.trace = None;
         for ask in first.into_iter().chain(inputs.requests.try_iter().take(TURN)) {
             if self.answer(ask, inputs) {
                 return true;
@@ -122,9 +124,12 @@ impl Link {
             heard_ms: heard_ms.unwrap_or(self.now_ms),
             receipts: Receipts::of(receipt),
         };
+        origin.receipts.span("queue");
+        self.trace = origin.receipts.trace();
         match self.collector.gather(&packet.bytes) {
             Gathered::Done(Heard::Piece) => self.unfinished.keep(&packet.bytes, origin.receipts),
             Gathered::Done(heard) => {
+                origin.receipts.span("verify");
                 origin.receipts.done();
                 if let (Heard::Rejected(Rejection::UnknownMeter), Some(unknown_meters)) =
                     (heard, &self.unknown_meters)
@@ -169,7 +174,9 @@ impl Link {
         self.take(message, origin);
     }
 
-    fn take(&mut self, message: OpenedMessage, origin: Origin) {
+    fn take(&mut self, message: OpenedMessage, mut origin: Origin) {
+        origin.receipts.span("verify");
+        self.trace = origin.receipts.trace();
         let meter = message.meter();
         match self.collector.take(message, since_2000_ms(origin.heard_ms)) {
             Heard::Report(accepted) => return self.accepted(*accepted, origin),

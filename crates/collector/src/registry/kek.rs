@@ -1,10 +1,11 @@
 //! Key-encryption keys (KEK): what keys in a database are sealed under, with AES-256-GCM (NIST SP 800-38D), and which never is in it.
 //!
-//! A KEK is drawn, never made of a password. Each sealing has a random nonce of 96 bits, of which one KEK may have 2^32 (section 8.3): a
+//! A KEK is drawn, never made of a password. Its file has it as it is, or wrapped under the key of a PKCS#11 token, and where that is. Each sealing has a random nonce of 96 bits, of which one KEK may have 2^32 (section 8.3): a
 //! meter takes one with each provisioning and each new wrapping.
 
 use super::RegistryError;
 use super::file::{read_secrets, write_secrets};
+use super::pkcs11::{self, AfterWrongPin, Pkcs11Error, Pkcs11Uri};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -21,6 +22,8 @@ use zeroize::Zeroizing;
 pub const KEK_VARIABLE: &str = "WATTSEAL_KEK";
 /// What the text of a KEK begins with, so that a leaked one is found by those who look for such.
 const PREFIX: &str = "wsk_";
+/// What the text of a wrapped one begins with.
+const WRAPPED_PREFIX: &str = "wskw_";
 const KEY_BYTES: usize = 32;
 /// Goes before the key where its id is made, so that the hash is good for nothing else.
 const ID_OF: &[u8] = b"wattseal kek id 1";
@@ -51,12 +54,36 @@ pub(super) enum NotOpened {
 }
 
 impl Kek {
+    fn of_file(path: &Path, after: AfterWrongPin) -> Result<Kek, RegistryError> {
+        let text = read_secrets(path)?;
+        let none = || {
+            RegistryError::Kek(format!(
+                "{}: no key-encryption key is in it, which is {PREFIX} and 43 letters, or a URI pkcs11:.. and a line with what is \
+                 wrapped; 'wattseal meters new-kek' makes one",
+                path.display()
+            ))
+        };
+        let Some((uri, wrapped)) = text.trim().split_once('\n').filter(|(uri, _)| uri.starts_with("pkcs11:"))
+        else {
+            return Kek::of_text(text.trim()).ok_or_else(none);
+        };
+        let wrapped =
+            wrapped.trim().strip_prefix(WRAPPED_PREFIX).and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
+        let wrong = |error: Pkcs11Error| RegistryError::Bad { path: path.into(), problem: error.to_string() };
+        let uri = Pkcs11Uri::parse(uri.trim()).map_err(wrong)?;
+        let key = pkcs11::unwrap(&uri, &wrapped.ok_or_else(none)?, after)?;
+        Kek::of_bytes(&key).ok_or_else(none)
+    }
+
     fn of_text(text: &str) -> Option<Kek> {
-        let mut bytes = Zeroizing::new([0; KEY_BYTES]);
         // Room for what the decoder writes at most.
         let mut decoded = Zeroizing::new([0; KEY_BYTES + 4]);
         let length = URL_SAFE_NO_PAD.decode_slice(text.strip_prefix(PREFIX)?, &mut decoded[..]).ok()?;
-        bytes.copy_from_slice(decoded.get(..length).filter(|bytes| bytes.len() == KEY_BYTES)?);
+        Kek::of_bytes(decoded.get(..length)?)
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Option<Kek> {
+        let bytes: &[u8; KEY_BYTES] = bytes.try_into().ok()?;
         let hash = Sha256::new().chain_update(ID_OF).chain_update(&bytes[..]).finalize();
         let id = KekId(hash[..8].iter().map(|byte| format!("{byte:02x}")).collect());
         Some(Kek { id, key: LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &bytes[..]).ok()?) })
@@ -68,24 +95,15 @@ impl Kek {
 pub struct KeyRing(Arc<Vec<Kek>>);
 
 impl KeyRing {
-    /// Reads each file's KEK.
+    /// Reads each file's KEK, which a token may have to unwrap.
     ///
     /// # Errors
-    /// [`RegistryError::Open`] where others may read one, [`RegistryError::File`], [`RegistryError::Kek`]; nothing of a key.
-    pub fn of_files<P: AsRef<Path>>(files: &[P]) -> Result<KeyRing, RegistryError> {
-        let mut keks = Vec::new();
-        for file in files {
-            let path = file.as_ref();
-            let text = read_secrets(path)?;
-            let kek = Kek::of_text(text.trim()).ok_or_else(|| {
-                RegistryError::Kek(format!(
-                    "{}: no key-encryption key is in it, which is {PREFIX} and 43 letters; 'wattseal meters new-kek' makes one",
-                    path.display()
-                ))
-            })?;
-            keks.push(kek);
-        }
-        Ok(KeyRing(Arc::new(keks)))
+    /// [`RegistryError::Open`] where others may read one, [`RegistryError::File`], [`RegistryError::Kek`], [`RegistryError::Pkcs11`];
+    /// nothing of a key.
+    pub fn of_files<P: AsRef<Path>>(files: &[P], after: AfterWrongPin) -> Result<KeyRing, RegistryError> {
+        let keks: Result<Vec<Kek>, RegistryError> =
+            files.iter().map(|file| Kek::of_file(file.as_ref(), after)).collect();
+        Ok(KeyRing(Arc::new(keks?)))
     }
 
     /// The id of the first one; `None`: there is none.
@@ -162,11 +180,19 @@ impl fmt::Display for KeyRing {
     }
 }
 
-/// Draws a KEK, and writes it into a file that is not there yet, readable by its owner only.
+/// A KEK that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MadeKek {
+    pub id: KekId,
+    /// Whether the token's key that it is wrapped under was made, too.
+    pub made_in_token: bool,
+}
+
+/// Draws a KEK, and writes it into a file that is not there yet, readable by its owner only: as it is, or wrapped under a token's key.
 ///
 /// # Errors
-/// [`RegistryError::Kek`] where the file is there, [`RegistryError::File`].
-pub fn make_kek(path: &Path) -> Result<KekId, RegistryError> {
+/// [`RegistryError::Kek`] where the file is there, [`RegistryError::File`], [`RegistryError::Pkcs11`].
+pub fn make_kek(path: &Path, token: Option<&Pkcs11Uri>) -> Result<MadeKek, RegistryError> {
     if path.exists() {
         let what = "is there already, and keys may be sealed under it; choose another name";
         return Err(RegistryError::Kek(format!("{} {what}", path.display())));
@@ -174,13 +200,24 @@ pub fn make_kek(path: &Path) -> Result<KekId, RegistryError> {
     let fails = |what: String| RegistryError::Kek(format!("no key can be drawn: {what}"));
     let mut bytes = Zeroizing::new([0; KEY_BYTES]);
     OsRng.try_fill_bytes(&mut bytes[..]).map_err(|error| fails(error.to_string()))?;
+    let kek = Kek::of_bytes(&bytes[..]).ok_or_else(|| fails("AES-256-GCM takes it not".to_owned()))?;
     let mut text = Zeroizing::new(String::with_capacity(64));
-    text.push_str(PREFIX);
-    URL_SAFE_NO_PAD.encode_string(&bytes[..], &mut text);
-    let kek = Kek::of_text(&text).ok_or_else(|| fails("AES-256-GCM takes it not".to_owned()))?;
+    let mut made_in_token = false;
+    match token {
+        None => {
+            text.push_str(PREFIX);
+            URL_SAFE_NO_PAD.encode_string(&bytes[..], &mut text);
+        }
+        Some(uri) => {
+            let (wrapped, made) = pkcs11::wrap(uri, &bytes[..])?;
+            made_in_token = made;
+            // Nothing in it is secret.
+            *text = format!("{uri}\n{WRAPPED_PREFIX}{}", URL_SAFE_NO_PAD.encode(wrapped));
+        }
+    }
     text.push('\n');
     write_secrets(path, text.as_bytes())?;
-    Ok(kek.id)
+    Ok(MadeKek { id: kek.id, made_in_token })
 }
 
 #[cfg(test)]
@@ -189,9 +226,9 @@ mod tests {
 
     fn ring(folder: &Path, name: &str) -> KeyRing {
         let path = folder.join(name);
-        let id = make_kek(&path).expect("drawn");
-        let ring = KeyRing::of_files(&[path]).expect("read");
-        assert_eq!(ring.first(), Some(&id));
+        let made = make_kek(&path, None).expect("drawn");
+        let ring = KeyRing::of_files(&[path], AfterWrongPin::Refuse).expect("read");
+        assert_eq!(ring.first(), Some(&made.id));
         ring
     }
 
@@ -224,14 +261,15 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("kek");
-        make_kek(&path).expect("drawn");
-        assert!(make_kek(&path).expect_err("it is there").to_string().contains("there already"));
+        make_kek(&path, None).expect("drawn");
+        assert!(make_kek(&path, None).expect_err("it is there").to_string().contains("there already"));
         let text = std::fs::read_to_string(&path).expect("there");
         let text = text.trim();
         let ring: KeyRing = text.parse().expect("the environment's");
         assert!(!format!("{ring:?} {ring}").contains(&text[4..12]));
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).expect("others', too");
-        let error = KeyRing::of_files(&[&path]).expect_err("others read it").to_string();
+        let error =
+            KeyRing::of_files(&[&path], AfterWrongPin::Refuse).expect_err("others read it").to_string();
         assert!(error.contains("chmod 600"), "{error}");
         for wrong in ["", "wsk_", &text[..46], &text.replace("wsk_", "wst_"), &format!("{text}A")] {
             let error = wrong.parse::<KeyRing>().expect_err("no KEK").to_string();

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use testkit::documents::{commands, is_collector_s};
+use testkit::documents::{commands, home, is_collector_s};
 use testkit::postgres;
 
 /// The database of a server that the documentation takes to be there.
@@ -34,6 +34,23 @@ fn every_command_of_a_collector_works() {
                 let error = String::from_utf8_lossy(&output.stderr);
                 assert!(output.status.success(), "{document}: {line}\n{error}");
             }
+            count += 1;
+        }
+    }
+    assert!(count >= 10, "only {count} commands were found");
+}
+
+/// What is shown of the binary under its own name needs servers and secrets; its options are those that the binary has.
+#[test]
+fn the_binary_takes_the_command_lines_that_name_it() {
+    let mut count = 0;
+    for document in ["docs/collector.md", "docs/cluster.md", "docs/operations.md"] {
+        let text = std::fs::read_to_string(home().join(document)).expect("a document");
+        for line in text.lines().filter(|line| line.starts_with("wattseal-collector ")) {
+            let run = line.replacen("wattseal-collector", env!("CARGO_BIN_EXE_wattseal-collector"), 1);
+            let ran =
+                Command::new("sh").arg("-c").arg(format!("exec {run} --help")).output().expect("a shell");
+            assert!(ran.status.success(), "{document}: {line}\n{}", String::from_utf8_lossy(&ran.stderr));
             count += 1;
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::failure::CommandError;
 use crate::files::{Database, Files};
-use crate::log::LogArgs;
+use crate::log::{LogArgs, TracesArgs};
 use crate::mqtt::MqttArgs;
 use crate::service::ServiceArgs;
 use clap::Args;
@@ -62,6 +62,8 @@ pub(crate) struct GatewayArgs {
     most_packets: NonZeroU32,
     #[command(flatten)]
     log: LogArgs,
+    #[command(flatten)]
+    traces: TracesArgs,
 }
 
 #[derive(Args)]
@@ -93,6 +95,8 @@ pub(crate) struct WorkerArgs {
     service: ServiceArgs,
     #[command(flatten)]
     log: LogArgs,
+    #[command(flatten)]
+    traces: TracesArgs,
 }
 
 #[derive(Args)]
@@ -133,6 +137,7 @@ pub(crate) fn run_gateway(args: GatewayArgs) -> Result<Answer, CommandError> {
     args.log.start();
     let (nats, health) = args.nats.nats();
     let (name, udp, serial, most_packets) = (args.name, args.udp, args.serial, args.most_packets);
+    let _traces = args.traces.begin("gateway", name.to_string())?;
     let gateway = Gateway { nats, name, udp, serial, most_packets, health };
     run(async |stop| {
         let ready = |started: &collector::cluster::gateway::GatewayStarted| {
@@ -148,6 +153,7 @@ pub(crate) fn run_worker(args: WorkerArgs) -> Result<Answer, CommandError> {
     let (nats, health) = args.nats.nats();
     let (slices, change_slices, replicas) = (args.slices, args.change_slices, args.replicas.into());
     let name = name_of("worker")?;
+    let _traces = args.traces.begin("worker", name.to_string())?;
     let service = args.service.config(args.files)?;
     let tls = args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
     let listen = args.listen.map(|address| Listen { address, tls });

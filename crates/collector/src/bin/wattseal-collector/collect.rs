@@ -2,7 +2,7 @@
 
 use crate::failure::CommandError;
 use crate::files::Files;
-use crate::log::LogArgs;
+use crate::log::{LogArgs, TracesArgs};
 use crate::mqtt::MqttArgs;
 use crate::service::ServiceArgs;
 use clap::Args;
@@ -43,10 +43,13 @@ pub(crate) struct CollectArgs {
     service: ServiceArgs,
     #[command(flatten)]
     log: LogArgs,
+    #[command(flatten)]
+    traces: TracesArgs,
 }
 
 pub(crate) fn run(args: CollectArgs) -> Result<Answer, CommandError> {
     args.log.start();
+    let _traces = args.traces.begin("collect", args.listen.to_string())?;
     let tls = args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
     let mqtt = args.mqtt.broker()?;
     let mut service = args.service.config(args.files)?;

@@ -2,7 +2,7 @@
 
 use crate::failure::CommandError;
 use clap::Args;
-use collector::registry::{KEK_VARIABLE, KeyRing, KeyStore};
+use collector::registry::{AfterWrongPin, KEK_VARIABLE, KeyRing, KeyStore};
 use collector::store::{Place, Reader};
 use std::path::PathBuf;
 use zeroize::Zeroizing;
@@ -15,22 +15,22 @@ pub(crate) struct Files {
     /// The folder of keys; made where there is none
     #[arg(long, value_name = "FOLDER", default_value = "wattseal.keys", global = true)]
     pub(crate) keys: PathBuf,
-    /// The keys are in the PostgreSQL database, sealed under the key-encryption key in this file, which its owner alone may read; may be
-    /// repeated: the first one seals what is new there [default: that of the environment's WATTSEAL_KEK, or the folder of keys]
+    /// The keys are in the PostgreSQL database, sealed under the key-encryption key in this file, which its owner alone may read, or which
+    /// a PKCS#11 token unwraps; may be repeated: the first one seals what is new there [default: that of the environment's WATTSEAL_KEK, or the folder of keys]
     #[arg(long, value_name = "FILE", global = true)]
     kek_file: Vec<PathBuf>,
 }
 
 impl Files {
     /// What the keys in the database are sealed under; `None`: they are in the folder.
-    pub(crate) fn keks(&self) -> Result<Option<KeyRing>, CommandError> {
+    pub(crate) fn keks(&self, after: AfterWrongPin) -> Result<Option<KeyRing>, CommandError> {
         let is_server = matches!(self.database.place()?, Place::Server(_));
         if !self.kek_file.is_empty() {
             if !is_server {
                 let what = "--kek-file is for keys in a database of PostgreSQL: give it with --db postgres://USER@HOST/NAME";
                 return Err(CommandError::Usage(what.into()));
             }
-            return Ok(Some(KeyRing::of_files(&self.kek_file)?));
+            return Ok(Some(KeyRing::of_files(&self.kek_file, after)?));
         }
         match std::env::var(KEK_VARIABLE).map(Zeroizing::new) {
             Ok(text) if is_server => Ok(Some(text.parse()?)),
@@ -38,11 +38,15 @@ impl Files {
         }
     }
 
-    /// Where the keys are. reader: of the database, if there is one.
-    pub(crate) fn key_store(&self, reader: Option<&Reader>) -> Result<KeyStore, CommandError> {
+    /// Where the keys are. reader: of the database, if there is one; ring: [`Files::keks`].
+    pub(crate) fn key_store(
+        &self,
+        reader: Option<&Reader>,
+        ring: Option<&KeyRing>,
+    ) -> Result<KeyStore, CommandError> {
         Ok(match reader {
             None => KeyStore::Folder(self.keys.clone()),
-            Some(reader) => KeyStore::of(reader, self.keks()?.as_ref(), &self.keys)?,
+            Some(reader) => KeyStore::of(reader, ring, &self.keys)?,
         })
     }
 }

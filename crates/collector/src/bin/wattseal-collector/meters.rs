@@ -6,7 +6,9 @@ use crate::names::meter;
 use crate::times::time;
 use clap::{Args, Subcommand};
 use collector::network::{GlobalMeterId, NetworkId};
-use collector::registry::{Images, ListedMeter, MeterFile, WrappedKeys, make_kek};
+use collector::registry::{
+    AfterWrongPin, Images, ListedMeter, MadeKek, MeterFile, Pkcs11Uri, RegistryError, WrappedKeys, make_kek,
+};
 use collector::store::{Reader, Whose};
 use jiff::Timestamp;
 use output::{Answer, Bar, Format, csv, grouped, json, table};
@@ -66,11 +68,17 @@ enum What {
     /// Draw a key-encryption key, for keys in a database of PostgreSQL, and show its id
     #[command(
         after_help = "Keep a copy of it apart from the database and its backups: without it the keys in them are lost.\n\n\
-                            Example: wattseal meters new-kek wattseal.kek"
+                      Examples: wattseal meters new-kek wattseal.kek\n          \
+                      wattseal meters new-kek wattseal.kek --pkcs11 'pkcs11:token=wattseal;object=kek-1?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=file:/etc/wattseal/pin'"
     )]
     NewKek {
         /// The file to make, readable by its owner only
         file: PathBuf,
+        /// Wrap it under this key of a PKCS#11 token (RFC 7512), which never leaves that: the file has the URI and what is wrapped. The
+        /// token's key is made where there is none of that name
+        // A text, so that nothing of a PIN is shown where it is wrong.
+        #[arg(long, value_name = "URI")]
+        pkcs11: Option<String>,
     },
     /// Take the keys of a folder, and what belongs to them, into the database; no service may use them meanwhile
     #[command(
@@ -176,17 +184,26 @@ impl Made {
 }
 
 pub(crate) fn run(args: MetersArgs) -> Result<Answer, CommandError> {
-    if let What::NewKek { file } = &args.what {
-        let id = make_kek(file)?;
-        let remark = "wattseal: keep a copy of it apart from the database and its backups: without it the keys in them are lost";
-        return Ok(Answer { data: format!("{id}\n"), remark: remark.into(), success: true });
+    if let What::NewKek { file, pkcs11 } = &args.what {
+        let token = pkcs11.as_deref().map(Pkcs11Uri::parse).transpose().map_err(RegistryError::from)?;
+        let MadeKek { id, made_in_token } = make_kek(file, token.as_ref())?;
+        let mut remark = "wattseal: keep a copy of it apart from the database and its backups: without it the keys in them are lost".to_owned();
+        if token.is_some() {
+            remark += ", and so they are without the token's key";
+        }
+        if made_in_token {
+            remark += "\nwattseal: the token had no key of that name; one was made in it";
+        }
+        return Ok(Answer { data: format!("{id}\n"), remark, success: true });
     }
     let place = args.files.database.place()?;
-    let reader = match args.files.keks()? {
+    // A token is asked once.
+    let ring = args.files.keks(AfterWrongPin::TryOnce)?;
+    let reader = match ring {
         Some(_) => Some(Reader::open_or_make(&place)?),
         None => Reader::open_if_any(&place)?,
     };
-    let keys = args.files.key_store(reader.as_ref())?;
+    let keys = args.files.key_store(reader.as_ref(), ring.as_ref())?;
     // What the database says of meters; nothing where there is none.
     let now_ms = Timestamp::now().as_millisecond();
     let stored = reader.map_or(Ok(Vec::new()), |reader| reader.meters(Whose::All, now_ms))?;

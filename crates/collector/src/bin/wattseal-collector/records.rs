@@ -7,7 +7,7 @@ use clap::Args;
 use collector::audit::{self, Audit};
 use collector::export::{self, Selection};
 use collector::network::GlobalMeterId;
-use collector::registry::Registry;
+use collector::registry::{AfterWrongPin, Registry};
 use collector::store::Reader;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -73,7 +73,10 @@ pub(crate) fn run_audit(args: AuditArgs) -> Result<Answer, CommandError> {
     let reader = Reader::open(args.files.database.place()?)?;
     let registries = match args.public {
         true => Vec::new(),
-        false => args.files.key_store(Some(&reader))?.open_all()?,
+        false => {
+            let ring = args.files.keks(AfterWrongPin::TryOnce)?;
+            args.files.key_store(Some(&reader), ring.as_ref())?.open_all()?
+        }
     };
     let bar = Bar::new();
     let progress = |done: u64, of: u64| bar.report(done, of, "messages");

@@ -3,6 +3,7 @@
 use crate::failure::CommandError;
 use crate::files::Files;
 use clap::Args;
+use collector::registry::AfterWrongPin;
 use collector::service::Config;
 use jiff::tz::TimeZone;
 
@@ -25,7 +26,7 @@ pub(crate) struct ServiceArgs {
 impl ServiceArgs {
     /// A service with these files, and no gateway.
     pub(crate) fn config(self, files: Files) -> Result<Config, CommandError> {
-        let keks = files.keks()?;
+        let keks = files.keks(AfterWrongPin::Refuse)?;
         let mut service = Config::new(files.database.place()?, files.keys);
         service.keks = keks;
         service.store.zone = self.zone.unwrap_or_else(zone_here);

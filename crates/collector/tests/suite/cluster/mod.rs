@@ -5,6 +5,7 @@ mod many;
 pub mod roles;
 mod shared;
 mod stops;
+mod traces;
 mod users;
 
 use crate::link::station::SimulatedMeter;

@@ -3,8 +3,9 @@
 mod both;
 mod rewrapped;
 mod sealed;
+mod token;
 
-use collector::registry::{KeyRing, KeyStore, make_kek};
+use collector::registry::{AfterWrongPin, KeyRing, KeyStore, make_kek};
 use collector::store::{Place, Reader};
 use std::path::{Path, PathBuf};
 use testkit::postgres::shared;
@@ -52,12 +53,12 @@ impl Stand {
 /// A file with a KEK.
 pub fn kek(folder: &Path, name: &str) -> PathBuf {
     let path = folder.join(name);
-    make_kek(&path).expect("drawn");
+    make_kek(&path, None).expect("drawn");
     path
 }
 
 pub fn ring(files: &[&Path]) -> KeyRing {
-    KeyRing::of_files(files).expect("read")
+    KeyRing::of_files(files, AfterWrongPin::Refuse).expect("read")
 }
 
 pub fn place(database: &str) -> Place {

@@ -1,6 +1,8 @@
 //! The files of `operations/`, with which a utility runs the collector's roles.
 
 mod alerts;
+mod backups;
+mod containers;
 mod dashboard;
 mod figures;
 mod units;

@@ -1,0 +1,245 @@
+//! The files for containers: Kubernetes' and Compose's as those read them, where nothing may be that they do not know; what each container may do;
+//! and its command line, which has to be one that the binary takes.
+
+use super::{path, text};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The image of the project's own containers.
+const IMAGE: &str = "wattseal-collector";
+/// Debian's, for which the objects of Kubernetes are there.
+const PYTHON: &str = "/usr/bin/python3";
+const INSTALL: &str = "install it with: apt-get install python3-kubernetes docker-compose";
+
+/// Kubernetes' files, which kustomization.yaml names.
+fn manifests() -> Vec<PathBuf> {
+    let there =
+        std::fs::read_dir(path("kubernetes")).expect("a folder").map(|entry| entry.expect("a file").path());
+    let is_object = |file: &PathBuf| {
+        let name = file.file_name().and_then(|name| name.to_str()).expect("UTF-8");
+        name.ends_with(".yaml") && name != "kustomization.yaml"
+    };
+    let files: Vec<PathBuf> = there.filter(is_object).collect();
+    let named = text("kubernetes/kustomization.yaml");
+    for file in &files {
+        let name = file.file_name().and_then(|name| name.to_str()).expect("UTF-8");
+        assert!(named.contains(&format!("\n  - {name}\n")), "kustomization.yaml does not name {name}");
+    }
+    files
+}
+
+/// As Kubernetes has them.
+fn read(files: &[PathBuf]) -> Output {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/operations/objects.py");
+    Command::new(PYTHON).arg(script).args(files).output().expect(INSTALL)
+}
+
+fn takes(arguments: &Value, whose: &str) {
+    let arguments: Vec<String> = serde_json::from_value(arguments.clone()).expect("arguments");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal-collector"));
+    let ran = command.args(arguments).arg("--help").output().expect("it runs");
+    assert!(ran.status.success(), "{whose}: {}", String::from_utf8_lossy(&ran.stderr));
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+#[test]
+fn kubernetes_knows_all_that_its_files_say_and_pods_may_do_nothing_else() {
+    let said = read(&manifests());
+    assert!(said.status.success(), "{}{INSTALL}", String::from_utf8_lossy(&said.stderr));
+    let objects: Value = serde_json::from_slice(&said.stdout).expect("JSON");
+    let mut commands = 0;
+    for object in list(&objects) {
+        let pod = &object["spec"]["template"]["spec"];
+        if pod.is_null() {
+            continue;
+        }
+        let name = object["metadata"]["name"].as_str().expect("a name");
+        confined(pod, name);
+        for container in list(&pod["containers"]).filter(|container| container["image"] == IMAGE) {
+            takes(&container["args"], name);
+            commands += 1;
+        }
+    }
+    assert_eq!(commands, 2);
+}
+
+/// Nothing but what it needs, with bounds, and asked how it is.
+fn confined(pod: &Value, name: &str) {
+    let of_pod = &pod["securityContext"];
+    assert!(
+        of_pod["runAsNonRoot"] == true && of_pod["runAsUser"].as_u64().is_some_and(|user| user > 0),
+        "{name}"
+    );
+    assert_eq!(of_pod["seccompProfile"]["type"], "RuntimeDefault", "{name}");
+    assert_eq!(pod["automountServiceAccountToken"], false, "{name}");
+    let volumes: BTreeSet<&str> =
+        list(&pod["volumes"]).filter_map(|volume| volume["name"].as_str()).collect();
+    for container in list(&pod["containers"]).chain(list(&pod["initContainers"])) {
+        let whose = format!("{name}: {}", container["name"]);
+        let own = &container["securityContext"];
+        assert!(own["allowPrivilegeEscalation"] == false && own["privileged"].is_null(), "{whose}");
+        assert_eq!(own["readOnlyRootFilesystem"], true, "{whose}");
+        assert_eq!(own["capabilities"]["drop"], serde_json::json!(["ALL"]), "{whose}");
+        assert!(!container["resources"]["limits"]["memory"].is_null(), "{whose}");
+        for needed in ["cpu", "memory"] {
+            assert!(!container["resources"]["requests"][needed].is_null(), "{whose}");
+        }
+        for mount in list(&container["volumeMounts"]) {
+            let volume = mount["name"].as_str().expect("a name");
+            // A claim's is the StatefulSet's.
+            assert!(volumes.contains(volume) || volume == "data", "{whose}: {volume}");
+        }
+    }
+    assert!(list(&pod["containers"]).all(|container| container["readinessProbe"].is_object()), "{name}");
+}
+
+/// A field that is misspelt is seen, wherever it is, and so is a value of another type.
+#[test]
+fn what_kubernetes_does_not_know_is_seen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let changes = [
+        ("replicas:", "replicasx:"),
+        ("readOnlyRootFilesystem:", "readOnlyRootFileSystem:"),
+        ("seccompProfile:", "seccomp:"),
+        ("limits:", "limit:"),
+        ("readinessProbe:", "readyProbe:"),
+        ("mountPath:", "path:"),
+        ("secretName:", "name:"),
+        ("topologyKey:", "topology:"),
+        ("externalTrafficPolicy:", "trafficPolicy:"),
+        ("podSelector:", "selector:"),
+        ("maxUnavailable: 1", "maxUnavailableX: 1"),
+        ("replicas: 2", "replicas: two"),
+        ("kind: Deployment", "kind: Deploymint"),
+    ];
+    for (right, wrong) in changes {
+        let file = manifests().into_iter().find_map(|file| {
+            let text = std::fs::read_to_string(file).expect("a file");
+            text.contains(right).then(|| text.replacen(right, wrong, 1))
+        });
+        let changed = folder.path().join("changed.yaml");
+        std::fs::write(&changed, file.unwrap_or_else(|| panic!("no file has {right}"))).expect("written");
+        let said = read(std::slice::from_ref(&changed));
+        let error = String::from_utf8_lossy(&said.stderr);
+        assert!(!said.status.success() && !error.contains("Traceback"), "{wrong} is not seen: {error}");
+    }
+}
+
+/// What Compose makes of a file.
+fn compose(file: &Path) -> Result<Value, String> {
+    let said = Command::new("docker-compose").arg("-f").arg(file).arg("config").output().expect(INSTALL);
+    if !said.status.success() {
+        return Err(String::from_utf8_lossy(&said.stderr).into_owned());
+    }
+    let to_json = "import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout)";
+    let mut python = Command::new(PYTHON);
+    let python = python.args(["-c", to_json]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut python = python.expect(INSTALL);
+    python.stdin.take().expect("a pipe").write_all(&said.stdout).expect("it reads");
+    let said = python.wait_with_output().expect("it ran");
+    Ok(serde_json::from_slice(&said.stdout).expect("JSON"))
+}
+
+#[test]
+fn compose_knows_all_that_its_file_says() {
+    let file = compose(&path("compose/compose.yml")).expect("a file of Compose");
+    let mut commands = 0;
+    for (name, service) in file["services"].as_object().expect("services") {
+        assert!(!service["mem_limit"].is_null() && !service["restart"].is_null(), "{name}");
+        if service["image"] == IMAGE {
+            takes(&service["command"], name);
+            assert!(service["read_only"] == true && service["cap_drop"][0] == "ALL", "{name}");
+            assert!(service["healthcheck"].is_object(), "{name}");
+            commands += 1;
+        }
+    }
+    assert_eq!(commands, 2);
+    let text = text("compose/compose.yml");
+    let folder = tempfile::tempdir().expect("a folder");
+    for field in
+        ["mem_limit:", "read_only:", "healthcheck:", "stop_grace_period:", "cap_drop:", "secrets: [hall.nk]"]
+    {
+        assert!(text.contains(field), "{field}");
+        let changed = folder.path().join("compose.yml");
+        std::fs::write(&changed, text.replace(field, &format!("x{field}"))).expect("written");
+        let error = compose(&changed).expect_err(field);
+        assert!(
+            error.contains("Unsupported config option") || error.contains("does not match"),
+            "{field}: {error}"
+        );
+    }
+}
+
+/// What containers are asked by: a role that is well, one that is not, and nobody.
+#[test]
+fn a_container_is_well_where_its_role_says_so() {
+    let healthy = |port: u16, what: &str| {
+        let mut command = Command::new("bash");
+        let ran = command.arg(path("container/wattseal-healthy")).args([&port.to_string(), what]).output();
+        ran.expect("bash").status.success()
+    };
+    let gateway = crate::cluster::roles::gateway(
+        crate::cluster::roles::servers("nats://127.0.0.1:9"),
+        "hall",
+        &[collector::network::NetworkId::DEFAULT],
+    );
+    let port = gateway.started.health.expect("asked for").port();
+    assert!(healthy(port, "live"));
+    assert!(!healthy(port, "ready"), "there is no server");
+    gateway.stop().expect("it stops well");
+    let nobody = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound").port();
+    assert!(!healthy(nobody, "live"));
+}
+
+/// What an orchestrator mounts for a group is the role's alone.
+#[test]
+fn secrets_are_copied_for_their_user_alone() {
+    let (from, into) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    std::fs::write(from.path().join("kek"), "a secret\n").expect("written");
+    std::fs::set_permissions(from.path().join("kek"), PermissionsExt::from_mode(0o440)).expect("ours");
+    // As Kubernetes mounts them: a link to a folder that is replaced.
+    std::fs::create_dir(from.path().join("..data")).expect("a folder");
+    let copied = Command::new("bash")
+        .arg(path("container/wattseal-secrets"))
+        .args([from.path(), into.path()])
+        .status();
+    assert!(copied.expect("bash").success());
+    let copy = into.path().join("kek");
+    assert_eq!(std::fs::read_to_string(&copy).expect("there"), "a secret\n");
+    assert_eq!(std::fs::metadata(&copy).expect("there").permissions().mode() & 0o777, 0o600);
+}
+
+/// NATS' own look at its files, with keys in the place of those that are to be put there.
+#[test]
+fn nats_takes_its_files() {
+    for folder in ["compose", "kubernetes"] {
+        let copy = tempfile::tempdir().expect("a folder");
+        let certificate = rcgen::generate_simple_self_signed(["nats".to_owned()]).expect("a certificate");
+        let at = |name: &str| copy.path().join(name);
+        std::fs::write(at("tls.crt"), certificate.cert.pem()).expect("written");
+        std::fs::write(at("ca.crt"), certificate.cert.pem()).expect("written");
+        std::fs::write(at("tls.key"), certificate.signing_key.serialize_pem()).expect("written");
+        let mut users = text(&format!("{folder}/users.conf"));
+        for who in ["U_PUBLIC_KEY_OF_THE_HALL", "U_PUBLIC_KEY_OF_THE_WORKER"] {
+            let key = nkeys::KeyPair::new_user().public_key();
+            assert!(users.contains(who));
+            users = users.replace(who, &key);
+        }
+        std::fs::write(at("users.conf"), users).expect("written");
+        let here = copy.path().display().to_string();
+        std::fs::write(at("nats.conf"), text(&format!("{folder}/nats.conf")).replace("/etc/nats-tls", &here))
+            .expect("written");
+        let mut command = Command::new("nats-server");
+        let ran = command.env("SERVER_NAME", "nats1").args(["-t", "-c"]).arg(at("nats.conf")).output();
+        let ran = ran.expect("nats-server");
+        assert!(ran.status.success(), "{folder}: {}", String::from_utf8_lossy(&ran.stderr));
+    }
+}
