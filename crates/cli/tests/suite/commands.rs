@@ -51,6 +51,7 @@ fn help_lists_all_commands_in_one_place() {
         "audit",
         "export",
         "backup",
+        "move",
         "demo",
         "help",
     ];
