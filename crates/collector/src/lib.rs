@@ -21,6 +21,7 @@ pub mod one_time_link;
 pub mod partition;
 pub mod publish;
 pub mod registry;
+pub mod relocation;
 pub mod secret;
 pub mod service;
 pub mod store;

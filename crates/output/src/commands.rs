@@ -82,6 +82,12 @@ pub const BACKUP: Elsewhere = Elsewhere {
     about: "A copy of a collector's database and keys, made while its service goes on",
     binary: COLLECTOR,
 };
+/// `wattseal move`.
+pub const MOVE: Elsewhere = Elsewhere {
+    name: "move",
+    about: "A collector's database goes from a file to PostgreSQL, or back, while its meters send",
+    binary: COLLECTOR,
+};
 /// `wattseal demo`.
 pub const DEMO: Elsewhere = Elsewhere {
     name: "demo",
@@ -90,8 +96,9 @@ pub const DEMO: Elsewhere = Elsewhere {
 };
 
 /// All of them, as they are listed.
-pub const ELSEWHERE: [&Elsewhere; 12] =
-    [&COLLECT, &GATEWAY, &WORKER, &API, &NKEY, &LOAD, &METERS, &TOKENS, &AUDIT, &EXPORT, &BACKUP, &DEMO];
+pub const ELSEWHERE: [&Elsewhere; 13] = [
+    &COLLECT, &GATEWAY, &WORKER, &API, &NKEY, &LOAD, &METERS, &TOKENS, &AUDIT, &EXPORT, &BACKUP, &MOVE, &DEMO,
+];
 
 impl Elsewhere {
     /// Whether its binary has this command alone, and so takes the options right away.

@@ -52,6 +52,7 @@ fn help_lists_all_commands_in_one_place() {
         "audit",
         "export",
         "backup",
+        "move",
         "demo",
         "help",
     ];

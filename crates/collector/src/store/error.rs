@@ -67,6 +67,30 @@ pub enum StoreError {
         "{place}: nothing was ever stored in it; give the --db that `./wattseal collect` has, or start that with this one"
     )]
     Empty { place: Place },
+    /// Its data are elsewhere.
+    #[error(
+        "{place} was moved to {to}: nothing is stored here any more, so that nothing is in two places. Start the service with --db \
+         {to}; `./wattseal move` brings the data back"
+    )]
+    Moved { place: Place, to: String },
+    /// A move into it is not over.
+    #[error(
+        "{place} is not whole: a move from {from} into it was begun, and is not over. Give the same `./wattseal move` again, which goes \
+         on; until then the data are in {from}"
+    )]
+    Arriving { place: Place, from: String },
+    /// Something is in it where nothing may be.
+    #[error(
+        "{place} has {what} already, and nothing was changed: move into a database that has nothing ({})",
+        place.or_else()
+    )]
+    Occupied { place: Place, what: String },
+    /// What is not the same on both sides after a move.
+    #[error(
+        "{place}: {what}. Nothing was changed in the database that was to be moved from, which is to be used as before; move into \
+         an empty database, and tell the authors"
+    )]
+    Different { place: Place, what: String },
     /// A server, or a database, that does not do.
     #[error("{place}: {what}")]
     Unsuited {

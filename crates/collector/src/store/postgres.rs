@@ -14,6 +14,7 @@ mod pool;
 mod record;
 mod schema;
 mod server;
+mod side;
 mod tls;
 mod wait;
 mod weeks;
@@ -24,6 +25,7 @@ pub(crate) use connection::Connection;
 pub(crate) use error::ConnectionError;
 pub(super) use pool::Pool;
 pub use server::Server;
+pub(super) use side::Side;
 
 use super::check::Check;
 use super::health::Pulse;

@@ -4,10 +4,12 @@ mod files;
 mod pool;
 mod reports;
 mod schema;
+mod side;
 mod staging;
 mod sweep;
 
 pub(super) use pool::Pool;
+pub(super) use side::Side;
 pub(super) use sweep::Sweep;
 
 use super::batch::Kept;

@@ -12,18 +12,21 @@ use testkit::postgres;
 /// The database of a server that the documentation takes to be there.
 const DATABASE: &str = "postgres://wattseal@localhost/wattseal";
 
+/// An empty one, into which is moved.
+const EMPTY: &str = "postgres://wattseal@localhost/moved";
+
 #[test]
 fn every_command_of_a_collector_works() {
     let mut count = 0;
     for document in ["README.md", "docs/collector.md"] {
         let folder = tempfile::tempdir().expect("a folder");
         lay_out(folder.path());
-        let database = postgres::shared().url(&postgres::shared().database());
+        let [database, empty] = [(); 2].map(|()| postgres::shared().url(&postgres::shared().database()));
         for line in commands(document).iter().filter(|line| is_collector_s(line)) {
             let run =
                 line.replacen("./wattseal", concat!("exec ", env!("CARGO_BIN_EXE_wattseal-collector")), 1);
             let run = run.replace("--udp 127.0.0.1:7878", "--udp 127.0.0.1:0");
-            let run = run.replace(DATABASE, &database);
+            let run = run.replace(DATABASE, &database).replace(EMPTY, &empty);
             let mut shell = Command::new("sh");
             shell.current_dir(folder.path());
             if line.starts_with("./wattseal collect") {

@@ -12,5 +12,6 @@ mod modules;
 mod mqtt;
 mod operations;
 mod registry;
+mod relocation;
 mod serial;
 mod store;

@@ -184,7 +184,10 @@ impl Secrets {
     fn transformed(&mut self, residues: &[i16]) {
         let centred = |&residue: &i16| if residue > noise::Q / 2 { residue - noise::Q } else { residue };
         for form in [residues.to_vec(), residues.iter().map(centred).collect()] {
-            self.bytes("noise, transformed", &form.into_iter().flat_map(i16::to_le_bytes).collect::<Vec<u8>>());
+            self.bytes(
+                "noise, transformed",
+                &form.into_iter().flat_map(i16::to_le_bytes).collect::<Vec<u8>>(),
+            );
         }
         self.bytes("noise, encoded", &noise::encoded(residues));
     }
@@ -225,8 +228,12 @@ const OPERATIONS: [&str; 15] = [
 ];
 
 /// Those of a target that has room for them.
-const ML_KEM: [&str; 4] =
-    ["ml-kem-512-keygen", "ml-kem-512-encapsulate", "ml-kem-512-decapsulate", "ml-kem-512-encapsulate-pieces"];
+const ML_KEM: [&str; 4] = [
+    "ml-kem-512-keygen",
+    "ml-kem-512-encapsulate",
+    "ml-kem-512-decapsulate",
+    "ml-kem-512-encapsulate-pieces",
+];
 
 /// A run of one of ML-KEM.
 fn ml_kem_run(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {

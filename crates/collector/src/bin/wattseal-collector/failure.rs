@@ -5,6 +5,7 @@ use collector::cluster::ClusterError;
 use collector::daemon::DaemonError;
 use collector::export::ExportError;
 use collector::registry::RegistryError;
+use collector::relocation::RelocationError;
 use collector::store::StoreError;
 use collector::tokens::TokenError;
 use output::{Failure, OutputError};
@@ -28,6 +29,8 @@ pub(crate) enum CommandError {
     Output(#[from] OutputError),
     #[error(transparent)]
     Registry(#[from] RegistryError),
+    #[error(transparent)]
+    Relocation(#[from] RelocationError),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -53,6 +56,7 @@ impl CommandError {
             // Rows that cannot be written as they were asked for.
             CommandError::Output(_) => true,
             CommandError::Registry(error) => error.is_usage(),
+            CommandError::Relocation(error) => error.is_usage(),
             CommandError::Token(error) => error.is_usage(),
         }
     }

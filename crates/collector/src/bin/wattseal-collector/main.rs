@@ -10,13 +10,14 @@ mod meters;
 mod mqtt;
 mod names;
 mod records;
+mod relocation;
 mod service;
 mod times;
 mod tokens;
 
 use clap::{Parser, Subcommand};
 use failure::CommandError;
-use output::commands::{API, AUDIT, BACKUP, COLLECT, EXPORT, GATEWAY, METERS, NKEY, TOKENS, WORKER};
+use output::commands::{API, AUDIT, BACKUP, COLLECT, EXPORT, GATEWAY, METERS, MOVE, NKEY, TOKENS, WORKER};
 use output::{Answer, Failure};
 use std::process::ExitCode;
 
@@ -88,6 +89,15 @@ enum Command {
     Export(records::ExportArgs),
     #[command(about = BACKUP.about, after_help = "Example: wattseal backup backup-2026-11-22")]
     Backup(backup::BackupArgs),
+    #[command(
+        about = MOVE.about,
+        after_help = "The target is filled while the collector goes on. Then this says that the collector is to be stopped, waits for that, copies the \
+                      rest, compares all, and marks the source, which no collector takes any more. Where it ends early, the same command goes on: \
+                      docs/collector.md, \"Moving to PostgreSQL and back\".\n\n\
+                      Examples: wattseal move --from wattseal.db --to postgres://wattseal@localhost/wattseal\n          \
+                      wattseal move --from postgres://wattseal@localhost/wattseal --to back.db"
+    )]
+    Move(relocation::MoveArgs),
 }
 
 fn main() -> ExitCode {
@@ -106,5 +116,6 @@ fn run(command: Command) -> Result<Answer, CommandError> {
         Command::Audit(args) => records::run_audit(args),
         Command::Export(args) => records::run_export(args),
         Command::Backup(args) => backup::run(args),
+        Command::Move(args) => relocation::run(args),
     }
 }

@@ -9,11 +9,13 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::error::Error;
 use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{AsyncMessage, Client, NoTls, Row, SimpleQueryMessage, Socket, Statement};
@@ -97,6 +99,29 @@ impl Connection {
     ) -> Result<u64, ConnectionError> {
         let statement = self.prepared(sql)?;
         self.answer(self.client.execute(&statement, values), ANSWER)
+    }
+
+    /// Puts rows into a table. columns: as SQL lists them, and as the rows have them.
+    pub(super) fn copy_in<'v>(
+        &self,
+        table: &str,
+        columns: &str,
+        rows: impl ExactSizeIterator<Item = Vec<Value<'v>>>,
+    ) -> Result<(), ConnectionError> {
+        if rows.len() == 0 {
+            return Ok(());
+        }
+        let types = self.prepared(&format!("SELECT {columns} FROM {table}"))?;
+        let types: Vec<Type> = types.columns().iter().map(|column| column.type_().clone()).collect();
+        let copy = format!("COPY {table} ({columns}) FROM STDIN (FORMAT BINARY)");
+        let copied = async {
+            let mut writer = pin!(BinaryCopyInWriter::new(self.client.copy_in(copy.as_str()).await?, &types));
+            for row in rows {
+                writer.as_mut().write(&bound(&row)).await?;
+            }
+            writer.finish().await
+        };
+        self.answer(copied, ANSWER).map(drop)
     }
 
     /// Statements without values, with semicolons between them, sent together. Returns the first columns of the rows.

@@ -4,6 +4,7 @@ use super::connection::Connection;
 use super::server::Server;
 use super::writer::commit;
 use super::{READ_TIMEOUT_S, schema};
+use crate::store::mark::{self, Mark};
 use crate::store::sql::{Session, SqlError};
 use crate::store::{Health, Place, StoreError};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -91,7 +92,20 @@ impl Pool {
         &self,
         change: impl FnOnce(Session<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
+        let change = |session: Session<'_>| {
+            self.look_whether_left(session)?;
+            change(session)
+        };
         self.within(BEGIN_CHANGE, change, commit)
+    }
+
+    /// Nothing is changed in a database that was moved away since it was opened. A move that is at its end is waited for.
+    fn look_whether_left(&self, session: Session<'_>) -> Result<(), StoreError> {
+        let version = session.value::<i64>("SELECT version FROM wattseal_schema FOR SHARE", &[]);
+        match version.map_err(|error| StoreError::asked(&self.place, error))? {
+            version if version >= mark::AWAY => Err(Mark::refusal(session, &self.place)),
+            _ => Ok(()),
+        }
     }
 
     fn within<T, E: From<StoreError>>(

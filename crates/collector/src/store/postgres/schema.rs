@@ -1,6 +1,7 @@
 //! The database's tables, and how an older database gets them: forwards only, by the one writer, in its transaction.
 
 use super::connection::Connection;
+use crate::store::mark::{self, Mark};
 use crate::store::sql::{Session, SqlError, values};
 use crate::store::{Place, StoreError};
 
@@ -24,6 +25,12 @@ pub(super) enum Found {
     Ours(usize),
 }
 
+/// What a database is, or why it is not to be used.
+pub(super) enum Looked {
+    Found(Found),
+    Marked(Mark),
+}
+
 impl Found {
     /// Its tables are up to date.
     pub(super) fn is_current(self) -> bool {
@@ -32,7 +39,18 @@ impl Found {
 }
 
 /// Looks at a server and its database; changes nothing.
+///
+/// # Errors
+/// [`StoreError`]; also where it is marked as moved, or as not whole.
 pub(super) fn look_at(connection: &Connection, place: &Place) -> Result<Found, StoreError> {
+    match look_whether_marked(connection, place)? {
+        Looked::Found(found) => Ok(found),
+        Looked::Marked(_) => Err(Mark::refusal(Session::Postgres(connection), place)),
+    }
+}
+
+/// The same; one that is marked is found, too.
+pub(super) fn look_whether_marked(connection: &Connection, place: &Place) -> Result<Looked, StoreError> {
     let asked = |error: SqlError| StoreError::asked(place, error);
     let session = Session::Postgres(connection);
     let unsuited = |what: String| Err(StoreError::Unsuited { place: place.clone(), what });
@@ -56,12 +74,16 @@ pub(super) fn look_at(connection: &Connection, place: &Place) -> Result<Found, S
                   ORDER BY relname <> 'wattseal_schema', relname LIMIT 1";
     let first: Option<String> = session.first(tables, &[], |row| row.get(0)).map_err(asked)?;
     match first.as_deref() {
-        None => Ok(Found::Nothing),
+        None => Ok(Looked::Found(Found::Nothing)),
         Some("wattseal_schema") => {
             let version: i64 = session.value("SELECT version FROM wattseal_schema", &[]).map_err(asked)?;
             let known = MIGRATIONS.len();
+            if version >= mark::AWAY {
+                let mark = Mark::read(session).map_err(asked)?;
+                return mark.map(Looked::Marked).ok_or_else(|| Mark::refusal(session, place));
+            }
             match usize::try_from(version) {
-                Ok(version) if (1..=known).contains(&version) => Ok(Found::Ours(version)),
+                Ok(version) if (1..=known).contains(&version) => Ok(Looked::Found(Found::Ours(version))),
                 Ok(version) if version > known => Err(StoreError::Newer {
                     place: place.clone(),
                     found: version as i64,
@@ -89,6 +111,22 @@ pub(super) fn check_readable(connection: &Connection, place: &Place) -> Result<(
         }
         Found::Nothing => Err(StoreError::Empty { place: place.clone() }),
     }
+}
+
+/// Says that a database is not to be used, or, with `None`, lets it be used, within a transaction.
+pub(super) fn mark(connection: &Connection, mark: Option<&Mark>) -> Result<(), SqlError> {
+    let (session, known) = (Session::Postgres(connection), MIGRATIONS.len() as i64);
+    let version = match mark {
+        Some(mark) => {
+            mark.write(session)?;
+            known + mark::AWAY
+        }
+        None => {
+            Mark::erase(session)?;
+            known
+        }
+    };
+    session.execute("UPDATE wattseal_schema SET version = $1", values![version]).map(drop)
 }
 
 /// Brings a database up to date, within a transaction.

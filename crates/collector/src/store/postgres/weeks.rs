@@ -39,10 +39,19 @@ impl Weeks {
 
     /// Makes those that a batch's readings go into and that there are not, within its transaction.
     pub(super) fn make_for(&mut self, connection: &Connection, landed: &[Landed]) -> Result<(), SqlError> {
+        self.make_of(connection, landed.iter().map(|landed| (landed.reading.at_s, landed.heard_ms)))
+    }
+
+    /// The same of readings of which it is known when they were taken, in s, and heard, in ms.
+    pub(super) fn make_of(
+        &mut self,
+        connection: &Connection,
+        readings: impl Iterator<Item = (i64, i64)>,
+    ) -> Result<(), SqlError> {
         let mut heard: BTreeMap<i64, i64> = BTreeMap::new();
-        for landed in landed {
-            let heard_s = landed.heard_ms.div_euclid(1000);
-            let latest = heard.entry(week_of(landed.reading.at_s)).or_insert(heard_s);
+        for (at_s, heard_ms) in readings {
+            let heard_s = heard_ms.div_euclid(1000);
+            let latest = heard.entry(week_of(at_s)).or_insert(heard_s);
             *latest = (*latest).max(heard_s);
         }
         for (from_s, heard_s) in heard {

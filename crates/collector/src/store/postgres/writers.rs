@@ -88,8 +88,7 @@ pub(super) fn lock(
         // Tables are made, and brought up to date, by who is alone.
         let many = shared && schema::look_at(connection, place)?.is_current();
         let which = if many { "_shared" } else { "" };
-        let take = format!("SELECT pg_try_advisory_lock{which}($1)::text");
-        if session.value::<String>(&take, values![LOCK]).map_err(asked)? == "true" {
+        if try_lock(session, which).map_err(asked)? {
             // Another may have made them until it let go of the lock.
             return Ok((schema::look_at(connection, place)?, many));
         }
@@ -101,12 +100,33 @@ pub(super) fn lock(
         }
         std::thread::sleep(Duration::from_millis(100));
     }
+    Err(in_use(session, place))
+}
+
+/// Becomes the only one who writes, if nobody does.
+pub(super) fn try_alone(connection: &Connection, place: &Place) -> Result<(), StoreError> {
+    let session = Session::Postgres(connection);
+    match try_lock(session, "").map_err(|error| StoreError::asked(place, error))? {
+        true => Ok(()),
+        false => Err(in_use(session, place)),
+    }
+}
+
+fn try_lock(session: Session<'_>, which: &str) -> Result<bool, SqlError> {
+    let take = format!("SELECT pg_try_advisory_lock{which}($1)::text");
+    Ok(session.value::<String>(&take, values![LOCK])? == "true")
+}
+
+/// That others write, and who.
+fn in_use(session: Session<'_>, place: &Place) -> StoreError {
     let holder = "SELECT ' (process ' || pid || ' of the server, from ' || coalesce(host(client_addr), 'its own machine') || ')' \
                   FROM pg_locks JOIN pg_stat_activity USING (pid) \
                   WHERE locktype = 'advisory' AND objid::bigint = $1 AND objsubid = 1 AND granted \
                   AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1";
-    let by = session.first(holder, values![LOCK], |row| row.get(0)).map_err(asked)?;
-    Err(StoreError::InUse { place: place.clone(), by: by.unwrap_or_default() })
+    match session.first(holder, values![LOCK], |row| row.get(0)) {
+        Ok(by) => StoreError::InUse { place: place.clone(), by: by.unwrap_or_default() },
+        Err(error) => StoreError::asked(place, error),
+    }
 }
 
 /// Holds it as one of many from now on, who took it alone to bring the tables up to date.

@@ -1,7 +1,8 @@
 //! The database's tables, and how an older database gets them.
 
 use super::files::{beside, free_beside, make_private, put_in_place, remove};
-use crate::store::sql::SqlError;
+use crate::store::mark::{self, Mark};
+use crate::store::sql::{Session, SqlError};
 use crate::store::{StoreError, by_time};
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
@@ -79,13 +80,11 @@ pub(super) fn look_at(path: &Path) -> Result<Found, StoreError> {
 /// [`StoreError::Newer`], [`StoreError::Damaged`] and others.
 pub(super) fn check(path: &Path, known: usize) -> Result<usize, StoreError> {
     let of = |error: &rusqlite::Error| StoreError::of(path, error);
-    let mut connection =
-        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-            .map_err(|error| of(&error))?;
-    connection.busy_timeout(Duration::from_secs(5)).map_err(|error| of(&error))?;
-    let version: i64 =
-        connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(|error| of(&error))?;
+    let (mut connection, version) = with_version(path)?;
     let known = known as i64;
+    if version >= mark::AWAY {
+        return Err(Mark::refusal(Session::Sqlite(&connection), &path.into()));
+    }
     if version > known {
         return Err(StoreError::Newer { place: path.into(), found: version, known });
     }
@@ -103,6 +102,27 @@ pub(super) fn check(path: &Path, known: usize) -> Result<usize, StoreError> {
         Err(error) => return Err(of(&error)),
     }
     Ok(usize::try_from(version).unwrap_or(0))
+}
+
+/// Why a database is not to be used, if it says so.
+pub(super) fn mark_of(path: &Path) -> Result<Option<Mark>, StoreError> {
+    let (connection, version) = with_version(path)?;
+    if version < mark::AWAY {
+        return Ok(None);
+    }
+    Mark::read(Session::Sqlite(&connection)).map_err(|error| StoreError::asked(&path.into(), error))
+}
+
+/// Opens a database to read, whatever version it has.
+fn with_version(path: &Path) -> Result<(Connection, i64), StoreError> {
+    let open = || {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(Duration::from_secs(5))?;
+        let version = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        Ok((connection, version))
+    };
+    open().map_err(|error: rusqlite::Error| StoreError::of(path, &error))
 }
 
 /// Makes a database: beside its place, and then moves it there whole.

@@ -1,0 +1,232 @@
+//! Which tables are moved, and which are an engine's own. What is not here is not moved: so nothing is, where a table or a column is not known.
+
+use super::side::Side;
+use crate::store::sql::{Session, SqlError};
+use crate::store::{StoreError, mark};
+use std::collections::BTreeMap;
+
+/// A table of both engines.
+#[derive(Debug)]
+pub(in crate::store) struct Table {
+    pub(in crate::store) name: &'static str,
+    /// Its primary key.
+    pub(in crate::store) key: &'static [&'static str],
+    others: &'static [&'static str],
+    /// Its columns have integers alone: the engine itself says whether rows are the same.
+    pub(super) integers: bool,
+    /// Its key is an id that is drawn, and that nothing else ever has.
+    pub(in crate::store) has_ids: bool,
+}
+
+const fn table(name: &'static str, key: &'static [&'static str], others: &'static [&'static str]) -> Table {
+    Table { name, key, others, integers: false, has_ids: false }
+}
+
+const fn of_integers(table: Table) -> Table {
+    Table { integers: true, ..table }
+}
+
+const fn with_ids(name: &'static str, others: &'static [&'static str]) -> Table {
+    Table { name, key: &["id"], others, integers: false, has_ids: true }
+}
+
+pub(in crate::store) const READINGS: Table = of_integers(table(
+    "readings",
+    &["meter", "at_s", "epoch", "n"],
+    &["power_w", "energy_dwh", "flags", "rssi_dbm", "heard_ms"],
+));
+
+/// All but [`READINGS`].
+pub(super) const TABLES: &[Table] = &[
+    table("meta", &["key"], &["value"]),
+    table("meters", &["meter"], &["epoch", "label", "state", "interval_s", "added_ms", "revoked_ms"]),
+    table("meter_keys", &["meter", "epoch"], &["public_key", "collector_public_key", "from_ms", "until_ms"]),
+    of_integers(table(
+        "latest",
+        &["meter"],
+        &[
+            "last_n",
+            "suite",
+            "first_heard_ms",
+            "last_heard_ms",
+            "rssi_dbm",
+            "reports",
+            "repeats",
+            "refused",
+            "lost",
+            "lost_since_start",
+            "register_dwh",
+            "at_s",
+            "power_w",
+            "last_energy_dwh",
+            "quarter_s",
+            "quarter_readings",
+            "quarter_used_dwh",
+            "quarter_min_w",
+            "quarter_max_w",
+            "quarter_sum_w",
+            "hour_s",
+            "hour_readings",
+            "hour_used_dwh",
+            "hour_min_w",
+            "hour_max_w",
+            "hour_sum_w",
+            "day_s",
+            "day_readings",
+            "day_used_dwh",
+            "day_min_w",
+            "day_max_w",
+            "day_sum_w",
+        ],
+    )),
+    of_integers(table(
+        "rollups",
+        &["meter", "level", "start_s"],
+        &["readings", "used_dwh", "power_min_w", "power_max_w", "power_sum_w"],
+    )),
+    table("used_by_time", &["level", "start_s", "meters"], &["used_dwh"]),
+    with_ids("signed", &["meter", "epoch", "n", "at_s", "heard_ms", "message"]),
+    with_ids(
+        "alerts",
+        &[
+            "meter",
+            "at_s",
+            "heard_ms",
+            "cause",
+            "detail",
+            "epoch",
+            "n",
+            "report",
+            "acknowledged_ms",
+            "acknowledged_by",
+        ],
+    ),
+    with_ids(
+        "commands",
+        &[
+            "meter",
+            "ticket",
+            "order",
+            "by",
+            "created_ms",
+            "state",
+            "attempts",
+            "sent_ms",
+            "ended_ms",
+            "answer",
+        ],
+    ),
+    with_ids("tokens", &["name", "role", "hash", "created_ms", "last_used_ms", "revoked_ms"]),
+    with_ids("actions", &["at_ms", "who", "what"]),
+    with_ids("outbox", &["address", "name", "kind", "suite", "low", "message", "heard_ms"]),
+];
+
+/// SQLite's alone: readings that have landed are moved as readings.
+const OF_SQLITE: &[&str] = &["landing", "landing_too", "sorted_in"];
+/// PostgreSQL's alone: who writes, and which weeks there are; and keys, with which nothing is moved.
+const OF_POSTGRES: &[&str] = &[
+    "wattseal_schema",
+    "writer",
+    "partitions",
+    "reading_weeks",
+    "key_networks",
+    "sealed_keys",
+    "revoked_keys",
+    "told",
+];
+/// Those of them that keys are in, or belong to.
+pub(super) const OF_KEYS: &[&str] = &["key_networks", "sealed_keys", "revoked_keys", "told"];
+
+impl Table {
+    pub(in crate::store) fn columns(&self) -> impl Iterator<Item = &'static str> {
+        self.key.iter().chain(self.others).copied()
+    }
+
+    /// The columns, as SQL lists them.
+    pub(in crate::store) fn list(&self) -> String {
+        list(self.columns())
+    }
+
+    pub(in crate::store) fn place_of(&self, column: &str) -> usize {
+        self.columns().position(|of| of == column).unwrap_or(usize::MAX)
+    }
+
+    /// Which of its rows are moved.
+    pub(super) fn rows(&self) -> String {
+        if self.name == "meta" { format!("key <> '{}'", mark::KEY) } else { "true".to_owned() }
+    }
+
+    /// Where its rows are.
+    pub(super) fn sources(&self, session: Session<'_>) -> Vec<&'static str> {
+        if self.name == READINGS.name { session.reading_tables().to_vec() } else { vec![self.name] }
+    }
+}
+
+pub(super) fn list(columns: impl Iterator<Item = &'static str>) -> String {
+    columns.map(|column| format!("\"{column}\"")).collect::<Vec<_>>().join(", ")
+}
+
+/// Looks that a database has these tables, with these columns, and no others.
+///
+/// # Errors
+/// [`StoreError::Unsuited`]
+pub(super) fn check(side: &Side) -> Result<(), StoreError> {
+    let session = side.session();
+    let found = found(session).map_err(|error| StoreError::asked(side.place(), error))?;
+    match difference(&found, session) {
+        None => Ok(()),
+        Some(what) => Err(StoreError::Unsuited {
+            place: side.place().clone(),
+            what: format!(
+                "{what}: nothing is moved, so that nothing is lost. Use a version of WattSeal that moves it, or take it away"
+            ),
+        }),
+    }
+}
+
+/// The columns of each table that a database has.
+fn found(session: Session<'_>) -> Result<BTreeMap<String, Vec<String>>, SqlError> {
+    let sql = match session {
+        Session::Sqlite(_) => {
+            "SELECT tables.name, columns.name FROM sqlite_schema AS tables JOIN pragma_table_info(tables.name) AS columns \
+             WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite%' ORDER BY 1, 2"
+        }
+        Session::Postgres(_) => {
+            "SELECT relname::text, attname::text FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid \
+             WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition \
+             AND attnum > 0 AND NOT attisdropped"
+        }
+    };
+    let mut tables: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (table, column) in
+        session.query(sql, &[], |row| Ok((row.get::<String>(0)?, row.get::<String>(1)?)))?
+    {
+        tables.entry(table).or_default().push(column);
+    }
+    tables.values_mut().for_each(|columns| columns.sort_unstable());
+    Ok(tables)
+}
+
+fn difference(found: &BTreeMap<String, Vec<String>>, session: Session<'_>) -> Option<String> {
+    let own = match session {
+        Session::Sqlite(_) => OF_SQLITE,
+        Session::Postgres(_) => OF_POSTGRES,
+    };
+    for table in TABLES.iter().chain([&READINGS]) {
+        let Some(columns) = found.get(table.name) else {
+            return Some(format!("it has no table {}", table.name));
+        };
+        let mut known: Vec<&str> = table.columns().collect();
+        known.sort_unstable();
+        if let Some(new) = columns.iter().find(|column| !known.contains(&column.as_str())) {
+            return Some(format!("its table {} has a column {new} that is not known", table.name));
+        }
+        if known != *columns {
+            return Some(format!("its table {} has not all columns", table.name));
+        }
+    }
+    let known =
+        |name: &str| own.contains(&name) || TABLES.iter().chain([&READINGS]).any(|table| table.name == name);
+    let other = found.keys().find(|name| !known(name))?;
+    Some(format!("it has a table {other} that is not known"))
+}
