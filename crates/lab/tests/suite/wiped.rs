@@ -184,7 +184,10 @@ impl Secrets {
     fn transformed(&mut self, residues: &[i16]) {
         let centred = |&residue: &i16| if residue > noise::Q / 2 { residue - noise::Q } else { residue };
         for form in [residues.to_vec(), residues.iter().map(centred).collect()] {
-            self.bytes("noise, transformed", &form.into_iter().flat_map(i16::to_le_bytes).collect::<Vec<u8>>());
+            self.bytes(
+                "noise, transformed",
+                &form.into_iter().flat_map(i16::to_le_bytes).collect::<Vec<u8>>(),
+            );
         }
         self.bytes("noise, encoded", &noise::encoded(residues));
     }
@@ -225,8 +228,12 @@ const OPERATIONS: [&str; 15] = [
 ];
 
 /// Those of a target that has room for them.
-const ML_KEM: [&str; 4] =
-    ["ml-kem-512-keygen", "ml-kem-512-encapsulate", "ml-kem-512-decapsulate", "ml-kem-512-encapsulate-pieces"];
+const ML_KEM: [&str; 4] = [
+    "ml-kem-512-keygen",
+    "ml-kem-512-encapsulate",
+    "ml-kem-512-decapsulate",
+    "ml-kem-512-encapsulate-pieces",
+];
 
 /// A run of one of ML-KEM.
 fn ml_kem_run(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {
@@ -238,8 +245,8 @@ fn ml_kem_run(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {
     let (public, private) = (public.into_bytes().to_vec(), private.into_bytes().to_vec());
     let (shared, ciphertext) = (shared.into_bytes().to_vec(), ciphertext.into_bytes().to_vec());
     // Algorithms 13 and 17, and s, which keys are made of.
-    let sigma = noise::seeds(&[&d, &[2]])[32..].to_vec();
-    let r = noise::seeds(&[&m, &noise::hash(&public)])[32..].to_vec();
+    let sigma = noise::seeds(&[&d[..], &[2]])[32..].to_vec();
+    let r = noise::seeds(&[&m[..], &noise::hash(&public)])[32..].to_vec();
     if operation == "ml-kem-512-keygen" {
         secrets.bytes("d", &d);
         secrets.bytes("z", &z);
