@@ -245,8 +245,8 @@ fn ml_kem_run(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {
     let (public, private) = (public.into_bytes().to_vec(), private.into_bytes().to_vec());
     let (shared, ciphertext) = (shared.into_bytes().to_vec(), ciphertext.into_bytes().to_vec());
     // Algorithms 13 and 17, and s, which keys are made of.
-    let sigma = noise::seeds(&[&d, &[2]])[32..].to_vec();
-    let r = noise::seeds(&[&m, &noise::hash(&public)])[32..].to_vec();
+    let sigma = noise::seeds(&[&d[..], &[2]])[32..].to_vec();
+    let r = noise::seeds(&[&m[..], &noise::hash(&public)])[32..].to_vec();
     if operation == "ml-kem-512-keygen" {
         secrets.bytes("d", &d);
         secrets.bytes("z", &z);

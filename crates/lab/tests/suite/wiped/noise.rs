@@ -61,7 +61,7 @@ pub fn encoded(residues: &[i16]) -> Vec<u8> {
 #[test]
 fn a_private_key_is_what_the_noise_makes() {
     for case in testkit::vectors::ml_kem(testkit::vectors::MlKem::MlKem512).keys {
-        let sigma = &seeds(&[&case.d, &[2]])[32..];
+        let sigma = &seeds(&[&case.d[..], &[2]])[32..];
         let s: Vec<u8> =
             (0..2).flat_map(|number| encoded(&transformed(&sampled_bytes(sigma, number)))).collect();
         assert_eq!(s, case.private_key[..768]);
