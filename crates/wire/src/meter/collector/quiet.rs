@@ -1,4 +1,4 @@
-//! A meter between its packets. Of a million meters few have something under way at a time: the others are kept in a fourth of the memory,
+//! A meter between its packets. Of a million meters few have something under way at a time: the others are kept in little memory,
 //! and are sessions again with their next packet or command.
 //!
 //! What is not kept need not survive a restart either: pieces of messages, and the last reports, which the owner has, and compares.
