@@ -473,8 +473,8 @@ impl Collector {
         self.meters.awake_one(meter)?.next_due_ms()
     }
 
-    /// Lets meters rest of which nothing was heard or asked since this was called last, and of which nothing is under way: they take a
-    /// fourth of the memory then. Call it each half minute or so, where there are very many. What it forgets of them is what a
+    /// Lets meters rest of which nothing was heard or asked since this was called last, and of which nothing is under way: they take little
+    /// memory then. Call it each half minute or so, where there are very many. What it forgets of them is what a
     /// restart would: a report that comes again is [`Heard::OldNumber`], and not [`Heard::Duplicate`].
     pub fn rest(&mut self, now_ms: u64) {
         self.meters.rest(&self.policy, now_ms);
