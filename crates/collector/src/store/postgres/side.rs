@@ -59,10 +59,11 @@ impl Side {
     fn connect(server: &Arc<Server>) -> Result<(Side, Looked), StoreError> {
         let place = Place::Server(Arc::clone(server));
         let connection = Connection::connect(server).map_err(|error| error.of(&place))?;
-        // What is committed is durable, whatever server, database and user are set to; and no question is too long.
+        // What is committed is durable, whatever server, database and user are set to; and no question is too long. All that is asked is
+        // a range of a primary key, whatever the planner believes of tables that have just been filled.
         let settings = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') <> 'remote_apply'; \
                         SET statement_timeout = 0; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = 0; SET jit = off; \
-                        SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning";
+                        SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning";
         connection.simple(settings).map_err(|error| error.of(&place))?;
         let looked = schema::look_whether_marked(&connection, &place)?;
         let session = Session::Postgres(&connection);

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 use wire::meter::{CommandResult, MessageKind, Suite};
 
 const METERS: u16 = 4;
+/// After so long a meter sends again what is not acknowledged.
+const AGAIN: Duration = Duration::from_secs(2);
 
 /// What the world around the collector remembers of it.
 #[derive(Default)]
@@ -39,10 +41,13 @@ impl World {
             let report = self.waiting.remove(&id).unwrap_or_else(|| meter.report());
             let n = meter.n;
             gateway.hear(running.link(), id, &report);
-            let (until, mut answers) = (Instant::now() + WITHIN, Vec::new());
+            let (until, mut answers) = (Instant::now() + 6 * WITHIN, Vec::new());
             loop {
                 assert!(Instant::now() < until, "no acknowledgement");
-                let Some(sent) = gateway.next(WITHIN) else { continue };
+                let Some(sent) = gateway.next(AGAIN) else {
+                    gateway.hear(running.link(), id, &report);
+                    continue;
+                };
                 let of = sent.0.peer.expect("a port").port();
                 if sent.1 == MessageKind::Acknowledgement {
                     if of == id && meter.acknowledged(&sent) == n {

@@ -168,17 +168,12 @@ fn contents(path: &Path) -> BTreeMap<String, Vec<String>> {
 fn assert_same(here: &Path, there: &Path) {
     let (here, there) = (contents(here), contents(there));
     assert_eq!(here.keys().collect::<Vec<_>>(), there.keys().collect::<Vec<_>>());
-    for (table, rows) in &here {
+    if let Some((table, rows)) = here.iter().find(|(table, rows)| **rows != there[*table]) {
         let only = |some: &[String], others: &[String]| -> Vec<String> {
             some.iter().filter(|row| !others.contains(row)).take(3).cloned().collect()
         };
         let (gone, new) = (only(rows, &there[table]), only(&there[table], rows));
-        assert!(
-            rows == &there[table],
-            "{table}: {} and {} rows; {gone:?}, {new:?}",
-            rows.len(),
-            there[table].len()
-        );
+        panic!("{table}: {} and {} rows; {gone:?}, {new:?}", rows.len(), there[table].len());
     }
 }
 
