@@ -21,7 +21,8 @@ use std::time::Duration;
     version,
     max_term_width = 110,
     after_help = "The dashboard's address is printed; the costs of a reading come at the end.\n\n\
-                  Example: wattseal demo --for 60 --format json"
+                  Examples: wattseal demo --for 60 --format json\n          \
+                  ./wattseal demo --cluster --help (in a clone: several of each part, which are killed)"
 )]
 struct DemoArgs {
     /// End after so long [default: with Ctrl-C]

@@ -7,6 +7,5 @@ pub mod nats;
 pub mod oracles;
 pub mod postgres;
 pub mod random;
-mod server_folder;
 #[cfg(feature = "vectors")]
 pub mod vectors;

@@ -120,7 +120,7 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
     );
     program(&at("bin/sudo"), r#"[ "$1" != -n ] || shift; exec "$@""#);
     program(&at("bin/cargo"), r#"echo "$@" | sed 's/.*--package/build/' >>"$LOG""#);
-    for binary in ["wattseal", "wattseal-collector", "wattseal-load", "wattseal-demo"] {
+    for binary in ["wattseal", "wattseal-cluster", "wattseal-collector", "wattseal-load", "wattseal-demo"] {
         program(&at("target/release").join(binary), &format!("echo run {binary} \"$@\" >>\"$LOG\"; exit 2"));
     }
     let path = format!("{}:/usr/bin:/bin", at("bin").display());
@@ -162,6 +162,16 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
         (
             "demo --for 2",
             [firmware, "build wattseal-demo --bin wattseal-demo", "run wattseal-demo --for 2"].to_vec(),
+        ),
+        (
+            "demo --cluster --for 2",
+            [
+                "installs build cluster",
+                collector,
+                "build wattseal-cluster --bin wattseal-cluster",
+                "run wattseal-cluster --cluster --for 2",
+            ]
+            .to_vec(),
         ),
         (
             "help demo",

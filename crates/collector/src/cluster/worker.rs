@@ -19,7 +19,7 @@ use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::registry::RegistryError;
 use crate::service::{Config, Links, MOST_NETWORKS, ServiceError};
-use crate::store::StoreError;
+use crate::store::{Place, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::net::SocketAddr;
@@ -166,17 +166,24 @@ impl Worker {
         ready(&WorkerStarted { health });
         let mut stop = pin!(stop);
         status.trouble(Part::Nats, "not connected yet");
+        status.trouble(Part::Store, "not opened yet");
         let prepared = tokio::select! {
             prepared = self.prepare(&status, &counts) => prepared?,
             () = &mut stop => return Ok(()),
         };
         let (shared, buckets) = prepared;
         let api = match &self.listen {
-            Some(listen) => {
+            Some(listen) => Some(loop {
                 let parts = shared.links(|links| Ok((links.reader().clone(), links.writer()))).await?;
                 let hears = (&shared.connection, &self.name, &counts.events);
-                Some(Served::start(listen, parts, shared.link.clone(), hears).await?)
-            }
+                match Served::start(listen, parts, shared.link.clone(), hears).await {
+                    Err(ClusterError::Service(error)) if is_waited_for(&error) => {
+                        status.trouble(Part::Store, format!("{error}. Trying again"));
+                        sleep(STORE_AGAIN_AFTER).await;
+                    }
+                    started => break started?,
+                }
+            }),
             None => None,
         };
         let links = shared.links.clone();
@@ -227,8 +234,8 @@ impl Worker {
             let opened = tokio::task::spawn_blocking(open).await;
             match opened.map_err(|_| ClusterError::Ended("store"))? {
                 Ok(links) => break links,
-                Err(ServiceError::Store(error @ StoreError::InUse { .. })) => {
-                    status.trouble(Part::Store, format!("{error}. Waiting until it is free"));
+                Err(error) if is_waited_for(&error) => {
+                    status.trouble(Part::Store, format!("{error}. Waiting for it, trying again"));
                     sleep(STORE_AGAIN_AFTER).await;
                 }
                 Err(error) => return Err(error.into()),
@@ -257,6 +264,19 @@ impl Worker {
         };
         let _ = counts.shared.set(shared.clone());
         Ok((shared, buckets))
+    }
+}
+
+/// Whether a worker waits for a database: one that another has, or a server that is not to be had at the moment, as while its standby is promoted.
+fn is_waited_for(error: &ServiceError) -> bool {
+    match error {
+        ServiceError::Store(error) | ServiceError::Registry(RegistryError::Store(error)) => {
+            matches!(
+                error,
+                StoreError::InUse { .. } | StoreError::Unreachable { place: Place::Server(_), .. }
+            )
+        }
+        _ => false,
     }
 }
 

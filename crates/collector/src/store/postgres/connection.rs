@@ -1,7 +1,7 @@
 //! One connection to a server, and what is asked by it.
 
 use super::error::ConnectionError;
-use super::server::Server;
+use super::server::{Server, name_of};
 use super::tls::Tls;
 use super::wait::{runtime, wait};
 use crate::store::sql::{Cell, Value};
@@ -15,15 +15,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::JoinSet;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{AsyncMessage, Client, NoTls, Row, SimpleQueryMessage, Socket, Statement};
+use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Row, SimpleQueryMessage, Socket, Statement};
 
 /// A server that has not answered a question until then is given up. It gives up itself before ([`super::STATEMENT_TIMEOUT_S`]).
 const ANSWER: Duration = Duration::from_secs(40);
 /// A server that cannot be connected with until then, name and password and all, is given up.
 const CONNECT: Duration = Duration::from_secs(20);
+/// When one of several servers takes writes, the others may say for so long that they do, too.
+const OTHERS: Duration = Duration::from_secs(1);
 
 /// A connection.
 pub(crate) struct Connection {
@@ -35,8 +38,6 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(super) fn connect(server: &Server) -> Result<Connection, ConnectionError> {
-        let runtime = runtime().map_err(ConnectionError::Here)?;
-        let config = server.config().clone();
         let tls = match server.has_tls() {
             true => Some(
                 Tls::new(server.authorities().map(std::path::PathBuf::as_path))
@@ -44,24 +45,16 @@ impl Connection {
             ),
             false => None,
         };
-        let warnings = Arc::new(AtomicU64::new(0));
-        let counted = Arc::clone(&warnings);
-        let connecting = runtime.spawn(async move {
-            match tls {
-                Some(tls) => {
-                    let (client, connection) = config.connect(tls).await?;
-                    tokio::spawn(carry(connection, counted));
-                    Ok::<_, tokio_postgres::Error>(client)
-                }
-                None => {
-                    let (client, connection) = config.connect(NoTls).await?;
-                    tokio::spawn(carry(connection, counted));
-                    Ok(client)
-                }
+        let Connected { client, warnings } = match server.hosts() {
+            [host] => {
+                let runtime = runtime().map_err(ConnectionError::Here)?;
+                let connecting = runtime.spawn(connect(host.clone(), tls));
+                let client =
+                    wait(connecting, Instant::now() + CONNECT).ok_or(ConnectionError::Silent(CONNECT))?;
+                client.map_err(|error| ConnectionError::Here(error.to_string()))??
             }
-        });
-        let client = wait(connecting, Instant::now() + CONNECT).ok_or(ConnectionError::Silent(CONNECT))?;
-        let client = client.map_err(|error| ConnectionError::Here(error.to_string()))??;
+            hosts => of_several(hosts, tls)?,
+        };
         Ok(Connection { client, statements: RefCell::default(), warnings })
     }
 
@@ -156,6 +149,90 @@ impl Connection {
             .ok_or(ConnectionError::Silent(within))?
             .map_err(ConnectionError::from)
     }
+}
+
+/// What a host gave.
+struct Connected {
+    client: Client,
+    warnings: Arc<AtomicU64>,
+}
+
+async fn connect(host: Config, tls: Option<Tls>) -> Result<Connected, tokio_postgres::Error> {
+    let warnings = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&warnings);
+    let client = match tls {
+        Some(tls) => {
+            let (client, connection) = host.connect(tls).await?;
+            tokio::spawn(carry(connection, counted));
+            client
+        }
+        None => {
+            let (client, connection) = host.connect(NoTls).await?;
+            tokio::spawn(carry(connection, counted));
+            client
+        }
+    };
+    Ok(Connected { client, warnings })
+}
+
+/// Which of several servers is asked first: one that takes writes before one that does not, and of two the one that was promoted last. The
+/// other one is a primary that its standby has left, and that does not know: its commits wait for that in vain.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Standby,
+    /// Its timeline, in hexadecimal digits, always as many: one more with each promotion.
+    Primary(String),
+}
+
+async fn rank(client: &Client) -> Result<Rank, tokio_postgres::Error> {
+    // Digits of the log's file that is written now; the first eight are the timeline.
+    let timeline = "SELECT CASE WHEN pg_is_in_recovery() THEN '' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END";
+    let said = client.simple_query(timeline).await?;
+    let said = said.iter().find_map(|said| match said {
+        SimpleQueryMessage::Row(row) => row.get(0),
+        _ => None,
+    });
+    Ok(match said {
+        None | Some("") => Rank::Standby,
+        Some(timeline) => Rank::Primary(timeline.to_owned()),
+    })
+}
+
+/// Asks all hosts at once, because one that hangs says nothing for long.
+fn of_several(hosts: &[Config], tls: Option<Tls>) -> Result<Connected, ConnectionError> {
+    let runtime = runtime().map_err(ConnectionError::Here)?;
+    let mut asked = JoinSet::new();
+    for (at, host) in hosts.iter().enumerate() {
+        let (host, tls) = (host.clone(), tls.clone());
+        let connecting = async move {
+            let ranked = async {
+                let connected = connect(host, tls).await?;
+                Ok::<_, tokio_postgres::Error>((rank(&connected.client).await?, connected))
+            };
+            (at, ranked.await)
+        };
+        asked.spawn_on(connecting, runtime.handle());
+    }
+    let mut best: Option<(Rank, Connected)> = None;
+    let mut refused: Vec<Option<ConnectionError>> = hosts.iter().map(|_| None).collect();
+    let mut until = Instant::now() + CONNECT;
+    while let Some(Some(answered)) = wait(asked.join_next(), until) {
+        match answered {
+            Ok((_, Ok((rank, connected)))) => {
+                if let Rank::Primary(_) = rank {
+                    until = until.min(Instant::now() + OTHERS);
+                }
+                if best.as_ref().is_none_or(|(other, _)| *other < rank) {
+                    best = Some((rank, connected));
+                }
+            }
+            Ok((at, Err(error))) => refused[at] = Some(ConnectionError::from(error)),
+            Err(error) => return Err(ConnectionError::Here(error.to_string())),
+        }
+    }
+    let silent = |error: Option<ConnectionError>| error.unwrap_or(ConnectionError::Silent(CONNECT));
+    let reasons = || hosts.iter().map(name_of).zip(refused.into_iter().map(silent)).collect();
+    best.map(|(_, connected)| connected).ok_or_else(|| ConnectionError::NoHost(reasons()))
 }
 
 /// Carries what comes and goes, until the connection ends.

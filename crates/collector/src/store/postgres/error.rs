@@ -14,6 +14,8 @@ pub(crate) enum ConnectionError {
     Silent(Duration),
     /// What is wrong on this side.
     Here(String),
+    /// Of several hosts none is to be had: each with the reason.
+    NoHost(Vec<(String, ConnectionError)>),
 }
 
 impl From<tokio_postgres::Error> for ConnectionError {
@@ -26,6 +28,21 @@ impl ConnectionError {
     /// A lock was waited for as long as `lock_timeout` says.
     pub(super) fn is_lock_timeout(&self) -> bool {
         matches!(self, ConnectionError::Said(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
+    }
+
+    /// Why, without what to do.
+    fn reason(&self) -> String {
+        match self {
+            ConnectionError::Said(error) => match error.as_db_error() {
+                Some(said) => said.message().to_owned(),
+                None => chain(error),
+            },
+            ConnectionError::Silent(within) => format!("it says nothing for {} s", within.as_secs()),
+            ConnectionError::Here(what) => what.clone(),
+            ConnectionError::NoHost(hosts) => {
+                hosts.iter().map(|(_, error)| error.reason()).collect::<Vec<_>>().join("; ")
+            }
+        }
     }
 
     /// Makes the error that people read: what, where, and what to do.
@@ -42,6 +59,16 @@ impl ConnectionError {
                 return StoreError::Unreachable { place, what };
             }
             ConnectionError::Here(what) => return StoreError::Unreachable { place, what },
+            ConnectionError::NoHost(hosts) => {
+                let said: Vec<String> =
+                    hosts.into_iter().map(|(host, error)| format!("{host}: {}", error.reason())).collect();
+                let what = format!(
+                    "none of its hosts is to be had: {}. Start the primary, or promote a standby; nothing is acknowledged until one of \
+                     them takes writes",
+                    said.join("; ")
+                );
+                return StoreError::Unreachable { place, what };
+            }
         };
         let Some(said) = error.as_db_error() else {
             let what = format!(

@@ -7,14 +7,14 @@ use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 use zeroize::Zeroizing;
 
-/// passfile: of the URL.
+/// config: of one host. passfile: of the URL.
 ///
 /// # Errors
 /// A file that was named and cannot be read, or that others may read.
-pub(super) fn find(config: &Config, passfile: Option<PathBuf>) -> Result<Option<Zeroizing<String>>, String> {
+pub(super) fn find(config: &Config, passfile: Option<&Path>) -> Result<Option<Zeroizing<String>>, String> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let named = match passfile {
-        Some(file) => Some(file),
+        Some(file) => Some(file.to_owned()),
         None => match variable("PGPASSWORD") {
             Some(password) => return Ok(Some(Zeroizing::new(password))),
             None => variable("PGPASSFILE").map(PathBuf::from),

@@ -13,10 +13,11 @@ const SILENT: Duration = Duration::from_secs(20);
 const ALIVE: Duration = Duration::from_secs(5);
 const ASKED: u32 = 3;
 
-/// A database of a server. Its password is never shown.
+/// A database of a server, or of one of several that have it: a primary and its standbys. Its password is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Server {
-    config: Config,
+    /// For each host, with no other; at least one.
+    hosts: Vec<Config>,
     authorities: Option<PathBuf>,
 }
 
@@ -58,16 +59,32 @@ impl Server {
         config.application_name("wattseal-collector");
         config.keepalives(true).keepalives_idle(ALIVE).keepalives_interval(ALIVE).keepalives_retries(ASKED);
         config.tcp_user_timeout(SILENT);
-        if config.get_password().is_none()
-            && let Some(password) = passwords::find(&config, own.passfile)?
+        // What the library looks at when it connects with several.
+        let count = config.get_hosts().len();
+        let fits = |given: usize| given == 0 || given == count;
+        if !fits(config.get_hostaddrs().len())
+            || config.get_ports().len() > 1 && !fits(config.get_ports().len())
         {
-            config.password(password.as_bytes());
+            return Err(format!(
+                "the URL of the database names {count} hosts, and as many addresses and ports have to be there"
+            ));
         }
-        Ok(Server { config, authorities: own.authorities })
+        let mut hosts: Vec<Config> = (0..count).map(|at| of_host(&config, at)).collect();
+        for host in hosts.iter_mut().filter(|host| host.get_password().is_none()) {
+            if let Some(password) = passwords::find(host, own.passfile.as_deref())? {
+                host.password(password.as_bytes());
+            }
+        }
+        Ok(Server { hosts, authorities: own.authorities })
     }
 
-    pub(super) fn config(&self) -> &Config {
-        &self.config
+    /// How each of its hosts is connected with.
+    pub(super) fn hosts(&self) -> &[Config] {
+        &self.hosts
+    }
+
+    fn any(&self) -> &Config {
+        &self.hosts[0]
     }
 
     /// The authorities of its certificate; `None`: those that this system trusts.
@@ -76,15 +93,76 @@ impl Server {
     }
 
     pub(super) fn has_tls(&self) -> bool {
-        self.config.get_ssl_mode() != SslMode::Disable
+        self.any().get_ssl_mode() != SslMode::Disable
     }
 
     pub(super) fn user(&self) -> &str {
-        self.config.get_user().unwrap_or_default()
+        self.any().get_user().unwrap_or_default()
     }
 
     pub(super) fn database(&self) -> &str {
-        self.config.get_dbname().unwrap_or_default()
+        self.any().get_dbname().unwrap_or_default()
+    }
+}
+
+/// The configuration of one host of several.
+fn of_host(all: &Config, at: usize) -> Config {
+    let mut one = Config::new();
+    match &all.get_hosts()[at] {
+        Host::Tcp(name) => one.host(name),
+        Host::Unix(folder) => one.host_path(folder),
+    };
+    // One port is all hosts'; so are addresses, of which there is one for each host or none.
+    if let Some(port) = all.get_ports().get(at).or(all.get_ports().first()) {
+        one.port(*port);
+    }
+    if let Some(address) = all.get_hostaddrs().get(at) {
+        one.hostaddr(*address);
+    }
+    if let Some(user) = all.get_user() {
+        one.user(user);
+    }
+    if let Some(database) = all.get_dbname() {
+        one.dbname(database);
+    }
+    if let Some(options) = all.get_options() {
+        one.options(options);
+    }
+    if let Some(name) = all.get_application_name() {
+        one.application_name(name);
+    }
+    if let Some(password) = all.get_password() {
+        one.password(password);
+    }
+    if let Some(within) = all.get_connect_timeout() {
+        one.connect_timeout(*within);
+    }
+    if let Some(within) = all.get_tcp_user_timeout() {
+        one.tcp_user_timeout(*within);
+    }
+    if let Some(interval) = all.get_keepalives_interval() {
+        one.keepalives_interval(interval);
+    }
+    if let Some(retries) = all.get_keepalives_retries() {
+        one.keepalives_retries(retries);
+    }
+    one.keepalives(all.get_keepalives()).keepalives_idle(all.get_keepalives_idle());
+    one.ssl_mode(all.get_ssl_mode()).ssl_negotiation(all.get_ssl_negotiation());
+    one.channel_binding(all.get_channel_binding()).target_session_attrs(all.get_target_session_attrs());
+    one
+}
+
+/// A host as errors name it, with its port where it is not the usual one.
+pub(super) fn name_of(host: &Config) -> String {
+    let name = match host.get_hosts().first() {
+        Some(Host::Tcp(name)) if name.contains(':') => format!("[{name}]"),
+        Some(Host::Tcp(name)) => name.clone(),
+        Some(Host::Unix(path)) => path.display().to_string().replace('/', "%2F"),
+        None => String::new(),
+    };
+    match host.get_ports().first() {
+        Some(port) if *port != 5432 => format!("{name}:{port}"),
+        _ => name,
     }
 }
 
@@ -143,20 +221,8 @@ fn is_here(host: &Host) -> bool {
 /// As a URL without a password.
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "postgres://{}@", self.user())?;
-        let ports = self.config.get_ports();
-        for (place, host) in self.config.get_hosts().iter().enumerate() {
-            f.write_str(if place > 0 { "," } else { "" })?;
-            match host {
-                Host::Tcp(name) if name.contains(':') => write!(f, "[{name}]")?,
-                Host::Tcp(name) => f.write_str(name)?,
-                Host::Unix(path) => write!(f, "{}", path.display().to_string().replace('/', "%2F"))?,
-            }
-            if let Some(port) = ports.get(place).or(ports.first()).filter(|port| **port != 5432) {
-                write!(f, ":{port}")?;
-            }
-        }
-        write!(f, "/{}", self.database())
+        let hosts: Vec<String> = self.hosts.iter().map(name_of).collect();
+        write!(f, "postgres://{}@{}/{}", self.user(), hosts.join(","), self.database())
     }
 }
 
@@ -169,6 +235,7 @@ impl fmt::Debug for Server {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tokio_postgres::config::TargetSessionAttrs;
 
     fn server(url: &str) -> Server {
         Server::of_url(url).expect(url)
@@ -177,7 +244,7 @@ mod tests {
     #[test]
     fn a_password_is_never_shown() {
         let server = server("postgres://anna:correct-horse@localhost:5433/meters?sslmode=disable");
-        assert_eq!(server.config.get_password(), Some(b"correct-horse".as_slice()));
+        assert_eq!(server.hosts[0].get_password(), Some(b"correct-horse".as_slice()));
         for shown in [server.to_string(), format!("{server:?}")] {
             assert_eq!(shown, "postgres://anna@localhost:5433/meters");
         }
@@ -192,6 +259,26 @@ mod tests {
             let error = Server::of_url(wrong).expect_err(wrong);
             assert!(!error.contains("horse"), "{error}");
         }
+    }
+
+    #[test]
+    fn each_of_several_hosts_has_its_port_and_all_else_of_the_url() {
+        let url = "postgres://anna:horse@one.lan:5433,two.lan,[::1]:5434/meters?target_session_attrs=read-write&sslmode=disable\
+                   &connect_timeout=3&options=-csearch_path%3Dours&keepalives_idle=7";
+        let several = server(url);
+        assert_eq!(several.to_string(), "postgres://anna@one.lan:5433,two.lan,[::1]:5434/meters");
+        for (host, own) in several.hosts().iter().zip(["one.lan:5433", "two.lan:5432", "[::1]:5434"]) {
+            // All that the library reads of a URL with this host alone.
+            let alone: Config =
+                url.replace("one.lan:5433,two.lan,[::1]:5434", own).parse().expect("a URL of one host");
+            let known = server(&url.replace("one.lan:5433,two.lan,[::1]:5434", own));
+            assert_eq!(host, &known.hosts()[0]);
+            assert_eq!((host.get_hosts(), host.get_ports()), (alone.get_hosts(), alone.get_ports()));
+            assert_eq!(host.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+            assert_eq!(host.get_options(), Some("-csearch_path=ours"));
+        }
+        let sockets = "postgres://anna@%2Frun%2Fone:5433,%2Frun%2Ftwo/meters";
+        assert_eq!(server(sockets).to_string(), sockets);
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod lost;
 mod proxy;
 mod secrets;
 mod shared;
+mod standby;
 mod tls;
 
 use super::place::{NEW_YEAR_S, reading};

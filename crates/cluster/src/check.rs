@@ -1,0 +1,168 @@
+//! What the meters sent and heard, compared with what the database has.
+
+use crate::ClusterError;
+use crate::machines::Machines;
+use crate::meters::{METERS_EPOCH_S, Meter, Sent};
+use crate::orders::Given;
+use crate::others::Acknowledged;
+use serde::Serialize;
+use std::collections::HashMap;
+use wire::meter::{Command, MeterId};
+
+/// Of each kind of trouble so many are told one by one.
+const TOLD: usize = 10;
+
+/// What came of the comparison.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Checked {
+    /// Readings whose acknowledgement a meter heard, all of which were looked for.
+    pub acknowledged: u64,
+    /// Readings in the database.
+    pub stored: u64,
+    pub lost: u64,
+    pub double: u64,
+    /// Stored otherwise than they were sent, or never sent.
+    pub altered: u64,
+    /// Commands that the API took, and those of which nobody knows.
+    pub commands: u64,
+    pub commands_in_doubt: u64,
+    /// Commands that meters did, and those that one did more than once.
+    pub commands_done: u64,
+    pub commands_twice: u64,
+    /// What is wrong, the first few of each kind.
+    pub wrong: Vec<String>,
+}
+
+impl Checked {
+    fn wrong(&mut self, count: impl FnOnce(&mut Checked) -> &mut u64, what: String) {
+        let count = count(self);
+        *count += 1;
+        if *count <= TOLD as u64 {
+            self.wrong.push(what);
+        }
+    }
+}
+
+/// A row of the database: when, watts, tenths of watt-hours.
+type Row = (i64, i64, i64);
+
+/// # Errors
+/// Where the database does not answer, or says what is no reading.
+pub fn check(
+    machines: &Machines,
+    meters: &[Meter],
+    others: &[Acknowledged],
+    given: &[Given],
+) -> Result<Checked, ClusterError> {
+    let text = machines.sql("SELECT meter, n, at_s, power_w, energy_dwh FROM readings")?;
+    let mut rows: HashMap<(MeterId, u32), Vec<Row>> = HashMap::new();
+    for line in text.lines() {
+        let (name, row) = parse(line).ok_or_else(|| ClusterError::NoReading(line.to_owned()))?;
+        rows.entry(name).or_default().push(row);
+    }
+    let mut checked =
+        Checked { stored: rows.values().map(|rows| rows.len() as u64).sum(), ..Checked::default() };
+    for meter in meters {
+        let acknowledged = meter.acknowledged().len();
+        checked.acknowledged += acknowledged as u64;
+        for (at, sent) in meter.sent.iter().enumerate() {
+            let found = rows.remove(&(meter.id, sent.n)).unwrap_or_default();
+            // The last may be stored without that its acknowledgement was heard.
+            of_reading(&mut checked, (meter.id, sent.n), &found, at < acknowledged, Some(sent));
+        }
+    }
+    for Acknowledged { meter, n } in others {
+        checked.acknowledged += n.len() as u64;
+        for n in n {
+            let found = rows.get(&(*meter, *n)).cloned().unwrap_or_default();
+            of_reading(&mut checked, (*meter, *n), &found, true, None);
+        }
+    }
+    let own: Vec<MeterId> = meters.iter().map(|meter| meter.id).collect();
+    for (meter, n) in rows.keys().filter(|(meter, _)| own.contains(meter)) {
+        let what = format!("meter {meter}: reading {n} is stored, and was never sent");
+        checked.wrong(|checked| &mut checked.altered, what);
+    }
+    commands(&mut checked, meters, given);
+    Ok(checked)
+}
+
+fn of_reading(
+    checked: &mut Checked,
+    (meter, n): (MeterId, u32),
+    found: &[Row],
+    is_acknowledged: bool,
+    sent: Option<&Sent>,
+) {
+    if found.is_empty() && is_acknowledged {
+        let what = format!("meter {meter}: reading {n} was acknowledged and is not stored");
+        checked.wrong(|checked| &mut checked.lost, what);
+    }
+    if found.len() > 1 {
+        let what = format!("meter {meter}: reading {n} is stored {} times", found.len());
+        checked.wrong(|checked| &mut checked.double, what);
+    }
+    let Some(Sent { measurement, .. }) = sent else { return };
+    let right = (
+        i64::from(measurement.time_s) + METERS_EPOCH_S as i64,
+        i64::from(measurement.power_w),
+        i64::from(measurement.energy_dwh),
+    );
+    for row in found.iter().filter(|row| **row != right) {
+        let what = format!("meter {meter}: reading {n} is stored as {row:?}, and was sent as {right:?}");
+        checked.wrong(|checked| &mut checked.altered, what);
+    }
+}
+
+/// Each command has an interval that no other one has.
+fn commands(checked: &mut Checked, meters: &[Meter], given: &[Given]) {
+    for order in given {
+        let count = if order.taken { &mut checked.commands } else { &mut checked.commands_in_doubt };
+        *count += 1;
+        let is_it = |done: &&(u32, Command)| matches!(done.1, Command::Configure { interval_s, .. } if interval_s == order.interval_s);
+        let times = meters.iter().map(|meter| meter.done.iter().filter(is_it).count()).sum::<usize>();
+        checked.commands_done += u64::from(times > 0);
+        if times > 1 {
+            let what =
+                format!("meter {} did the command with {} s {times} times", order.meter, order.interval_s);
+            checked.wrong(|checked| &mut checked.commands_twice, what);
+        }
+    }
+}
+
+fn parse(line: &str) -> Option<((MeterId, u32), Row)> {
+    let mut fields = line.split('|').map(|field| field.parse::<i64>().ok());
+    let mut next = || fields.next().flatten();
+    let name = (MeterId::try_from(next()?).ok()?, u32::try_from(next()?).ok()?);
+    Some((name, (next()?, next()?, next()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::meter::Measurement;
+
+    #[test]
+    fn what_is_lost_double_or_altered_is_told() {
+        let sent = Sent { n: 7, measurement: Measurement { time_s: 100, energy_dwh: 3, power_w: 412 } };
+        let (_, right) = parse("1001|7|946684900|412|3").expect("a row");
+        let other = (right.0, right.1, 4);
+        for (found, is_acknowledged, expected) in [
+            (vec![right], true, (0, 0, 0)),
+            (vec![], false, (0, 0, 0)),
+            (vec![right], false, (0, 0, 0)),
+            (vec![], true, (1, 0, 0)),
+            (vec![right, right], true, (0, 1, 0)),
+            (vec![other], false, (0, 0, 1)),
+            (vec![right, other], true, (0, 1, 1)),
+        ] {
+            let mut checked = Checked::default();
+            of_reading(&mut checked, (1001, 7), &found, is_acknowledged, Some(&sent));
+            assert_eq!((checked.lost, checked.double, checked.altered), expected, "{found:?}");
+            assert_eq!(checked.wrong.len() as u64, expected.0 + expected.1 + expected.2);
+        }
+        for line in ["", "1|2", "x|1|2|3|4", "99999|1|2|3|4"] {
+            assert!(parse(line).is_none(), "{line}");
+        }
+    }
+}

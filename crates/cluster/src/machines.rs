@@ -1,0 +1,364 @@
+//! The processes: how each part is started, where it is heard, and what SIGKILL and SIGSTOP do to it.
+
+use crate::ClusterError;
+use crate::parts::{Kind, PartId};
+use rustix::process::Signal;
+use servers::folder::ServerFolder;
+use servers::nats::{Nats, cluster_configuration, configuration};
+use servers::postgres::{Postgres, make_home};
+use servers::process::{Process, tail};
+use servers::{ServerError, free_ports};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use zeroize::Zeroizing;
+
+/// What the database is called.
+const DATABASE: &str = "wattseal";
+/// Names the sockets of the database's servers; nobody listens by TCP.
+const FIRST_PORT: u16 = 5432;
+const KEK_FILE: &str = "wattseal.kek";
+/// A standby is to follow within this.
+const FOLLOWS_WITHIN: Duration = Duration::from_secs(120);
+
+/// Everything that runs. Dropped, it is gone, with its folder.
+pub struct Machines {
+    // In this order they end.
+    roles: Vec<Role>,
+    standby: Standby,
+    /// A primary that was cut off, and does not know.
+    stale: Option<Postgres>,
+    primary: Postgres,
+    nats: Vec<Nats>,
+    collector: PathBuf,
+    folder: ServerFolder,
+}
+
+/// Who gets all that is committed.
+enum Standby {
+    Follows(Box<Postgres>),
+    /// Made of the primary's files at the moment.
+    Begins(JoinHandle<Result<Postgres, ServerError>>),
+    None,
+}
+
+/// A gateway or a worker.
+struct Role {
+    part: PartId,
+    arguments: Vec<String>,
+    process: Option<Process>,
+    /// Where it says how it is.
+    health: SocketAddr,
+    /// Where it is spoken to: a gateway by packets, a worker by its API.
+    listens: SocketAddr,
+}
+
+impl Machines {
+    /// Starts NATS and PostgreSQL, with an empty database. collector: the program of the roles.
+    ///
+    /// # Errors
+    /// [`ClusterError`]
+    pub fn start(collector: &Path) -> Result<Machines, ClusterError> {
+        let folder = ServerFolder::make("cluster")?;
+        let count = |kind: Kind| kind.rule().count;
+        let (ports, routes) = (free_ports(count(Kind::Nats))?, free_ports(count(Kind::Nats))?);
+        let mut nats = Vec::new();
+        for (index, port) in ports.into_iter().enumerate() {
+            let name = PartId { kind: Kind::Nats, index }.to_string();
+            let text = configuration(folder.path(), &name, port) + &cluster_configuration(&routes, index);
+            nats.push(Nats::new(folder.path(), &name, port, &text)?);
+        }
+        let home = folder.path().join("postgres");
+        make_home(&home)?;
+        let seat = |index| {
+            let name = PartId { kind: Kind::Postgres, index }.to_string();
+            let port = format!("port={}", FIRST_PORT + index as u16);
+            Postgres::new(&home, &name, &[&port, "shared_buffers=32MB", "wal_keep_size=256MB"])
+        };
+        let (primary, standby) = (seat(0), Standby::Follows(Box::new(seat(1))));
+        let (stale, roles, collector) = (None, Vec::new(), collector.to_owned());
+        let mut machines = Machines { roles, standby, stale, primary, nats, collector, folder };
+        for nats in &mut machines.nats {
+            nats.run()?;
+        }
+        machines.primary.initialize()?;
+        machines.primary.run()?;
+        machines.primary.sql("postgres", &format!("CREATE DATABASE {DATABASE}"))?;
+        // In its files, and so in those of every copy; taken by this one when it has a standby.
+        machines.primary.sql("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'")?;
+        if let Standby::Follows(standby) = &mut machines.standby {
+            standby.follow(&machines.primary)?;
+            standby.run()?;
+        }
+        machines.primary.reload();
+        follows(&machines.primary)?;
+        Ok(machines)
+    }
+
+    /// Takes the keys of a folder into the database, makes a token, and starts the roles. Returns the token.
+    ///
+    /// # Errors
+    /// [`ClusterError`]
+    pub fn begin(&mut self, keys: &Path) -> Result<Zeroizing<String>, ClusterError> {
+        let db = self.database_url();
+        self.collector(&["meters", "new-kek", KEK_FILE])?;
+        let keys = keys.display().to_string();
+        self.collector(&["meters", "import", &keys, "--db", &db, "--kek-file", KEK_FILE])?;
+        let token = self.collector(&["tokens", "add", "demo", "--role", "administrator", "--db", &db])?;
+        for part in PartId::all() {
+            if let Some(role) = self.role(part, &db)? {
+                self.roles.push(role);
+                self.run(part)?;
+            }
+        }
+        Ok(token)
+    }
+
+    /// How a role is started.
+    fn role(&self, part: PartId, db: &str) -> Result<Option<Role>, ClusterError> {
+        let ports = free_ports(2)?;
+        let [health, listens] =
+            [ports[0], ports[1]].map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        let nats: Vec<String> =
+            self.nats.iter().map(|nats| format!("nats://127.0.0.1:{}", nats.port())).collect();
+        let (name, nats, replicas) = (part.to_string(), nats.join(","), self.nats.len());
+        let what = match part.kind {
+            Kind::Gateway => format!("gateway --name {name} --udp {listens}"),
+            Kind::Worker => format!(
+                "worker --db {db} --kek-file {KEK_FILE} --slices 4 --replicas {replicas} --verifiers 1 --zone UTC --listen {listens}"
+            ),
+            Kind::Nats | Kind::Postgres => return Ok(None),
+        };
+        let arguments = format!("{what} --nats {nats} --health {health}");
+        let arguments = arguments.split(' ').map(str::to_owned).collect();
+        Ok(Some(Role { part, arguments, process: None, health, listens }))
+    }
+
+    /// Runs a command of the collector to its end. Returns what it wrote.
+    fn collector(&self, arguments: &[&str]) -> Result<Zeroizing<String>, ClusterError> {
+        let mut command = Command::new(&self.collector);
+        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null()).process_group(0);
+        let failed = |said: String| ClusterError::Collector { program: self.collector.clone(), said };
+        let done = command.output().map_err(|error| failed(error.to_string()))?;
+        if !done.status.success() {
+            return Err(failed(String::from_utf8_lossy(&done.stderr).trim().to_owned()));
+        }
+        Ok(Zeroizing::new(String::from_utf8_lossy(&done.stdout).trim().to_owned()))
+    }
+
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The database, whichever of both is primary.
+    #[must_use]
+    pub fn database_url(&self) -> String {
+        let home = self.primary.home().display().to_string().replace('/', "%2F");
+        let count = Kind::Postgres.rule().count as u16;
+        let hosts: Vec<String> = (0..count).map(|index| format!("{home}:{}", FIRST_PORT + index)).collect();
+        format!("postgres://postgres@{}/{DATABASE}?target_session_attrs=read-write", hosts.join(","))
+    }
+
+    /// `psql` with the database, whichever of both is primary.
+    ///
+    /// # Errors
+    /// Where it is not installed.
+    pub fn client(&self) -> Result<Command, ClusterError> {
+        let home = self.primary.home().display();
+        let next = FIRST_PORT + 1;
+        let to = format!(
+            "host={home},{home} port={FIRST_PORT},{next} dbname={DATABASE} target_session_attrs=read-write connect_timeout=2"
+        );
+        Ok(self.primary.client(&to)?)
+    }
+
+    /// Asks the primary.
+    ///
+    /// # Errors
+    /// Where it does not answer.
+    pub fn sql(&self, sql: &str) -> Result<String, ClusterError> {
+        Ok(self.primary.sql(DATABASE, sql)?)
+    }
+
+    /// Where the roles of a kind are spoken to.
+    #[must_use]
+    pub fn listening(&self, kind: Kind) -> Vec<SocketAddr> {
+        self.roles.iter().filter(|role| role.part.kind == kind).map(|role| role.listens).collect()
+    }
+
+    /// Where the roles say how they are.
+    #[must_use]
+    pub fn health(&self) -> Vec<(PartId, SocketAddr)> {
+        self.roles.iter().map(|role| (role.part, role.health)).collect()
+    }
+
+    /// Which of both has the primary.
+    #[must_use]
+    pub fn primary(&self) -> PartId {
+        PartId { kind: Kind::Postgres, index: usize::from(self.primary.port() - FIRST_PORT) }
+    }
+
+    /// Starts a part that was killed. A database's is made of the primary's files, which takes a while: [`Machines::settle`].
+    ///
+    /// # Errors
+    /// [`ClusterError`]
+    pub fn run(&mut self, part: PartId) -> Result<(), ClusterError> {
+        match part.kind {
+            Kind::Nats => self.nats[part.index].run()?,
+            Kind::Postgres => {}
+            Kind::Gateway | Kind::Worker => {
+                let (log, number) = (self.log(part), self.folder.path().join(format!("{part}.pid")));
+                let folder = self.folder.path().to_owned();
+                let mut command = Command::new(&self.collector);
+                if let Some(role) = self.roles.iter_mut().find(|role| role.part == part) {
+                    command.args(&role.arguments).current_dir(folder);
+                    role.process = Some(Process::start_numbered(&mut command, &log, number)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// SIGKILL. Of the primary of the database: its standby is promoted, and what was killed is made its standby.
+    ///
+    /// # Errors
+    /// [`ClusterError`]
+    pub fn kill(&mut self, part: PartId) -> Result<(), ClusterError> {
+        match part.kind {
+            Kind::Nats => self.nats[part.index].kill()?,
+            Kind::Postgres => {
+                self.primary.kill()?;
+                let old = self.promote()?;
+                self.follow(old);
+            }
+            Kind::Gateway | Kind::Worker => {
+                let role = self.roles.iter_mut().find(|role| role.part == part);
+                if let Some(process) = role.and_then(|role| role.process.take()) {
+                    process.kill()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// SIGSTOP, or SIGCONT.
+    pub fn hold(&self, part: PartId, hold: bool) {
+        match part.kind {
+            Kind::Nats => self.nats[part.index].hold(hold),
+            Kind::Postgres => self.primary.hold(hold),
+            Kind::Gateway | Kind::Worker => {
+                let role = self.roles.iter().find(|role| role.part == part);
+                if let Some(process) = role.and_then(|role| role.process.as_ref()) {
+                    process.tell(if hold { Signal::STOP } else { Signal::CONT });
+                }
+            }
+        }
+    }
+
+    /// The primary is cut off, the standby promoted; then the old one goes on, and believes that it is the primary.
+    ///
+    /// # Errors
+    /// [`ClusterError`]
+    pub fn split(&mut self) -> Result<(), ClusterError> {
+        self.primary.hold(true);
+        let old = self.promote()?;
+        old.hold(false);
+        self.stale = Some(old);
+        Ok(())
+    }
+
+    /// What was cut off ends, and is made a standby.
+    ///
+    /// # Errors
+    /// [`ClusterError`]
+    pub fn join(&mut self) -> Result<(), ClusterError> {
+        if let Some(mut stale) = self.stale.take() {
+            stale.kill()?;
+            self.follow(stale);
+        }
+        Ok(())
+    }
+
+    /// Makes the standby the primary. Returns the old one.
+    fn promote(&mut self) -> Result<Postgres, ClusterError> {
+        let Standby::Follows(standby) = std::mem::replace(&mut self.standby, Standby::None) else {
+            return Err(ClusterError::NoStandby);
+        };
+        standby.promote()?;
+        Ok(std::mem::replace(&mut self.primary, *standby))
+    }
+
+    fn follow(&mut self, mut old: Postgres) {
+        let primary = self.primary.address();
+        self.standby = Standby::Begins(std::thread::spawn(move || {
+            old.follow(&primary)?;
+            old.run()?;
+            follows(&primary)?;
+            Ok(old)
+        }));
+    }
+
+    /// Whether the database has a standby that has all that is committed.
+    ///
+    /// # Errors
+    /// Where one was to be made, and could not.
+    pub fn settle(&mut self) -> Result<bool, ClusterError> {
+        match std::mem::replace(&mut self.standby, Standby::None) {
+            Standby::Begins(begins) if begins.is_finished() => {
+                let made = begins.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+                self.standby = Standby::Follows(Box::new(made));
+            }
+            other => self.standby = other,
+        }
+        Ok(matches!(self.standby, Standby::Follows(_)))
+    }
+
+    /// Roles that ended though nobody killed them, each with the end of its log; they are started again.
+    ///
+    /// # Errors
+    /// Where one cannot be started.
+    pub fn restart_ended(&mut self) -> Result<Vec<(PartId, String)>, ClusterError> {
+        let is_over = |role: &mut Role| role.process.as_mut().is_some_and(Process::is_over);
+        let ended: Vec<PartId> =
+            self.roles.iter_mut().filter_map(|role| is_over(role).then_some(role.part)).collect();
+        let mut said = Vec::new();
+        for part in ended {
+            said.push((part, tail(&self.log(part))));
+            self.run(part)?;
+        }
+        Ok(said)
+    }
+
+    /// A role's log.
+    #[must_use]
+    pub fn log(&self, part: PartId) -> PathBuf {
+        self.folder.path().join(format!("{part}.log"))
+    }
+}
+
+impl Drop for Machines {
+    fn drop(&mut self) {
+        // Where it is being made it is waited for: it ends with this, too.
+        if let Standby::Begins(begins) = std::mem::replace(&mut self.standby, Standby::None) {
+            let _ = begins.join();
+        }
+    }
+}
+
+/// Waits until a primary has a standby that its commits wait for.
+fn follows(primary: &Postgres) -> Result<(), ServerError> {
+    let begun = Instant::now();
+    let sql = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum')";
+    while primary.sql("postgres", sql)? == "0" {
+        if begun.elapsed() > FOLLOWS_WITHIN {
+            let log = "no standby follows the primary".to_owned();
+            return Err(ServerError::Silent { what: "PostgreSQL's standby".into(), log });
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! The `wattseal-cluster` command, which `./wattseal demo --cluster` is: a whole cluster on this machine, whose parts are killed.
+
+mod terminal;
+
+use clap::Parser;
+use cluster::ClusterError;
+use cluster::report::report;
+use cluster::run::{ClusterRequest, collector_program, run as run_cluster};
+use output::{Answer, Failure, Format, OutputError};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use terminal::ClusterTerminal;
+
+#[derive(Parser)]
+#[command(
+    name = "wattseal-cluster",
+    about = "Gateways, workers, three NATS servers and PostgreSQL with a standby on this machine, and meters that keep what they sent and heard",
+    version,
+    max_term_width = 110,
+    after_help = "The dashboard's address and a token are printed; what meters noticed comes at the end, and whether every reading that was \
+                  acknowledged is stored once and as it was sent (exit code 1 where not).\n\n\
+                  Example: wattseal demo --cluster --chaos --for 120 --seed 1"
+)]
+struct ClusterArgs {
+    /// This demonstration, and not that of one collector
+    #[arg(long = "cluster")]
+    _cluster: bool,
+    /// Kill or pause a part every few seconds
+    #[arg(long)]
+    chaos: bool,
+    /// End after so long [default: with Ctrl-C]
+    #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
+    lasts: Option<Duration>,
+    /// End after so many kills, pauses and cuts
+    #[arg(long, value_name = "N", requires = "chaos", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    kills: Option<u32>,
+    /// Where the random numbers begin: what is killed when, what meters measure; keys are drawn anew each time
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Meters
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    meters: u16,
+    /// How the figures are written at the end
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "write seconds as 60 or 1.5".to_owned())?;
+    if !(0.1..=1e7).contains(&seconds) {
+        return Err("allowed is 0.1 to 10,000,000".into());
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+#[derive(Debug, thiserror::Error)]
+enum CommandError {
+    #[error("the system gives no signals: {0}")]
+    Signals(std::io::Error),
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
+    #[error(transparent)]
+    Output(#[from] OutputError),
+}
+
+fn main() -> ExitCode {
+    let outcome = run(output::commands::parse("wattseal demo"));
+    output::end(outcome.map_err(|error| {
+        let is_usage = matches!(&error, CommandError::Cluster(error) if error.is_usage());
+        Failure::new(&error, is_usage)
+    }))
+}
+
+fn run(args: ClusterArgs) -> Result<Answer, CommandError> {
+    let stop = on_signals().map_err(CommandError::Signals)?;
+    let request = ClusterRequest {
+        lasts: args.lasts,
+        kills: args.kills.map(|kills| kills as usize),
+        chaos: args.chaos,
+        seed: args.seed,
+        meters: args.meters,
+        collector: collector_program()?,
+    };
+    let mut terminal = ClusterTerminal::new();
+    let ended = run_cluster(&request, None, &|| stop.load(Ordering::Relaxed), &mut terminal);
+    terminal.clear();
+    Ok(match ended? {
+        Some(result) => {
+            Answer { data: report(&result, args.format)?, remark: String::new(), success: result.is_good() }
+        }
+        None => {
+            Answer { data: String::new(), remark: "wattseal: ended before it began".into(), success: true }
+        }
+    })
+}
+
+/// From now on SIGINT, SIGTERM and SIGHUP do not end the process, but say that it is to end.
+fn on_signals() -> std::io::Result<Arc<AtomicBool>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let stop = Arc::<AtomicBool>::default();
+    let told = Arc::clone(&stop);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let inside = runtime.enter();
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    drop(inside);
+    std::thread::Builder::new().name("signals".into()).spawn(move || {
+        runtime.block_on(async {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+                _ = hangup.recv() => {}
+            }
+            told.store(true, Ordering::Relaxed);
+        });
+    })?;
+    Ok(stop)
+}

@@ -1,0 +1,323 @@
+//! A run: everything started, meters that send, harm where it is asked for, and in the end the comparison.
+
+use crate::ClusterError;
+use crate::chaos::{Chaos, Done, State};
+use crate::check::{Checked, check};
+use crate::holders::Holders;
+use crate::http::ask;
+use crate::machines::Machines;
+use crate::meters::{Meter, Meters, Noticed};
+use crate::orders;
+use crate::others::{Others, OthersNoticed};
+use crate::parts::{Harm, Kind, PartId};
+use crate::report::{ClusterResult, Harmed};
+use collector::registry::Registry;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use wire::meter::MeterId;
+
+const TICK: Duration = Duration::from_millis(20);
+const SHOW_EVERY: Duration = Duration::from_millis(500);
+/// What is under way at the end has to be acknowledged within this, after all is up again.
+const CALM_WITHIN: Duration = Duration::from_secs(120);
+/// The roles have to be ready within this.
+const READY_WITHIN: Duration = Duration::from_secs(120);
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct ClusterRequest {
+    /// For how long; without it until it is told to stop.
+    pub lasts: Option<Duration>,
+    /// So many harms, and then the end.
+    pub kills: Option<usize>,
+    /// Whether harm is done.
+    pub chaos: bool,
+    /// Where chance begins: what is harmed when, what meters measure.
+    pub seed: u64,
+    /// Meters of the client that the cluster is checked with.
+    pub meters: MeterId,
+    /// The program of the roles.
+    pub collector: PathBuf,
+}
+
+/// How it is at the moment.
+pub struct ClusterStatus<'a> {
+    pub dashboard_url: &'a str,
+    pub token: &'a str,
+    pub elapsed: Duration,
+    pub noticed: &'a Noticed,
+    /// Of whoever else sends: readings acknowledged, reports sent again.
+    pub others: (u64, u64),
+    pub primary: PartId,
+    pub states: &'a [(PartId, State, Instant)],
+    pub harms: usize,
+}
+
+/// Who looks on.
+pub trait ClusterObserver {
+    /// Something goes on before there are figures.
+    fn preparing(&mut self, what: &str);
+    /// Something was done to a part, or came of it.
+    fn event(&mut self, at: Duration, what: &str);
+    /// The figures so far.
+    fn show(&mut self, now: &ClusterStatus<'_>);
+}
+
+/// Runs it until its time is over, or `stop` says so. others: who else sends. Returns what came of it, or nothing where it was stopped before it had begun.
+///
+/// # Errors
+/// [`ClusterError`]: what cannot be started, or answers nothing any more. That a reading was lost is none: the result says so.
+pub fn run(
+    request: &ClusterRequest,
+    mut others: Option<&mut dyn Others>,
+    stop: &dyn Fn() -> bool,
+    observer: &mut dyn ClusterObserver,
+) -> Result<Option<ClusterResult>, ClusterError> {
+    observer.preparing("starting three NATS servers, and PostgreSQL with its standby");
+    let mut machines = Machines::start(&request.collector)?;
+    let keys = machines.folder().join("keys");
+    let registry = Registry::open(&keys)?;
+    let meters = Meters::new(request.meters, &registry, machines.folder(), request.seed)?;
+    if let Some(others) = &mut others {
+        observer.preparing(others.preparing());
+        match others.start(&registry, machines.folder()) {
+            // Ctrl-C ends what is built for them, too.
+            Err(_) if stop() => return Ok(None),
+            started => started?,
+        }
+    }
+    if stop() {
+        return Ok(None);
+    }
+    observer.preparing("starting the roles");
+    let token = machines.begin(&keys)?;
+    // From here on the database has them.
+    std::fs::remove_dir_all(&keys).map_err(|error| ClusterError::File { path: keys, error })?;
+    if !ready(&machines, stop)? {
+        return Ok(None);
+    }
+    let apis = machines.listening(Kind::Worker);
+    // Until there is a role that has the API alone: a worker's.
+    let dashboard_url = format!("http://{}/", apis[0]);
+    let cluster = Cluster { machines, request, dashboard_url, token: &token, apis, begun: Instant::now() };
+    cluster.live(meters, others, stop, observer).map(Some)
+}
+
+/// Waits until all roles do their work.
+fn ready(machines: &Machines, stop: &dyn Fn() -> bool) -> Result<bool, ClusterError> {
+    let begun = Instant::now();
+    for (part, health) in machines.health() {
+        loop {
+            if stop() {
+                return Ok(false);
+            }
+            let answered = ask(health, ("GET", "/health/ready"), None, "", Duration::from_secs(2));
+            let why = match answered {
+                Ok(answered) if answered.status == 200 => break,
+                Ok(answered) => answered.body,
+                Err(error) => error.to_string(),
+            };
+            if begun.elapsed() > READY_WITHIN {
+                let log = servers::process::tail(&machines.log(part));
+                return Err(ClusterError::NotReady { part, why, log });
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+    Ok(true)
+}
+
+struct Cluster<'r> {
+    machines: Machines,
+    request: &'r ClusterRequest,
+    dashboard_url: String,
+    token: &'r str,
+    apis: Vec<SocketAddr>,
+    begun: Instant,
+}
+
+/// What the threads beside are told.
+#[derive(Default)]
+struct Ends {
+    /// Nothing new is begun.
+    last: AtomicBool,
+    over: AtomicBool,
+}
+
+impl Cluster<'_> {
+    fn live(
+        mut self,
+        meters: Meters,
+        others: Option<&mut dyn Others>,
+        stop: &dyn Fn() -> bool,
+        observer: &mut dyn ClusterObserver,
+    ) -> Result<ClusterResult, ClusterError> {
+        let ends = Ends::default();
+        let gateways = self.machines.listening(Kind::Gateway);
+        let (client, noticed) = (self.machines.client()?, meters.noticed());
+        let (apis, token, seed) = (self.apis.clone(), self.token, self.request.seed);
+        let names: Vec<_> = meters.meters.iter().map(|meter| (meter.id, meter.suite())).collect();
+        let beside = OthersNoticed::default();
+        std::thread::scope(|scope| {
+            // Whatever ends this, ends them.
+            let _over = OnDrop(&ends);
+            let (ends, gateways, beside) = (&ends, &gateways, &beside);
+            let sending = scope.spawn(move || meters.run(gateways, &ends.last, &ends.over));
+            let living =
+                others.map(|others| scope.spawn(move || others.run(gateways[0], beside, &ends.last)));
+            let ordering = scope.spawn(move || orders::give((&apis, token), &names, seed, &ends.last));
+            let watching = scope.spawn(move || Holders::watch(client, &ends.over));
+            let mut chaos = Chaos::new(self.request.seed, Instant::now());
+            let ended = self.until_the_end(&mut chaos, &noticed, beside, ends, stop, observer);
+            ends.last.store(true, Ordering::Relaxed);
+            ends.over.store(true, Ordering::Relaxed);
+            let meters = joined(sending.join());
+            let acknowledged = living.map(|living| joined(living.join()));
+            let given = joined(ordering.join());
+            let holders = joined(watching.join());
+            let lasted = self.begun.elapsed();
+            let ended = ended?;
+            let acknowledged = acknowledged.transpose()?.unwrap_or_default();
+            observer.preparing("comparing what was acknowledged with the database");
+            let checked = check(&self.machines, &meters.meters, &acknowledged, &given)?;
+            Ok(self.result(checked, &meters.meters, &chaos.done, &noticed, holders, (ended, lasted)))
+        })
+    }
+
+    /// Returns what must not be: roles that ended by themselves, reports that nobody acknowledged.
+    fn until_the_end(
+        &mut self,
+        chaos: &mut Chaos,
+        noticed: &Mutex<Noticed>,
+        beside: &OthersNoticed,
+        ends: &Ends,
+        stop: &dyn Fn() -> bool,
+        observer: &mut dyn ClusterObserver,
+    ) -> Result<Vec<String>, ClusterError> {
+        let (mut wrong, mut shown) = (Vec::new(), Duration::ZERO);
+        let mut calm: Option<Instant> = None;
+        loop {
+            let elapsed = self.begun.elapsed();
+            let is_over = stop()
+                || self.request.lasts.is_some_and(|lasts| elapsed >= lasts)
+                || self.request.kills.is_some_and(|kills| chaos.done.len() >= kills);
+            if let Some(done) = chaos.step(&mut self.machines, self.request.chaos && !is_over)? {
+                observer.event(elapsed, &format!("{} {}", done.part, done.harm.name()));
+            }
+            for (part, log) in self.machines.restart_ended()? {
+                let line = log.lines().last().unwrap_or_default().to_owned();
+                wrong.push(format!("{part} ended by itself: {line}"));
+                observer.event(elapsed, &format!("{part} ended by itself: {line}"));
+            }
+            let now = noticed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            if elapsed >= shown {
+                shown = elapsed + SHOW_EVERY;
+                let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+                observer.show(&ClusterStatus {
+                    dashboard_url: &self.dashboard_url,
+                    token: self.token,
+                    elapsed,
+                    noticed: &now,
+                    others: (load(&beside.acknowledged), load(&beside.resent)),
+                    primary: self.machines.primary(),
+                    states: &chaos.states,
+                    harms: chaos.done.len(),
+                });
+            }
+            if is_over && chaos.is_calm() {
+                ends.last.store(true, Ordering::Relaxed);
+                let since = *calm.get_or_insert_with(Instant::now);
+                // Its own view may be a moment old.
+                if now.under_way == 0 && since.elapsed() > SHOW_EVERY {
+                    return Ok(wrong);
+                }
+                if since.elapsed() > CALM_WITHIN {
+                    wrong.push(format!(
+                        "{} reports are not acknowledged {} s after all was up again",
+                        now.under_way,
+                        CALM_WITHIN.as_secs()
+                    ));
+                    return Ok(wrong);
+                }
+            }
+            std::thread::sleep(TICK);
+        }
+    }
+
+    fn result(
+        &self,
+        checked: Checked,
+        meters: &[Meter],
+        done: &[Done],
+        noticed: &Mutex<Noticed>,
+        holders: Holders,
+        (mut wrong, lasted): (Vec<String>, Duration),
+    ) -> ClusterResult {
+        let noticed = noticed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        wrong.extend(checked.wrong.iter().cloned());
+        wrong.extend(holders.wrong);
+        let now = Instant::now();
+        let longest = |done: &Done| {
+            let until = done.until.unwrap_or(now);
+            let meets =
+                noticed.waits.iter().filter(|wait| wait.from < until && wait.from + wait.lasted > done.from);
+            meets.map(|wait| wait.lasted).max().unwrap_or_default()
+        };
+        let mut harmed: Vec<Harmed> = Vec::new();
+        for one in done {
+            let what = (one.part.kind, one.harm);
+            let waited_s = longest(one).as_secs_f64();
+            match harmed.iter_mut().find(|harmed| (harmed.part, harmed.harm) == what) {
+                Some(known) => known.add(waited_s),
+                None => harmed.push(Harmed::new(what, waited_s)),
+            }
+        }
+        harmed.sort_by_key(|harmed| (harmed.part, harmed.harm));
+        ClusterResult {
+            seed: self.request.seed,
+            seconds: lasted.as_secs_f64(),
+            meters: meters.len(),
+            harms: done.len(),
+            killed: done.iter().filter(|done| done.harm == Harm::Kill).count(),
+            resent: noticed.resent,
+            longest_s: noticed.longest.as_secs_f64(),
+            partitions_looked: holders.looked,
+            partitions_changed: holders.changes,
+            checked,
+            harmed,
+            wrong,
+        }
+    }
+}
+
+/// A panic goes on.
+fn joined<T>(done: std::thread::Result<T>) -> T {
+    done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Where the threads beside would be waited for for ever: a panic, or an error.
+struct OnDrop<'e>(&'e Ends);
+
+impl Drop for OnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.last.store(true, Ordering::Relaxed);
+        self.0.over.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The collector's program, which is built into the same folder.
+///
+/// # Errors
+/// Where it is not there.
+pub fn collector_program() -> Result<PathBuf, ClusterError> {
+    let own =
+        std::env::current_exe().map_err(|error| ClusterError::File { path: "this program".into(), error })?;
+    let program = own.with_file_name(output::commands::WORKER.binary);
+    match program.exists() {
+        true => Ok(program),
+        false => Err(ClusterError::NoCollector(program)),
+    }
+}

@@ -1,0 +1,107 @@
+//! A run as it goes on: drawn over and over again on a terminal, in lines anywhere else.
+
+use cluster::chaos::State;
+use cluster::parts::PartId;
+use cluster::run::{ClusterObserver, ClusterStatus};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+/// In lines, the figures come so often.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// Standard error.
+pub struct ClusterTerminal {
+    bar: ProgressBar,
+    greeted: bool,
+    line_at: Duration,
+}
+
+impl Default for ClusterTerminal {
+    fn default() -> ClusterTerminal {
+        ClusterTerminal::new()
+    }
+}
+
+impl ClusterTerminal {
+    #[must_use]
+    pub fn new() -> ClusterTerminal {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{msg}") {
+            bar.set_style(style);
+        }
+        ClusterTerminal { bar, greeted: false, line_at: Duration::ZERO }
+    }
+
+    /// Takes away what was drawn over.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn line(&self, line: &str) {
+        if self.bar.is_hidden() { tell(line) } else { self.bar.println(line) }
+    }
+}
+
+impl ClusterObserver for ClusterTerminal {
+    fn preparing(&mut self, what: &str) {
+        if self.bar.is_hidden() {
+            tell(&format!("wattseal: {what}"));
+        }
+        self.bar.set_message(format!("{what} ..."));
+        self.bar.tick();
+    }
+
+    fn event(&mut self, at: Duration, what: &str) {
+        self.line(&format!("{:>6.1} s  {what}", at.as_secs_f64()));
+    }
+
+    fn show(&mut self, now: &ClusterStatus<'_>) {
+        if !self.greeted {
+            self.greeted = true;
+            self.bar.set_message("");
+            let line = format!("wattseal: the dashboard: {} with the token {}", now.dashboard_url, now.token);
+            self.line(&line);
+        }
+        let figures = figures(now);
+        if self.bar.is_hidden() {
+            if now.elapsed >= self.line_at {
+                self.line_at = now.elapsed + LINE_EVERY;
+                tell(&format!("{:>6.1} s  {figures}", now.elapsed.as_secs_f64()));
+            }
+            return;
+        }
+        self.bar.set_message(format!("\n{}\n{figures}\nCtrl-C ends it.", parts(now)));
+        self.bar.tick();
+    }
+}
+
+/// Nobody may be reading.
+fn tell(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+fn figures(now: &ClusterStatus<'_>) -> String {
+    let (others, resent) = now.others;
+    format!(
+        "{} readings acknowledged ({others} of them by others), {} sent again, longest wait {:.1} s, {} harms",
+        now.noticed.acknowledged + others,
+        now.noticed.resent + resent,
+        now.noticed.longest.as_secs_f64(),
+        now.harms
+    )
+}
+
+/// A line for each part.
+fn parts(now: &ClusterStatus<'_>) -> String {
+    let of = |(part, state, _): &(PartId, State, Instant)| {
+        let state = match state {
+            State::Up if *part == now.primary => "up, primary",
+            State::Up => "up",
+            State::Harmed(harm, _) => harm.name(),
+            State::Begins => "is made a standby",
+        };
+        format!("  {part:<12}{state}\n", part = part.to_string())
+    };
+    now.states.iter().map(of).collect()
+}

@@ -1,0 +1,101 @@
+//! NATS servers with JetStream, which everybody on this machine may use.
+
+use crate::ServerError;
+use crate::process::{Process, tail};
+use rustix::process::Signal;
+use std::fs;
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Where Debian has it, which need not be in the path of who is not the superuser.
+const SERVER: &str = "/usr/sbin/nats-server";
+const WITHIN: Duration = Duration::from_secs(20);
+
+/// A server, which runs or does not.
+pub struct Nats {
+    folder: PathBuf,
+    name: String,
+    port: u16,
+    process: Option<Process>,
+}
+
+/// The configuration of one server, which everybody may use.
+#[must_use]
+pub fn configuration(folder: &Path, name: &str, port: u16) -> String {
+    let store = folder.join(format!("store-{name}"));
+    format!(
+        "server_name: \"{name}\"\nlisten: 127.0.0.1:{port}\njetstream {{ store_dir: \"{}\" }}\n",
+        store.display()
+    )
+}
+
+/// What makes it one of a cluster. routes: the ports at which they hear each other; its own is the one with this index.
+#[must_use]
+pub fn cluster_configuration(routes: &[u16], index: usize) -> String {
+    let all: Vec<String> = routes.iter().map(|port| format!("nats-route://127.0.0.1:{port}")).collect();
+    let (own, all) = (routes[index], all.join(", "));
+    format!("cluster {{ name: wattseal, listen: 127.0.0.1:{own}, routes: [{all}] }}\n")
+}
+
+impl Nats {
+    /// One that does not run yet, with its files in a folder.
+    ///
+    /// # Errors
+    /// Where its configuration cannot be written.
+    pub fn new(folder: &Path, name: &str, port: u16, configuration: &str) -> Result<Nats, ServerError> {
+        let file = folder.join(format!("{name}.conf"));
+        fs::write(&file, configuration).map_err(ServerError::io(file.display().to_string()))?;
+        Ok(Nats { folder: folder.to_owned(), name: name.to_owned(), port, process: None })
+    }
+
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.process.is_some()
+    }
+
+    /// Starts it, or starts it again with what it has on its disk; returns once it listens.
+    ///
+    /// # Errors
+    /// Where it does not start.
+    pub fn run(&mut self) -> Result<(), ServerError> {
+        if !Path::new(SERVER).exists() {
+            return Err(ServerError::Missing { program: SERVER.into(), package: "nats-server" });
+        }
+        let file = |ending: &str| self.folder.join(format!("{}.{ending}", self.name));
+        let mut command = Command::new(SERVER);
+        command.arg("-c").arg(file("conf")).arg("-P").arg(file("pid"));
+        let mut process = Process::start(&mut command, &file("log"), file("pid"))?;
+        let begun = Instant::now();
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+            if process.is_over() || begun.elapsed() > WITHIN {
+                let what = format!("the NATS server {}", self.name);
+                return Err(ServerError::Silent { what, log: tail(&file("log")) });
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        self.process = Some(process);
+        Ok(())
+    }
+
+    /// As if its power went.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn kill(&mut self) -> Result<(), ServerError> {
+        self.process.take().map_or(Ok(()), Process::kill)
+    }
+
+    /// Holds it, as a machine that hangs, or lets it go on.
+    pub fn hold(&self, hold: bool) {
+        if let Some(process) = &self.process {
+            process.tell(if hold { Signal::STOP } else { Signal::CONT });
+        }
+    }
+}
