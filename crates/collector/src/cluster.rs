@@ -14,9 +14,12 @@ mod leases;
 mod limits;
 mod name;
 mod nkey;
+mod packets;
 mod partition_task;
 mod queue;
 mod remote;
+#[cfg(test)]
+mod simulation;
 mod status;
 mod subject;
 pub mod worker;

@@ -6,8 +6,9 @@ use super::handle::{Inputs, LinkHandle, Snapshot};
 use super::meter_state::{MeterLinkState, Named};
 use super::pending::{PendingCommit, RetryQueue, Submitted};
 use super::receipt::UnfinishedReceipts;
-use super::state::{Link, system_ms};
+use super::state::Link;
 use super::verify::Verifiers;
+use crate::clock;
 use crate::event::CommandState;
 use crate::fence::Fence;
 use crate::gateway::HeardPacket;
@@ -19,13 +20,11 @@ use crate::store::{
 };
 use crate::writer::{Done, Jobs};
 use crossbeam_channel::Receiver;
-use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
-use std::time::Instant;
 use wire::meter::{Collector, Identity, MeterId, MeterRecord, MeterState, Policy, PublicKey};
 
 /// What a partition's link begins with, brought in line: the registry's keys, and what is stored.
@@ -54,6 +53,8 @@ pub(crate) struct Parts {
     pub(crate) fence: Option<Arc<Fence>>,
     /// What became of its writes.
     pub(crate) done: Receiver<Done<Submitted>>,
+    /// Spreads attempts, and makes ephemeral keys.
+    pub(crate) rng: StdRng,
 }
 
 impl Beginning {
@@ -74,7 +75,7 @@ impl Beginning {
         issued: &Issued,
     ) -> Result<Beginning, E> {
         let network = partition.network;
-        let now_ms = system_ms();
+        let now_ms = clock::unix_ms();
         let newest_ms = kept.values().filter_map(|kept| kept.last_heard_ms).max().unwrap_or(0);
         let public = *identity.public();
         let mut beginning = Beginning {
@@ -149,6 +150,32 @@ impl Beginning {
         Ok(beginning)
     }
 
+    /// The same of what was read already, all of it in line.
+    #[cfg(test)]
+    pub(crate) fn of_stored(
+        partition: Partition,
+        (identity, policy): (Identity, Policy),
+        stored: Vec<(MeterRecord, KeptMeter)>,
+        commands: Vec<CommandRecord>,
+    ) -> Beginning {
+        let newest_ms = stored.iter().filter_map(|(_, kept)| kept.last_heard_ms).max().unwrap_or(0);
+        let mut beginning = Beginning {
+            partition,
+            collector: Collector::new(identity, policy),
+            meters: HashMap::new(),
+            over: HashMap::new(),
+            newest_ms,
+            lost: Vec::new(),
+            forgotten: Vec::new(),
+        };
+        let issued = Issued::nowhere();
+        for (record, kept) in stored {
+            beginning.add((kept.epoch, record), Some(kept), &HashSet::new(), &Written::Done, &issued);
+        }
+        commands.into_iter().for_each(|command| beginning.resume(command));
+        beginning
+    }
+
     fn add(
         &mut self,
         (epoch, record): (u32, MeterRecord),
@@ -176,7 +203,7 @@ impl Beginning {
             Some(kept) => {
                 known.interval_s = kept.interval_s;
                 known.heard_ms = kept.last_heard_ms;
-                known.heard_at = kept.last_heard_ms.map(|_| Instant::now());
+                known.heard_at = kept.last_heard_ms.map(|_| clock::now());
                 known.silent = silent.contains(&meter);
                 kept.state
             }
@@ -250,6 +277,21 @@ pub(crate) fn start(
     inputs: Inputs,
     end: Option<End>,
 ) -> std::io::Result<JoinHandle<()>> {
+    let partition = beginning.partition;
+    let link = link(beginning, parts, handle)?;
+    let name = if partition == Partition::FIRST { "link".to_owned() } else { format!("link {partition}") };
+    std::thread::Builder::new().name(name).spawn(move || {
+        // Dropped at the end, also where the thread panics.
+        let _end = end;
+        link.run(inputs);
+    })
+}
+
+/// A link, to be run.
+///
+/// # Errors
+/// Where the system gives no thread to a verifier.
+pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> std::io::Result<Link> {
     let Beginning { partition, collector, meters, over, newest_ms, lost, forgotten } = beginning;
     handle.shared.newest_ms.fetch_max(newest_ms, Ordering::Relaxed);
     let mut link = Link {
@@ -268,10 +310,10 @@ pub(crate) fn start(
         shared: handle.shared.clone(),
         unknown_meters: parts.unknown_meters,
         seal_by_itself: parts.seal_by_itself,
-        rng: StdRng::from_os_rng(),
+        rng: parts.rng,
         clock: Clock::new(newest_ms),
-        began: Instant::now(),
-        now_ms: system_ms(),
+        began: clock::now(),
+        now_ms: clock::unix_ms(),
         writes: Vec::new(),
         submitted: Vec::new(),
         submissions: 0,
@@ -281,6 +323,7 @@ pub(crate) fn start(
         opening: 0,
         unfinished: UnfinishedReceipts::default(),
         look_at_due: true,
+        tick_at: clock::now(),
         next_due_ms: None,
         counted: Snapshot::default(),
         minute: Default::default(),
@@ -297,12 +340,7 @@ pub(crate) fn start(
         link.store(PendingCommit::Progress { progress, answer: None });
     }
     link.forgotten(&forgotten);
-    let name = if partition == Partition::FIRST { "link".to_owned() } else { format!("link {partition}") };
-    std::thread::Builder::new().name(name).spawn(move || {
-        // Dropped at the end, also where the thread panics.
-        let _end = end;
-        link.run(inputs);
-    })
+    Ok(link)
 }
 
 /// One a core.

@@ -31,6 +31,8 @@ pub(super) struct MeterLinkState {
     pub(super) told_repeats: u64,
     pub(super) told_refused: u64,
     pub(super) lost: u8,
+    /// The number of the report that was handed out last.
+    pub(super) handed_out: Option<u32>,
     /// Messages of it with the verifiers.
     pub(super) opening: u8,
     /// The revision of its state that is being stored.
@@ -67,6 +69,7 @@ impl MeterLinkState {
             told_repeats: 0,
             told_refused: 0,
             lost: 0,
+            handed_out: None,
             opening: 0,
             saving: None,
             commands: HashMap::new(),
