@@ -108,6 +108,8 @@ pub(super) struct JetStream {
     messages: BTreeMap<u64, Message>,
     last: u64,
     kept_for: Us,
+    /// Packets that were kept for too long.
+    aged: BTreeSet<Vec<u8>>,
     consumers: BTreeMap<String, Consumer>,
     leases: BTreeMap<Partition, (u64, Lease)>,
     workers: BTreeSet<String>,
@@ -125,6 +127,7 @@ impl JetStream {
             messages: BTreeMap::new(),
             last: 0,
             kept_for,
+            aged: BTreeSet::new(),
             consumers: BTreeMap::new(),
             leases: BTreeMap::new(),
             workers: BTreeSet::new(),
@@ -296,7 +299,8 @@ impl JetStream {
         let stays = self.messages.iter().any(|(other, message)| {
             message.packet == gone.packet && (consumer.pending.contains_key(other) || *other >= consumer.next)
         });
-        if !stays {
+        // The first of several may have been what the link has.
+        if !stays && !self.aged.contains(&gone.packet) {
             context.checks.taken_from_the_stream(&gone.packet);
         }
     }
@@ -315,7 +319,8 @@ impl JetStream {
         let leads = self.leads(context);
         let before = context.now.saturating_sub(self.kept_for);
         while self.messages.first_key_value().is_some_and(|(_, message)| message.at < before) {
-            let gone = self.messages.pop_first().map_or(0, |(sequence, _)| sequence);
+            let Some((gone, message)) = self.messages.pop_first() else { break };
+            self.aged.insert(message.packet);
             for consumer in self.consumers.values_mut() {
                 consumer.pending.remove(&gone);
                 consumer.again.remove(&gone);
