@@ -18,11 +18,14 @@ mod leases;
 mod limits;
 mod name;
 mod nkey;
+mod packets;
 mod partition_task;
 mod question;
 mod queue;
 mod remote;
 mod served;
+#[cfg(test)]
+mod simulation;
 mod status;
 mod subject;
 pub mod worker;

@@ -1,5 +1,6 @@
 //! The right to write a partition's meters, which ends by itself.
 
+use crate::clock;
 use crate::partition::Partition;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,12 +46,12 @@ impl Fence {
     /// Whether nobody else has the partition.
     #[must_use]
     pub fn holds(&self) -> bool {
-        since(Instant::now()) < self.until_us.load(Ordering::SeqCst)
+        since(clock::now()) < self.until_us.load(Ordering::SeqCst)
     }
 
     /// It holds until then, unless it was over before.
     pub fn renew(&self, until: Instant) {
-        let now = since(Instant::now());
+        let now = since(clock::now());
         let later = |before| (before > now).then(|| since(until).max(before));
         // One that is over stays so.
         let _ = self.until_us.fetch_update(Ordering::SeqCst, Ordering::SeqCst, later);

@@ -7,6 +7,7 @@
 pub mod api;
 pub mod audit;
 pub mod backup;
+mod clock;
 pub mod cluster;
 pub mod daemon;
 mod end_site;

@@ -20,10 +20,16 @@ mod state;
 mod thread;
 mod verify;
 
+#[cfg(test)]
+pub(crate) use begin::link;
 pub(crate) use begin::{Beginning, Parts, start, verifiers};
 pub use command::{CommandRequest, LinkError};
 pub(crate) use elsewhere::{Asked, Elsewhere, Question};
 pub(crate) use end::End;
+#[cfg(test)]
+pub(crate) use handle::Inputs;
 pub use handle::{LinkHandle, MeterStatus, Snapshot};
 pub(crate) use pending::Submitted;
 pub(crate) use receipt::{Outcome, QueuedPacket, Receipt};
+#[cfg(test)]
+pub(crate) use state::Link;

@@ -3,13 +3,17 @@
 //! There is one for all partitions, each of which has a link of its own, which comes and goes. A link's writes are of an era. After a transaction that failed,
 //! what the link gave before it knew of that fails, too, so that nothing overtakes what has to be tried again.
 
+mod batches;
+
+pub(crate) use batches::{Added, Batch, Batches};
+
 use crate::fence::{Fence, LeaseNumber};
 use crate::network::NetworkId;
 use crate::partition::Partition;
 use crate::registry::Issued;
 use crate::store::{Reader, Store, StoreError, Write, Written};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -18,8 +22,6 @@ use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 use wire::meter::MeterState;
 
-/// Writes of a transaction at most, but for those of one job, which are never parted.
-const MOST_WRITES: usize = 8192;
 /// Others' writes that wait at most.
 const MOST_JOBS: u64 = 1024;
 /// The same beside a writer, where each has a thread.
@@ -49,7 +51,7 @@ pub enum WriteError {
 }
 
 /// Writes that are done together, or not at all, and what is to be told.
-struct Job<T> {
+pub(crate) struct Job<T> {
     writes: Vec<Write>,
     /// What they are written under; `None`: nobody else writes that.
     fence: Option<Arc<Fence>>,
@@ -189,16 +191,16 @@ impl<T: Send + 'static> Jobs<T> {
     pub(crate) fn start(store: Store) -> std::io::Result<(Jobs<T>, JoinHandle<()>)> {
         let (jobs, jobs_in) = unbounded();
         let counts = Arc::new(Counts::default());
-        let thread = Thread {
-            store,
-            jobs: jobs_in,
-            counts: counts.clone(),
-            issued: BTreeMap::new(),
-            links: BTreeMap::new(),
-            astray: false,
-        };
+        let thread = Thread { store, jobs: jobs_in, batches: Batches::new(counts.clone()), astray: false };
         let thread = std::thread::Builder::new().name("store".into()).spawn(move || thread.run())?;
         Ok((Jobs { jobs, counts }, thread))
+    }
+
+    /// Without a thread: who calls does what is given.
+    #[cfg(test)]
+    pub(crate) fn without_thread() -> (Jobs<T>, Receiver<Job<T>>) {
+        let (jobs, jobs_in) = unbounded();
+        (Jobs { jobs, counts: Arc::default() }, jobs_in)
     }
 
     /// Takes a partition under a lease, and returns when nobody writes it under one before any more.
@@ -206,9 +208,14 @@ impl<T: Send + 'static> Jobs<T> {
     /// # Errors
     /// What the store said; `None`: its thread has ended.
     pub(crate) fn take(&self, lease: LeaseNumber) -> Result<(), Option<StoreError>> {
+        self.begin_take(lease).recv().map_err(|_| None)?.map_err(Some)
+    }
+
+    /// Begins to take a partition. What this returns hears when nobody writes it under a lease before any more.
+    pub(crate) fn begin_take(&self, lease: LeaseNumber) -> Receiver<Result<(), StoreError>> {
         let (taken, hears) = bounded(1);
         self.tell(To::Take { lease, taken });
-        hears.recv().map_err(|_| None)?.map_err(Some)
+        hears
     }
 
     /// A partition has a link now, which hears of its writes by what this returns; the first one hears what is of no link, too. issued:
@@ -261,42 +268,10 @@ impl<T: Send + 'static> Jobs<T> {
     }
 }
 
-/// What is one transaction.
-struct Batch<T> {
-    writes: Vec<Write>,
-    parts: Vec<Part<T>>,
-}
-
-/// A job's part of a transaction.
-struct Part<T> {
-    /// How many of its writes.
-    writes: usize,
-    fence: Option<Arc<Fence>>,
-    to: To<T>,
-}
-
-impl<T> Batch<T> {
-    /// Under which it is to be stored.
-    fn leases(&self) -> Vec<LeaseNumber> {
-        let leases: BTreeSet<LeaseNumber> =
-            self.parts.iter().filter_map(|part| Some(part.fence.as_ref()?.lease())).collect();
-        leases.into_iter().collect()
-    }
-}
-
-/// A link that hears of its writes.
-struct LinkOf<T> {
-    era: u64,
-    done: Sender<Done<T>>,
-}
-
 struct Thread<T> {
     store: Store,
     jobs: Receiver<Job<T>>,
-    counts: Arc<Counts>,
-    /// Of each network that has or had a link.
-    issued: BTreeMap<NetworkId, Issued>,
-    links: BTreeMap<Partition, LinkOf<T>>,
+    batches: Batches<T>,
     /// The database was not where it belongs when that was looked at without a batch.
     astray: bool,
 }
@@ -321,7 +296,7 @@ impl<T> Thread<T> {
             if Instant::now() >= compare_at {
                 compare_at = Instant::now() + COMPARE_EVERY;
                 if let Some(damage) = self.store.compare() {
-                    self.done(Partition::FIRST, Done::Damaged(damage));
+                    self.batches.done(Partition::FIRST, Done::Damaged(damage));
                 }
             }
         }
@@ -331,12 +306,12 @@ impl<T> Thread<T> {
     fn upkeep(&mut self) -> Duration {
         if let Err(error) = self.store.look() {
             self.astray = true;
-            self.fail(Partition::FIRST, Vec::new(), Some(Arc::new(error)));
+            self.batches.fail(Partition::FIRST, Vec::new(), Some(Arc::new(error)));
             return UPKEEP_ASTRAY;
         }
         if std::mem::take(&mut self.astray) {
             // That it stores again.
-            self.done(Partition::FIRST, Done::Written(Vec::new()));
+            self.batches.done(Partition::FIRST, Done::Written(Vec::new()));
         }
         let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
         match self.store.upkeep(now_ms) {
@@ -352,123 +327,36 @@ impl<T> Thread<T> {
     /// Commits this job, and all that came meanwhile. Returns whether that was all.
     fn commit(&mut self, first: Job<T>) -> bool {
         let mut stop = false;
-        let mut batch = Batch { writes: Vec::new(), parts: Vec::new() };
+        let mut batch = Batch::default();
         let mut next = Some(first);
         while let Some(job) = next {
-            if let To::Caller(_) = job.to {
-                self.counts.waiting.fetch_sub(1, Ordering::Relaxed);
-            }
-            let holds = job.fence.as_ref().is_none_or(|fence| fence.holds());
-            match job.to {
-                To::Stop => {
+            match self.batches.add(&mut batch, job) {
+                Added::Taken => {}
+                Added::Take { lease, taken } => drop(taken.send(self.store.take(lease))),
+                Added::End { partition } => self.store.leave(partition),
+                Added::Stop => {
                     stop = true;
                     break;
                 }
-                To::Begin { partition, issued, done } => {
-                    self.issued.entry(partition.network).or_insert(issued);
-                    self.links.insert(partition, LinkOf { era: 0, done });
-                }
-                To::Take { lease, taken } => drop(taken.send(self.store.take(lease))),
-                To::End { partition } => {
-                    self.store.leave(partition);
-                    self.links.remove(&partition);
-                }
-                To::Link { partition, after, .. } if !holds => self.done(partition, Done::Fenced { after }),
-                To::Caller(reply) if !holds => drop(reply.send(Err(WriteError::Fenced))),
-                To::Link { partition, era, after } if era < self.era(partition) => {
-                    self.fail(partition, after, None)
-                }
-                to => {
-                    batch.parts.push(Part { writes: job.writes.len(), fence: job.fence, to });
-                    batch.writes.extend(job.writes);
-                }
             }
-            next = if batch.writes.len() < MOST_WRITES { self.jobs.try_recv().ok() } else { None };
+            next = if batch.is_full() { None } else { self.jobs.try_recv().ok() };
         }
-        while !batch.parts.is_empty() {
-            match self.commit_batch(&batch) {
-                // Nothing of it was stored. What is left is of this one's own partitions.
-                Err(StoreError::Fenced { leases, .. }) => self.fenced(&mut batch, &leases),
-                committed => {
-                    self.committed(batch, committed);
-                    break;
-                }
-            }
+        let mut next = batch.if_any();
+        while let Some(batch) = next {
+            let committed = self.commit_batch(&batch);
+            next = self.batches.committed(batch, committed);
         }
         stop
     }
 
     fn commit_batch(&mut self, batch: &Batch<T>) -> Result<Vec<Written>, StoreError> {
         let start = Instant::now();
-        let committed = self.cover(&batch.writes);
-        let committed = committed.and_then(|()| self.store.commit_under(&batch.writes, &batch.leases()));
-        self.counts.commits.fetch_add(1, Ordering::Relaxed);
-        self.counts.commits_us.fetch_add(start.elapsed().as_micros() as u64, Ordering::Relaxed);
+        let committed = self.cover(batch.writes());
+        let committed = committed.and_then(|()| self.store.commit_under(batch.writes(), &batch.leases()));
+        let counts = self.batches.counts();
+        counts.commits.fetch_add(1, Ordering::Relaxed);
+        counts.commits_us.fetch_add(start.elapsed().as_micros() as u64, Ordering::Relaxed);
         committed
-    }
-
-    /// Takes out what is of partitions that others have: whose it was hears that its lease is over.
-    fn fenced(&self, batch: &mut Batch<T>, leases: &[LeaseNumber]) {
-        self.counts.fenced.fetch_add(1, Ordering::Relaxed);
-        let mut writes = std::mem::take(&mut batch.writes).into_iter();
-        for part in std::mem::take(&mut batch.parts) {
-            let of_part = writes.by_ref().take(part.writes);
-            match part.fence.as_ref().filter(|fence| leases.contains(&fence.lease())) {
-                None => {
-                    batch.writes.extend(of_part);
-                    batch.parts.push(part);
-                }
-                Some(fence) => {
-                    of_part.for_each(drop);
-                    if fence.holds() {
-                        let partition = fence.partition;
-                        tracing::warn!(%partition, fence = fence.number, "the database refuses it: another has the partition under a later lease");
-                    }
-                    fence.end();
-                    match part.to {
-                        To::Link { partition, after, .. } => self.done(partition, Done::Fenced { after }),
-                        To::Caller(reply) => drop(reply.send(Err(WriteError::Fenced))),
-                        To::Begin { .. } | To::End { .. } | To::Take { .. } | To::Stop => {}
-                    }
-                }
-            }
-        }
-    }
-
-    fn committed(&mut self, batch: Batch<T>, committed: Result<Vec<Written>, StoreError>) {
-        let Batch { parts, .. } = batch;
-        match committed {
-            Ok(written) => self.tell(parts, written),
-            Err(error) => {
-                self.counts.failed.fetch_add(1, Ordering::Relaxed);
-                let error = Arc::new(error);
-                let mut links: BTreeSet<Partition> = parts
-                    .iter()
-                    .filter_map(|part| match &part.to {
-                        To::Link { partition, .. } => Some(*partition),
-                        _ => None,
-                    })
-                    .collect();
-                let has_no_part = links.insert(Partition::FIRST);
-                for partition in &links {
-                    if let Some(link) = self.links.get_mut(partition) {
-                        link.era += 1;
-                    }
-                }
-                if has_no_part {
-                    // It raises the alert.
-                    self.fail(Partition::FIRST, Vec::new(), Some(error.clone()));
-                }
-                for part in parts {
-                    match part.to {
-                        To::Link { partition, after, .. } => self.fail(partition, after, Some(error.clone())),
-                        // Who does not wait any more need not be told.
-                        To::Caller(reply) => drop(reply.send(Err(WriteError::Store(error.to_string())))),
-                        To::Begin { .. } | To::End { .. } | To::Take { .. } | To::Stop => {}
-                    }
-                }
-            }
-        }
     }
 
     /// What these writes say of commands is durable beside the keys before it is in the database.
@@ -481,38 +369,9 @@ impl<T> Thread<T> {
         }
         for (network, states) in states {
             let no_folder = || StoreError::Keys(format!("network {network} has no folder of keys"));
-            let issued = self.issued.get_mut(&network).ok_or_else(no_folder)?;
+            let issued = self.batches.issued(network).ok_or_else(no_folder)?;
             issued.cover(states.into_iter()).map_err(|error| StoreError::Keys(error.to_string()))?;
         }
         Ok(())
-    }
-
-    fn tell(&self, parts: Vec<Part<T>>, written: Vec<Written>) {
-        let mut written = written.into_iter();
-        for part in parts {
-            let of_job = written.by_ref().take(part.writes);
-            match part.to {
-                To::Link { partition, after, .. } => {
-                    self.done(partition, Done::Written(after.into_iter().zip(of_job).collect()));
-                }
-                To::Caller(reply) => drop(reply.send(Ok(of_job.collect()))),
-                To::Begin { .. } | To::End { .. } | To::Take { .. } | To::Stop => {}
-            }
-        }
-    }
-
-    fn fail(&self, partition: Partition, after: Vec<T>, error: Option<Arc<StoreError>>) {
-        self.done(partition, Done::Failed { after, era: self.era(partition), error });
-    }
-
-    fn done(&self, partition: Partition, done: Done<T>) {
-        if let Some(link) = self.links.get(&partition) {
-            // It may have ended: then nobody is to be told.
-            let _ = link.done.send(done);
-        }
-    }
-
-    fn era(&self, partition: Partition) -> u64 {
-        self.links.get(&partition).map_or(0, |link| link.era)
     }
 }

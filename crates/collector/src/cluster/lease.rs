@@ -2,9 +2,12 @@
 //! when nobody has seen it renewed for [`EXPIRES_AFTER`] by their own clock.
 
 use super::name::RoleName;
+use crate::clock;
+use crate::fence::Fence;
 use crate::partition::Partition;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Leases are renewed so often, and a renewal is answered within this, or it is sent again: before a lease is over there are three attempts.
@@ -14,6 +17,9 @@ pub(super) const HOLDS_FOR: Duration = Duration::from_secs(2);
 /// Who has not seen a renewal for so long takes the partition. A second more than [`HOLDS_FOR`]: clocks that go at different speeds, and a
 /// transaction that was begun under the lease, which the store looks at once more.
 pub(super) const EXPIRES_AFTER: Duration = Duration::from_secs(3);
+
+/// After something was not answered.
+const AGAIN_AFTER: Duration = Duration::from_millis(200);
 
 /// A lease, as it is in the bucket under its partition's name. It stays there when it is given up, so that numbers go on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +56,111 @@ pub(super) struct Free {
     pub(super) partition: Partition,
     pub(super) revision: u64,
     pub(super) before: Option<Lease>,
+}
+
+/// A lease that is to be written, in the place of one with this revision.
+#[derive(Debug)]
+pub(super) struct Writing {
+    pub(super) partition: Partition,
+    pub(super) lease: Lease,
+    pub(super) revision: u64,
+    /// How long it holds if it is written: counted from before it is sent.
+    until: Instant,
+}
+
+impl Writing {
+    /// To take a partition, from now on.
+    pub(super) fn taking(free: &Free, me: &RoleName) -> Writing {
+        let lease = Lease::after(free.before.as_ref(), me, u64::try_from(clock::unix_ms()).unwrap_or(0));
+        let until = clock::now() + HOLDS_FOR;
+        Writing { partition: free.partition, lease, revision: free.revision, until }
+    }
+
+    /// It is written.
+    pub(super) fn taken(self, revision: u64) -> Held {
+        let fence = Arc::new(Fence::new(self.partition, self.lease.fence, self.until));
+        Held { fence, lease: self.lease, revision }
+    }
+}
+
+/// What came of writing a lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WriteAnswer {
+    /// The new revision.
+    Written(u64),
+    /// There is another revision than was to be replaced.
+    OtherRevision,
+    /// It was refused for another reason.
+    Refused,
+    /// None came in time: nobody knows.
+    Missing,
+}
+
+/// How a lease that was taken goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KeepNext {
+    /// It is renewed after that.
+    Renew(Duration),
+    /// It is looked at what is in the bucket.
+    Look,
+    /// Another has it.
+    Over,
+}
+
+/// A lease that was taken.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) fence: Arc<Fence>,
+    lease: Lease,
+    revision: u64,
+}
+
+impl Held {
+    /// How it goes on after it was taken.
+    pub(super) const FIRST: KeepNext = KeepNext::Renew(RENEW_EVERY);
+
+    /// What to write to renew it, from now on.
+    pub(super) fn renewal(&mut self) -> Writing {
+        self.lease.renewed += 1;
+        let until = clock::now() + HOLDS_FOR;
+        Writing { partition: self.fence.partition, lease: self.lease.clone(), revision: self.revision, until }
+    }
+
+    /// What to write to give it up: nothing is done under it any more.
+    pub(super) fn giving_up(&self) -> Writing {
+        self.fence.end();
+        let lease = Lease { worker: None, ..self.lease.clone() };
+        Writing { partition: self.fence.partition, lease, revision: self.revision, until: clock::now() }
+    }
+
+    /// What came of a renewal.
+    pub(super) fn renewed(&mut self, renewal: &Writing, answer: WriteAnswer) -> KeepNext {
+        match answer {
+            WriteAnswer::Written(revision) => {
+                self.revision = revision;
+                self.fence.renew(renewal.until);
+                KeepNext::Renew(RENEW_EVERY)
+            }
+            // It may have been this worker itself, whose renewal was not answered in time.
+            WriteAnswer::OtherRevision => KeepNext::Look,
+            WriteAnswer::Refused => KeepNext::Renew(AGAIN_AFTER),
+            WriteAnswer::Missing => KeepNext::Renew(Duration::ZERO),
+        }
+    }
+
+    /// What is in the bucket; `None`: that is not known.
+    pub(super) fn looked(&mut self, found: Option<Option<(u64, Lease)>>) -> KeepNext {
+        match found {
+            None => KeepNext::Renew(AGAIN_AFTER),
+            Some(Some((revision, lease)))
+                if lease.worker == self.lease.worker && lease.fence == self.lease.fence =>
+            {
+                self.revision = revision;
+                KeepNext::Renew(Duration::ZERO)
+            }
+            Some(_) => KeepNext::Over,
+        }
+    }
 }
 
 /// What is to be done now.

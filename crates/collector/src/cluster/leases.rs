@@ -1,7 +1,7 @@
 //! The buckets: leases, workers, settings.
 
 use super::connection::{ClusterError, Connection, chain};
-use super::lease::{Free, HOLDS_FOR, Lease, RENEW_EVERY};
+use super::lease::{Free, Held, KeepNext, Lease, RENEW_EVERY, WriteAnswer, Writing};
 use super::name::RoleName;
 use super::subject;
 use crate::fence::Fence;
@@ -9,7 +9,7 @@ use crate::partition::{Partition, Slices};
 use async_nats::jetstream::kv::{self, Entry, Operation, UpdateErrorKind};
 use async_nats::jetstream::stream;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 use tokio_stream::StreamExt;
@@ -119,23 +119,14 @@ impl Buckets {
     /// # Errors
     /// A sentence: JetStream did not answer.
     pub(super) async fn take(&self, free: &Free, me: &RoleName) -> Result<Option<HeldLease>, String> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let lease = Lease::after(free.before.as_ref(), me, now.map_or(0, |now| now.as_millis() as u64));
-        let until = Instant::now() + HOLDS_FOR;
-        match self.put(free.partition, &lease, free.revision).await {
-            Ok(revision) => {
-                let fence = Arc::new(Fence::new(free.partition, lease.fence, until));
-                Ok(Some(HeldLease { leases: self.leases.clone(), fence, lease, revision }))
-            }
+        let taking = Writing::taking(free, me);
+        match put(&self.leases, &taking).await {
+            Ok(revision) => Ok(Some(HeldLease { leases: self.leases.clone(), held: taking.taken(revision) })),
             Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => Ok(None),
             Err(error) => {
                 Err(format!("the lease of {} could not be taken: {}", free.partition, chain(&error)))
             }
         }
-    }
-
-    async fn put(&self, partition: Partition, lease: &Lease, revision: u64) -> Result<u64, kv::UpdateError> {
-        put(&self.leases, partition, lease, revision).await
     }
 
     /// Says again and again that a worker is there. Goes on for ever.
@@ -173,15 +164,10 @@ fn stream_of(bucket: &str, kept: Duration, replicas: usize) -> stream::Config {
     }
 }
 
-async fn put(
-    leases: &kv::Store,
-    partition: Partition,
-    lease: &Lease,
-    revision: u64,
-) -> Result<u64, kv::UpdateError> {
+async fn put(leases: &kv::Store, writing: &Writing) -> Result<u64, kv::UpdateError> {
     // Numbers and names alone.
-    let text = serde_json::to_string(lease).unwrap_or_default();
-    leases.update(partition.to_string(), text.into(), revision).await
+    let text = serde_json::to_string(&writing.lease).unwrap_or_default();
+    leases.update(writing.partition.to_string(), text.into(), writing.revision).await
 }
 
 /// Watches a bucket; where that fails, again from the beginning.
@@ -230,69 +216,61 @@ fn change(bucket: &str, entry: Entry) -> Option<Change> {
     }
 }
 
-/// A lease that was taken.
+/// A lease that was taken, and its bucket.
 pub(super) struct HeldLease {
     leases: kv::Store,
-    pub(super) fence: Arc<Fence>,
-    lease: Lease,
-    revision: u64,
+    held: Held,
 }
 
 impl HeldLease {
-    /// Renews it, until that could not be done for too long, or somebody else has it: then the fence does not hold any more.
-    pub(super) async fn keep(&mut self) {
-        let mut next = RENEW_EVERY;
-        while self.fence.holds() {
-            sleep(next).await;
-            next = RENEW_EVERY;
-            let until = Instant::now() + HOLDS_FOR;
-            self.lease.renewed += 1;
-            let put = put(&self.leases, self.fence.partition, &self.lease, self.revision);
-            match timeout(RENEW_EVERY, put).await {
-                Ok(Ok(revision)) => {
-                    self.revision = revision;
-                    self.fence.renew(until);
-                }
-                Ok(Err(error)) if error.kind() == UpdateErrorKind::WrongLastRevision => {
-                    // It may have been this worker itself, whose renewal was not answered in time.
-                    match self.look().await {
-                        Some(true) => {}
-                        Some(false) => break,
-                        None => sleep(AGAIN_AFTER).await,
-                    }
-                    next = Duration::ZERO;
-                }
-                Ok(Err(_)) => next = AGAIN_AFTER,
-                Err(_) => next = Duration::ZERO,
-            }
-        }
-        self.fence.end();
+    pub(super) fn fence(&self) -> &Arc<Fence> {
+        &self.held.fence
     }
 
-    /// Whether the lease in the bucket is still this one; `None`: not known.
-    async fn look(&mut self) -> Option<bool> {
-        let entry =
-            timeout(RENEW_EVERY, self.leases.entry(self.fence.partition.to_string())).await.ok()?.ok()?;
-        let ours = entry.and_then(|entry| {
-            let lease: Lease = serde_json::from_slice(&entry.value).ok()?;
-            let same = lease.worker == self.lease.worker && lease.fence == self.lease.fence;
-            same.then_some(entry.revision)
-        });
-        self.revision = ours.unwrap_or(self.revision);
-        Some(ours.is_some())
+    /// Renews it, until that could not be done for too long, or somebody else has it: then the fence does not hold any more.
+    pub(super) async fn keep(&mut self) {
+        let mut next = Held::FIRST;
+        while self.held.fence.holds() {
+            next = match next {
+                KeepNext::Renew(after) => {
+                    sleep(after).await;
+                    let renewal = self.held.renewal();
+                    let answer = self.write(&renewal).await;
+                    self.held.renewed(&renewal, answer)
+                }
+                KeepNext::Look => self.look().await,
+                KeepNext::Over => break,
+            };
+        }
+        self.held.fence.end();
+    }
+
+    async fn write(&self, writing: &Writing) -> WriteAnswer {
+        match timeout(RENEW_EVERY, put(&self.leases, writing)).await {
+            Ok(Ok(revision)) => WriteAnswer::Written(revision),
+            Ok(Err(error)) if error.kind() == UpdateErrorKind::WrongLastRevision => {
+                WriteAnswer::OtherRevision
+            }
+            Ok(Err(_)) => WriteAnswer::Refused,
+            Err(_) => WriteAnswer::Missing,
+        }
+    }
+
+    async fn look(&mut self) -> KeepNext {
+        let entry = timeout(RENEW_EVERY, self.leases.entry(self.held.fence.partition.to_string())).await;
+        let found = entry.ok().and_then(Result::ok);
+        let lease = |entry: Entry| Some((entry.revision, serde_json::from_slice(&entry.value).ok()?));
+        self.held.looked(found.map(|entry| entry.and_then(lease)))
     }
 
     /// Gives it up, so that another worker takes it at once. What was done under it is durable.
     pub(super) async fn give_up(mut self) {
-        self.fence.end();
-        let lease = Lease { worker: None, ..self.lease.clone() };
         for _ in 0..2 {
-            let put = put(&self.leases, self.fence.partition, &lease, self.revision);
-            match timeout(RENEW_EVERY, put).await {
-                Ok(Ok(_)) => return,
+            match self.write(&self.held.giving_up()).await {
+                WriteAnswer::Written(_) => return,
                 // Another's, or not known: it is over in three seconds.
                 _ => {
-                    if self.look().await != Some(true) {
+                    if !matches!(self.look().await, KeepNext::Renew(Duration::ZERO)) {
                         return;
                     }
                 }

@@ -50,7 +50,7 @@ pub(super) enum Ended {
 impl Shared {
     /// Does all that is to be done with a partition, until it is told to stop, or the lease is over.
     pub(super) async fn hold(self, mut lease: HeldLease, stop: oneshot::Receiver<()>) -> (Partition, Ended) {
-        let fence = lease.fence.clone();
+        let fence = lease.fence().clone();
         let partition = fence.partition;
         let mut queue = None;
         let ended = tokio::select! {

@@ -2,22 +2,22 @@
 
 use super::connection::{Connection, chain};
 use super::envelope::PacketUp;
+use super::packets::{PendingPackets, Succession};
 use super::remote::RemoteGateways;
 use super::subject;
 use crate::fence::Fence;
 use crate::gateway::HeardPacket;
-use crate::link::{LinkHandle, Outcome, QueuedPacket, Receipt};
+use crate::link::{LinkHandle, Outcome, QueuedPacket};
 use crate::partition::{Partition, Slices};
 use crate::traces::PacketSpans;
 use async_nats::Subject;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
 use async_nats::jetstream::{self, AckKind, stream};
 use opentelemetry::trace::TraceId;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::sleep;
 use tokio_stream::StreamExt;
 
@@ -28,9 +28,9 @@ const MOST_BYTES: i64 = 1 << 30;
 /// Packets that one partition has of the stream at most; a link's queue takes as many.
 const MOST_PENDING: i64 = 8192;
 /// A packet that is not done with by then comes again.
-const AGAIN_AFTER: Duration = Duration::from_secs(30);
+pub(super) const AGAIN_AFTER: Duration = Duration::from_secs(30);
 /// One that could not be stored, sooner.
-const AGAIN_SOON: Duration = Duration::from_secs(1);
+pub(super) const AGAIN_SOON: Duration = Duration::from_secs(1);
 /// Asked for at once.
 const BATCH: usize = 1000;
 /// How long a question for packets waits, and how often the server says meanwhile that it is there.
@@ -74,11 +74,10 @@ pub(super) async fn open_stream(connection: &Connection, replicas: usize) -> Res
 pub(super) struct Queue {
     connection: Connection,
     consumer: Consumer<pull::Config>,
-    fence: Arc<Fence>,
-    /// Packets that are not done with, by their numbers in the stream: where what is said of them goes.
-    pending: HashMap<u64, Subject>,
+    partition: Partition,
+    /// With where goes what is said of each.
+    pending: PendingPackets<Subject>,
     /// What becomes of packets.
-    became_in: UnboundedSender<(u64, Outcome)>,
     became: UnboundedReceiver<(u64, Outcome)>,
     counts: Arc<QueueCounts>,
 }
@@ -108,26 +107,19 @@ impl Queue {
     ) -> Result<Queue, String> {
         let partition = fence.partition;
         let said = |error: &dyn std::error::Error| format!("consumer of {partition}: {}", chain(error));
-        let ours = subject::consumers_of(partition);
         let filter_subject = subject::of_partition(partition, slices);
-        let (mut before, mut floor) = (Vec::new(), None);
+        let mut succession = Succession::new(fence.lease(), filter_subject.clone());
         let mut consumers = stream.consumers();
         while let Some(consumer) = consumers.next().await {
             let consumer = consumer.map_err(|error| said(&error))?;
-            if consumer.name.starts_with(&ours) {
-                // One of another number of slices heard other packets.
-                if consumer.config.filter_subject == filter_subject {
-                    floor = floor.max(Some(consumer.ack_floor.stream_sequence));
-                }
-                before.push(consumer.name);
-            }
+            let floor = consumer.ack_floor.stream_sequence;
+            succession.there_is(&consumer.name, &consumer.config.filter_subject, floor);
         }
-        let name = format!("{ours}{}", fence.number);
         let config = pull::Config {
-            durable_name: Some(name.clone()),
+            durable_name: Some(succession.name()),
             filter_subject,
-            deliver_policy: match floor {
-                Some(floor) => DeliverPolicy::ByStartSequence { start_sequence: floor + 1 },
+            deliver_policy: match succession.start() {
+                Some(start_sequence) => DeliverPolicy::ByStartSequence { start_sequence },
                 None => DeliverPolicy::All,
             },
             // Each by itself: a piece whose message never gets whole keeps no other packet.
@@ -138,13 +130,12 @@ impl Queue {
             ..pull::Config::default()
         };
         let consumer = stream.create_consumer(config).await.map_err(|error| said(&error))?;
-        for before in before.iter().filter(|before| **before != name) {
+        for before in succession.over() {
             // One that stays goes by itself when nobody has used it for some time.
             let _ = stream.delete_consumer(before).await;
         }
-        let (became_in, became) = unbounded_channel();
-        let (connection, pending) = (connection.clone(), HashMap::new());
-        Ok(Queue { connection, consumer, fence, pending, became_in, became, counts })
+        let (pending, became) = PendingPackets::new(fence);
+        Ok(Queue { connection: connection.clone(), consumer, partition, pending, became, counts })
     }
 
     /// Hands packets to the link, and acknowledges what it is done with. Goes on until it cannot.
@@ -193,15 +184,13 @@ impl Queue {
         link: &LinkHandle,
         remote: &RemoteGateways,
     ) -> bool {
-        let partition = self.fence.partition;
+        let partition = self.partition;
         let (Ok(info), Some(reply)) = (message.info(), message.reply.clone()) else { return true };
         self.counts.packets.fetch_add(1, Ordering::Relaxed);
         self.counts.redelivered.fetch_add(u64::from(info.delivered > 1), Ordering::Relaxed);
         let (sequence, published_ns) = (info.stream_sequence, info.published.unix_timestamp_nanos());
         let heard_ms = heard_ms(published_ns);
-        // Delivered again, it is the later one that is heard.
-        self.pending.insert(sequence, reply);
-        let receipt = Receipt::new(sequence, self.became_in.clone());
+        let Some(receipt) = self.pending.receipt(sequence, reply) else { return true };
         let Some((trace, packet)) = packet(partition, &message.subject, &message.payload, remote) else {
             // It leads to nothing.
             self.counts.malformed.fetch_add(1, Ordering::Relaxed);
@@ -224,13 +213,13 @@ impl Queue {
 
     /// Tells JetStream what became of a packet, as long as the lease holds. What is lost of that is told when the packet comes again.
     async fn tell(&mut self, sequence: u64, outcome: Outcome) {
-        let (reply, said) = match outcome {
-            Outcome::Done => (self.pending.remove(&sequence), AckKind::Ack),
-            // Before its time.
-            Outcome::Again => (self.pending.get(&sequence).cloned(), AckKind::Nak(Some(AGAIN_SOON))),
-        };
-        let Some(reply) = reply.filter(|_| self.fence.holds()) else { return };
+        let Some(reply) = self.pending.became(sequence, outcome) else { return };
         self.counts.acknowledgements.fetch_add(u64::from(outcome == Outcome::Done), Ordering::Relaxed);
+        let said = match outcome {
+            Outcome::Done => AckKind::Ack,
+            // Before its time.
+            Outcome::Again => AckKind::Nak(Some(AGAIN_SOON)),
+        };
         let _ = self.connection.client.publish(reply, said.into()).await;
     }
 
@@ -244,8 +233,9 @@ impl Queue {
     /// After the link came to its end, and before the partition is given up.
     pub(super) async fn finish(mut self) {
         self.acknowledge().await;
-        if !self.pending.is_empty() {
-            tracing::debug!(packets = self.pending.len(), "packets are left to the next worker");
+        let left = self.pending.count();
+        if left > 0 {
+            tracing::debug!(packets = left, "packets are left to the next worker");
         }
         let _ = self.connection.client.flush().await;
     }

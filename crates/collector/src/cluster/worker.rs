@@ -449,7 +449,7 @@ impl Running {
                 let (told, stop) = oneshot::channel();
                 self.counts.taken.fetch_add(1, Ordering::Relaxed);
                 let mut held = self.counts.held.lock().unwrap_or_else(PoisonError::into_inner);
-                held.insert(free.partition, lease.fence.number);
+                held.insert(free.partition, lease.fence().number);
                 self.held.insert(free.partition, Some(told));
                 self.tasks.spawn(self.shared.clone().hold(lease, stop));
             }

@@ -6,8 +6,9 @@ use super::handle::{Inputs, LinkHandle, Snapshot};
 use super::meter_state::{LastHeard, MeterLinkState, Named};
 use super::pending::{PendingCommit, RetryQueue, Submitted};
 use super::receipt::UnfinishedReceipts;
-use super::state::{Link, system_ms};
+use super::state::Link;
 use super::verify::Verifiers;
+use crate::clock;
 use crate::event::CommandState;
 use crate::fence::Fence;
 use crate::gateway::HeardPacket;
@@ -19,13 +20,11 @@ use crate::store::{
 };
 use crate::writer::{Done, Jobs};
 use crossbeam_channel::Receiver;
-use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
-use std::time::Instant;
 use wire::meter::{Collector, Identity, MeterId, MeterRecord, MeterState, Policy, PublicKey};
 
 /// What a partition's link begins with, brought in line: the registry's keys, and what is stored.
@@ -68,6 +67,8 @@ pub(crate) struct Parts {
     pub(crate) fence: Option<Arc<Fence>>,
     /// What became of its writes.
     pub(crate) done: Receiver<Done<Submitted>>,
+    /// Spreads attempts, and makes ephemeral keys.
+    pub(crate) rng: StdRng,
 }
 
 impl Beginning {
@@ -112,7 +113,10 @@ impl Beginning {
                         let meter = stored.meter;
                         if stored.revoked_ms.is_none() {
                             tracing::info!(meter, network = network.named(), "its key file is gone: revoked");
-                            commit(vec![Write::Revoked { meter: network.meter(meter), at_ms: system_ms() }])?;
+                            commit(vec![Write::Revoked {
+                                meter: network.meter(meter),
+                                at_ms: clock::unix_ms(),
+                            }])?;
                         }
                         beginning.over.insert(meter, stored.epoch);
                     }
@@ -169,7 +173,7 @@ impl Beginning {
         issued: &Issued,
     ) -> Result<(), E> {
         let (network, public, now_ms) =
-            (self.partition.network, *self.collector.identity().public(), system_ms());
+            (self.partition.network, *self.collector.identity().public(), clock::unix_ms());
         let new = candidates.iter().filter(|candidate| !candidate.is_stored());
         let writes: Vec<Write> = new
             .map(|Candidate { file, .. }| provisioned((network, file.epoch), &file.record, &public, now_ms))
@@ -184,6 +188,34 @@ impl Beginning {
             self.add(candidate, silent, &written, issued);
         }
         Ok(())
+    }
+
+    /// The same of what was read already, all of it in line.
+    #[cfg(test)]
+    pub(crate) fn of_stored(
+        partition: Partition,
+        (identity, policy): (Identity, Policy),
+        meters: Vec<(MeterRecord, StoredMeter)>,
+        commands: Vec<CommandRecord>,
+    ) -> Beginning {
+        let newest_ms = meters.iter().filter_map(|(_, stored)| stored.last_heard_ms).max().unwrap_or(0);
+        let mut beginning = Beginning {
+            partition,
+            collector: Collector::new(identity, policy),
+            meters: BTreeMap::new(),
+            over: HashMap::new(),
+            newest_ms,
+            lost: Vec::new(),
+            forgotten: Vec::new(),
+        };
+        let issued = Issued::nowhere();
+        for (record, stored) in meters {
+            let file = MeterFile { network: partition.network, epoch: stored.epoch, record };
+            let candidate = Candidate { file, stored: Some(stored) };
+            beginning.add(candidate, &HashSet::new(), &Written::Done, &issued);
+        }
+        commands.into_iter().for_each(|command| beginning.resume(command));
+        beginning
     }
 
     fn add(
@@ -211,7 +243,7 @@ impl Beginning {
         let mut state = match stored {
             Some(stored) => {
                 known.interval_s = stored.interval_s;
-                let heard = |at_ms| LastHeard { at_ms, silence_from: Instant::now() };
+                let heard = |at_ms| LastHeard { at_ms, silence_from: clock::now() };
                 known.heard = stored.last_heard_ms.map(heard);
                 known.silent = silent.contains(&meter);
                 stored.state
@@ -286,6 +318,21 @@ pub(crate) fn start(
     inputs: Inputs,
     end: Option<End>,
 ) -> std::io::Result<JoinHandle<()>> {
+    let partition = beginning.partition;
+    let link = link(beginning, parts, handle)?;
+    let name = if partition == Partition::FIRST { "link".to_owned() } else { format!("link {partition}") };
+    std::thread::Builder::new().name(name).spawn(move || {
+        // Dropped at the end, also where the thread panics.
+        let _end = end;
+        link.run(inputs);
+    })
+}
+
+/// A link, to be run.
+///
+/// # Errors
+/// Where the system gives no thread to a verifier.
+pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> std::io::Result<Link> {
     let Beginning { partition, collector, meters, over, newest_ms, lost, forgotten } = beginning;
     handle.shared.newest_ms.fetch_max(newest_ms, Ordering::Relaxed);
     let mut link = Link {
@@ -304,11 +351,11 @@ pub(crate) fn start(
         shared: handle.shared.clone(),
         unknown_meters: parts.unknown_meters,
         seal_by_itself: parts.seal_by_itself,
-        rng: StdRng::from_os_rng(),
+        rng: parts.rng,
         clock: Clock::new(newest_ms),
-        began: Instant::now(),
+        began: clock::now(),
         trace: None,
-        now_ms: system_ms(),
+        now_ms: clock::unix_ms(),
         writes: Vec::new(),
         submitted: Vec::new(),
         submissions: 0,
@@ -318,6 +365,7 @@ pub(crate) fn start(
         opening: 0,
         unfinished: UnfinishedReceipts::default(),
         look_at_due: true,
+        tick_at: clock::now(),
         next_due_ms: None,
         counted: Snapshot::default(),
         minute: Default::default(),
@@ -334,12 +382,7 @@ pub(crate) fn start(
         link.store(PendingCommit::Progress { progress, answer: None });
     }
     link.forgotten(&forgotten);
-    let name = if partition == Partition::FIRST { "link".to_owned() } else { format!("link {partition}") };
-    std::thread::Builder::new().name(name).spawn(move || {
-        // Dropped at the end, also where the thread panics.
-        let _end = end;
-        link.run(inputs);
-    })
+    Ok(link)
 }
 
 /// One a core.

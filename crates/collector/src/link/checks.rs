@@ -3,6 +3,7 @@
 use super::meter_state::Activity;
 use super::pending::PendingCommit;
 use super::state::{Link, since_2000_ms};
+use crate::clock;
 use crate::store::MeterCounts;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -43,7 +44,7 @@ impl Link {
         let steady_ms = now.saturating_duration_since(self.began).as_millis() as i64;
         let was_behind = self.clock.is_behind();
         self.clock.stored(self.shared.newest_ms.load(Ordering::Relaxed));
-        if let Some(step_ms) = self.clock.look(super::state::system_ms(), steady_ms) {
+        if let Some(step_ms) = self.clock.look(clock::unix_ms(), steady_ms) {
             if self.tells_for_all() {
                 let detail = format!("the collector's clock was set by {:+.1} s", step_ms as f64 / 1000.0);
                 self.alert(None, "clock", detail);

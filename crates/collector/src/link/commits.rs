@@ -4,6 +4,7 @@ use super::command::LinkError;
 use super::meter_state::Named;
 use super::pending::{PendingCommit, Submitted};
 use super::state::Link;
+use crate::clock;
 use crate::event::{self, CommandUpdate, Event};
 use crate::gateway::Route;
 use crate::store::{NewAlert, NewCommand, StoreError, Write, Written};
@@ -75,7 +76,7 @@ impl Link {
     }
 
     /// Hands over what was given since the last time.
-    pub(super) fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         if self.writes.is_empty() {
             return;
         }
@@ -159,7 +160,7 @@ impl Link {
     }
 
     fn in_trouble(&mut self, error: &Arc<StoreError>) {
-        let now = Instant::now();
+        let now = clock::now();
         self.retry.until = Some(now + RETRY_AFTER);
         if self.shared.store_ok.swap(false, Ordering::Relaxed) {
             tracing::error!(%error, "nothing can be stored");

@@ -46,6 +46,8 @@ pub(super) struct Activity {
     /// As the store was told.
     pub(super) told_repeats: u64,
     pub(super) told_refused: u64,
+    /// The number of the report that was handed out last.
+    pub(super) handed_out: Option<u32>,
     /// The revision of its state that is being stored.
     pub(super) saving: Option<u64>,
     /// The commands that have a name in the API, by ticket.
@@ -72,6 +74,7 @@ impl Activity {
             repeats: 0,
             told_repeats: 0,
             told_refused: 0,
+            handed_out: None,
             saving: None,
             commands: BTreeMap::new(),
             forged: 0,

@@ -1,7 +1,8 @@
 //! Alerts about numbers: of a meter whose memory went back, and of a collector whose database did.
 
 use super::state::Link;
-use std::time::{Duration, Instant};
+use crate::clock;
+use std::time::Duration;
 use wire::meter::MeterId;
 
 /// A meter whose memory went back is told of once in that time.
@@ -33,7 +34,7 @@ impl Link {
 
     /// A meter's memory was written again.
     pub(super) fn memory_went_back(&mut self, meter: MeterId, how: &str) {
-        let now = Instant::now();
+        let now = clock::now();
         let Some(known) = self.meters.get_mut(&meter) else { return };
         if known.activity().memory_quiet_until.is_some_and(|until| now < until) {
             return;

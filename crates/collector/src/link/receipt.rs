@@ -1,5 +1,6 @@
 //! Packets that wait in a queue elsewhere until it is known what became of them.
 
+use crate::clock;
 use crate::gateway::HeardPacket;
 use crate::network::NetworkId;
 use crate::traces::PacketSpans;
@@ -125,7 +126,7 @@ impl UnfinishedReceipts {
     /// A piece that was kept.
     pub(super) fn keep(&mut self, packet: &[u8], receipts: Receipts) {
         let (Some(name), false) = (message_of(packet), receipts.0.is_empty()) else { return };
-        let now = Instant::now();
+        let now = clock::now();
         let (since, kept) = self.0.entry(name).or_insert_with(|| (now, Receipts::default()));
         *since = now;
         kept.after(Some(receipts));

@@ -5,12 +5,12 @@ use super::handle::{Answer, Inputs, Request, Snapshot};
 use super::meter_state::MeterLinkState;
 use super::pending::PendingCommit;
 use super::state::Link;
+use crate::clock;
 use crate::event::{CommandState, Event};
 use crate::network::NetworkId;
 use crate::store::{CommandProgress, NewCommand, Provisioned};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 use wire::meter::{CollectorError, Command, MeterId, MeterRecord, MeterState, Order, Policy, Suite};
 
 impl CommandRequest {
@@ -59,7 +59,7 @@ impl Link {
             Request::SetMeter { epoch, record, answer } => self.set_meter(epoch, record, answer),
             Request::Revoke { meter, answer } => self.revoke(meter, answer),
             Request::Meters { answer } => {
-                let now = Instant::now();
+                let now = clock::now();
                 let status = |meter: MeterId, known: &MeterLinkState| {
                     known.status(self.global(meter), &self.collector, now)
                 };
@@ -68,7 +68,7 @@ impl Link {
             }
             Request::Meter { meter, answer } => {
                 let known = self.meters.get(&meter);
-                let now = Instant::now();
+                let now = clock::now();
                 let status = known.and_then(|known| known.status(self.global(meter), &self.collector, now));
                 drop(answer.send(status));
             }
@@ -230,7 +230,7 @@ impl Link {
     }
 
     fn snapshot(&self, inputs: &Inputs) -> Snapshot {
-        let now = Instant::now();
+        let now = clock::now();
         let counts = self.jobs.counts();
         Snapshot {
             dropped_packets: inputs.dropped_packets.load(Ordering::Relaxed),

@@ -18,7 +18,7 @@ use opentelemetry::trace::TraceId;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 use wire::meter::{Collector, MeterId, Policy};
 
 /// Ticks of this minute, and alerts of this hour.
@@ -69,6 +69,8 @@ pub(crate) struct Link {
     pub(super) look_at_due: bool,
     /// When a command is to be sent next, in ms since 2000.
     pub(super) next_due_ms: Option<u64>,
+    /// When silence, clock and store are looked at next.
+    pub(super) tick_at: Instant,
     pub(super) counted: Snapshot,
     pub(super) minute: Minute,
     pub(super) ended: bool,
@@ -88,11 +90,6 @@ impl Link {
     pub(super) fn tells_for_all(&self) -> bool {
         self.partition == Partition::FIRST
     }
-}
-
-/// Unix time in ms.
-pub(super) fn system_ms() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64)
 }
 
 /// Unix time in ms as meters count it: since 2000; 0 before that.

@@ -4,12 +4,13 @@ use super::handle::{Inputs, Request};
 use super::meter_state::LastHeard;
 use super::pending::PendingCommit;
 use super::receipt::{QueuedPacket, Receipts};
-use super::state::{Link, since_2000_ms, system_ms};
+use super::state::{Link, since_2000_ms};
 use super::verify::Origin;
+use crate::clock;
 use crate::gateway::Route;
 use crate::store::{NewReport, Write};
 use crossbeam_channel::select;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wire::meter::{
     Accepted, Gathered, Heard, MeterId, OpenedMessage, Rejection, SealedMessage, Transmission,
 };
@@ -26,9 +27,8 @@ const STOP: Duration = Duration::from_secs(20);
 impl Link {
     /// Goes on until it is told to stop.
     pub(crate) fn run(mut self, inputs: Inputs) {
-        let mut tick_at = Instant::now();
         loop {
-            let timeout = self.until_due().min(tick_at.saturating_duration_since(Instant::now()));
+            let timeout = self.wait();
             let mut first = None;
             select! {
                 recv(self.done) -> done => if let Ok(done) = done { self.now(); self.done(done) },
@@ -37,18 +37,9 @@ impl Link {
                 recv(inputs.packets) -> packet => if let Ok(packet) = packet { self.now(); self.heard(packet) },
                 default(timeout) => {}
             }
-            self.now();
-            if self.turn(first, &inputs) || self.ended {
+            if self.step(first, &inputs) {
                 break;
             }
-            self.trace = None;
-            let now = Instant::now();
-            if now >= tick_at {
-                tick_at = now + TICK;
-                self.tick(now);
-            }
-            self.send_due();
-            self.flush();
         }
         if self.fence.as_ref().is_none_or(|fence| fence.holds()) {
             self.finish();
@@ -57,16 +48,35 @@ impl Link {
         }
     }
 
+    /// How long nothing is to be done, unless something comes.
+    pub(crate) fn wait(&self) -> Duration {
+        self.until_due().min(self.tick_at.saturating_duration_since(clock::now()))
+    }
+
+    /// Does what is to be done now. Returns whether that is the end.
+    pub(crate) fn step(&mut self, first: Option<Request>, inputs: &Inputs) -> bool {
+        self.now();
+        if self.turn(first, inputs) || self.ended {
+            return true;
+        }
+        self.trace = None;
+        let now = clock::now();
+        if now >= self.tick_at {
+            self.tick_at = now + TICK;
+            self.tick(now);
+        }
+        self.send_due();
+        self.flush();
+        false
+    }
+
     fn now(&mut self) {
-        self.now_ms = system_ms();
+        self.now_ms = clock::unix_ms();
     }
 
     /// Takes what is there. Returns whether that is the end.
     fn turn(&mut self, first: Option<Request>, inputs: &Inputs) -> bool {
-        for _ in 0..TURN {
-            let Ok(done) = self.done.try_recv() else { break };
-            self.done(done);
-        }
+        self.take_done();
         for _ in 0..TURN {
             let Ok(opened) = self.verifiers.opened.try_recv() else { break };
             self.opened(opened);
@@ -83,27 +93,32 @@ impl Link {
         false
     }
 
+    /// Goes on with what the store has done.
+    pub(crate) fn take_done(&mut self) {
+        for _ in 0..TURN {
+            let Ok(done) = self.done.try_recv() else { break };
+            self.done(done);
+        }
+    }
+
     fn until_due(&self) -> Duration {
         if self.look_at_due {
             return Duration::ZERO;
         }
-        let now_ms = since_2000_ms(system_ms());
+        let now_ms = since_2000_ms(clock::unix_ms());
         self.next_due_ms.map_or(TICK, |due_ms| Duration::from_millis(due_ms.saturating_sub(now_ms)))
     }
 
     /// Lets what is under way come to its end.
     fn finish(mut self) {
-        let until = Instant::now() + STOP;
-        while self.opening > 0 && Instant::now() < until {
+        let until = clock::now() + STOP;
+        while self.opening > 0 && clock::now() < until {
             let Ok(opened) = self.verifiers.opened.recv_timeout(TICK) else { break };
             self.opened(opened);
         }
-        self.store_counts();
-        self.retry.until = self.retry.until.map(|_| Instant::now());
-        self.try_again(Instant::now());
-        self.flush();
-        while !self.nothing_under_way() && !self.ended {
-            let Some(left) = until.checked_duration_since(Instant::now()) else {
+        self.begin_finish();
+        while !self.is_finished() {
+            let Some(left) = until.checked_duration_since(clock::now()) else {
                 tracing::error!("the store did not come to its end in {} s", STOP.as_secs());
                 break;
             };
@@ -116,12 +131,26 @@ impl Link {
         self.verifiers.stop();
     }
 
+    /// Nothing comes any more: what there is goes to the store.
+    pub(crate) fn begin_finish(&mut self) {
+        self.store_counts();
+        self.retry.until = self.retry.until.map(|_| clock::now());
+        self.try_again(clock::now());
+        self.flush();
+    }
+
+    /// Whether nothing is under way.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.nothing_under_way() || self.ended
+    }
+
     fn heard(&mut self, QueuedPacket { packet, heard_ms, receipt }: QueuedPacket) {
         self.counted.packets += 1;
         let mut origin = Origin {
             route: packet.route,
             rssi_dbm: packet.rssi_dbm,
             heard_ms: heard_ms.unwrap_or(self.now_ms),
+            number_lsb: packet.bytes.get(4).copied().unwrap_or(0),
             receipts: Receipts::of(receipt),
         };
         origin.receipts.span("queue");
@@ -196,8 +225,12 @@ impl Link {
                 self.answered(*answered);
             }
             Heard::Busy => {
-                if let Some(known) = self.meters.get_mut(&meter) {
-                    known.active().repeats += 1;
+                let Some(known) = self.meters.get_mut(&meter) else { return origin.receipts.done() };
+                let known = known.active();
+                known.repeats += 1;
+                // What is being stored is another report: a queue has this one come again.
+                if known.handed_out.is_some_and(|n| n as u8 != origin.number_lsb) {
+                    return;
                 }
             }
             Heard::Piece | Heard::Rejected(_) => {}
@@ -208,7 +241,7 @@ impl Link {
     /// Something came that nobody had before, so that it is the meter itself that is heard there.
     fn new_from(&mut self, meter: MeterId, origin: &Origin) {
         let Some(known) = self.meters.get_mut(&meter) else { return };
-        known.heard = Some(LastHeard { at_ms: origin.heard_ms, silence_from: Instant::now() });
+        known.heard = Some(LastHeard { at_ms: origin.heard_ms, silence_from: clock::now() });
         known.silent = false;
         let known = known.active();
         // It can be reached now.
@@ -240,14 +273,15 @@ impl Link {
 
     fn store_accepted(&mut self, accepted: Accepted, origin: Origin) {
         let Accepted { meter, suite, report, sealed, .. } = accepted;
-        let Some(known) = self.meters.get(&meter) else { return origin.receipts.done() };
+        let Some(known) = self.meters.get_mut(&meter) else { return origin.receipts.done() };
+        known.active().handed_out = Some(report.n);
         if self.retry.until.is_some() {
             // It was handed out just now. A queue has its packets come again.
             let _ = self.collector.not_stored(meter, report.n);
             return;
         }
         let epoch = known.epoch;
-        let Origin { route, rssi_dbm, heard_ms, receipts } = origin;
+        let Origin { route, rssi_dbm, heard_ms, receipts, .. } = origin;
         let pending = PendingCommit::Report { meter, epoch, n: report.n, heard_ms, route, receipts };
         let write = NewReport { meter: self.global(meter), epoch, heard_ms, suite, report, sealed, rssi_dbm };
         self.store_report(Write::Report(write), pending);

@@ -16,6 +16,8 @@ pub(super) struct Origin {
     pub(super) rssi_dbm: Option<i8>,
     /// Unix ms.
     pub(super) heard_ms: i64,
+    /// The lowest byte of the message's number, as the packet says it.
+    pub(super) number_lsb: u8,
     pub(super) receipts: Receipts,
 }
 
@@ -40,7 +42,7 @@ impl Verifiers {
                 }
             })
         };
-        let threads = (0..count.max(1)).map(start).collect::<Result<_, _>>()?;
+        let threads = (0..count).map(start).collect::<Result<_, _>>()?;
         Ok(Verifiers { sealed, opened, threads })
     }
 
@@ -94,7 +96,8 @@ mod tests {
             whole.next().expect("all pieces are there")
         };
         let route = Route { gateway: GatewayId(0), peer: None };
-        let origin = || Origin { route, rssi_dbm: None, heard_ms: 0, receipts: Receipts::default() };
+        let origin =
+            || Origin { route, rssi_dbm: None, heard_ms: 0, number_lsb: 1, receipts: Receipts::default() };
         // One verifier opens much slower than messages come.
         let verifiers = Verifiers::start(1).expect("a thread");
         let taken = (0..3 * MOST_MESSAGES).filter(|_| verifiers.open(message(), origin()).is_ok()).count();

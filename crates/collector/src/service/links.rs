@@ -10,6 +10,8 @@ use crate::partition::{Partition, Slices};
 use crate::registry::{KeyStore, MeterFile, Meters, Registry};
 use crate::store::{Reader, Sharing, Store, Write};
 use crate::writer::{Jobs, WriteError, WriterHandle};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -152,6 +154,7 @@ impl Links {
             seal_by_itself: self.config.require_sealed.is_none(),
             unknown_meters: self.config.unknown_meters.clone().filter(|_| network.is_default()),
             fence,
+            rng: StdRng::from_os_rng(),
         };
         let inputs = self.handle.open(partition);
         let thread = link::start(beginning, parts, &self.handle, inputs, end).map_err(|error| {

@@ -1,0 +1,464 @@
+//! What a worker does with one partition: the steps of `partition_task` and `queue`, in their order, around a real link.
+
+use super::jetstream::{Answer, Request};
+use super::postgres::{Statement, StoredMeter};
+use super::worker::{Common, Io, Timer, put};
+use super::world::Us;
+use crate::clock;
+use crate::cluster::lease::{Held, KeepNext, RENEW_EVERY, WriteAnswer, Writing};
+use crate::cluster::packets::{PendingPackets, Succession};
+use crate::fence::LeaseNumber;
+use crate::gateway::{GatewayId, HeardPacket, Route};
+use crate::link::{Beginning, Inputs, Link, LinkHandle, Outcome, Parts, QueuedPacket, Submitted, link};
+use crate::network::NetworkId;
+use crate::partition::{Partition, Slices};
+use crate::registry::Issued;
+use crate::store::{self, CommandRecord, StoreError};
+use crate::writer::Jobs;
+use crossbeam_channel::Receiver;
+use rand::rngs::StdRng;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::UnboundedReceiver;
+use wire::meter::Policy;
+
+/// What the client of NATS waits for an answer.
+const REQUEST_WITHIN: Duration = Duration::from_secs(5);
+/// Packets are asked for again before the server has forgotten the last question.
+const PULL_EVERY: Duration = Duration::from_secs(3);
+/// `worker::AGAIN_AFTER`, `worker::BEGIN_AGAIN_AFTER`
+const FAILED_FOR: Duration = Duration::from_secs(1);
+const NOT_BEGUN_FOR: Duration = Duration::from_secs(5);
+/// A link is not looked at more often by itself.
+const LEAST_WAIT: Duration = Duration::from_millis(1);
+
+/// What a question was about.
+pub(super) enum Asked {
+    Take(Writing),
+    Renew(LeaseNumber, Writing),
+    Of(LeaseNumber, Step),
+}
+
+/// What is asked of JetStream for a partition, beside renewals.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    KeepLook,
+    List,
+    Create,
+    Delete,
+    /// How often that was tried.
+    GiveUp(u8),
+    GiveUpLook(u8),
+}
+
+type Question = (Request, Asked, Duration);
+
+enum Stage {
+    /// The database is told of the lease.
+    Taking(Receiver<Result<(), StoreError>>),
+    Reading,
+    Opening,
+    Serving,
+    /// The link comes to its end.
+    Ending,
+    GivingUp,
+    Over,
+}
+
+/// How the work ended: how long it is left to others then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    Told,
+    Lost,
+    Failed,
+    NotBegun,
+}
+
+pub(super) struct Task {
+    held: Held,
+    stage: Stage,
+    /// The lease is not renewed any more.
+    kept: bool,
+    told: bool,
+    ended: Option<Ended>,
+    link: Option<(Link, Inputs)>,
+    /// When the link is looked at by itself.
+    wake_at: Option<Instant>,
+    succession: Option<Succession>,
+    to_delete: Vec<String>,
+    pending: PendingPackets<()>,
+    became: UnboundedReceiver<(u64, Outcome)>,
+    questions: VecDeque<Question>,
+}
+
+impl Task {
+    pub(super) fn new(held: Held, taken: Receiver<Result<(), StoreError>>) -> Task {
+        let (pending, became) = PendingPackets::new(held.fence.clone());
+        Task {
+            held,
+            stage: Stage::Taking(taken),
+            kept: true,
+            told: false,
+            ended: None,
+            link: None,
+            wake_at: None,
+            succession: None,
+            to_delete: Vec::new(),
+            pending,
+            became,
+            questions: VecDeque::new(),
+        }
+    }
+
+    pub(super) fn lease(&self) -> LeaseNumber {
+        self.held.fence.lease()
+    }
+
+    pub(super) fn holds(&self) -> bool {
+        self.held.fence.holds()
+    }
+
+    fn partition(&self) -> Partition {
+        self.held.fence.partition
+    }
+
+    fn consumer(&self) -> String {
+        Succession::new(self.lease(), self.partition().to_string()).name()
+    }
+
+    /// Whether packets of this consumer are taken.
+    pub(super) fn is_of(&self, consumer: &str) -> bool {
+        self.serves() && self.consumer() == consumer
+    }
+
+    pub(super) fn serves(&self) -> bool {
+        matches!(self.stage, Stage::Serving) && self.ended.is_none()
+    }
+
+    /// `HeldLease::keep`
+    pub(super) fn keep(&mut self, io: &mut Io<'_>, next: KeepNext) {
+        if !self.kept {
+            return;
+        }
+        let lease = self.lease();
+        match next {
+            _ if !self.held.fence.holds() => self.lose(),
+            KeepNext::Renew(after) => io.timer(after, Timer::Keep(lease)),
+            KeepNext::Look => {
+                let look = Asked::Of(lease, Step::KeepLook);
+                self.questions.push_back((Request::GetLease(lease.partition), look, RENEW_EVERY));
+            }
+            KeepNext::Over => self.lose(),
+        }
+    }
+
+    fn lose(&mut self) {
+        self.kept = false;
+        self.held.fence.end();
+        self.ended.get_or_insert(Ended::Lost);
+    }
+
+    pub(super) fn renew(&mut self) -> Option<Question> {
+        if !self.kept {
+            return None;
+        }
+        let renewal = self.held.renewal();
+        Some((put(&renewal), Asked::Renew(self.lease(), renewal), RENEW_EVERY))
+    }
+
+    pub(super) fn renewed(&mut self, io: &mut Io<'_>, renewal: &Writing, answer: Option<Answer>) {
+        let answer = match answer {
+            Some(Answer::Lease(answer)) => answer,
+            _ => WriteAnswer::Missing,
+        };
+        let next = self.held.renewed(renewal, answer);
+        self.keep(io, next);
+    }
+
+    /// It is told to give the partition up.
+    pub(super) fn tell_to_stop(&mut self) {
+        self.told = true;
+    }
+
+    /// Its consumer is not there any more: another worker has the partition.
+    pub(super) fn taken(&mut self) {
+        self.ended.get_or_insert(Ended::Lost);
+    }
+
+    pub(super) fn woken(&mut self) {
+        self.wake_at = None;
+    }
+
+    pub(super) fn pull(&mut self, io: &mut Io<'_>) {
+        if self.serves() {
+            io.say(Request::Pull(self.consumer()));
+            io.timer(PULL_EVERY, Timer::Pull(self.lease()));
+        }
+    }
+
+    /// `Queue::hand_over`
+    pub(super) fn packet(
+        &mut self,
+        handle: &LinkHandle,
+        sequence: u64,
+        gateway: usize,
+        packet: Vec<u8>,
+        age: Us,
+    ) {
+        let Some(receipt) = self.pending.receipt(sequence, ()) else { return };
+        let route = Route { gateway: GatewayId(gateway as u16), peer: None };
+        let packet = HeardPacket { route, bytes: packet, rssi_dbm: None };
+        let heard_ms = Some(clock::unix_ms() - (age / 1000) as i64);
+        if let Err(None) =
+            handle.hear_queued(self.partition(), QueuedPacket { packet, heard_ms, receipt: Some(receipt) })
+        {
+            self.ended.get_or_insert(Ended::Lost);
+        }
+    }
+
+    /// `Links::begin_with`: what is stored was read.
+    pub(super) fn read(
+        &mut self,
+        (common, handle, jobs): (&Common, &LinkHandle, &Arc<Jobs<Submitted>>),
+        read: Option<(Vec<StoredMeter>, Vec<CommandRecord>)>,
+        rng: StdRng,
+    ) {
+        if !matches!(self.stage, Stage::Reading) {
+            return;
+        }
+        let partition = self.partition();
+        let begun = read.map(|(meters, commands)| {
+            let meters = meters.into_iter().filter_map(|StoredMeter { state, heard_ms }| {
+                let record = common.records.get(&state.meter)?.clone();
+                let stored = store::StoredMeter {
+                    meter: state.meter,
+                    epoch: 1,
+                    interval_s: record.setup.interval_s,
+                    last_heard_ms: heard_ms,
+                    revoked_ms: None,
+                    public: Some(record.public.to_bytes()),
+                    state,
+                };
+                Some((record, stored))
+            });
+            let policy = Policy { require_sealed: true, ..Policy::default() };
+            let identity = (common.identity.clone(), policy);
+            let beginning = Beginning::of_stored(partition, identity, meters.collect(), commands);
+            let parts = Parts {
+                jobs: jobs.clone(),
+                verifiers: 0,
+                seal_by_itself: false,
+                unknown_meters: None,
+                fence: Some(self.held.fence.clone()),
+                done: jobs.begin(partition, Issued::nowhere()),
+                rng,
+            };
+            let inputs = handle.open(partition);
+            link(beginning, parts, handle).map(|link| (link, inputs))
+        });
+        let Some(Ok(link)) = begun else {
+            self.ended.get_or_insert(Ended::NotBegun);
+            self.stage = Stage::Ending;
+            return;
+        };
+        self.link = Some(link);
+        self.stage = Stage::Opening;
+        let list = Asked::Of(self.lease(), Step::List);
+        self.questions.push_back((Request::ListConsumers, list, REQUEST_WITHIN));
+    }
+
+    /// What JetStream answered; `None`: nothing in time.
+    pub(super) fn answered(
+        &mut self,
+        io: &mut Io<'_>,
+        slices: Slices,
+        step: Step,
+        answer: Option<Answer>,
+    ) -> Option<Question> {
+        let lease = self.lease();
+        let partition = lease.partition;
+        match step {
+            Step::KeepLook => {
+                let found = match answer {
+                    Some(Answer::Found(found)) => Some(found),
+                    _ => None,
+                };
+                let next = self.held.looked(found);
+                self.keep(io, next);
+            }
+            Step::GiveUp(tries) => match answer {
+                Some(Answer::Lease(WriteAnswer::Written(_))) => self.stage = Stage::Over,
+                _ => {
+                    let look = Asked::Of(lease, Step::GiveUpLook(tries));
+                    return Some((Request::GetLease(partition), look, RENEW_EVERY));
+                }
+            },
+            Step::GiveUpLook(tries) => {
+                let found = match answer {
+                    Some(Answer::Found(found)) => Some(found),
+                    _ => None,
+                };
+                match self.held.looked(found) {
+                    KeepNext::Renew(Duration::ZERO) if tries < 2 => {
+                        let again = Asked::Of(lease, Step::GiveUp(tries + 1));
+                        return Some((put(&self.held.giving_up()), again, RENEW_EVERY));
+                    }
+                    _ => self.stage = Stage::Over,
+                }
+            }
+            Step::List | Step::Create | Step::Delete if !matches!(self.stage, Stage::Opening) => {}
+            // One that stays goes by itself when nobody has used it for some time.
+            Step::Delete => return self.delete_next(io),
+            Step::List => {
+                let Some(Answer::Consumers(consumers)) = answer else {
+                    self.ended.get_or_insert(Ended::Failed);
+                    return None;
+                };
+                let filter = crate::cluster::subject::of_partition(partition, slices);
+                let mut succession = Succession::new(lease, filter);
+                for (name, of, floor) in consumers {
+                    let filter = crate::cluster::subject::of_partition(of, slices);
+                    succession.there_is(&name, &filter, floor);
+                }
+                let (name, start) = (succession.name(), succession.start());
+                self.succession = Some(succession);
+                let create = Asked::Of(lease, Step::Create);
+                return Some((Request::CreateConsumer { name, partition, start }, create, REQUEST_WITHIN));
+            }
+            Step::Create => {
+                if answer.is_none() {
+                    self.ended.get_or_insert(Ended::Failed);
+                    return None;
+                }
+                let before = self.succession.as_ref().map(|succession| succession.over().cloned().collect());
+                self.to_delete = before.unwrap_or_default();
+                return self.delete_next(io);
+            }
+        }
+        None
+    }
+
+    fn delete_next(&mut self, io: &mut Io<'_>) -> Option<Question> {
+        let lease = self.lease();
+        let Some(name) = self.to_delete.pop() else {
+            self.stage = Stage::Serving;
+            self.pull(io);
+            return None;
+        };
+        let request = Request::DeleteConsumer { name, under: lease.number };
+        Some((request, Asked::Of(lease, Step::Delete), REQUEST_WITHIN))
+    }
+
+    /// Does what can be done now. Returns whether something was.
+    pub(super) fn go_on(
+        &mut self,
+        io: &mut Io<'_>,
+        handle: &LinkHandle,
+        jobs: &Arc<Jobs<Submitted>>,
+    ) -> bool {
+        let partition = self.partition();
+        if self.told && self.serves() {
+            self.ended = Some(Ended::Told);
+        }
+        match &self.stage {
+            Stage::Taking(taken) => match taken.try_recv() {
+                Ok(Ok(())) if self.ended.is_none() => {
+                    self.stage = Stage::Reading;
+                    io.context.tell_postgres(io.who, None, Statement::Read(partition));
+                }
+                Ok(Ok(())) => self.stage = Stage::Ending,
+                Ok(Err(_)) => {
+                    self.ended.get_or_insert(Ended::NotBegun);
+                    self.stage = Stage::Ending;
+                }
+                Err(_) => return false,
+            },
+            Stage::Reading => return false,
+            Stage::Opening | Stage::Serving if self.ended.is_some() => {
+                handle.close(partition);
+                let ended = self.step_link(io);
+                if let Some((link, _)) = self.link.as_mut().filter(|_| ended && self.held.fence.holds()) {
+                    link.begin_finish();
+                } else {
+                    self.link = None;
+                }
+                self.stage = Stage::Ending;
+            }
+            Stage::Opening | Stage::Serving => {
+                if self.step_link(io) {
+                    self.link = None;
+                    self.ended.get_or_insert(Ended::Lost);
+                    handle.close(partition);
+                    self.stage = Stage::Ending;
+                }
+            }
+            Stage::Ending => {
+                if let Some((link, _)) = &mut self.link {
+                    link.take_done();
+                    link.flush();
+                    if !link.is_finished() {
+                        return false;
+                    }
+                    self.link = None;
+                }
+                jobs.end(partition);
+                self.acknowledge(io);
+                if !self.held.fence.holds() {
+                    self.stage = Stage::Over;
+                    return true;
+                }
+                self.stage = Stage::GivingUp;
+                self.kept = false;
+                let asked = Asked::Of(self.lease(), Step::GiveUp(1));
+                self.questions.push_back((put(&self.held.giving_up()), asked, RENEW_EVERY));
+            }
+            Stage::GivingUp | Stage::Over => return false,
+        }
+        self.acknowledge(io);
+        // The store may be given something, and what it has done is seen the next time.
+        !matches!(self.stage, Stage::Opening | Stage::Serving)
+    }
+
+    /// Returns whether the link has ended.
+    fn step_link(&mut self, io: &mut Io<'_>) -> bool {
+        let lease = self.lease();
+        let Some((link, inputs)) = &mut self.link else { return true };
+        if link.step(None, inputs) {
+            return true;
+        }
+        let at = clock::now() + link.wait().max(LEAST_WAIT);
+        if self.wake_at.is_none_or(|before| at < before) {
+            self.wake_at = Some(at);
+            io.timer(at - clock::now(), Timer::Link(lease));
+        }
+        false
+    }
+
+    /// `Queue::tell`
+    fn acknowledge(&mut self, io: &mut Io<'_>) {
+        let consumer = self.consumer();
+        while let Ok((sequence, outcome)) = self.became.try_recv() {
+            if self.pending.became(sequence, outcome).is_some() {
+                let consumer = consumer.clone();
+                io.say(match outcome {
+                    Outcome::Done => Request::Acknowledge { consumer, sequence },
+                    Outcome::Again => Request::Again { consumer, sequence },
+                });
+            }
+        }
+    }
+
+    pub(super) fn next_question(&mut self) -> Option<Question> {
+        self.questions.pop_front()
+    }
+
+    /// Whether it has come to its end, and how long the partition is left to others then.
+    pub(super) fn is_over(&self) -> Option<Option<Duration>> {
+        matches!(self.stage, Stage::Over).then(|| match self.ended {
+            Some(Ended::Failed) => Some(FAILED_FOR),
+            Some(Ended::NotBegun) => Some(NOT_BEGUN_FOR),
+            _ => None,
+        })
+    }
+}

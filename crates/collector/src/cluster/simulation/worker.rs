@@ -1,0 +1,550 @@
+//! A worker's process. Which partitions it takes and gives away, how it renews leases, which consumer it makes, what it acknowledges, and all that
+//! its links do is real code (`lease::{View, Held}`, `packets`, `link::Link`); the order in which `worker` and `partition_task` call it is
+//! written down here and in `partition` again.
+
+use super::desk::Desk;
+use super::jetstream::{Answer, Change, Request};
+use super::partition::{Asked, Task};
+use super::world::{Context, Event, Fault, ToWorker, Us};
+use crate::clock;
+use crate::cluster::lease::{Held, RENEW_EVERY, View, WriteAnswer, Writing};
+use crate::cluster::name::RoleName;
+use crate::fence::LeaseNumber;
+use crate::gateway::{Route, Transmit};
+use crate::link::{CommandRequest, LinkHandle, Submitted};
+use crate::network::NetworkId;
+use crate::partition::{Partition, Slices};
+use crate::writer::Jobs;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::future::Future;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::task::Waker;
+use std::time::{Duration, Instant};
+use wire::meter::{Identity, MessageKind, MeterId, MeterRecord, Packet};
+
+/// `worker::LOOK_EVERY`
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// `worker::MOST_PARTITIONS`
+const MOST_PARTITIONS: usize = 64;
+/// After a bucket could not be watched.
+const WATCH_AGAIN: Duration = Duration::from_secs(1);
+/// Unix time at the beginning, in ms: 2026-11-27.
+const BEGINS_MS: i64 = 1_795_737_600_000;
+
+/// The beginning, by all clocks.
+static BEGINNING: LazyLock<Instant> = LazyLock::new(|| Instant::now() + Duration::from_secs(3600));
+
+#[derive(Clone, Debug)]
+pub(super) enum Timer {
+    Look,
+    Announce,
+    /// Whether what was seen of the buckets may be old.
+    Watch(bool),
+    Keep(LeaseNumber),
+    Link(LeaseNumber),
+    Pull(LeaseNumber),
+    /// A question was not answered in time.
+    Unanswered(u64),
+    /// One to PostgreSQL.
+    Silent(u64),
+}
+
+/// What all workers have in common.
+pub(super) struct Common {
+    pub(super) slices: Slices,
+    pub(super) identity: Identity,
+    pub(super) records: BTreeMap<MeterId, MeterRecord>,
+    pub(super) gateways: usize,
+}
+
+/// A worker's clock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    /// How much faster it goes, in millionths.
+    pub(super) faster: i64,
+    /// How far what it shows is ahead.
+    pub(super) ahead_ms: i64,
+}
+
+impl Clock {
+    fn local(self, now: Us) -> Us {
+        now.saturating_add_signed(now as i64 * self.faster / 1_000_000)
+    }
+
+    fn set(self, now: Us) {
+        let local = self.local(now);
+        clock::simulated::set(
+            *BEGINNING + Duration::from_micros(local),
+            BEGINS_MS + self.ahead_ms + local as i64 / 1000,
+        );
+    }
+
+    /// How long this time of the clock is.
+    fn real(self, time: Duration) -> Us {
+        (time.as_micros() as i64 * 1_000_000 / (1_000_000 + self.faster)) as Us + 1
+    }
+}
+
+/// The way of a process to the world.
+pub(super) struct Io<'c> {
+    pub(super) context: &'c mut Context,
+    pub(super) who: (usize, u32),
+    clock: Clock,
+}
+
+impl Io<'_> {
+    pub(super) fn timer(&mut self, time: Duration, timer: Timer) {
+        self.context.after(self.clock.real(time), Event::ToWorker(self.who, ToWorker::Timer(timer)));
+    }
+
+    /// Says something to JetStream that is not answered.
+    pub(super) fn say(&mut self, request: Request) {
+        self.context.tell_jetstream(self.who, 0, request);
+    }
+}
+
+/// Packets to gateways.
+type Outbox = Arc<Mutex<Vec<(usize, Vec<Vec<u8>>)>>>;
+
+struct Gateway {
+    number: usize,
+    outbox: Outbox,
+}
+
+impl Transmit for Gateway {
+    fn transmit(&self, _: Route, packets: &[Vec<u8>]) {
+        self.outbox.lock().unwrap_or_else(PoisonError::into_inner).push((self.number, packets.to_vec()));
+    }
+}
+
+/// What is lost with the process.
+pub(super) struct Process {
+    pub(super) common: Arc<Common>,
+    pub(super) handle: LinkHandle,
+    pub(super) jobs: Arc<Jobs<Submitted>>,
+    me: RoleName,
+    view: View,
+    /// All that was there at first was seen.
+    current: bool,
+    watches: bool,
+    all: BTreeSet<Partition>,
+    tasks: BTreeMap<Partition, Task>,
+    /// Partitions that could not begin here, or go on: until when they are left to others.
+    failed: BTreeMap<Partition, Instant>,
+    taking: bool,
+    to_take: VecDeque<crate::cluster::lease::Free>,
+    desk: Desk,
+    outbox: Outbox,
+    asked: BTreeMap<u64, Asked>,
+    questions: u64,
+    stopping: bool,
+    leases_changed: bool,
+}
+
+impl Process {
+    fn new(common: &Arc<Common>, me: RoleName) -> Process {
+        let handle = LinkHandle::new(common.slices);
+        let outbox = Outbox::default();
+        for number in 0..common.gateways {
+            handle.gateways().attach(Arc::new(Gateway { number, outbox: outbox.clone() }));
+        }
+        let (jobs, desk) = Desk::new(common.slices);
+        Process {
+            handle,
+            jobs,
+            view: View::new(me.clone()),
+            me,
+            current: false,
+            watches: false,
+            all: common.slices.partitions(NetworkId::DEFAULT).collect(),
+            tasks: BTreeMap::new(),
+            failed: BTreeMap::new(),
+            taking: false,
+            to_take: VecDeque::new(),
+            desk,
+            outbox,
+            asked: BTreeMap::new(),
+            questions: 0,
+            stopping: false,
+            leases_changed: false,
+            common: common.clone(),
+        }
+    }
+
+    fn begin(&mut self, io: &mut Io<'_>) {
+        io.timer(Duration::ZERO, Timer::Watch(true));
+        io.timer(Duration::ZERO, Timer::Look);
+        io.timer(Duration::ZERO, Timer::Announce);
+    }
+
+    /// Asks JetStream.
+    fn ask(&mut self, io: &mut Io<'_>, (request, asked, within): (Request, Asked, Duration)) {
+        self.questions += 1;
+        self.asked.insert(self.questions, asked);
+        io.context.tell_jetstream(io.who, self.questions, request);
+        io.timer(within, Timer::Unanswered(self.questions));
+    }
+
+    fn hear(&mut self, io: &mut Io<'_>, message: ToWorker) {
+        match message {
+            ToWorker::Timer(timer) => self.timer(io, timer),
+            ToWorker::Answer(number, answer) => {
+                if let Some(asked) = self.asked.remove(&number) {
+                    self.answered(io, asked, Some(answer));
+                }
+            }
+            ToWorker::Packet { consumer, sequence, gateway, packet, age } => {
+                let task = self.tasks.values_mut().find(|task| task.is_of(&consumer));
+                if let Some(task) = task {
+                    task.packet(&self.handle, sequence, gateway, packet, age);
+                }
+            }
+            ToWorker::ConsumerGone(consumer) => {
+                if let Some(task) = self.tasks.values_mut().find(|task| task.is_of(&consumer)) {
+                    task.taken();
+                }
+            }
+            ToWorker::All(changes) => {
+                changes.into_iter().for_each(|change| self.seen(change));
+                (self.current, self.watches) = (true, true);
+            }
+            ToWorker::Change(change) => self.seen(change),
+            ToWorker::Postgres(_, super::postgres::Reply::Read(partition, read)) => {
+                if let Some(task) = self.tasks.get_mut(&partition) {
+                    let rng = io.context.generator();
+                    task.read((&self.common, &self.handle, &self.jobs), read, rng);
+                }
+            }
+            ToWorker::Postgres(connection, reply) => self.desk.hear(io, connection, reply),
+        }
+        self.settle(io);
+    }
+
+    fn seen(&mut self, change: Change) {
+        let now = clock::now();
+        match change {
+            Change::Lease(partition, revision, lease) => self.view.lease(partition, revision, lease, now),
+            Change::Worker(name) => self.view.worker(&name, now),
+            Change::WorkerGone(name) => self.view.worker_gone(&name),
+        }
+    }
+
+    fn timer(&mut self, io: &mut Io<'_>, timer: Timer) {
+        match timer {
+            Timer::Look => self.look(io),
+            Timer::Announce => {
+                io.say(Request::Announce(self.me.to_string()));
+                io.timer(RENEW_EVERY, Timer::Announce);
+            }
+            Timer::Watch(anew) => {
+                self.watches &= !anew;
+                if !self.watches {
+                    io.say(Request::Watch);
+                    io.timer(WATCH_AGAIN, Timer::Watch(false));
+                }
+            }
+            Timer::Keep(lease) => {
+                if let Some(task) = self.task(lease)
+                    && let Some(asks) = task.renew()
+                {
+                    self.ask(io, asks);
+                }
+            }
+            Timer::Link(lease) => {
+                if let Some(task) = self.task(lease) {
+                    task.woken();
+                }
+            }
+            Timer::Pull(lease) => {
+                if let Some(task) = self.task(lease) {
+                    task.pull(io);
+                }
+            }
+            Timer::Unanswered(number) => {
+                if let Some(asked) = self.asked.remove(&number) {
+                    self.answered(io, asked, None);
+                }
+            }
+            Timer::Silent(asked) => self.desk.silent(io, asked),
+        }
+    }
+
+    fn task(&mut self, lease: LeaseNumber) -> Option<&mut Task> {
+        self.tasks.get_mut(&lease.partition).filter(|task| task.lease() == lease)
+    }
+
+    /// `Running::look`
+    fn look(&mut self, io: &mut Io<'_>) {
+        io.timer(LOOK_EVERY, Timer::Look);
+        if !self.current || self.taking || self.stopping {
+            return;
+        }
+        let now = clock::now();
+        self.failed.retain(|_, until| now < *until);
+        let held: BTreeSet<Partition> = self.tasks.keys().copied().collect();
+        let plan = self.view.plan(&self.all, &held, MOST_PARTITIONS, now);
+        for partition in plan.release {
+            if let Some(task) = self.tasks.get_mut(&partition) {
+                task.tell_to_stop();
+            }
+        }
+        let failed = &self.failed;
+        self.to_take = plan.take.into_iter().filter(|free| !failed.contains_key(&free.partition)).collect();
+        self.take_next(io);
+    }
+
+    fn take_next(&mut self, io: &mut Io<'_>) {
+        self.taking = false;
+        let Some(free) = self.to_take.pop_front().filter(|_| !self.stopping) else { return };
+        self.taking = true;
+        let taking = Writing::taking(&free, &self.me);
+        self.ask(io, (put(&taking), Asked::Take(taking), RENEW_EVERY));
+    }
+
+    fn answered(&mut self, io: &mut Io<'_>, asked: Asked, answer: Option<Answer>) {
+        match asked {
+            Asked::Take(taking) => match answer {
+                Some(Answer::Lease(WriteAnswer::Written(revision))) => {
+                    let held = taking.taken(revision);
+                    io.context.checks.counts.taken += 1;
+                    self.leases_changed = true;
+                    let taken = self.jobs.begin_take(held.fence.lease());
+                    let mut task = Task::new(held, taken);
+                    task.keep(io, Held::FIRST);
+                    self.tasks.insert(task.lease().partition, task);
+                    self.take_next(io);
+                }
+                Some(Answer::Lease(WriteAnswer::OtherRevision)) => self.take_next(io),
+                _ => (self.taking, self.to_take) = (false, VecDeque::new()),
+            },
+            Asked::Renew(lease, renewal) => {
+                if let Some(task) = self.task(lease) {
+                    task.renewed(io, &renewal, answer);
+                    self.leases_changed = true;
+                }
+            }
+            Asked::Of(lease, step) => {
+                let slices = self.common.slices;
+                if let Some(task) = self.task(lease)
+                    && let Some(asks) = task.answered(io, slices, step, answer)
+                {
+                    self.ask(io, asks);
+                }
+            }
+        }
+    }
+
+    /// Goes on with all that can go on.
+    fn settle(&mut self, io: &mut Io<'_>) {
+        loop {
+            let mut again = false;
+            for task in self.tasks.values_mut() {
+                again |= task.go_on(io, &self.handle, &self.jobs);
+            }
+            again |= self.desk.turn(io);
+            if !again {
+                break;
+            }
+        }
+        let mut over = Vec::new();
+        for (partition, task) in &mut self.tasks {
+            while let Some(asks) = task.next_question() {
+                self.questions += 1;
+                let (request, asked, within) = asks;
+                self.asked.insert(self.questions, asked);
+                io.context.tell_jetstream(io.who, self.questions, request);
+                io.timer(within, Timer::Unanswered(self.questions));
+            }
+            if let Some(left_for) = task.is_over() {
+                over.push((*partition, left_for));
+            }
+        }
+        for (partition, left_for) in over {
+            self.tasks.remove(&partition);
+            if let Some(time) = left_for {
+                self.failed.insert(partition, clock::now() + time);
+            }
+        }
+        let sent = std::mem::take(&mut *self.outbox.lock().unwrap_or_else(PoisonError::into_inner));
+        for (gateway, packets) in sent {
+            if let Some(Ok(packet)) = packets.first().map(|packet| Packet::parse(packet))
+                && packet.kind == MessageKind::Acknowledgement
+            {
+                io.context.checks.acknowledged(packet.meter, packet.number_lsb);
+            }
+            io.context.publish(Some(io.who.0), Event::ToGateway(gateway, packets));
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopping && self.tasks.is_empty()
+    }
+
+    fn command(&mut self, io: &mut Io<'_>, partition: Partition, meter: MeterId, request: CommandRequest) {
+        if !self.tasks.get(&partition).is_some_and(Task::serves) {
+            return;
+        }
+        let handle = self.handle.clone();
+        let meter = NetworkId::DEFAULT.meter(meter);
+        // It is asked at once; nobody waits for the answer.
+        let mut asks = Box::pin(async move { handle.command(meter, request, "simulation").await });
+        let _ = asks.as_mut().poll(&mut std::task::Context::from_waker(Waker::noop()));
+        io.context.checks.counts.commands += 1;
+        if request == CommandRequest::Reboot {
+            io.context.checks.reboot_given(meter.meter);
+        }
+        self.settle(io);
+    }
+}
+
+/// Writes a lease.
+pub(super) fn put(writing: &Writing) -> Request {
+    let Writing { partition, lease, revision, .. } = writing;
+    Request::PutLease { partition: *partition, lease: lease.clone(), revision: *revision }
+}
+
+/// A worker, with one process after the other.
+pub(super) struct Worker {
+    number: usize,
+    life: u32,
+    clock: Clock,
+    common: Arc<Common>,
+    process: Option<Process>,
+    /// What came while it stands still.
+    stalled: Option<VecDeque<ToWorker>>,
+    pauses: u64,
+    starts_after: Us,
+    pub(super) pause_within: Option<(u8, Us)>,
+    pub(super) leases_changed: bool,
+}
+
+impl Worker {
+    pub(super) fn new(number: usize, clock: Clock, common: Arc<Common>) -> Worker {
+        Worker {
+            number,
+            life: 0,
+            clock,
+            common,
+            process: None,
+            stalled: None,
+            pauses: 0,
+            starts_after: 0,
+            pause_within: None,
+            leases_changed: false,
+        }
+    }
+
+    fn io<'c>(&self, context: &'c mut Context) -> Io<'c> {
+        self.clock.set(context.now);
+        Io { context, who: (self.number, self.life), clock: self.clock }
+    }
+
+    /// A process begins, under another name than all before it.
+    pub(super) fn start(&mut self, context: &mut Context) {
+        if self.process.is_some() {
+            return;
+        }
+        self.life += 1;
+        let name = format!("w{}-{}", self.number, self.life).parse();
+        let mut io = self.io(context);
+        if let Ok(me) = name {
+            self.process.insert(Process::new(&self.common, me)).begin(&mut io);
+        }
+    }
+
+    /// The process is killed. Returns whether there was one.
+    pub(super) fn end(&mut self, _: &Context) -> bool {
+        self.stalled = None;
+        self.process.take().is_some()
+    }
+
+    /// It is told to stop, and comes to its end by itself; another begins after that.
+    pub(super) fn stop(&mut self, context: &mut Context, then: Us) {
+        let mut io = self.io(context);
+        if let Some(process) = self.process.as_mut().filter(|process| !process.stopping) {
+            process.stopping = true;
+            process.tasks.values_mut().for_each(Task::tell_to_stop);
+            self.starts_after = then;
+            if self.stalled.is_none() {
+                process.settle(&mut io);
+            }
+            self.look_whether_it_ended(context);
+        }
+    }
+
+    fn look_whether_it_ended(&mut self, context: &mut Context) {
+        if let Some(process) = self.process.take_if(|process| process.is_stopped()) {
+            let who = (self.number, self.life);
+            context.tell_jetstream(who, 0, Request::Goes(process.me.to_string()));
+            context.after(self.starts_after, Event::Fault(Fault::Start(self.number)));
+        }
+    }
+
+    pub(super) fn pause(&mut self, context: &mut Context, time: Us) {
+        if self.process.is_some() && self.stalled.is_none() {
+            self.pauses += 1;
+            self.stalled = Some(VecDeque::new());
+            context.after(time, Event::Fault(Fault::GoOn(self.number, self.pauses)));
+        }
+    }
+
+    pub(super) fn go_on(&mut self, context: &mut Context, pause: u64) {
+        if pause != self.pauses {
+            return;
+        }
+        // What came meanwhile is dealt with all at once, in an order that differs: of timers and of messages.
+        let stalled = self.stalled.take().unwrap_or_default();
+        let timers_first = context.chance(0.5);
+        let (timers, messages): (Vec<_>, Vec<_>) =
+            stalled.into_iter().partition(|message| matches!(message, ToWorker::Timer(_)));
+        let (first, then) = if timers_first { (timers, messages) } else { (messages, timers) };
+        let life = self.life;
+        first.into_iter().chain(then).for_each(|message| self.hear(context, life, message));
+    }
+
+    pub(super) fn watch_after(&mut self, context: &mut Context, time: Us) {
+        let who = (self.number, self.life);
+        context.after(time + 1, Event::ToWorker(who, ToWorker::Timer(Timer::Watch(true))));
+    }
+
+    pub(super) fn hear(&mut self, context: &mut Context, life: u32, message: ToWorker) {
+        if life != self.life {
+            return;
+        }
+        if let (ToWorker::Postgres(..), Some((step, time)), Some(process)) =
+            (&message, self.pause_within, &self.process)
+            && process.desk.step() == step
+        {
+            self.pause_within = None;
+            self.pause(context, time);
+        }
+        if let Some(stalled) = &mut self.stalled {
+            return stalled.push_back(message);
+        }
+        let mut io = self.io(context);
+        let Some(process) = &mut self.process else { return };
+        process.hear(&mut io, message);
+        self.leases_changed |= std::mem::take(&mut process.leases_changed);
+        self.look_whether_it_ended(context);
+    }
+
+    pub(super) fn command(
+        &mut self,
+        context: &mut Context,
+        partition: Partition,
+        meter: MeterId,
+        request: CommandRequest,
+    ) {
+        let mut io = self.io(context);
+        if let (Some(process), None) = (&mut self.process, &self.stalled) {
+            process.command(&mut io, partition, meter, request);
+        }
+    }
+
+    /// The leases that hold by its clock, also while it stands still.
+    pub(super) fn holds(&self, now: Us) -> impl Iterator<Item = LeaseNumber> {
+        self.clock.set(now);
+        let tasks = self.process.iter().flat_map(|process| process.tasks.values());
+        tasks.filter(|task| task.holds()).map(Task::lease)
+    }
+}
