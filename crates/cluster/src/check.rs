@@ -4,7 +4,6 @@ use crate::ClusterError;
 use crate::machines::Machines;
 use crate::meters::{METERS_EPOCH_S, Meter, Sent};
 use crate::orders::Given;
-use crate::others::Acknowledged;
 use serde::Serialize;
 use std::collections::HashMap;
 use wire::meter::{Command, MeterId};
@@ -48,12 +47,7 @@ type Row = (i64, i64, i64);
 
 /// # Errors
 /// Where the database does not answer, or says what is no reading.
-pub fn check(
-    machines: &Machines,
-    meters: &[Meter],
-    others: &[Acknowledged],
-    given: &[Given],
-) -> Result<Checked, ClusterError> {
+pub fn check(machines: &Machines, meters: &[Meter], given: &[Given]) -> Result<Checked, ClusterError> {
     let text = machines.sql("SELECT meter, n, at_s, power_w, energy_dwh FROM readings")?;
     let mut rows: HashMap<(MeterId, u32), Vec<Row>> = HashMap::new();
     for line in text.lines() {
@@ -68,18 +62,10 @@ pub fn check(
         for (at, sent) in meter.sent.iter().enumerate() {
             let found = rows.remove(&(meter.id, sent.n)).unwrap_or_default();
             // The last may be stored without that its acknowledgement was heard.
-            of_reading(&mut checked, (meter.id, sent.n), &found, at < acknowledged, Some(sent));
+            of_reading(&mut checked, meter.id, &found, at < acknowledged, sent);
         }
     }
-    for Acknowledged { meter, n } in others {
-        checked.acknowledged += n.len() as u64;
-        for n in n {
-            let found = rows.get(&(*meter, *n)).cloned().unwrap_or_default();
-            of_reading(&mut checked, (*meter, *n), &found, true, None);
-        }
-    }
-    let own: Vec<MeterId> = meters.iter().map(|meter| meter.id).collect();
-    for (meter, n) in rows.keys().filter(|(meter, _)| own.contains(meter)) {
+    for (meter, n) in rows.keys() {
         let what = format!("meter {meter}: reading {n} is stored, and was never sent");
         checked.wrong(|checked| &mut checked.altered, what);
     }
@@ -87,13 +73,8 @@ pub fn check(
     Ok(checked)
 }
 
-fn of_reading(
-    checked: &mut Checked,
-    (meter, n): (MeterId, u32),
-    found: &[Row],
-    is_acknowledged: bool,
-    sent: Option<&Sent>,
-) {
+fn of_reading(checked: &mut Checked, meter: MeterId, found: &[Row], is_acknowledged: bool, sent: &Sent) {
+    let Sent { n, measurement } = sent;
     if found.is_empty() && is_acknowledged {
         let what = format!("meter {meter}: reading {n} was acknowledged and is not stored");
         checked.wrong(|checked| &mut checked.lost, what);
@@ -102,7 +83,6 @@ fn of_reading(
         let what = format!("meter {meter}: reading {n} is stored {} times", found.len());
         checked.wrong(|checked| &mut checked.double, what);
     }
-    let Some(Sent { measurement, .. }) = sent else { return };
     let right = (
         i64::from(measurement.time_s) + METERS_EPOCH_S as i64,
         i64::from(measurement.power_w),
@@ -157,7 +137,7 @@ mod tests {
             (vec![right, other], true, (0, 1, 1)),
         ] {
             let mut checked = Checked::default();
-            of_reading(&mut checked, (1001, 7), &found, is_acknowledged, Some(&sent));
+            of_reading(&mut checked, 1001, &found, is_acknowledged, &sent);
             assert_eq!((checked.lost, checked.double, checked.altered), expected, "{found:?}");
             assert_eq!(checked.wrong.len() as u64, expected.0 + expected.1 + expected.2);
         }

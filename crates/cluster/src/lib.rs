@@ -1,9 +1,9 @@
 //! The cluster of docs/cluster.md, all of it on this machine, in a folder that goes with it: three NATS servers, PostgreSQL with a synchronous
-//! standby, gateways, workers, and meters that keep what they sent and heard. What is harmed, and how, is by chance with a seed.
+//! standby, gateways, workers, an API, and meters that keep what they sent and heard. What is harmed, and how, is by chance with a seed.
 //!
 //! - [`parts`]: which parts there are, and what may be done to each; [`machines`]: their processes; [`chaos`]: what is done when
-//! - [`meters`]: the client that all is checked with; [`others`]: whoever else sends; [`orders`]: commands for meters; [`holders`]:
-//!   who has which partition; [`check`]: the comparison in the end
+//! - [`meters`]: the client that all is checked with; [`orders`]: commands for meters; [`holders`]: who has which partition; [`check`]:
+//!   the comparison in the end
 //! - [`run`]: a run; [`report`]: what came of it
 
 pub mod chaos;
@@ -13,7 +13,6 @@ mod http;
 pub mod machines;
 pub mod meters;
 pub mod orders;
-pub mod others;
 pub mod parts;
 pub mod report;
 pub mod run;
@@ -31,9 +30,6 @@ pub enum ClusterError {
     Server(#[from] ServerError),
     #[error(transparent)]
     Keys(#[from] RegistryError),
-    /// Whoever else sends.
-    #[error("{error}")]
-    Others { error: Box<dyn std::error::Error + Send + Sync>, is_usage: bool },
     #[error("a socket on this machine: {error}; look at the limits of this user")]
     Socket { error: io::Error },
     #[error("{}: {error}", .path.display())]
@@ -51,12 +47,4 @@ pub enum ClusterError {
     NoStandby,
     #[error("the database says what is no reading: {0}")]
     NoReading(String),
-}
-
-impl ClusterError {
-    /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
-    #[must_use]
-    pub fn is_usage(&self) -> bool {
-        matches!(self, ClusterError::Others { is_usage: true, .. })
-    }
 }

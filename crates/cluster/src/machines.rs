@@ -45,14 +45,14 @@ enum Standby {
     None,
 }
 
-/// A gateway or a worker.
+/// A gateway, a worker or an API.
 struct Role {
     part: PartId,
     arguments: Vec<String>,
     process: Option<Process>,
     /// Where it says how it is.
     health: SocketAddr,
-    /// Where it is spoken to: a gateway by packets, a worker by its API.
+    /// Where it is spoken to: a gateway by packets, an API by HTTP; a worker nowhere.
     listens: SocketAddr,
 }
 
@@ -128,8 +128,9 @@ impl Machines {
         let what = match part.kind {
             Kind::Gateway => format!("gateway --name {name} --udp {listens}"),
             Kind::Worker => format!(
-                "worker --db {db} --kek-file {KEK_FILE} --slices 4 --replicas {replicas} --verifiers 1 --zone UTC --listen {listens}"
+                "worker --db {db} --kek-file {KEK_FILE} --slices 4 --replicas {replicas} --verifiers 1 --zone UTC"
             ),
+            Kind::Api => format!("api --db {db} --listen {listens}"),
             Kind::Nats | Kind::Postgres => return Ok(None),
         };
         let arguments = format!("{what} --nats {nats} --health {health}");
@@ -210,7 +211,7 @@ impl Machines {
         match part.kind {
             Kind::Nats => self.nats[part.index].run()?,
             Kind::Postgres => {}
-            Kind::Gateway | Kind::Worker => {
+            Kind::Gateway | Kind::Worker | Kind::Api => {
                 let (log, number) = (self.log(part), self.folder.path().join(format!("{part}.pid")));
                 let folder = self.folder.path().to_owned();
                 let mut command = Command::new(&self.collector);
@@ -235,7 +236,7 @@ impl Machines {
                 let old = self.promote()?;
                 self.follow(old);
             }
-            Kind::Gateway | Kind::Worker => {
+            Kind::Gateway | Kind::Worker | Kind::Api => {
                 let role = self.roles.iter_mut().find(|role| role.part == part);
                 if let Some(process) = role.and_then(|role| role.process.take()) {
                     process.kill()?;
@@ -250,7 +251,7 @@ impl Machines {
         match part.kind {
             Kind::Nats => self.nats[part.index].hold(hold),
             Kind::Postgres => self.primary.hold(hold),
-            Kind::Gateway | Kind::Worker => {
+            Kind::Gateway | Kind::Worker | Kind::Api => {
                 let role = self.roles.iter().find(|role| role.part == part);
                 if let Some(process) = role.and_then(|role| role.process.as_ref()) {
                     process.tell(if hold { Signal::STOP } else { Signal::CONT });

@@ -16,7 +16,7 @@ use terminal::ClusterTerminal;
 #[derive(Parser)]
 #[command(
     name = "wattseal-cluster",
-    about = "Gateways, workers, three NATS servers and PostgreSQL with a standby on this machine, and meters that keep what they sent and heard",
+    about = "Gateways, workers, an API, three NATS servers and PostgreSQL with a standby on this machine, and meters that keep what they sent and heard",
     version,
     max_term_width = 110,
     after_help = "The dashboard's address and a token are printed; what meters noticed comes at the end, and whether every reading that was \
@@ -67,10 +67,7 @@ enum CommandError {
 
 fn main() -> ExitCode {
     let outcome = run(output::commands::parse("wattseal demo"));
-    output::end(outcome.map_err(|error| {
-        let is_usage = matches!(&error, CommandError::Cluster(error) if error.is_usage());
-        Failure::new(&error, is_usage)
-    }))
+    output::end(outcome.map_err(|error| Failure::new(&error, false)))
 }
 
 fn run(args: ClusterArgs) -> Result<Answer, CommandError> {
@@ -84,7 +81,7 @@ fn run(args: ClusterArgs) -> Result<Answer, CommandError> {
         collector: collector_program()?,
     };
     let mut terminal = ClusterTerminal::new();
-    let ended = run_cluster(&request, None, &|| stop.load(Ordering::Relaxed), &mut terminal);
+    let ended = run_cluster(&request, &|| stop.load(Ordering::Relaxed), &mut terminal);
     terminal.clear();
     Ok(match ended? {
         Some(result) => {

@@ -23,7 +23,7 @@ pub struct Given {
     pub taken: bool,
 }
 
-/// Gives commands by the API until it is over. to: where there is an API; one of them takes a meter's.
+/// Gives commands by the API until it is over. to: where there is one.
 #[must_use]
 pub fn give(
     (to, token): (&[SocketAddr], &str),
@@ -52,7 +52,7 @@ pub fn give(
             let answered = ask(*to, ("POST", &path), Some(token), &body, WITHIN);
             let taken = match answered.map(|answered| answered.status) {
                 Ok(201) => true,
-                // Another one's meter.
+                // Refused, so nobody has it.
                 Ok(400..500) => continue,
                 // Nobody is there, so nobody has it.
                 Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => continue,

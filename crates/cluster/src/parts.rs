@@ -11,6 +11,7 @@ pub enum Kind {
     Postgres,
     Gateway,
     Worker,
+    Api,
 }
 
 /// What is done to it.
@@ -38,7 +39,7 @@ pub struct Rule {
 }
 
 /// The table of parts.
-pub static RULES: [Rule; 4] = [
+pub static RULES: [Rule; 5] = [
     Rule {
         kind: Kind::Nats,
         count: 3,
@@ -67,6 +68,13 @@ pub static RULES: [Rule; 4] = [
         harms: &[Harm::Kill, Harm::Pause],
         all_up_for: Duration::ZERO,
     },
+    Rule {
+        kind: Kind::Api,
+        count: 1,
+        weight: 1,
+        harms: &[Harm::Kill, Harm::Pause],
+        all_up_for: Duration::ZERO,
+    },
 ];
 
 impl Kind {
@@ -77,17 +85,19 @@ impl Kind {
             Kind::Postgres => "postgres",
             Kind::Gateway => "gateway",
             Kind::Worker => "worker",
+            Kind::Api => "api",
         }
     }
 
     #[must_use]
     pub fn rule(self) -> &'static Rule {
-        let [nats, postgres, gateway, worker] = &RULES;
+        let [nats, postgres, gateway, worker, api] = &RULES;
         match self {
             Kind::Nats => nats,
             Kind::Postgres => postgres,
             Kind::Gateway => gateway,
             Kind::Worker => worker,
+            Kind::Api => api,
         }
     }
 }

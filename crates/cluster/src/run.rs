@@ -8,7 +8,6 @@ use crate::http::ask;
 use crate::machines::Machines;
 use crate::meters::{Meter, Meters, Noticed};
 use crate::orders;
-use crate::others::{Others, OthersNoticed};
 use crate::parts::{Harm, Kind, PartId};
 use crate::report::{ClusterResult, Harmed};
 use collector::registry::Registry;
@@ -49,8 +48,6 @@ pub struct ClusterStatus<'a> {
     pub token: &'a str,
     pub elapsed: Duration,
     pub noticed: &'a Noticed,
-    /// Of whoever else sends: readings acknowledged, reports sent again.
-    pub others: (u64, u64),
     pub primary: PartId,
     pub states: &'a [(PartId, State, Instant)],
     pub harms: usize,
@@ -66,13 +63,12 @@ pub trait ClusterObserver {
     fn show(&mut self, now: &ClusterStatus<'_>);
 }
 
-/// Runs it until its time is over, or `stop` says so. others: who else sends. Returns what came of it, or nothing where it was stopped before it had begun.
+/// Runs it until its time is over, or `stop` says so. Returns what came of it, or nothing where it was stopped before it had begun.
 ///
 /// # Errors
 /// [`ClusterError`]: what cannot be started, or answers nothing any more. That a reading was lost is none: the result says so.
 pub fn run(
     request: &ClusterRequest,
-    mut others: Option<&mut dyn Others>,
     stop: &dyn Fn() -> bool,
     observer: &mut dyn ClusterObserver,
 ) -> Result<Option<ClusterResult>, ClusterError> {
@@ -81,14 +77,6 @@ pub fn run(
     let keys = machines.folder().join("keys");
     let registry = Registry::open(&keys)?;
     let meters = Meters::new(request.meters, &registry, machines.folder(), request.seed)?;
-    if let Some(others) = &mut others {
-        observer.preparing(others.preparing());
-        match others.start(&registry, machines.folder()) {
-            // Ctrl-C ends what is built for them, too.
-            Err(_) if stop() => return Ok(None),
-            started => started?,
-        }
-    }
     if stop() {
         return Ok(None);
     }
@@ -99,11 +87,10 @@ pub fn run(
     if !ready(&machines, stop)? {
         return Ok(None);
     }
-    let apis = machines.listening(Kind::Worker);
-    // Until there is a role that has the API alone: a worker's.
+    let apis = machines.listening(Kind::Api);
     let dashboard_url = format!("http://{}/", apis[0]);
     let cluster = Cluster { machines, request, dashboard_url, token: &token, apis, begun: Instant::now() };
-    cluster.live(meters, others, stop, observer).map(Some)
+    cluster.live(meters, stop, observer).map(Some)
 }
 
 /// Waits until all roles do their work.
@@ -151,7 +138,6 @@ impl Cluster<'_> {
     fn live(
         mut self,
         meters: Meters,
-        others: Option<&mut dyn Others>,
         stop: &dyn Fn() -> bool,
         observer: &mut dyn ClusterObserver,
     ) -> Result<ClusterResult, ClusterError> {
@@ -160,29 +146,24 @@ impl Cluster<'_> {
         let (client, noticed) = (self.machines.client()?, meters.noticed());
         let (apis, token, seed) = (self.apis.clone(), self.token, self.request.seed);
         let names: Vec<_> = meters.meters.iter().map(|meter| (meter.id, meter.suite())).collect();
-        let beside = OthersNoticed::default();
         std::thread::scope(|scope| {
             // Whatever ends this, ends them.
             let _over = OnDrop(&ends);
-            let (ends, gateways, beside) = (&ends, &gateways, &beside);
+            let (ends, gateways) = (&ends, &gateways);
             let sending = scope.spawn(move || meters.run(gateways, &ends.last, &ends.over));
-            let living =
-                others.map(|others| scope.spawn(move || others.run(gateways[0], beside, &ends.last)));
             let ordering = scope.spawn(move || orders::give((&apis, token), &names, seed, &ends.last));
             let watching = scope.spawn(move || Holders::watch(client, &ends.over));
             let mut chaos = Chaos::new(self.request.seed, Instant::now());
-            let ended = self.until_the_end(&mut chaos, &noticed, beside, ends, stop, observer);
+            let ended = self.until_the_end(&mut chaos, &noticed, ends, stop, observer);
             ends.last.store(true, Ordering::Relaxed);
             ends.over.store(true, Ordering::Relaxed);
             let meters = joined(sending.join());
-            let acknowledged = living.map(|living| joined(living.join()));
             let given = joined(ordering.join());
             let holders = joined(watching.join());
             let lasted = self.begun.elapsed();
             let ended = ended?;
-            let acknowledged = acknowledged.transpose()?.unwrap_or_default();
             observer.preparing("comparing what was acknowledged with the database");
-            let checked = check(&self.machines, &meters.meters, &acknowledged, &given)?;
+            let checked = check(&self.machines, &meters.meters, &given)?;
             Ok(self.result(checked, &meters.meters, &chaos.done, &noticed, holders, (ended, lasted)))
         })
     }
@@ -192,7 +173,6 @@ impl Cluster<'_> {
         &mut self,
         chaos: &mut Chaos,
         noticed: &Mutex<Noticed>,
-        beside: &OthersNoticed,
         ends: &Ends,
         stop: &dyn Fn() -> bool,
         observer: &mut dyn ClusterObserver,
@@ -215,13 +195,11 @@ impl Cluster<'_> {
             let now = noticed.lock().unwrap_or_else(PoisonError::into_inner).clone();
             if elapsed >= shown {
                 shown = elapsed + SHOW_EVERY;
-                let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
                 observer.show(&ClusterStatus {
                     dashboard_url: &self.dashboard_url,
                     token: self.token,
                     elapsed,
                     noticed: &now,
-                    others: (load(&beside.acknowledged), load(&beside.resent)),
                     primary: self.machines.primary(),
                     states: &chaos.states,
                     harms: chaos.done.len(),

@@ -82,11 +82,10 @@ fn tell(line: &str) {
 }
 
 fn figures(now: &ClusterStatus<'_>) -> String {
-    let (others, resent) = now.others;
     format!(
-        "{} readings acknowledged ({others} of them by others), {} sent again, longest wait {:.1} s, {} harms",
-        now.noticed.acknowledged + others,
-        now.noticed.resent + resent,
+        "{} readings acknowledged, {} sent again, longest wait {:.1} s, {} harms",
+        now.noticed.acknowledged,
+        now.noticed.resent,
         now.noticed.longest.as_secs_f64(),
         now.harms
     )

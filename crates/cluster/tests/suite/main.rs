@@ -53,7 +53,7 @@ fn harmed(kills: usize, meters: u16) {
         meters,
         collector: collector(),
     };
-    let result = run(&request, None, &|| false, &mut Told).expect("it runs").expect("it began");
+    let result = run(&request, &|| false, &mut Told).expect("it runs").expect("it began");
     println!("{}", report(&result, output::Format::Table).expect("a table"));
     assert!(result.is_good(), "{:?}", result.wrong);
     assert_eq!(result.harms, kills);
@@ -77,24 +77,31 @@ fn what_was_acknowledged_survives_500_harms() {
     harmed(kills, 16);
 }
 
-/// A program with the cluster, once its dashboard is there, and what it says.
-fn started(folder: &Path) -> (Child, BufReader<ChildStderr>) {
+/// A program with the cluster; a test that fails leaves none.
+struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The program, once its dashboard is there, and what it says.
+fn started(folder: &Path) -> (Program, BufReader<ChildStderr>) {
     collector();
     let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal-cluster"));
     command.env("TMPDIR", folder).args(["--cluster", "--format", "json"]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("it runs");
-    let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
+    let mut program = Program(command.spawn().expect("it runs"));
+    let mut said = BufReader::new(program.0.stderr.take().expect("it is piped"));
     let mut lines = String::new();
     while !lines.contains("the dashboard: http://") {
-        if said.read_line(&mut lines).is_ok_and(|bytes| bytes > 0) {
-            continue;
-        }
-        let _ = child.kill();
-        let ended = child.wait();
-        panic!("it does not start ({ended:?}): {lines}");
+        let read = said.read_line(&mut lines);
+        assert!(read.is_ok_and(|bytes| bytes > 0), "it does not start: {lines}");
     }
-    (child, said)
+    (program, said)
 }
 
 /// Processes that name a folder among their arguments.
@@ -115,12 +122,12 @@ fn ends_without_a_trace(signal: &str) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cluster{signal}"));
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).expect("a folder");
-    let (mut child, _said) = started(&folder);
+    let (mut program, _said) = started(&folder);
     // Three of NATS, two of PostgreSQL, and who clears up. Roles name the folder otherwise.
     assert!(processes_of(&folder) >= 6, "{}", processes_of(&folder));
-    let told = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+    let told = Command::new("kill").args([signal, &program.0.id().to_string()]).status().expect("kill runs");
     assert!(told.success());
-    let ended = child.wait().expect("it ends");
+    let ended = program.0.wait().expect("it ends");
     assert_eq!(ended.success(), signal != "-KILL", "{ended}");
     let begun = Instant::now();
     while std::fs::read_dir(&folder).expect("it is there").next().is_some() || processes_of(&folder) > 0 {

@@ -68,7 +68,7 @@ fn kubernetes_knows_all_that_its_files_say_and_pods_may_do_nothing_else() {
             commands += 1;
         }
     }
-    assert_eq!(commands, 2);
+    assert_eq!(commands, 3);
 }
 
 /// Nothing but what it needs, with bounds, and asked how it is.
@@ -161,7 +161,7 @@ fn compose_knows_all_that_its_file_says() {
             commands += 1;
         }
     }
-    assert_eq!(commands, 2);
+    assert_eq!(commands, 3);
     let text = text("compose/compose.yml");
     let folder = tempfile::tempdir().expect("a folder");
     for field in
@@ -217,6 +217,21 @@ fn secrets_are_copied_for_their_user_alone() {
     assert_eq!(std::fs::metadata(&copy).expect("there").permissions().mode() & 0o777, 0o600);
 }
 
+/// A user of the configuration of servers, from its key on.
+fn user<'a>(configuration: &'a str, key: &str) -> &'a str {
+    let from = configuration.find(key).expect(key);
+    configuration[from..].split("\n    }\n").next().expect("a user")
+}
+
+/// A worker and an api may do in containers what they may elsewhere.
+#[test]
+fn users_in_containers_are_those_of_the_servers() {
+    let (there, here) = (text("nats/nats-server.conf"), text("kubernetes/users.conf"));
+    for key in ["U_PUBLIC_KEY_OF_THE_WORKER", "U_PUBLIC_KEY_OF_THE_API"] {
+        assert_eq!(user(&there, key), user(&here, key));
+    }
+}
+
 /// NATS' own look at its files, with keys in the place of those that are to be put there.
 #[test]
 fn nats_takes_its_files() {
@@ -227,8 +242,8 @@ fn nats_takes_its_files() {
         std::fs::write(at("tls.crt"), certificate.cert.pem()).expect("written");
         std::fs::write(at("ca.crt"), certificate.cert.pem()).expect("written");
         std::fs::write(at("tls.key"), certificate.signing_key.serialize_pem()).expect("written");
-        let mut users = text(&format!("{folder}/users.conf"));
-        for who in ["U_PUBLIC_KEY_OF_THE_HALL", "U_PUBLIC_KEY_OF_THE_WORKER"] {
+        let mut users = text("kubernetes/users.conf");
+        for who in ["U_PUBLIC_KEY_OF_THE_HALL", "U_PUBLIC_KEY_OF_THE_WORKER", "U_PUBLIC_KEY_OF_THE_API"] {
             let key = nkeys::KeyPair::new_user().public_key();
             assert!(users.contains(who));
             users = users.replace(who, &key);
