@@ -7,7 +7,7 @@ use super::state::Link;
 use crate::clock;
 use crate::event::{self, CommandUpdate, Event};
 use crate::gateway::Route;
-use crate::store::{NewAlert, NewCommand, StoreError, Write, Written};
+use crate::store::{CommandRecord, NewAlert, NewCommand, StoreError, Write, Written};
 use crate::writer::{Done, LinkJob};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -47,6 +47,9 @@ impl Link {
             PendingCommit::Report { .. } => return None,
             PendingCommit::State { meter, .. } => self.state_of(*meter)?,
             PendingCommit::Command { command, .. } => Write::Command(command.clone()),
+            PendingCommit::NotGiven { meter, ticket } => {
+                Write::CommandNotGiven { meter: self.global(*meter), ticket: *ticket, at_ms: self.now_ms }
+            }
             PendingCommit::Progress { progress, .. } => Write::CommandProgress(progress.clone()),
             PendingCommit::Interval { meter, interval_s } => {
                 Write::IntervalOf { meter: self.global(*meter), interval_s: *interval_s }
@@ -204,7 +207,10 @@ impl Link {
                 if let Some(answer) = answer {
                     drop(answer.send(Err(store())));
                 }
-                self.store_state(command.meter.meter);
+                let NewCommand { meter, ticket, .. } = command;
+                // It may be durable all the same, where it was the answer that was lost.
+                self.store(PendingCommit::NotGiven { meter: meter.meter, ticket });
+                self.store_state(meter.meter);
             }
             PendingCommit::Provisioned { answer, .. } => drop(answer.send(Err(store()))),
             _ => self.keep(submitted),
@@ -260,6 +266,11 @@ impl Link {
                     state: record.state,
                 }));
             }
+            (PendingCommit::NotGiven { .. }, Written::Command(record)) => {
+                let CommandRecord { id, meter, state, .. } = *record;
+                self.tell(Event::Command(CommandUpdate { id, meter, state }));
+            }
+            (PendingCommit::NotGiven { .. }, _) => {}
             (PendingCommit::Alert(_), Written::Alert { alert, .. }) => self.tell(Event::Alert(alert)),
             (PendingCommit::Provisioned { provisioned, record, answer }, Written::Done) => {
                 let added = self.add(*provisioned, *record);

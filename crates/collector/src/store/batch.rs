@@ -320,6 +320,15 @@ impl Kept {
                 )?;
                 if done == Written::Unknown { Ok(done) } else { told(session, progress.id) }
             }
+            Write::CommandNotGiven { meter, ticket, at_ms } => {
+                let id = session.first(
+                    "UPDATE commands SET state = 'withdrawn', ended_ms = $3 WHERE meter = $1 AND ticket = $2 AND ended_ms IS NULL \
+                     RETURNING id",
+                    values![*meter, *ticket, *at_ms],
+                    |row| row.get(0),
+                )?;
+                id.map_or(Ok(Written::Unknown), |id| told(session, id))
+            }
             Write::OutboxPut(message) => self.put(session, message),
             Write::OutboxRemove { id } => {
                 let done = execute("DELETE FROM outbox WHERE id = $1", values![*id])?;

@@ -45,6 +45,14 @@ pub enum Write {
     Command(NewCommand),
     /// A command went on. [`Written::Command`], [`Written::Unknown`].
     CommandProgress(CommandProgress),
+    /// A command may have been given, by a transaction of which nobody knows what became: it is withdrawn where it is there, and not over.
+    /// [`Written::Command`], [`Written::Unknown`].
+    CommandNotGiven {
+        meter: GlobalMeterId,
+        /// As [`NewCommand::ticket`].
+        ticket: u32,
+        at_ms: i64,
+    },
     /// A token was made. [`Written::Token`].
     Token(NewToken),
     /// A token is good for nothing any more. [`Written::Done`], [`Written::Unknown`].

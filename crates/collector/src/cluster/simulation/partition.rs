@@ -10,7 +10,6 @@ use crate::cluster::packets::{PendingPackets, Succession};
 use crate::fence::LeaseNumber;
 use crate::gateway::{GatewayId, HeardPacket, Route};
 use crate::link::{Beginning, Inputs, Link, LinkHandle, Outcome, Parts, QueuedPacket, Submitted, link};
-use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::registry::Issued;
 use crate::store::{self, CommandRecord, StoreError};

@@ -47,6 +47,10 @@ pub(super) struct Rows {
     last_id: i64,
 }
 
+fn is_open(command: &CommandRecord) -> bool {
+    matches!(command.state, CommandState::Waiting | CommandState::Sent)
+}
+
 impl Rows {
     pub(super) fn new(slices: Slices, provisioned: Vec<MeterState>) -> Rows {
         let states = provisioned.iter().map(|state| (state.meter, state.clone())).collect();
@@ -64,8 +68,7 @@ impl Rows {
 
     /// Those that are not answered.
     pub(super) fn open_commands(&self) -> impl Iterator<Item = &CommandRecord> {
-        let open = |state| matches!(state, CommandState::Waiting | CommandState::Sent);
-        self.commands.values().filter(move |command| open(command.state))
+        self.commands.values().filter(|command| is_open(command))
     }
 
     pub(super) fn fence(&self, partition: Partition) -> Option<u64> {
@@ -146,6 +149,21 @@ impl Rows {
                         Some(mut record) => {
                             (record.state, record.attempts) = (progress.state, progress.attempts);
                             record.answer = progress.answer;
+                            commands.insert(record.id, record.clone());
+                            effects.push(Effect::Command(Box::new(record.clone())));
+                            Written::Command(Box::new(record))
+                        }
+                    }
+                }
+                Write::CommandNotGiven { meter, ticket, .. } => {
+                    let is_it = |record: &&CommandRecord| {
+                        (record.meter, record.ticket) == (*meter, *ticket) && is_open(record)
+                    };
+                    let mut all = commands.values().chain(self.commands.values());
+                    match all.find(is_it).cloned() {
+                        None => Written::Unknown,
+                        Some(mut record) => {
+                            record.state = CommandState::Withdrawn;
                             commands.insert(record.id, record.clone());
                             effects.push(Effect::Command(Box::new(record.clone())));
                             Written::Command(Box::new(record))

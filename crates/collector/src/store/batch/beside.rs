@@ -48,6 +48,7 @@ pub(in crate::store) fn write(session: Session<'_>, write: &Write) -> Result<Wri
         | Write::Alert(_)
         | Write::Command(_)
         | Write::CommandProgress(_)
+        | Write::CommandNotGiven { .. }
         | Write::OutboxPut(_)
         | Write::OutboxRemove { .. } => {
             Err(SqlError::Stored("a meter's reports and commands are its link's to write".to_owned()))

@@ -13,6 +13,7 @@ use wire::meter::{Answer, Command, CommandResult, MessageKind, Order, Suite};
 on_each_engine!(
     alerts_are_seen_once,
     a_command_goes_its_way_and_ends_once,
+    a_command_that_may_have_been_given_is_withdrawn_where_it_was,
     tokens_and_actions_are_kept_without_secrets,
     what_waits_to_be_forwarded_is_bounded_and_kept_once,
 );
@@ -88,6 +89,25 @@ fn a_command_goes_its_way_and_ends_once(engine: Engine) {
     assert_eq!((shown.sent_ms, shown.ended_ms), (Some(NOW_MS + 1000), Some(NOW_MS + 3000)));
     assert_eq!(store.reader().commands(1.into(), 0).expect("commands"), [shown]);
     assert!(store.reader().open_commands().expect("commands").is_empty());
+}
+
+fn a_command_that_may_have_been_given_is_withdrawn_where_it_was(engine: Engine) {
+    let place = engine.place();
+    let mut store = place.open();
+    add(&mut store, [1, 2]);
+    let give = |meter: u16, ticket| {
+        let (order, by) = (Order::Command(Command::Reboot), "Ada".to_owned());
+        Write::Command(NewCommand { meter: meter.into(), ticket, order, by, created_ms: NOW_MS })
+    };
+    store.commit(vec![give(1, 5), give(1, 6), give(2, 5)]).expect("there is room");
+    let not_given = |ticket| Write::CommandNotGiven { meter: 1.into(), ticket, at_ms: NOW_MS + 1000 };
+    let written = store.commit(vec![not_given(5), not_given(5), not_given(7)]).expect("there is room");
+    let Written::Command(withdrawn) = &written[0] else { panic!("{written:?}") };
+    let said = (withdrawn.id, withdrawn.state, withdrawn.ended_ms);
+    assert_eq!(said, (1, CommandState::Withdrawn, Some(NOW_MS + 1000)));
+    assert_eq!(written[1..], [Written::Unknown, Written::Unknown]);
+    let open = store.reader().open_commands().expect("commands");
+    assert_eq!(open.iter().map(|command| command.id).collect::<Vec<_>>(), [2, 3]);
 }
 
 fn tokens_and_actions_are_kept_without_secrets(engine: Engine) {
