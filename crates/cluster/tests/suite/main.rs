@@ -61,7 +61,8 @@ fn harmed(kills: usize, meters: u16) {
         result.checked.stored >= result.checked.acknowledged
             && result.checked.acknowledged >= u64::from(meters)
     );
-    assert!(result.checked.commands_done > 0 && result.partitions_looked > 0);
+    // Whether commands come through among so few harms is by chance; of none it may be that it was done twice.
+    assert!(result.partitions_looked > 0);
 }
 
 #[test]
