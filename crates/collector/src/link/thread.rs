@@ -33,7 +33,11 @@ impl Link {
             select! {
                 recv(self.done) -> done => if let Ok(done) = done { self.now(); self.done(done) },
                 recv(self.verifiers.opened) -> opened => if let Ok(opened) = opened { self.now(); self.opened(opened) },
-                recv(inputs.requests) -> ask => first = ask.ok(),
+                recv(inputs.requests) -> ask => match ask {
+                    Ok(ask) => first = Some(ask),
+                    // Nobody is left who could tell it to stop.
+                    Err(_) => break,
+                },
                 recv(inputs.packets) -> packet => if let Ok(packet) = packet { self.now(); self.heard(packet) },
                 default(timeout) => {}
             }
