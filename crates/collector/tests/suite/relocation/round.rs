@@ -90,6 +90,11 @@ fn what_changes_while_it_is_copied_is_found() {
         let error = relocation.freeze().expect_err("a service has it");
         assert!(matches!(error, StoreError::InUse { .. }), "{error:?}");
         drop(store);
+        // A server notices that its lock is free a moment later.
+        while let Err(error) = relocation.freeze() {
+            assert!(matches!(error, StoreError::InUse { .. }), "{error:?}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
         let settled = relocation.settle(|_| {}).expect("compared");
         settled.leave().expect("left").open().expect("opened");
         let (file, back) = (TestStore::new(), TestStore::new());
