@@ -6,7 +6,8 @@
 //!
 //! `postgres` beside them: the same with PostgreSQL, Debian's, with a server of its own in that folder that syncs as it is set by itself,
 //! and reads as a server that has been there for a while (`ANALYZE`); 10 million readings need 4 GB. `backup` with it: how long a dump, what
-//! restores it, and a copy of the whole server take, of a million (docs/operations.md).
+//! restores it, and a copy of the whole server take, of a million (docs/operations.md). `WATTSEAL_TIMES=10` before `queries postgres`: ten times
+//! as many meters, each thousand with the readings of the first; 100 million readings need 30 GB.
 
 use collector::api::{Consumption, Readings};
 use collector::store::{
@@ -189,6 +190,13 @@ fn quantiles(times: &mut [Duration]) -> String {
     format!("p50 {:.2} ms, p99 {:.2} ms, longest {:.2} ms", at(0.5), at(0.99), at(1.0))
 }
 
+/// What is in the database.
+struct Filled {
+    range: Range<i64>,
+    /// [`METERS`] meters so often.
+    times: u16,
+}
+
 /// Every meter's readings: 2,800 of each 10,000 three hours apart, a year long, and the rest 10 s apart, until `end`.
 fn fill(store: &mut Store, readings: usize) -> Result<Range<i64>, Box<dyn Error>> {
     let each = readings / usize::from(METERS);
@@ -219,30 +227,69 @@ fn fill(store: &mut Store, readings: usize) -> Result<Range<i64>, Box<dyn Error>
     Ok(begin..time(each))
 }
 
+/// The first thousand meters lie this far apart from the next: whole rows of `used_by_time`.
+const METERS_APART: u16 = 1024;
+
+/// What the store wrote of some meters, again for others until there are `times` as many, by the server itself: as much as the store would
+/// have written of them, and sooner.
+fn multiply(server: &Server, times: u16) {
+    let began = Instant::now();
+    let of_meter = |table: &str, columns: &str| {
+        format!(
+            "INSERT INTO {table} SELECT meter + {METERS_APART} * time, {columns} FROM {table}, generate_series(1, {times} - 1) AS time"
+        )
+    };
+    for (table, columns) in [
+        ("meters", "epoch, label, state, interval_s, added_ms, revoked_ms"),
+        ("readings", "at_s, epoch, n, energy_dwh, heard_ms, flags, power_w, rssi_dbm"),
+        ("rollups", "level, start_s, readings, used_dwh, power_min_w, power_max_w, power_sum_w"),
+    ] {
+        server.sql("postgres", &of_meter(table, columns));
+    }
+    server.sql(
+        "postgres",
+        &format!(
+            "INSERT INTO used_by_time SELECT level, start_s, meters + {METERS_APART} / 128 * time, used_dwh \
+             FROM used_by_time, generate_series(1, {times} - 1) AS time"
+        ),
+    );
+    let readings =
+        server.sql("postgres", "SELECT count(*), pg_database_size('postgres') >> 20 FROM readings");
+    println!(
+        "{times} times as many meters after {:.0} s: readings, MB: {readings}",
+        began.elapsed().as_secs_f64()
+    );
+}
+
 fn queries(engine: Engine) -> Result<(), Box<dyn Error>> {
     let readings = std::env::var("WATTSEAL_READINGS").map_or(Ok(10_000_000), |number| number.parse())?;
+    let times: u16 = std::env::var("WATTSEAL_TIMES").map_or(Ok(1), |number| number.parse())?;
     let database = Database::new(engine)?;
     let mut store = open(&database)?;
-    let range = fill(&mut store, readings)?;
+    let filled = Filled { range: fill(&mut store, readings)?, times };
+    match &database.server {
+        Some(server) if times > 1 => multiply(server, times),
+        _ => {}
+    }
     database.settle();
     let reader = store.reader();
     let seed = 7;
     let mut rng = StdRng::seed_from_u64(seed);
     let mut all = Vec::new();
-    type Ask = fn(&Reader, &Range<i64>, &mut StdRng) -> Result<usize, Box<dyn Error>>;
+    type Ask = fn(&Reader, &Filled, &mut StdRng) -> Result<usize, Box<dyn Error>>;
     let kinds: [(&str, Ask); 7] = [
-        ("raw, an hour", |reader, range, rng| series(reader, range, rng, Resolution::Raw, 3600)),
-        ("raw, a day", |reader, range, rng| series(reader, range, rng, Resolution::Raw, DAY_S)),
-        ("hours, a month", |reader, range, rng| series(reader, range, rng, Resolution::Hour, 30 * DAY_S)),
-        ("days, a year", |reader, range, rng| series(reader, range, rng, Resolution::Day, 365 * DAY_S)),
-        ("all meters, 10 days by hour", |reader, range, rng| {
-            consumption(reader, range, rng, Interval::Hour, 10 * DAY_S)
+        ("raw, an hour", |reader, filled, rng| series(reader, filled, rng, Resolution::Raw, 3600)),
+        ("raw, a day", |reader, filled, rng| series(reader, filled, rng, Resolution::Raw, DAY_S)),
+        ("hours, a month", |reader, filled, rng| series(reader, filled, rng, Resolution::Hour, 30 * DAY_S)),
+        ("days, a year", |reader, filled, rng| series(reader, filled, rng, Resolution::Day, 365 * DAY_S)),
+        ("all meters, 10 days by hour", |reader, filled, rng| {
+            consumption(reader, filled, rng, Interval::Hour, 10 * DAY_S)
         }),
-        ("all meters, a month by day", |reader, range, rng| {
-            consumption(reader, range, rng, Interval::Day, 30 * DAY_S)
+        ("all meters, a month by day", |reader, filled, rng| {
+            consumption(reader, filled, rng, Interval::Day, 30 * DAY_S)
         }),
-        ("all meters, a year by month", |reader, range, rng| {
-            consumption(reader, range, rng, Interval::Month, 365 * DAY_S)
+        ("all meters, a year by month", |reader, filled, rng| {
+            consumption(reader, filled, rng, Interval::Month, 365 * DAY_S)
         }),
     ];
     for (name, ask) in kinds {
@@ -250,7 +297,7 @@ fn queries(engine: Engine) -> Result<(), Box<dyn Error>> {
         let busy_before_s = processor_s()?;
         for _ in 0..ASKED {
             let began = Instant::now();
-            rows += ask(&reader, &range, &mut rng)?;
+            rows += ask(&reader, &filled, &mut rng)?;
             took.push(began.elapsed());
         }
         let busy_ms = (processor_s()? - busy_before_s) * 1e3 / ASKED as f64;
@@ -267,7 +314,7 @@ fn queries(engine: Engine) -> Result<(), Box<dyn Error>> {
         for _ in 0..20 {
             let new = Reader::open(&database.place)?;
             let began = Instant::now();
-            ask(&new, &range, &mut rng)?;
+            ask(&new, &filled, &mut rng)?;
             took.push(began.elapsed());
         }
         println!("{name}, the first question of a connection: {}", quantiles(&mut took));
@@ -280,7 +327,7 @@ fn queries(engine: Engine) -> Result<(), Box<dyn Error>> {
 
 fn series(
     reader: &Reader,
-    range: &Range<i64>,
+    Filled { range, times }: &Filled,
     rng: &mut StdRng,
     resolution: Resolution,
     length_s: i64,
@@ -288,7 +335,7 @@ fn series(
     // Half of what is asked is of the last two days: what people look at.
     let earliest = if rng.random() { range.start } else { range.end - 2 * DAY_S };
     let from_s = rng.random_range(earliest..range.end);
-    let meter = rng.random_range(1..=METERS);
+    let meter = METERS_APART * rng.random_range(0..*times) + rng.random_range(1..=METERS);
     let query = ReadingsQuery {
         meter: meter.into(),
         from_s,
@@ -305,7 +352,7 @@ fn series(
 
 fn consumption(
     reader: &Reader,
-    range: &Range<i64>,
+    Filled { range, times }: &Filled,
     rng: &mut StdRng,
     resolution: Interval,
     length_s: i64,
