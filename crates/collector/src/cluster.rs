@@ -31,7 +31,7 @@ mod subject;
 pub mod worker;
 
 pub use connection::{ClusterError, Nats};
-pub use envelope::{PacketDown, PacketUp};
+pub use envelope::{MOST_TOGETHER, PacketDown, PacketUp, apart, together};
 pub use health::HealthListen;
 pub use name::{NoName, RoleName};
 pub use nkey::make_nkey;

@@ -30,6 +30,6 @@ pub(crate) use end::End;
 pub(crate) use handle::Inputs;
 pub use handle::{LinkHandle, MeterStatus, Snapshot};
 pub(crate) use pending::Submitted;
-pub(crate) use receipt::{Outcome, QueuedPacket, Receipt};
+pub(crate) use receipt::{Outcome, QueuePlace, QueuedPacket, Receipt};
 #[cfg(test)]
 pub(crate) use state::Link;

@@ -4,12 +4,40 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use wire::meter::MOST_PACKET_BYTES;
 
-/// The first byte of each.
-const VERSION: u8 = 1;
+/// The first byte of each message.
+const VERSION: u8 = 2;
+/// Of a message at most: with more of them each costs hardly less.
+pub const MOST_TOGETHER: usize = 32;
 /// The strength where it is not known, as in a UDP gateway's datagrams.
 const NOT_KNOWN: i8 = 127;
-/// Packets of a message: docs/protocol.md, "Packets".
+/// Packets of a meter's message: docs/protocol.md, "Packets".
 const MOST_PACKETS: usize = 3;
+
+/// What some packets are as one message, in their order; at most [`MOST_TOGETHER`], as they are by `to_bytes`.
+#[must_use]
+pub fn together<B: AsRef<[u8]>>(packets: &[B]) -> Vec<u8> {
+    let mut bytes = vec![VERSION];
+    for packet in packets {
+        // At most 211: what `PacketDown` has of three.
+        bytes.push(packet.as_ref().len() as u8);
+        bytes.extend(packet.as_ref());
+    }
+    bytes
+}
+
+/// The packets of a message, for `from_bytes`; `None` for what is no message.
+#[must_use]
+pub fn apart(bytes: &[u8]) -> Option<Vec<&[u8]>> {
+    let mut rest = bytes.strip_prefix(&[VERSION])?;
+    let mut packets = Vec::new();
+    while !rest.is_empty() {
+        let [length] = take(&mut rest)?;
+        let (packet, behind) = rest.split_at_checked(usize::from(length))?;
+        packets.push(packet);
+        rest = behind;
+    }
+    (1..=MOST_TOGETHER).contains(&packets.len()).then_some(packets)
+}
 
 /// A packet that a gateway heard.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +69,7 @@ pub struct PacketDown {
 impl PacketUp {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![VERSION];
-        bytes.extend(self.trace);
+        let mut bytes = self.trace.to_vec();
         bytes.extend(self.heard_ms.to_be_bytes());
         bytes.extend(self.rssi_dbm.unwrap_or(NOT_KNOWN).to_be_bytes());
         put_origin(&mut bytes, self.input, self.peer);
@@ -53,7 +80,7 @@ impl PacketUp {
     /// `None` for what is none.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<PacketUp> {
-        let mut rest = bytes.strip_prefix(&[VERSION])?;
+        let mut rest = bytes;
         let trace = take(&mut rest)?;
         let heard_ms = i64::from_be_bytes(take(&mut rest)?);
         let rssi_dbm = i8::from_be_bytes(take(&mut rest)?);
@@ -66,7 +93,7 @@ impl PacketUp {
 impl PacketDown {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![VERSION];
+        let mut bytes = Vec::new();
         put_origin(&mut bytes, self.input, self.peer);
         for packet in &self.packets {
             // At most 61.
@@ -79,7 +106,7 @@ impl PacketDown {
     /// `None` for what is none.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<PacketDown> {
-        let mut rest = bytes.strip_prefix(&[VERSION])?;
+        let mut rest = bytes;
         let (input, peer) = take_origin(&mut rest)?;
         let mut packets = Vec::new();
         while !rest.is_empty() {
@@ -159,14 +186,18 @@ mod tests {
             packet: vec![0x4f, 8],
         };
         let origin = [0, 2, 4, 10, 0, 0, 2, 30, 198];
-        let head = [&[1][..], b"0123456789abcdef", &[0, 0, 0, 0, 0, 0, 0, 1, 0xc3], &origin].concat();
+        let head = [&b"0123456789abcdef"[..], &[0, 0, 0, 0, 0, 0, 0, 1, 0xc3], &origin].concat();
         assert_eq!(up.to_bytes(), [&head[..], &[0x4f, 8]].concat());
         assert_eq!(PacketUp::from_bytes(&head), None);
         let down = PacketDown { input: 2, peer, packets: vec![vec![0x4f, 8], vec![1]] };
-        assert_eq!(down.to_bytes(), [&[1][..], &origin, &[2, 0x4f, 8, 1, 1]].concat());
-        for none in [&[][..], &[1], &[1, 0, 2, 0], &[1, 0, 2, 0, 0], &[1, 0, 2, 0, 2, 1], &[2, 0, 2, 0, 1, 1]]
-        {
+        assert_eq!(down.to_bytes(), [&origin[..], &[2, 0x4f, 8, 1, 1]].concat());
+        for none in [&[][..], &[0, 2, 0], &[0, 2, 0, 0], &[0, 2, 0, 2, 1], &[0, 2, 7, 1, 1]] {
             assert_eq!(PacketDown::from_bytes(none), None, "{none:?}");
+        }
+        assert_eq!(together(&[&[7, 8][..], &[9]]), [2, 2, 7, 8, 1, 9]);
+        let many = together(&[[0]; MOST_TOGETHER + 1]);
+        for none in [&[][..], &[2], &[1, 1, 9], &[2, 2, 9], &[2, 1, 9, 1], &many] {
+            assert_eq!(apart(none), None, "{none:?}");
         }
     }
 
@@ -198,15 +229,24 @@ mod tests {
         }
 
         #[test]
+        fn packets_go_together(packets in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..=211), 1..=MOST_TOGETHER)) {
+            let message = together(&packets);
+            prop_assert_eq!(apart(&message), Some(packets.iter().map(Vec::as_slice).collect()));
+        }
+
+        #[test]
         fn any_bytes_are_a_packet_or_nothing(mut bytes in prop::collection::vec(any::<u8>(), 0..140), ours: bool) {
-            if ours && let Some(first) = bytes.first_mut() {
-                *first = 1;
-            }
             if let Some(up) = PacketUp::from_bytes(&bytes) {
                 prop_assert_eq!(up.to_bytes(), bytes.clone());
             }
             if let Some(down) = PacketDown::from_bytes(&bytes) {
-                prop_assert_eq!(down.to_bytes(), bytes);
+                prop_assert_eq!(down.to_bytes(), bytes.clone());
+            }
+            if ours && let Some(first) = bytes.first_mut() {
+                *first = VERSION;
+            }
+            if let Some(packets) = apart(&bytes) {
+                prop_assert_eq!(together(&packets), bytes.clone());
             }
         }
     }

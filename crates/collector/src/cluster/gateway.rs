@@ -2,7 +2,7 @@
 //! nothing, and holds what fits; all else is lost, as by radio, and counted.
 
 use super::connection::{ClusterError, Connection, MOST_IN_FLIGHT, Nats};
-use super::envelope::{PacketDown, PacketUp};
+use super::envelope::{MOST_TOGETHER, PacketDown, PacketUp, apart, together};
 use super::health::{Figures, HealthListen};
 use super::limits::Limits;
 use super::name::RoleName;
@@ -17,7 +17,7 @@ use crate::partition::finest_slice_of_packet;
 use crate::traces::{PacketSpans, new_trace};
 use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use opentelemetry::trace::TraceId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::Future;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -26,11 +26,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{interval, sleep};
+use tokio::time::{interval, sleep, sleep_until};
 use tokio_stream::StreamExt;
 
 /// Packets that wait to be published at most.
 const MOST_WAITING: usize = 4096;
+/// A packet waits no longer than that for the one before it to be stored.
+const TOGETHER_WITHIN: Duration = Duration::from_millis(10);
 /// Packets were stored for so long, each of them.
 const FINE_AFTER: Duration = Duration::from_secs(1);
 /// After a subscription ended, which it never should.
@@ -176,7 +178,14 @@ impl Gateway {
                 let subject = subject::down(network, &self.name);
                 tasks.spawn(sender.clone().listen(connection.clone(), network, subject));
             }
-            let publisher = Publisher { connection, name: self.name, status, counts };
+            let publisher = Publisher {
+                connection,
+                name: self.name,
+                status,
+                counts,
+                slices: HashMap::new(),
+                stored: JoinSet::new(),
+            };
             tasks.spawn(publisher.publish(to_publish));
             // They go on for ever.
             tasks.join_next().await;
@@ -201,70 +210,142 @@ fn figures(counts: &Arc<Counts>) -> Figures {
     })
 }
 
+/// A network, and one of its finest slices: what has a subject.
+type SliceOf = (NetworkId, u8);
+
+/// What of a slice is on its way into the stream: while JetStream stores a message, the packets that are heard wait, and are the next one.
+#[derive(Default)]
+struct Slice {
+    /// Messages that are not stored yet.
+    on_the_way: usize,
+    waiting: Vec<(Vec<u8>, Option<Box<PacketSpans>>)>,
+    /// When the first of them was heard.
+    since: Option<Instant>,
+}
+
+impl Slice {
+    fn is_due(&self) -> bool {
+        !self.waiting.is_empty() && self.on_the_way == 0 || self.waiting.len() >= MOST_TOGETHER
+    }
+}
+
+/// What became of a message with so many packets.
+type Stored = (SliceOf, usize, Result<(), PublishError>);
+
 /// The way up.
 struct Publisher {
     connection: Connection,
     name: RoleName,
     status: Status,
     counts: Arc<Counts>,
+    slices: HashMap<SliceOf, Slice>,
+    stored: JoinSet<Stored>,
 }
 
 impl Publisher {
-    async fn publish(self, mut heard: mpsc::Receiver<(NetworkId, HeardPacket, SystemTime)>) {
-        let mut stored: JoinSet<Result<(), PublishError>> = JoinSet::new();
+    async fn publish(mut self, mut heard: mpsc::Receiver<(NetworkId, HeardPacket, SystemTime)>) {
         // When a packet was not stored last, and whether one was since.
         let (mut failed_at, mut stored_since): (Option<Instant>, bool) = (None, false);
         let mut ticks = interval(FINE_AFTER);
         loop {
+            let earliest = self.slices.values().filter_map(|slice| slice.since).min();
+            let waited = earliest.map(|since| since + TOGETHER_WITHIN);
             tokio::select! {
-                packet = heard.recv(), if stored.len() < MOST_IN_FLIGHT => {
+                packet = heard.recv(), if self.stored.len() < MOST_IN_FLIGHT => {
                     let Some((network, packet, heard_at)) = packet else { return };
-                    if !self.connection.is_connected() {
-                        // What waited would be too late.
-                        count(&self.counts.away);
-                        continue;
-                    }
-                    let finest = finest_slice_of_packet(&packet.bytes);
-                    let trace = new_trace();
-                    let spans = PacketSpans::of(trace, network, &packet.bytes, heard_at);
-                    tracing::debug!(trace_id = %trace, network = network.named(), "a packet is heard");
-                    let bytes = up(packet, trace, heard_at).to_bytes();
-                    let subject = subject::up(network, finest, &self.name);
-                    match self.connection.jetstream.publish(subject, bytes.into()).await {
-                        Ok(acknowledgement) => drop(stored.spawn(async move {
-                            acknowledgement.await?;
-                            if let Some(spans) = spans {
-                                spans.first("hear");
-                            }
-                            Ok(())
-                        })),
-                        Err(_) => count(&self.counts.full),
-                    }
+                    self.heard(network, packet, heard_at).await;
                 }
-                Some(outcome) = stored.join_next() => match outcome {
-                    Ok(Ok(())) => {
-                        count(&self.counts.published);
+                Some(outcome) = self.stored.join_next() => match outcome {
+                    Ok((of, packets, Ok(()))) => {
+                        self.counts.published.fetch_add(packets as u64, Ordering::Relaxed);
                         stored_since = true;
+                        self.came_back(of).await;
                     }
-                    Ok(Err(error)) => {
-                        count(&self.counts.refused);
+                    Ok((of, packets, Err(error))) => {
+                        self.counts.refused.fetch_add(packets as u64, Ordering::Relaxed);
                         (failed_at, stored_since) = (Some(Instant::now()), false);
-                        self.status.trouble(Part::JetStream, match error.kind() {
-                            PublishErrorKind::StreamNotFound => "packets are not stored: there is no stream for them; has a worker made it? \
-                                 A worker makes it at its start".to_owned(),
-                            PublishErrorKind::TimedOut => "packets are not stored: JetStream does not answer. Either it has no leader, \
-                                 or this user may not publish these subjects: the log says what the server said".to_owned(),
-                            _ => format!("packets are not stored: {}", super::connection::chain(&error)),
-                        });
+                        self.status.trouble(Part::JetStream, not_stored(&error));
+                        self.came_back(of).await;
                     }
                     // It was not cancelled, and does not panic.
                     Err(_) => {}
                 },
+                () = sleep_until(waited.unwrap_or_else(Instant::now).into()), if waited.is_some() => {
+                    let old = |slice: &Slice| slice.since.is_some_and(|since| since.elapsed() >= TOGETHER_WITHIN);
+                    let old: Vec<SliceOf> = self.slices.iter().filter(|(_, slice)| old(slice)).map(|(of, _)| *of).collect();
+                    for of in old {
+                        self.send(of).await;
+                    }
+                }
                 _ = ticks.tick() => if stored_since && failed_at.is_none_or(|at| at.elapsed() > FINE_AFTER) {
                     self.status.fine(Part::JetStream);
                 },
             }
         }
+    }
+
+    async fn heard(&mut self, network: NetworkId, packet: HeardPacket, heard_at: SystemTime) {
+        if !self.connection.is_connected() {
+            // What waited would be too late.
+            count(&self.counts.away);
+            return;
+        }
+        let of = (network, finest_slice_of_packet(&packet.bytes));
+        let trace = new_trace();
+        let spans = PacketSpans::of(trace, network, &packet.bytes, heard_at);
+        tracing::debug!(trace_id = %trace, network = network.named(), "a packet is heard");
+        let slice = self.slices.entry(of).or_default();
+        slice.waiting.push((up(packet, trace, heard_at).to_bytes(), spans));
+        slice.since.get_or_insert_with(Instant::now);
+        if slice.is_due() {
+            self.send(of).await;
+        }
+    }
+
+    /// A message of this slice is on its way no more.
+    async fn came_back(&mut self, of: SliceOf) {
+        let slice = self.slices.entry(of).or_default();
+        slice.on_the_way -= 1;
+        if slice.is_due() {
+            self.send(of).await;
+        }
+    }
+
+    /// Publishes what waits of a slice.
+    async fn send(&mut self, (network, finest): SliceOf) {
+        let slice = self.slices.entry((network, finest)).or_default();
+        slice.since = None;
+        let (packets, spans): (Vec<_>, Vec<_>) = slice.waiting.drain(..).unzip();
+        let subject = subject::up(network, finest, &self.name);
+        match self.connection.jetstream.publish(subject, together(&packets).into()).await {
+            Ok(acknowledgement) => {
+                slice.on_the_way += 1;
+                self.stored.spawn(async move {
+                    let stored = acknowledgement.await.map(drop);
+                    if stored.is_ok() {
+                        spans.iter().flatten().for_each(|spans| spans.first("hear"));
+                    }
+                    ((network, finest), packets.len(), stored)
+                });
+            }
+            Err(_) => drop(self.counts.full.fetch_add(packets.len() as u64, Ordering::Relaxed)),
+        }
+    }
+}
+
+fn not_stored(error: &PublishError) -> String {
+    match error.kind() {
+        PublishErrorKind::StreamNotFound => {
+            "packets are not stored: there is no stream for them; has a worker made it? \
+             A worker makes it at its start"
+                .to_owned()
+        }
+        PublishErrorKind::TimedOut => {
+            "packets are not stored: JetStream does not answer. Either it has no leader, \
+             or this user may not publish these subjects: the log says what the server said"
+                .to_owned()
+        }
+        _ => format!("packets are not stored: {}", super::connection::chain(error)),
     }
 }
 
@@ -303,14 +384,17 @@ impl Sender {
         }
     }
 
-    fn send(&self, network: NetworkId, bytes: &[u8]) {
-        match PacketDown::from_bytes(bytes) {
-            // An input is of one network, whatever workers of another say.
-            Some(PacketDown { input, peer, packets }) if self.inputs.get(&input) == Some(&network) => {
-                self.counts.sent.fetch_add(packets.len() as u64, Ordering::Relaxed);
-                self.gateways.transmit(Route { gateway: GatewayId(input), peer }, &packets);
+    fn send(&self, network: NetworkId, message: &[u8]) {
+        let Some(packets) = apart(message) else { return count(&self.counts.bad) };
+        for bytes in packets {
+            match PacketDown::from_bytes(bytes) {
+                // An input is of one network, whatever workers of another say.
+                Some(PacketDown { input, peer, packets }) if self.inputs.get(&input) == Some(&network) => {
+                    self.counts.sent.fetch_add(packets.len() as u64, Ordering::Relaxed);
+                    self.gateways.transmit(Route { gateway: GatewayId(input), peer }, &packets);
+                }
+                _ => count(&self.counts.bad),
             }
-            _ => count(&self.counts.bad),
         }
     }
 }

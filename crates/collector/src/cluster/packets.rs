@@ -1,61 +1,107 @@
-//! What JetStream is told of a partition's packets, and by which consumer they come: the rules, without the server.
+//! What JetStream is told of a partition's packets, of which a message has one or more, and by which consumer they come: the rules, without the server.
 
 use super::subject;
 use crate::fence::{Fence, LeaseNumber};
-use crate::link::{Outcome, Receipt};
+use crate::link::{Outcome, QueuePlace, Receipt};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// Packets that are not done with. `R`: where what is said of one goes.
+/// Messages of which packets are not done with. `R`: where what is said of one goes.
 #[derive(Debug)]
-pub(super) struct PendingPackets<R> {
+pub(super) struct PendingMessages<R> {
     fence: Arc<Fence>,
     /// By their numbers in the stream.
-    packets: HashMap<u64, Pending<R>>,
-    became: UnboundedSender<(u64, Outcome)>,
+    messages: HashMap<u64, Pending<R>>,
+    became: UnboundedSender<(QueuePlace, Outcome)>,
 }
 
 #[derive(Debug)]
 struct Pending<R> {
     reply: R,
-    /// The link has it, and did not say yet what became of it.
-    in_hand: bool,
+    packets: Vec<State>,
+    /// JetStream was told, since it came last, that it is to come again.
+    asked_again: bool,
 }
 
-impl<R: Clone> PendingPackets<R> {
-    /// None yet; and what becomes of them, for [`PendingPackets::became`].
-    pub(super) fn new(fence: Arc<Fence>) -> (PendingPackets<R>, UnboundedReceiver<(u64, Outcome)>) {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// It is to be handed to the link.
+    Waits,
+    /// The link has it, and did not say yet what became of it.
+    InHand,
+    Done,
+}
+
+/// What JetStream is to be told of a message.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Said<R> {
+    /// All that was in it is done with: so many packets.
+    Done(R, usize),
+    /// Some of it is to come again.
+    Again(R),
+}
+
+impl<R: Clone> PendingMessages<R> {
+    /// None yet; and what becomes of their packets, for [`PendingMessages::became`].
+    pub(super) fn new(fence: Arc<Fence>) -> (PendingMessages<R>, UnboundedReceiver<(QueuePlace, Outcome)>) {
         let (became, hears) = unbounded_channel();
-        (PendingPackets { fence, packets: HashMap::new(), became }, hears)
+        (PendingMessages { fence, messages: HashMap::new(), became }, hears)
     }
 
-    /// A packet came. `None`: it came again while the link has it. That would be nothing new to the link, and so be done with, before what it led
-    /// to the first time is durable.
-    pub(super) fn receipt(&mut self, sequence: u64, reply: R) -> Option<Receipt> {
+    /// A message with so many packets came. Which of them go to the link: not those that it has, which came again with the message. They would be nothing new
+    /// to it, and so be done with, before what they led to the first time is durable.
+    pub(super) fn receipts(&mut self, message: u64, reply: R, packets: u8) -> Vec<Receipt> {
+        let waits = || vec![State::Waits; usize::from(packets)];
+        let pending = self.messages.entry(message).or_insert_with(|| Pending {
+            reply: reply.clone(),
+            packets: waits(),
+            asked_again: false,
+        });
         // Delivered again, it is the later one that is heard.
-        let before = self.packets.insert(sequence, Pending { reply, in_hand: true });
-        if before.is_some_and(|before| before.in_hand) {
-            return None;
+        (pending.reply, pending.asked_again) = (reply, false);
+        let mut receipts = Vec::new();
+        for (packet, state) in (0..packets).zip(&mut pending.packets) {
+            if *state == State::Waits {
+                *state = State::InHand;
+                receipts.push(Receipt::new(QueuePlace { message, packet }, self.became.clone()));
+            }
         }
-        Some(Receipt::new(sequence, self.became.clone()))
+        receipts
     }
 
-    /// Where JetStream is to be told what became of a packet: nowhere when the lease is over.
-    pub(super) fn became(&mut self, sequence: u64, outcome: Outcome) -> Option<R> {
-        let reply = match outcome {
-            Outcome::Done => self.packets.remove(&sequence).map(|pending| pending.reply),
-            Outcome::Again => self.packets.get_mut(&sequence).map(|pending| {
-                pending.in_hand = false;
-                pending.reply.clone()
-            }),
+    /// What JetStream is to be told after this became of a packet: nothing yet, or nothing any more when the lease is over.
+    pub(super) fn became(
+        &mut self,
+        QueuePlace { message, packet }: QueuePlace,
+        outcome: Outcome,
+    ) -> Option<Said<R>> {
+        let pending = self.messages.get_mut(&message)?;
+        let said = match outcome {
+            Outcome::Done => {
+                *pending.packets.get_mut(usize::from(packet))? = State::Done;
+                if pending.packets.iter().any(|state| *state != State::Done) {
+                    return None;
+                }
+                let pending = self.messages.remove(&message)?;
+                Said::Done(pending.reply, pending.packets.len())
+            }
+            Outcome::Again => {
+                *pending.packets.get_mut(usize::from(packet))? = State::Waits;
+                if std::mem::replace(&mut pending.asked_again, true) {
+                    return None;
+                }
+                Said::Again(pending.reply.clone())
+            }
         };
-        reply.filter(|_| self.fence.holds())
+        self.fence.holds().then_some(said)
     }
 
-    /// How many there are.
+    /// How many packets there are.
     pub(super) fn count(&self) -> usize {
-        self.packets.len()
+        let left =
+            |pending: &Pending<R>| pending.packets.iter().filter(|state| **state != State::Done).count();
+        self.messages.values().map(left).sum()
     }
 }
 
@@ -121,26 +167,57 @@ mod tests {
 
     #[test]
     fn a_packet_that_comes_again_while_the_link_has_it_is_not_done_with_before() {
-        let (mut pending, mut said) = PendingPackets::new(fence());
-        let first = pending.receipt(5, "first").expect("it is new");
-        assert!(pending.receipt(5, "second").is_none(), "the link has it");
+        let (mut pending, mut said) = PendingMessages::new(fence());
+        let first = pending.receipts(5, "first", 1);
+        assert_eq!(first.len(), 1);
+        assert!(pending.receipts(5, "second", 1).is_empty(), "the link has it");
         assert!(said.try_recv().is_err());
         drop(first);
-        let (sequence, outcome) = said.try_recv().expect("it is told");
-        assert_eq!((outcome, pending.became(sequence, outcome)), (Outcome::Again, Some("second")));
-        pending.receipt(5, "third").expect("the link has it no more").done();
-        let (sequence, outcome) = said.try_recv().expect("it is told");
-        assert_eq!((outcome, pending.became(sequence, outcome)), (Outcome::Done, Some("third")));
+        let (place, outcome) = said.try_recv().expect("it is told");
+        assert_eq!(pending.became(place, outcome), Some(Said::Again("second")));
+        pending.receipts(5, "third", 1).into_iter().for_each(Receipt::done);
+        let (place, outcome) = said.try_recv().expect("it is told");
+        assert_eq!(pending.became(place, outcome), Some(Said::Done("third", 1)));
         assert_eq!(pending.count(), 0);
+    }
+
+    #[test]
+    fn a_message_is_done_with_when_all_its_packets_are_and_comes_again_for_those_that_are_to() {
+        let (mut pending, mut said) = PendingMessages::new(fence());
+        let mut next = |pending: &mut PendingMessages<_>| {
+            let (place, outcome) = said.try_recv().expect("it is told");
+            pending.became(place, outcome)
+        };
+        let mut first = pending.receipts(5, "first", 4).into_iter();
+        let [done, again, also, late] = std::array::from_fn(|_| first.next().expect("four"));
+        done.done();
+        assert_eq!(next(&mut pending), None);
+        drop(again);
+        assert_eq!(next(&mut pending), Some(Said::Again("first")));
+        drop(also);
+        assert_eq!(next(&mut pending), None, "it comes again anyway");
+        assert_eq!(pending.count(), 3);
+        let second = pending.receipts(5, "second", 4);
+        assert_eq!(second.len(), 2, "not what is done with, nor what the link has");
+        drop(late);
+        assert_eq!(next(&mut pending), Some(Said::Again("second")));
+        let third = pending.receipts(5, "third", 4);
+        assert_eq!(third.len(), 1);
+        for receipt in second.into_iter().chain(third) {
+            receipt.done();
+        }
+        assert_eq!([next(&mut pending), next(&mut pending)], [None, None]);
+        assert_eq!(next(&mut pending), Some(Said::Done("third", 4)));
     }
 
     #[test]
     fn nothing_is_told_after_the_lease() {
         let fence = fence();
-        let (mut pending, _said) = PendingPackets::new(fence.clone());
-        pending.receipt(5, ()).expect("it is new").done();
+        let (mut pending, mut said) = PendingMessages::new(fence.clone());
+        pending.receipts(5, (), 1).into_iter().for_each(Receipt::done);
         fence.end();
-        assert_eq!(pending.became(5, Outcome::Done), None);
+        let (place, outcome) = said.try_recv().expect("it is told");
+        assert_eq!(pending.became(place, outcome), None);
     }
 
     #[test]

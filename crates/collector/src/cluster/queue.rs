@@ -1,13 +1,14 @@
 //! A partition's packets, from the stream to the link.
 
 use super::connection::{Connection, chain};
-use super::envelope::PacketUp;
-use super::packets::{PendingPackets, Succession};
+use super::envelope::{PacketUp, apart};
+use super::name::RoleName;
+use super::packets::{PendingMessages, Said, Succession};
 use super::remote::RemoteGateways;
 use super::subject;
 use crate::fence::Fence;
 use crate::gateway::HeardPacket;
-use crate::link::{LinkHandle, Outcome, QueuedPacket};
+use crate::link::{LinkHandle, Outcome, QueuePlace, QueuedPacket, Receipt};
 use crate::partition::{Partition, Slices};
 use crate::traces::PacketSpans;
 use async_nats::Subject;
@@ -25,7 +26,7 @@ use tokio_stream::StreamExt;
 pub(super) const KEPT_FOR: Duration = Duration::from_secs(600);
 /// And no more than that, in bytes.
 const MOST_BYTES: i64 = 1 << 30;
-/// Packets that one partition has of the stream at most; a link's queue takes as many.
+/// Messages that one partition has of the stream at most.
 const MOST_PENDING: i64 = 8192;
 /// A packet that is not done with by then comes again.
 pub(super) const AGAIN_AFTER: Duration = Duration::from_secs(30);
@@ -76,9 +77,9 @@ pub(super) struct Queue {
     consumer: Consumer<pull::Config>,
     partition: Partition,
     /// With where goes what is said of each.
-    pending: PendingPackets<Subject>,
+    pending: PendingMessages<Subject>,
     /// What becomes of packets.
-    became: UnboundedReceiver<(u64, Outcome)>,
+    became: UnboundedReceiver<(QueuePlace, Outcome)>,
     counts: Arc<QueueCounts>,
 }
 
@@ -134,7 +135,7 @@ impl Queue {
             // One that stays goes by itself when nobody has used it for some time.
             let _ = stream.delete_consumer(before).await;
         }
-        let (pending, became) = PendingPackets::new(fence);
+        let (pending, became) = PendingMessages::new(fence);
         Ok(Queue { connection: connection.clone(), consumer, partition, pending, became, counts })
     }
 
@@ -155,8 +156,8 @@ impl Queue {
             tokio::select! {
                 // First what makes room.
                 biased;
-                Some((sequence, outcome)) = self.became.recv() => {
-                    self.tell(sequence, outcome).await;
+                Some((place, outcome)) = self.became.recv() => {
+                    self.tell(place, outcome).await;
                     self.acknowledge().await;
                 }
                 message = messages.next() => match message {
@@ -184,49 +185,71 @@ impl Queue {
         link: &LinkHandle,
         remote: &RemoteGateways,
     ) -> bool {
-        let partition = self.partition;
         let (Ok(info), Some(reply)) = (message.info(), message.reply.clone()) else { return true };
-        self.counts.packets.fetch_add(1, Ordering::Relaxed);
-        self.counts.redelivered.fetch_add(u64::from(info.delivered > 1), Ordering::Relaxed);
-        let (sequence, published_ns) = (info.stream_sequence, info.published.unix_timestamp_nanos());
-        let heard_ms = heard_ms(published_ns);
-        let Some(receipt) = self.pending.receipt(sequence, reply) else { return true };
-        let Some((trace, packet)) = packet(partition, &message.subject, &message.payload, remote) else {
-            // It leads to nothing.
-            self.counts.malformed.fetch_add(1, Ordering::Relaxed);
-            receipt.done();
-            return true;
+        let published = Published {
+            again: info.delivered > 1,
+            ns: info.published.unix_timestamp_nanos(),
+            gateway: subject::gateway_of(&message.subject),
         };
-        let published = UNIX_EPOCH + Duration::from_nanos(u64::try_from(published_ns).unwrap_or_default());
-        let spans = PacketSpans::of(trace, partition.network, &packet.bytes, published);
-        let receipt = Some(receipt.traced(trace, spans.map(|spans| spans.in_partition(partition))));
-        let mut queued = QueuedPacket { packet, heard_ms: Some(heard_ms), receipt };
-        loop {
-            queued = match link.hear_queued(partition, queued) {
-                Ok(()) => return true,
-                Err(Some(queued)) => *queued,
-                Err(None) => return false,
-            };
-            sleep(ROOM_AFTER).await;
+        // What is no message leads to nothing, as a packet that is none.
+        let packets = apart(&message.payload).unwrap_or_else(|| vec![&[]]);
+        // At most 32.
+        let receipts = self.pending.receipts(info.stream_sequence, reply, packets.len() as u8);
+        for receipt in receipts {
+            let packet = packets.get(usize::from(receipt.packet())).copied().unwrap_or_default();
+            let Some(mut queued) = self.queued(packet, &published, receipt, remote) else { continue };
+            loop {
+                queued = match link.hear_queued(self.partition, queued) {
+                    Ok(()) => break,
+                    Err(Some(queued)) => *queued,
+                    Err(None) => return false,
+                };
+                sleep(ROOM_AFTER).await;
+            }
         }
+        true
     }
 
-    /// Tells JetStream what became of a packet, as long as the lease holds. What is lost of that is told when the packet comes again.
-    async fn tell(&mut self, sequence: u64, outcome: Outcome) {
-        let Some(reply) = self.pending.became(sequence, outcome) else { return };
-        self.counts.acknowledgements.fetch_add(u64::from(outcome == Outcome::Done), Ordering::Relaxed);
-        let said = match outcome {
-            Outcome::Done => AckKind::Ack,
-            // Before its time.
-            Outcome::Again => AckKind::Nak(Some(AGAIN_SOON)),
+    /// A packet as the link takes it; `None` where it is none, which is done with then.
+    fn queued(
+        &self,
+        bytes: &[u8],
+        published: &Published,
+        receipt: Receipt,
+        remote: &RemoteGateways,
+    ) -> Option<QueuedPacket> {
+        let (partition, counts) = (self.partition, &self.counts);
+        counts.packets.fetch_add(1, Ordering::Relaxed);
+        counts.redelivered.fetch_add(u64::from(published.again), Ordering::Relaxed);
+        let Some((trace, packet)) = packet(partition, published.gateway.as_ref(), bytes, remote) else {
+            counts.malformed.fetch_add(1, Ordering::Relaxed);
+            receipt.done();
+            return None;
         };
-        let _ = self.connection.client.publish(reply, said.into()).await;
+        let at = UNIX_EPOCH + Duration::from_nanos(u64::try_from(published.ns).unwrap_or_default());
+        let spans = PacketSpans::of(trace, partition.network, &packet.bytes, at);
+        let receipt = receipt.traced(trace, spans.map(|spans| spans.in_partition(partition)));
+        Some(QueuedPacket { packet, heard_ms: Some(heard_ms(published.ns)), receipt: Some(receipt) })
+    }
+
+    /// Tells JetStream what became of a message, as long as the lease holds. What is lost of that is told when the message comes again.
+    async fn tell(&mut self, place: QueuePlace, outcome: Outcome) {
+        let (reply, kind) = match self.pending.became(place, outcome) {
+            Some(Said::Done(reply, packets)) => {
+                self.counts.acknowledgements.fetch_add(packets as u64, Ordering::Relaxed);
+                (reply, AckKind::Ack)
+            }
+            // Before its time.
+            Some(Said::Again(reply)) => (reply, AckKind::Nak(Some(AGAIN_SOON))),
+            None => return,
+        };
+        let _ = self.connection.client.publish(reply, kind.into()).await;
     }
 
     /// Tells all that is known.
     async fn acknowledge(&mut self) {
-        while let Ok((sequence, outcome)) = self.became.try_recv() {
-            self.tell(sequence, outcome).await;
+        while let Ok((place, outcome)) = self.became.try_recv() {
+            self.tell(place, outcome).await;
         }
     }
 
@@ -241,15 +264,22 @@ impl Queue {
     }
 }
 
+/// What JetStream says of a message.
+struct Published {
+    again: bool,
+    /// Unix time by the server's clock.
+    ns: i128,
+    gateway: Option<RoleName>,
+}
+
 fn packet(
     partition: Partition,
-    subject: &str,
-    payload: &[u8],
+    gateway: Option<&RoleName>,
+    bytes: &[u8],
     remote: &RemoteGateways,
 ) -> Option<(TraceId, HeardPacket)> {
-    let gateway = subject::gateway_of(subject)?;
-    let PacketUp { trace, rssi_dbm, input, peer, packet, .. } = PacketUp::from_bytes(payload)?;
-    let trace = TraceId::from_bytes(trace);
+    let PacketUp { trace, rssi_dbm, input, peer, packet, .. } = PacketUp::from_bytes(bytes)?;
+    let (gateway, trace) = (gateway?, TraceId::from_bytes(trace));
     tracing::debug!(trace_id = %trace, %gateway, %partition, "a packet");
     let route = remote.route(partition.network, gateway, input, peer)?;
     Some((trace, HeardPacket { route, bytes: packet, rssi_dbm }))

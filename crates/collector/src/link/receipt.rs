@@ -44,12 +44,21 @@ pub(crate) enum Outcome {
     Again,
 }
 
+/// Which packet of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct QueuePlace {
+    /// The message's number in the queue.
+    pub(crate) message: u64,
+    /// Of the packets in it.
+    pub(crate) packet: u8,
+}
+
 /// A packet's place in the queue, and its trace. [`Receipt::done`] is called when what it led to is durable, or when it led to nothing; dropped without
 /// that, the packet is to come again.
 #[derive(Debug)]
 pub(crate) struct Receipt {
-    /// Its number, and who hears what became of it; `None`: its gateway is of this process.
-    queue: Option<(u64, UnboundedSender<(u64, Outcome)>)>,
+    /// Who hears what became of it; `None`: its gateway is of this process.
+    queue: Option<(QueuePlace, UnboundedSender<(QueuePlace, Outcome)>)>,
     outcome: Outcome,
     trace: TraceId,
     /// `None`: it is not sampled.
@@ -57,14 +66,14 @@ pub(crate) struct Receipt {
 }
 
 impl Receipt {
-    /// told: hears what became of the packet with this number.
-    pub(crate) fn new(sequence: u64, told: UnboundedSender<(u64, Outcome)>) -> Receipt {
-        Receipt {
-            queue: Some((sequence, told)),
-            outcome: Outcome::Again,
-            trace: TraceId::INVALID,
-            spans: None,
-        }
+    /// told: hears what became of this packet.
+    pub(crate) fn new(place: QueuePlace, told: UnboundedSender<(QueuePlace, Outcome)>) -> Receipt {
+        Receipt { queue: Some((place, told)), outcome: Outcome::Again, trace: TraceId::INVALID, spans: None }
+    }
+
+    /// Its place among the packets of its message.
+    pub(crate) fn packet(&self) -> u8 {
+        self.queue.as_ref().map_or(0, |(place, _)| place.packet)
     }
 
     pub(crate) fn traced(mut self, trace: TraceId, spans: Option<Box<PacketSpans>>) -> Receipt {
@@ -79,9 +88,9 @@ impl Receipt {
 
 impl Drop for Receipt {
     fn drop(&mut self) {
-        if let Some((sequence, told)) = self.queue.take() {
+        if let Some((place, told)) = self.queue.take() {
             // The queue may have been left.
-            let _ = told.send((sequence, self.outcome));
+            let _ = told.send((place, self.outcome));
         }
     }
 }
@@ -164,18 +173,19 @@ mod tests {
 
     type Told = (u64, Outcome);
 
-    fn receipts(told: &UnboundedSender<Told>, sequence: u64) -> Receipts {
-        Receipts::of(Some(Receipt::new(sequence, told.clone())))
+    fn receipts(told: &UnboundedSender<(QueuePlace, Outcome)>, message: u64) -> Receipts {
+        Receipts::of(Some(Receipt::new(QueuePlace { message, packet: 0 }, told.clone())))
     }
 
-    fn told(said: &mut UnboundedReceiver<Told>) -> Vec<Told> {
-        let mut told: Vec<Told> = std::iter::from_fn(|| said.try_recv().ok()).collect();
-        told.sort_unstable_by_key(|(sequence, _)| *sequence);
+    fn told(said: &mut UnboundedReceiver<(QueuePlace, Outcome)>) -> Vec<Told> {
+        let said = std::iter::from_fn(|| said.try_recv().ok());
+        let mut told: Vec<Told> = said.map(|(place, outcome)| (place.message, outcome)).collect();
+        told.sort_unstable_by_key(|(message, _)| *message);
         told
     }
 
-    fn done(sequences: impl IntoIterator<Item = u64>) -> Vec<Told> {
-        sequences.into_iter().map(|sequence| (sequence, Outcome::Done)).collect()
+    fn done(messages: impl IntoIterator<Item = u64>) -> Vec<Told> {
+        messages.into_iter().map(|message| (message, Outcome::Done)).collect()
     }
 
     /// Of a report of meter 258 in two pieces.

@@ -37,6 +37,13 @@ impl Keys {
         let divisor = (1 << MeterId::BITS) / i64::from(slices);
         [after.unwrap_or(first - 1).into(), last.into(), divisor.into(), slice.into(), most.into()]
     }
+
+    /// The values of a page that ends with this key, of a table that may have several rows of a meter.
+    pub(crate) fn page_until(self, after: Option<i64>, last: i64) -> [Value<'static>; 5] {
+        let mut page = self.page(after, i64::MAX);
+        page[1] = last.into();
+        page
+    }
 }
 
 #[cfg(test)]

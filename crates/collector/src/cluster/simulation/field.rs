@@ -4,9 +4,10 @@ use super::jetstream::Request;
 use super::world::{Context, Event, Us};
 use crate::link::CommandRequest;
 use crate::network::NetworkId;
-use crate::partition::Slices;
+use crate::partition::{Partition, Slices};
 use meter::eeprom::{Eeprom, Torn};
 use meter::{Call, Cause, Load, Meter, Packet, Reply};
+use std::collections::BTreeMap;
 use wire::meter::{MeterId, Provision, Suite};
 
 /// 49.2 kbit/s, with preamble, sync, length and check sum (`radios/rfm12b.toml`).
@@ -32,6 +33,8 @@ pub(super) struct Field {
     slices: Slices,
     /// Until when each gateway is not there.
     gateways: Vec<Us>,
+    /// What a gateway heard for a partition, and publishes together.
+    heard: BTreeMap<(usize, Partition), Vec<Vec<u8>>>,
     seed: u64,
 }
 
@@ -46,7 +49,13 @@ impl Field {
             starts: 0,
             lost: 0,
         };
-        Field { sites: provisions.into_iter().map(site).collect(), slices, gateways: vec![0; gateways], seed }
+        Field {
+            sites: provisions.into_iter().map(site).collect(),
+            slices,
+            gateways: vec![0; gateways],
+            heard: BTreeMap::new(),
+            seed,
+        }
     }
 
     pub(super) fn power_up(&mut self, context: &mut Context) {
@@ -140,12 +149,22 @@ impl Field {
 
     pub(super) fn gateway_down(&mut self, context: &Context, gateway: usize, time: Us) {
         self.gateways[gateway] = context.now + time;
+        self.heard.retain(|(of, _), _| *of != gateway);
     }
 
     pub(super) fn gateway_hears(&mut self, context: &mut Context, gateway: usize, packet: Vec<u8>) {
         if self.is_there(context, gateway) {
             let partition = self.slices.partition_of_packet(NetworkId::DEFAULT, &packet);
-            let request = Request::Publish { partition, gateway, packet };
+            self.heard.entry((gateway, partition)).or_default().push(packet);
+            // Longer than `gateway` waits, so that more messages have several.
+            let time = context.between(0, 50_000);
+            context.after(time, Event::GatewayPublishes(gateway, partition));
+        }
+    }
+
+    pub(super) fn publish(&mut self, context: &mut Context, gateway: usize, partition: Partition) {
+        if let Some(packets) = self.heard.remove(&(gateway, partition)) {
+            let request = Request::Publish { partition, gateway, packets };
             context.publish(None, Event::ToJetStream { from: None, number: 0, request });
         }
     }

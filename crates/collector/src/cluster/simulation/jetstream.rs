@@ -22,7 +22,7 @@ pub(super) enum Request {
     Publish {
         partition: Partition,
         gateway: usize,
-        packet: Vec<u8>,
+        packets: Vec<Vec<u8>>,
     },
     PutLease {
         partition: Partition,
@@ -83,7 +83,7 @@ pub(super) enum Timer {
 struct Message {
     partition: Partition,
     gateway: usize,
-    packet: Vec<u8>,
+    packets: Vec<Vec<u8>>,
     at: Us,
 }
 
@@ -200,9 +200,9 @@ impl JetStream {
         request: Request,
     ) -> Option<Answer> {
         match request {
-            Request::Publish { partition, gateway, packet } => {
+            Request::Publish { partition, gateway, packets } => {
                 self.last += 1;
-                self.messages.insert(self.last, Message { partition, gateway, packet, at: context.now });
+                self.messages.insert(self.last, Message { partition, gateway, packets, at: context.now });
                 let names: Vec<String> = self.of(partition).cloned().collect();
                 names.iter().for_each(|name| self.deliver(context, name));
                 None
@@ -296,12 +296,15 @@ impl JetStream {
         let (Some(gone), Some(consumer)) = (self.messages.get(&sequence), self.consumers.get(name)) else {
             return;
         };
-        let stays = self.messages.iter().any(|(other, message)| {
-            message.packet == gone.packet && (consumer.pending.contains_key(other) || *other >= consumer.next)
-        });
-        // The first of several may have been what the link has.
-        if !stays && !self.aged.contains(&gone.packet) {
-            context.checks.taken_from_the_stream(&gone.packet);
+        for packet in &gone.packets {
+            let stays = self.messages.iter().any(|(other, message)| {
+                let waits = consumer.pending.contains_key(other) || *other >= consumer.next;
+                message.packets.contains(packet) && waits
+            });
+            // The first of several may have been what the link has.
+            if !stays && !self.aged.contains(packet) {
+                context.checks.taken_from_the_stream(packet);
+            }
         }
     }
 
@@ -320,7 +323,7 @@ impl JetStream {
         let before = context.now.saturating_sub(self.kept_for);
         while self.messages.first_key_value().is_some_and(|(_, message)| message.at < before) {
             let Some((gone, message)) = self.messages.pop_first() else { break };
-            self.aged.insert(message.packet);
+            self.aged.extend(message.packets);
             for consumer in self.consumers.values_mut() {
                 consumer.pending.remove(&gone);
                 consumer.again.remove(&gone);
@@ -344,14 +347,14 @@ impl JetStream {
             context.after(AGAIN_AFTER.as_micros() as Us, Event::JetStream(redeliver));
             let twice = context.chance(context.faults.doubled);
             for _ in 0..=u32::from(twice) {
-                let packet = ToWorker::Packet {
+                let packets = ToWorker::Packets {
                     consumer: name.to_owned(),
                     sequence,
                     gateway: message.gateway,
-                    packet: message.packet.clone(),
+                    packets: message.packets.clone(),
                     age: context.now - message.at,
                 };
-                context.tell_worker((worker, life), To::Nats, packet);
+                context.tell_worker((worker, life), To::Nats, packets);
             }
         }
     }

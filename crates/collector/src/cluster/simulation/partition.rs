@@ -6,10 +6,12 @@ use super::worker::{Common, Io, Timer, put};
 use super::world::Us;
 use crate::clock;
 use crate::cluster::lease::{Held, KeepNext, RENEW_EVERY, WriteAnswer, Writing};
-use crate::cluster::packets::{PendingPackets, Succession};
+use crate::cluster::packets::{PendingMessages, Said, Succession};
 use crate::fence::LeaseNumber;
 use crate::gateway::{GatewayId, HeardPacket, Route};
-use crate::link::{Beginning, Inputs, Link, LinkHandle, Outcome, Parts, QueuedPacket, Submitted, link};
+use crate::link::{
+    Beginning, Inputs, Link, LinkHandle, Outcome, Parts, QueuePlace, QueuedPacket, Submitted, link,
+};
 use crate::partition::{Partition, Slices};
 use crate::registry::Issued;
 use crate::store::{self, CommandRecord, StoreError};
@@ -86,14 +88,14 @@ pub(super) struct Task {
     wake_at: Option<Instant>,
     succession: Option<Succession>,
     to_delete: Vec<String>,
-    pending: PendingPackets<()>,
-    became: UnboundedReceiver<(u64, Outcome)>,
+    pending: PendingMessages<()>,
+    became: UnboundedReceiver<(QueuePlace, Outcome)>,
     questions: VecDeque<Question>,
 }
 
 impl Task {
     pub(super) fn new(held: Held, taken: Receiver<Result<(), StoreError>>) -> Task {
-        let (pending, became) = PendingPackets::new(held.fence.clone());
+        let (pending, became) = PendingMessages::new(held.fence.clone());
         Task {
             held,
             stage: Stage::Taking(taken),
@@ -197,22 +199,24 @@ impl Task {
     }
 
     /// `Queue::hand_over`
-    pub(super) fn packet(
+    pub(super) fn packets(
         &mut self,
         handle: &LinkHandle,
         sequence: u64,
         gateway: usize,
-        packet: Vec<u8>,
+        packets: &[Vec<u8>],
         age: Us,
     ) {
-        let Some(receipt) = self.pending.receipt(sequence, ()) else { return };
-        let route = Route { gateway: GatewayId(gateway as u16), peer: None };
-        let packet = HeardPacket { route, bytes: packet, rssi_dbm: None };
-        let heard_ms = Some(clock::unix_ms() - (age / 1000) as i64);
-        if let Err(None) =
-            handle.hear_queued(self.partition(), QueuedPacket { packet, heard_ms, receipt: Some(receipt) })
-        {
-            self.ended.get_or_insert(Ended::Lost);
+        for receipt in self.pending.receipts(sequence, (), packets.len() as u8) {
+            let route = Route { gateway: GatewayId(gateway as u16), peer: None };
+            let bytes = packets[usize::from(receipt.packet())].clone();
+            let packet = HeardPacket { route, bytes, rssi_dbm: None };
+            let heard_ms = Some(clock::unix_ms() - (age / 1000) as i64);
+            let queued = QueuedPacket { packet, heard_ms, receipt: Some(receipt) };
+            if let Err(None) = handle.hear_queued(self.partition(), queued) {
+                self.ended.get_or_insert(Ended::Lost);
+                return;
+            }
         }
     }
 
@@ -437,12 +441,12 @@ impl Task {
     /// `Queue::tell`
     fn acknowledge(&mut self, io: &mut Io<'_>) {
         let consumer = self.consumer();
-        while let Ok((sequence, outcome)) = self.became.try_recv() {
-            if self.pending.became(sequence, outcome).is_some() {
-                let consumer = consumer.clone();
-                io.say(match outcome {
-                    Outcome::Done => Request::Acknowledge { consumer, sequence },
-                    Outcome::Again => Request::Again { consumer, sequence },
+        while let Ok((place, outcome)) = self.became.try_recv() {
+            if let Some(said) = self.pending.became(place, outcome) {
+                let (consumer, sequence) = (consumer.clone(), place.message);
+                io.say(match said {
+                    Said::Done(..) => Request::Acknowledge { consumer, sequence },
+                    Said::Again(()) => Request::Again { consumer, sequence },
                 });
             }
         }

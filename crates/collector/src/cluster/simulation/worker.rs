@@ -193,10 +193,10 @@ impl Process {
                     self.answered(io, asked, Some(answer));
                 }
             }
-            ToWorker::Packet { consumer, sequence, gateway, packet, age } => {
+            ToWorker::Packets { consumer, sequence, gateway, packets, age } => {
                 let task = self.tasks.values_mut().find(|task| task.is_of(&consumer));
                 if let Some(task) = task {
-                    task.packet(&self.handle, sequence, gateway, packet, age);
+                    task.packets(&self.handle, sequence, gateway, &packets, age);
                 }
             }
             ToWorker::ConsumerGone(consumer) => {

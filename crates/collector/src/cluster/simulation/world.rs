@@ -5,6 +5,7 @@ use super::invariants::Invariants;
 use super::jetstream::{self, JetStream};
 use super::postgres::{self, Postgres};
 use super::worker::{Timer as WorkerTimer, Worker};
+use crate::partition::Partition;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::cmp::Reverse;
@@ -18,11 +19,11 @@ pub(super) type Us = u64;
 pub(super) enum ToWorker {
     Timer(WorkerTimer),
     Answer(u64, jetstream::Answer),
-    Packet {
+    Packets {
         consumer: String,
         sequence: u64,
         gateway: usize,
-        packet: Vec<u8>,
+        packets: Vec<Vec<u8>>,
         age: Us,
     },
     ConsumerGone(String),
@@ -37,6 +38,7 @@ pub(super) enum Event {
     Meter(usize, u64),
     MeterHears(usize, Vec<u8>),
     GatewayHears(usize, Vec<u8>),
+    GatewayPublishes(usize, Partition),
     ToGateway(usize, Vec<Vec<u8>>),
     ToJetStream {
         from: Option<(usize, u32)>,
@@ -257,6 +259,7 @@ impl World {
             Event::Meter(meter, call) => field.call_over(context, meter, call),
             Event::MeterHears(meter, packet) => field.meter_hears(context, meter, &packet),
             Event::GatewayHears(gateway, packet) => field.gateway_hears(context, gateway, packet),
+            Event::GatewayPublishes(gateway, partition) => field.publish(context, gateway, partition),
             Event::ToGateway(gateway, packets) => field.send(context, gateway, &packets),
             Event::ToJetStream { from, number, request } => jetstream.ask(context, from, number, request),
             Event::JetStream(timer) => jetstream.later(context, timer),

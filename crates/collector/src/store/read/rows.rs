@@ -12,6 +12,7 @@ use crate::store::record::{
 use crate::store::sql::{Row, Session, SqlError, values};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::collections::HashMap;
 use wire::meter::{MessageKind, MeterId, MeterState, Suite};
 
 /// Rows of a list at most.
@@ -110,31 +111,48 @@ pub(super) fn kept_meters(session: Session<'_>, keys: Keys) -> Result<Vec<KeptMe
     }
 }
 
-/// A page of what a link begins with, in order.
+/// A page of what a link begins with, in order. Each table is read by itself, from one key to another: joined, PostgreSQL would look up each
+/// meter by itself in each of them.
 pub(super) fn stored_meters(
     session: Session<'_>,
     keys: Keys,
     after: Option<GlobalMeterId>,
 ) -> Result<Vec<StoredMeter>, SqlError> {
-    let sql = format!(
-        "SELECT meter, epoch, state, last_n, interval_s, last_heard_ms, revoked_ms, public_key \
-         FROM meters JOIN latest USING (meter) LEFT JOIN meter_keys USING (meter, epoch) WHERE {} ORDER BY meter LIMIT $5",
-        Keys::sql()
-    );
-    let page = keys.page(after.map(GlobalMeterId::key), METERS_OF_A_PAGE);
-    session.query(&sql, &page, |row| {
-        let mut state: MeterState = from_json(row, 2)?;
-        state.last_n = row.get(3)?;
-        Ok(StoredMeter {
-            meter: row.get::<GlobalMeterId>(0)?.meter,
+    let from =
+        |columns: &str| format!("SELECT meter, {columns} WHERE {} ORDER BY meter LIMIT $5", Keys::sql());
+    let after = after.map(GlobalMeterId::key);
+    let sql = from("epoch, state, interval_s, revoked_ms FROM meters");
+    let mut meters = session.query(&sql, &keys.page(after, METERS_OF_A_PAGE), |row| {
+        let meter: GlobalMeterId = row.get(0)?;
+        let stored = StoredMeter {
+            meter: meter.meter,
             epoch: row.get(1)?,
-            state,
-            interval_s: row.get(4)?,
-            last_heard_ms: row.get(5)?,
-            revoked_ms: row.get(6)?,
-            public: row.get(7)?,
-        })
-    })
+            state: from_json(row, 2)?,
+            interval_s: row.get(3)?,
+            revoked_ms: row.get(4)?,
+            last_heard_ms: None,
+            public: None,
+        };
+        Ok((meter.key(), stored))
+    })?;
+    let Some(last) = meters.last().map(|(key, _)| *key) else { return Ok(Vec::new()) };
+    let page = keys.page_until(after, last);
+    let latest = session.query(&from("last_n, last_heard_ms FROM latest"), &page, |row| {
+        Ok((row.get::<i64>(0)?, (row.get(1)?, row.get(2)?)))
+    })?;
+    let latest: HashMap<i64, (u32, Option<i64>)> = latest.into_iter().collect();
+    let public = session.query(&from("epoch, public_key FROM meter_keys"), &page, |row| {
+        Ok(((row.get::<i64>(0)?, row.get::<u32>(1)?), row.get(2)?))
+    })?;
+    let public: HashMap<(i64, u32), [u8; 64]> = public.into_iter().collect();
+    for (key, stored) in &mut meters {
+        stored.public = public.get(&(*key, stored.epoch)).copied();
+    }
+    let with_latest = meters.into_iter().filter_map(|(key, mut stored)| {
+        (stored.state.last_n, stored.last_heard_ms) = *latest.get(&key)?;
+        Some(stored)
+    });
+    Ok(with_latest.collect())
 }
 
 /// How many meters of each network are not revoked.

@@ -6,7 +6,7 @@ use super::{Radio, WITHIN, until};
 use crate::concentrator::process::wattseal;
 use crate::link::station::SimulatedMeter;
 use collector::cluster::gateway::Gateway;
-use collector::cluster::{ClusterError, Nats, PacketDown};
+use collector::cluster::{ClusterError, Nats, PacketDown, together};
 use collector::network::{NetworkId, OfNetwork};
 use collector::store::{Place, Role as TokenRole};
 use std::fs;
@@ -210,7 +210,7 @@ fn a_gateway_sends_in_the_network_that_it_hears() {
     let at = |radio: &Radio| Some(radio.socket.local_addr().expect("an address"));
     // An acknowledgement of the suite none.
     let packets = vec![vec![0x41, 0x80, 1, 2, 1, 0, 0, 0, 1]];
-    let down = |input, peer| PacketDown { input, peer, packets: packets.clone() }.to_bytes();
+    let down = |input, peer| together(&[PacketDown { input, peer, packets: packets.clone() }.to_bytes()]);
     let health = hall.started.health;
     let runtime = collector::daemon::runtime().expect("threads");
     runtime.block_on(async {
