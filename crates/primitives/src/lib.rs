@@ -2,6 +2,7 @@
 //! microcontrollers in their portable variant. For tests; nothing that guards secrets on the host should use them.
 
 pub mod ascon;
+pub mod chacha20_poly1305;
 mod curves;
 mod derivation;
 mod drbg;
@@ -11,6 +12,7 @@ pub mod lms;
 pub mod ml_kem;
 pub mod one_time;
 pub mod sha3;
+pub mod x25519;
 
 pub use curves::{p256, secp160r1};
 pub use derivation::{hkdf_sha256, hmac_sha1, hmac_sha1_parts, hmac_sha256_parts, x963_kdf};

@@ -7,10 +7,12 @@ use crate::LabError;
 use hmac::Hmac;
 use num_bigint::BigUint;
 use openssl::bn::{BigNum, BigNumContext};
+use openssl::derive::Deriver;
 use openssl::ec::{EcGroup, EcKey, EcPoint};
 use openssl::ecdsa::EcdsaSig;
 use openssl::error::ErrorStack;
 use openssl::nid::Nid;
+use openssl::pkey::{Id, PKey};
 use p256::ecdsa::signature::{Signer, Verifier};
 use p256::ecdsa::{Signature, SigningKey, VerifyingKey};
 use p256::elliptic_curve::sec1::ToEncodedPoint;
@@ -292,6 +294,9 @@ pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Result<Option<
         }
         None => name.split_once('-').map(|(curve, what)| (Curve::named(curve), what.to_owned())),
     };
+    if name == "x25519-ecdh" {
+        return x25519_case(&bytes_of(32, rng), &bytes_of(32, rng)).map(Some);
+    }
     let Some((Some(curve), what)) = split(name) else { return Ok(None) };
     match what.as_str() {
         "keygen" => generation_case(curve, &bytes_of(SEED_BYTES, rng)),
@@ -312,6 +317,28 @@ pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Result<Option<
         _ => return Ok(None),
     }
     .map(Some)
+}
+
+/// X25519 with a private key, and the public one of another.
+///
+/// # Errors
+/// [`LabError::Reference`] where the reference fails.
+pub fn x25519_case(private: &[u8], peer: &[u8]) -> Result<Case, LabError> {
+    let shared = || -> Result<(Vec<u8>, Vec<u8>), ErrorStack> {
+        let peer = PKey::private_key_from_raw_bytes(peer, Id::X25519)?.raw_public_key()?;
+        let private = PKey::private_key_from_raw_bytes(private, Id::X25519)?;
+        let mut deriver = Deriver::new(&private)?;
+        let public = PKey::public_key_from_raw_bytes(&peer, Id::X25519)?;
+        deriver.set_peer(&public)?;
+        Ok((peer, deriver.derive_to_vec()?))
+    };
+    let (public, shared) = shared().map_err(|error| failed("X25519")(error.to_string()))?;
+    Ok(Case {
+        inputs: vec![("key", [private, &public].concat())],
+        outputs: vec![("output", shared)],
+        result: Some(0),
+        ..Case::default()
+    })
 }
 
 /// Key generation from a generator with this seed.

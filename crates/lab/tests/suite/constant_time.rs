@@ -304,8 +304,18 @@ fn a_decision_that_nothing_needs_any_more_is_refused() {
 }
 
 /// Operations that are quick on every processor, all variants.
-const QUICK: [&str; 9] =
-    ["aes*", "ascon-*", "sha*", "hmac*", "*-field-*", "digest-check", "x963-kdf", "hkdf-*", "drbg-*"];
+const QUICK: [&str; 10] = [
+    "aes*",
+    "ascon-*",
+    "chacha20-*",
+    "sha*",
+    "hmac*",
+    "*-field-*",
+    "digest-check",
+    "x963-kdf",
+    "hkdf-*",
+    "drbg-*",
+];
 /// Those that are not.
 const LONG: [&str; 6] = ["*-keygen", "*-sign", "*-ecdh", "ecies-*", "ecdh-*", "ml-kem-*"];
 

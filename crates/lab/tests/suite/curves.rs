@@ -117,6 +117,20 @@ fn cases(operation: &str, turn: usize, many: bool) -> Vec<Case> {
             };
             of(true).chain(of(false)).collect()
         }
+        "x25519-ecdh" => {
+            let cases = vectors::x25519().into_iter().skip(7 * turn).step_by(23).take(few);
+            cases
+                .map(|case| {
+                    let shared = case.shared.expect("X25519 takes every key");
+                    Case {
+                        inputs: vec![("key", [case.private_key, case.public_key].concat())],
+                        result: Some(if shared == [0; 32] { -1 } else { 0 }),
+                        outputs: vec![("output", shared)],
+                        ..Case::default()
+                    }
+                })
+                .collect()
+        }
         "ecdsa-secp160r1-verify" => {
             let mut wrong = GEC2_SIGNATURE;
             wrong[8 + turn] ^= 4;

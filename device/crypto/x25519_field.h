@@ -1,0 +1,32 @@
+/* Arithmetic modulo p = 2^255 - 19, the prime of Curve25519 (RFC 7748 section 4.1).
+ *
+ * An element is any number below 2^256 of its residue class; ws_x25519_freeze makes the one below p of it. All may be called
+ * with r, a, b the same or different elements. No time, branch or address depends on the elements. A kernel replaces
+ * x25519_field.c, which is all of them. */
+#ifndef WS_X25519_FIELD_H
+#define WS_X25519_FIELD_H
+
+#include "limb.h"
+
+/* Aligned as uint32_t is on the processor. */
+typedef union {
+    ws_limb limbs[WS_LIMBS(32)];
+    uint32_t alignment;
+} ws_x25519_element;
+
+/* r = a b. */
+void ws_x25519_multiply(ws_x25519_element *r, const ws_x25519_element *a, const ws_x25519_element *b);
+
+/* r = a factor. */
+void ws_x25519_multiply_small(ws_x25519_element *r, const ws_x25519_element *a, uint32_t factor);
+
+/* r = a + b. */
+void ws_x25519_add(ws_x25519_element *r, const ws_x25519_element *a, const ws_x25519_element *b);
+
+/* r = a - b. */
+void ws_x25519_subtract(ws_x25519_element *r, const ws_x25519_element *a, const ws_x25519_element *b);
+
+/* a as the number below p. */
+void ws_x25519_freeze(ws_x25519_element *a);
+
+#endif
