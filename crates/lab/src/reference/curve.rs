@@ -327,8 +327,8 @@ pub fn x25519_case(private: &[u8], peer: &[u8]) -> Result<Case, LabError> {
     let shared = || -> Result<(Vec<u8>, Vec<u8>), ErrorStack> {
         let peer = PKey::private_key_from_raw_bytes(peer, Id::X25519)?.raw_public_key()?;
         let private = PKey::private_key_from_raw_bytes(private, Id::X25519)?;
-        let mut deriver = Deriver::new(&private)?;
         let public = PKey::public_key_from_raw_bytes(&peer, Id::X25519)?;
+        let mut deriver = Deriver::new(&private)?;
         deriver.set_peer(&public)?;
         Ok((peer, deriver.derive_to_vec()?))
     };

