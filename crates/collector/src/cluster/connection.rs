@@ -10,7 +10,7 @@ use async_nats::jetstream::{self, context::ContextBuilder};
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
 /// What the command line says of the servers.
@@ -84,6 +84,12 @@ const AGAIN_AFTER: Duration = Duration::from_secs(1);
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 /// Servers that went without a word are noticed within twice this.
 const PING_EVERY: Duration = Duration::from_secs(5);
+/// Where nothing is answered for so long another server is asked. The choice of a leader mostly takes less.
+const ANOTHER_AFTER: Duration = Duration::from_secs(8);
+/// So often another one is tried: which of the servers it becomes is by chance.
+const ATTEMPTS: usize = 8;
+/// A connection that is given up is made again within this.
+const CONNECTED_WITHIN: Duration = Duration::from_secs(5);
 /// What is published and not acknowledged by JetStream at most; more is lost, as by radio.
 pub(super) const MOST_IN_FLIGHT: usize = 4096;
 
@@ -230,8 +236,78 @@ impl Connection {
         Connection { client, jetstream }
     }
 
+    /// Connects with another one of the servers, where there are several.
+    pub(super) async fn another_server(&self) {
+        if self.client.server_pool().await.is_ok_and(|known| known.len() < 2) {
+            return;
+        }
+        let before = self.client.server_info();
+        tracing::warn!(
+            server = %before.server_name,
+            "nothing is answered by way of this NATS server, which is there: it may have lost the others. Another one is asked"
+        );
+        for _ in 0..ATTEMPTS {
+            if self.client.force_reconnect().await.is_err() {
+                return;
+            }
+            let begun = Instant::now();
+            sleep(AGAIN_AFTER / 10).await;
+            while !self.is_connected() && begun.elapsed() < CONNECTED_WITHIN {
+                sleep(AGAIN_AFTER / 10).await;
+            }
+            if self.client.server_info().server_id != before.server_id {
+                return;
+            }
+        }
+    }
+
     /// Whether a server is there at the moment.
     pub(super) fn is_connected(&self) -> bool {
         self.client.connection_state() == async_nats::connection::State::Connected
+    }
+}
+
+/// Since when nothing was answered by way of the server that is connected with. It may be there, and have lost the others: then nothing comes of
+/// waiting.
+#[derive(Debug, Default)]
+pub(super) struct Silence(Option<Instant>);
+
+impl Silence {
+    pub(super) fn answered(&mut self) {
+        self.0 = None;
+    }
+
+    /// Something was not answered, or refused. Where that goes on for too long another server is asked, beside all else.
+    pub(super) fn unanswered(&mut self, connection: &Connection) {
+        if self.is_over(Instant::now()) {
+            let connection = connection.clone();
+            tokio::spawn(async move { connection.another_server().await });
+        }
+    }
+
+    /// Whether it has lasted for too long; then another one begins.
+    fn is_over(&mut self, now: Instant) -> bool {
+        let since = *self.0.get_or_insert(now);
+        let is_over = now.duration_since(since) >= ANOTHER_AFTER;
+        if is_over {
+            self.0 = None;
+        }
+        is_over
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_is_borne_for_a_while_and_ends_with_an_answer() {
+        let (mut silence, begun) = (Silence::default(), Instant::now());
+        let short = ANOTHER_AFTER / 2;
+        assert!(!silence.is_over(begun) && !silence.is_over(begun + short));
+        silence.answered();
+        assert!(!silence.is_over(begun + 2 * short) && !silence.is_over(begun + 3 * short));
+        assert!(silence.is_over(begun + 4 * short));
+        assert!(!silence.is_over(begun + 5 * short), "the next server is given as long");
     }
 }

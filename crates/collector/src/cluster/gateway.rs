@@ -1,7 +1,7 @@
 //! The role `gateway`: packets of its sockets and serial lines into JetStream, and what is to be sent back to them. It has no keys, keeps
 //! nothing, and holds what fits; all else is lost, as by radio, and counted.
 
-use super::connection::{ClusterError, Connection, MOST_IN_FLIGHT, Nats};
+use super::connection::{ClusterError, Connection, MOST_IN_FLIGHT, Nats, Silence};
 use super::envelope::{PacketDown, PacketUp};
 use super::health::{Figures, HealthListen};
 use super::limits::Limits;
@@ -215,6 +215,7 @@ impl Publisher {
         // When a packet was not stored last, and whether one was since.
         let (mut failed_at, mut stored_since): (Option<Instant>, bool) = (None, false);
         let mut ticks = interval(FINE_AFTER);
+        let mut silence = Silence::default();
         loop {
             tokio::select! {
                 packet = heard.recv(), if stored.len() < MOST_IN_FLIGHT => {
@@ -245,10 +246,12 @@ impl Publisher {
                     Ok(Ok(())) => {
                         count(&self.counts.published);
                         stored_since = true;
+                        silence.answered();
                     }
                     Ok(Err(error)) => {
                         count(&self.counts.refused);
                         (failed_at, stored_since) = (Some(Instant::now()), false);
+                        silence.unanswered(&self.connection);
                         self.status.trouble(Part::JetStream, match error.kind() {
                             PublishErrorKind::StreamNotFound => "packets are not stored: there is no stream for them; has a worker made it? \
                                  A worker makes it at its start".to_owned(),
