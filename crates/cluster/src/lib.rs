@@ -10,7 +10,7 @@
 pub mod chaos;
 pub mod check;
 pub mod holders;
-mod http;
+pub mod http;
 pub mod logs;
 pub mod machines;
 pub mod meters;

@@ -222,7 +222,10 @@ impl Cluster<'_> {
             }
             if is_over && chaos.is_calm() {
                 ends.last.store(true, Ordering::Relaxed);
-                let since = *calm.get_or_insert_with(Instant::now);
+                let since = *calm.get_or_insert_with(|| {
+                    observer.event(elapsed, "nothing is harmed any more, and all is up");
+                    Instant::now()
+                });
                 // Its own view may be a moment old.
                 if now.waiting.is_empty() && since.elapsed() > SHOW_EVERY {
                     return Ok(wrong);

@@ -2,6 +2,7 @@
 
 use super::name::RoleName;
 use super::status::{Part, Status};
+use super::turns::Turns;
 use crate::api::ListenError;
 use crate::registry::{RegistryError, read_secrets};
 use crate::service::ServiceError;
@@ -10,7 +11,7 @@ use async_nats::jetstream::{self, context::ContextBuilder};
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::time::sleep;
 
 /// What the command line says of the servers.
@@ -84,12 +85,6 @@ const AGAIN_AFTER: Duration = Duration::from_secs(1);
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 /// Servers that went without a word are noticed within twice this.
 const PING_EVERY: Duration = Duration::from_secs(5);
-/// Where nothing is answered for so long another server is asked. The choice of a leader mostly takes less.
-const ANOTHER_AFTER: Duration = Duration::from_secs(8);
-/// So often another one is tried: which of the servers it becomes is by chance.
-const ATTEMPTS: usize = 8;
-/// A connection that is given up is made again within this.
-const CONNECTED_WITHIN: Duration = Duration::from_secs(5);
 /// What is published and not acknowledged by JetStream at most; more is lost, as by radio.
 pub(super) const MOST_IN_FLIGHT: usize = 4096;
 
@@ -103,7 +98,12 @@ impl Nats {
     }
 
     /// With what is in the files; they are read each time.
-    fn options(&self, name: &RoleName, status: &Status) -> Result<ConnectOptions, ClusterError> {
+    fn options(
+        &self,
+        name: &RoleName,
+        status: &Status,
+        turns: &Turns,
+    ) -> Result<ConnectOptions, ClusterError> {
         let status = status.clone();
         let told = move |event| {
             let status = status.clone();
@@ -114,6 +114,7 @@ impl Nats {
             // A gateway's user may hear the answers to its own questions alone.
             .custom_inbox_prefix(format!("_INBOX.{name}"))
             .ping_interval(PING_EVERY)
+            .reconnect_to_server_callback(turns.choice())
             .event_callback(told);
         if self.servers.iter().any(ServerAddr::has_user_pass) {
             return Err(ClusterError::Usage(
@@ -153,14 +154,14 @@ impl Nats {
     /// # Errors
     /// [`ClusterError`]: what waiting does not mend.
     pub(super) async fn connect(&self, name: &RoleName, status: &Status) -> Result<Connection, ClusterError> {
-        let servers = self.servers();
+        let (servers, turns) = (self.servers(), Turns::default());
         loop {
-            let options = self.options(name, status)?;
+            let options = self.options(name, status, &turns)?;
             let error = match options.connect(&self.servers).await {
                 Ok(client) => {
                     status.fine(Part::Nats);
                     tracing::info!(%servers, "connected to NATS");
-                    return Ok(Connection::new(client));
+                    return Ok(Connection::new(client, turns));
                 }
                 Err(error) => error,
             };
@@ -224,90 +225,21 @@ fn tell(status: &Status, event: &Event) {
 pub(super) struct Connection {
     pub(super) client: Client,
     pub(super) jetstream: jetstream::Context,
+    pub(super) turns: Turns,
 }
 
 impl Connection {
-    fn new(client: Client) -> Connection {
+    fn new(client: Client, turns: Turns) -> Connection {
         let jetstream = ContextBuilder::new()
             .timeout(ANSWERED_WITHIN)
             .ack_timeout(ANSWERED_WITHIN)
             .max_ack_inflight(MOST_IN_FLIGHT)
             .build(client.clone());
-        Connection { client, jetstream }
-    }
-
-    /// Connects with another one of the servers, where there are several.
-    pub(super) async fn another_server(&self) {
-        if self.client.server_pool().await.is_ok_and(|known| known.len() < 2) {
-            return;
-        }
-        let before = self.client.server_info();
-        tracing::warn!(
-            server = %before.server_name,
-            "nothing is answered by way of this NATS server, which is there: it may have lost the others. Another one is asked"
-        );
-        for _ in 0..ATTEMPTS {
-            if self.client.force_reconnect().await.is_err() {
-                return;
-            }
-            let begun = Instant::now();
-            sleep(AGAIN_AFTER / 10).await;
-            while !self.is_connected() && begun.elapsed() < CONNECTED_WITHIN {
-                sleep(AGAIN_AFTER / 10).await;
-            }
-            if self.client.server_info().server_id != before.server_id {
-                return;
-            }
-        }
+        Connection { client, jetstream, turns }
     }
 
     /// Whether a server is there at the moment.
     pub(super) fn is_connected(&self) -> bool {
         self.client.connection_state() == async_nats::connection::State::Connected
-    }
-}
-
-/// Since when nothing was answered by way of the server that is connected with. It may be there, and have lost the others: then nothing comes of
-/// waiting.
-#[derive(Debug, Default)]
-pub(super) struct Silence(Option<Instant>);
-
-impl Silence {
-    pub(super) fn answered(&mut self) {
-        self.0 = None;
-    }
-
-    /// Something was not answered, or refused. Where that goes on for too long another server is asked, beside all else.
-    pub(super) fn unanswered(&mut self, connection: &Connection) {
-        if self.is_over(Instant::now()) {
-            let connection = connection.clone();
-            tokio::spawn(async move { connection.another_server().await });
-        }
-    }
-
-    /// Whether it has lasted for too long; then another one begins.
-    fn is_over(&mut self, now: Instant) -> bool {
-        let since = *self.0.get_or_insert(now);
-        let is_over = now.duration_since(since) >= ANOTHER_AFTER;
-        if is_over {
-            self.0 = None;
-        }
-        is_over
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn silence_is_borne_for_a_while_and_ends_with_an_answer() {
-        let (mut silence, begun) = (Silence::default(), Instant::now());
-        let short = ANOTHER_AFTER / 2;
-        assert!(!silence.is_over(begun) && !silence.is_over(begun + short));
-        silence.answered();
-        assert!(!silence.is_over(begun + 2 * short) && !silence.is_over(begun + 3 * short));
-        assert!(silence.is_over(begun + 4 * short));
-        assert!(!silence.is_over(begun + 5 * short), "the next server is given as long");
     }
 }

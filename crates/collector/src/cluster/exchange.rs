@@ -4,7 +4,8 @@
 //! NATS delivers a question once, or not at all, and nobody asks again what a worker may have had. So a command is given once at most; where
 //! no answer comes, whether it was is said to be not known.
 
-use super::connection::{Connection, Silence};
+use super::another_server::Silence;
+use super::connection::Connection;
 use super::events::Told;
 use super::name::RoleName;
 use super::question::{About, Answer};

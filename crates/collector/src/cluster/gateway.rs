@@ -1,7 +1,8 @@
 //! The role `gateway`: packets of its sockets and serial lines into JetStream, and what is to be sent back to them. It has no keys, keeps
 //! nothing, and holds what fits; all else is lost, as by radio, and counted.
 
-use super::connection::{ClusterError, Connection, MOST_IN_FLIGHT, Nats, Silence};
+use super::another_server::Silence;
+use super::connection::{ClusterError, Connection, MOST_IN_FLIGHT, Nats};
 use super::envelope::{PacketDown, PacketUp};
 use super::health::{Figures, HealthListen};
 use super::limits::Limits;

@@ -1,7 +1,8 @@
 //! The role `worker`: takes its share of the partitions, and does for each what `collect` does for a network. It holds nothing that another
 //! worker cannot take over.
 
-use super::connection::{ClusterError, Nats, Silence};
+use super::another_server::Silence;
+use super::connection::{ClusterError, Nats};
 use super::events::{EventCounts, Told};
 use super::exchange::{ExchangeCounts, Others};
 use super::health::{Figures, HealthListen};
