@@ -271,7 +271,9 @@ impl Meters {
     fn send(&mut self, index: usize, now: Instant, is_last: bool) {
         let meter = &mut self.meters[index];
         let is_new = meter.under_way.is_none();
-        if is_new && (is_last || now < meter.due) {
+        // Each sends one at least, however soon it is the last.
+        let is_over = is_last && !meter.sent.is_empty();
+        if is_new && (is_over || now < meter.due) {
             return;
         }
         if is_new {

@@ -227,7 +227,7 @@ impl Cluster<'_> {
                     Instant::now()
                 });
                 // Its own view may be a moment old.
-                if now.waiting.is_empty() && since.elapsed() > SHOW_EVERY {
+                if now.waiting.is_empty() && now.acknowledged > 0 && since.elapsed() > SHOW_EVERY {
                     return Ok(wrong);
                 }
                 if since.elapsed() > CALM_WITHIN {
