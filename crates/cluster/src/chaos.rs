@@ -1,7 +1,9 @@
-//! Parts that are killed, paused and cut off, one after the other, by chance with a seed; and started again.
+//! Parts that are killed, paused and cut off, and networks that are cut and slow, one after the other, by chance with a seed; and what is
+//! mended after a while.
 
 use crate::ClusterError;
 use crate::machines::Machines;
+use crate::network::Condition;
 use crate::parts::{Harm, Kind, PartId, RULES, Rule};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -15,6 +17,11 @@ const AWAY_MS: std::ops::Range<u64> = 0..3000;
 const PAUSE_MS: std::ops::Range<u64> = 3300..6000;
 /// A primary that was cut off goes on for that, in ms.
 const STALE_MS: std::ops::Range<u64> = 500..4000;
+/// A network is broken, or slow, for that, in ms.
+const BROKEN_MS: std::ops::Range<u64> = 500..6000;
+const SLOW_MS: std::ops::Range<u64> = 3000..8000;
+/// By that everything comes later on a slow network, each way, in ms: a lease is renewed within 600 ms, or tried again.
+const DELAY_MS: std::ops::Range<u64> = 50..500;
 
 /// How a part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,13 +120,21 @@ impl Chaos {
         let from = Instant::now();
         let lasts = match harm {
             Harm::Kill => self.some(AWAY_MS),
-            Harm::Pause => self.some(PAUSE_MS),
+            Harm::Pause | Harm::Hold => self.some(PAUSE_MS),
             Harm::Split => self.some(STALE_MS),
+            Harm::Break => self.some(BROKEN_MS),
+            Harm::Delay => self.some(SLOW_MS),
         };
         match harm {
             Harm::Kill => machines.kill(part)?,
             Harm::Pause => machines.hold(part, true),
             Harm::Split => machines.split()?,
+            Harm::Hold => machines.network().set(part, Condition::Holds),
+            Harm::Break => machines.network().set(part, Condition::Refuses),
+            Harm::Delay => {
+                let delay = self.some(DELAY_MS);
+                machines.network().set(part, Condition::Delays(delay));
+            }
         }
         let is_made = part.kind == Kind::Postgres && harm == Harm::Kill;
         self.set(part, if is_made { State::Begins } else { State::Harmed(harm, Instant::now() + lasts) });
@@ -140,10 +155,11 @@ impl Chaos {
                 Harm::Kill => machines.run(part)?,
                 Harm::Pause => machines.hold(part, false),
                 Harm::Split => machines.join()?,
+                Harm::Hold | Harm::Break | Harm::Delay => machines.network().set(part, Condition::Carries),
             }
             match harm {
                 Harm::Split => self.set(part, State::Begins),
-                Harm::Kill | Harm::Pause => self.mended(part),
+                _ => self.mended(part),
             }
         }
         let begins = self.states.iter().find(|(_, state, _)| *state == State::Begins).map(|(part, ..)| *part);
@@ -187,6 +203,7 @@ mod tests {
         let later = begun + Duration::from_secs(60);
         let all = drawn(&mut chaos, later);
         assert_eq!((of(&all, Kind::Nats), of(&all, Kind::Worker)), (6, 4));
+        assert_eq!((of(&all, Kind::ToNats), of(&all, Kind::ToPostgres)), (15, 9));
         assert_eq!(of(&all, Kind::Postgres), 3, "the primary alone: {all:?}");
         chaos.set(PartId { kind: Kind::Nats, index: 2 }, State::Harmed(Harm::Kill, later));
         chaos.set(PartId { kind: Kind::Postgres, index: 0 }, State::Begins);

@@ -1,17 +1,20 @@
 //! The cluster of docs/cluster.md, all of it on this machine, in a folder that goes with it: three NATS servers, PostgreSQL with a synchronous
 //! standby, gateways, workers, an API, and meters that keep what they sent and heard. What is harmed, and how, is by chance with a seed.
 //!
-//! - [`parts`]: which parts there are, and what may be done to each; [`machines`]: their processes; [`chaos`]: what is done when
+//! - [`parts`]: which parts there are, and what may be done to each; [`machines`]: their processes; [`network`]: what is between them;
+//!   [`chaos`]: what is done when
 //! - [`meters`]: the client that all is checked with; [`orders`]: commands for meters; [`holders`]: who has which partition; [`check`]:
 //!   the comparison in the end
-//! - [`run`]: a run; [`report`]: what came of it
+//! - [`run`]: a run; [`report`]: what came of it; [`logs`]: what is kept of one that ended badly
 
 pub mod chaos;
 pub mod check;
 pub mod holders;
-mod http;
+pub mod http;
+pub mod logs;
 pub mod machines;
 pub mod meters;
+pub mod network;
 pub mod orders;
 pub mod parts;
 pub mod report;

@@ -1,14 +1,17 @@
 //! The processes: how each part is started, where it is heard, and what SIGKILL and SIGSTOP do to it.
 
 use crate::ClusterError;
+use crate::network::Network;
 use crate::parts::{Kind, PartId};
 use rustix::process::Signal;
 use servers::folder::ServerFolder;
 use servers::nats::{Nats, cluster_configuration, configuration};
-use servers::postgres::{Postgres, make_home};
+use servers::postgres::{Postgres, give, make_home};
 use servers::process::{Process, tail};
 use servers::{ServerError, free_ports};
+use std::fs::DirBuilder;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -33,6 +36,10 @@ pub struct Machines {
     stale: Option<Postgres>,
     primary: Postgres,
     nats: Vec<Nats>,
+    /// Where each NATS server tells by HTTP how it is.
+    monitors: Vec<SocketAddr>,
+    /// Between the roles and the servers.
+    network: Network,
     collector: PathBuf,
     folder: ServerFolder,
 }
@@ -65,22 +72,36 @@ impl Machines {
         let folder = ServerFolder::make("cluster")?;
         let count = |kind: Kind| kind.rule().count;
         let (ports, routes) = (free_ports(count(Kind::Nats))?, free_ports(count(Kind::Nats))?);
+        let monitors = free_ports(count(Kind::Nats))?.into_iter();
+        let monitors: Vec<_> = monitors.map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port))).collect();
         let mut nats = Vec::new();
         for (index, port) in ports.into_iter().enumerate() {
             let name = PartId { kind: Kind::Nats, index }.to_string();
-            let text = configuration(folder.path(), &name, port) + &cluster_configuration(&routes, index);
+            let monitor = format!("http: \"{}\"\n", monitors[index]);
+            let text =
+                configuration(folder.path(), &name, port) + &cluster_configuration(&routes, index) + &monitor;
             nats.push(Nats::new(folder.path(), &name, port, &text)?);
         }
         let home = folder.path().join("postgres");
         make_home(&home)?;
+        let mut network = Network::new()?;
+        let replication = folder.path().join("replication");
+        for socket in sockets(&mut network, PartId::REPLICATION, (&replication, &home))? {
+            give(&socket)?;
+        }
+        give(&replication)?;
         let seat = |index| {
             let name = PartId { kind: Kind::Postgres, index }.to_string();
             let port = format!("port={}", FIRST_PORT + index as u16);
-            Postgres::new(&home, &name, &[&port, "shared_buffers=32MB", "wal_keep_size=256MB"])
+            // While it is a standby, that of the other one, by the network that is harmed.
+            let (from, other) = (replication.display(), FIRST_PORT + 1 - index as u16);
+            let primary = format!("primary_conninfo=host='{from}' port={other} user=postgres");
+            Postgres::new(&home, &name, &[&port, &primary, "shared_buffers=32MB", "wal_keep_size=256MB"])
         };
         let (primary, standby) = (seat(0), Standby::Follows(Box::new(seat(1))));
         let (stale, roles, collector) = (None, Vec::new(), collector.to_owned());
-        let mut machines = Machines { roles, standby, stale, primary, nats, collector, folder };
+        let mut machines =
+            Machines { roles, standby, stale, primary, nats, monitors, network, collector, folder };
         for nats in &mut machines.nats {
             nats.run()?;
         }
@@ -103,13 +124,13 @@ impl Machines {
     /// # Errors
     /// [`ClusterError`]
     pub fn begin(&mut self, keys: &Path) -> Result<Zeroizing<String>, ClusterError> {
-        let db = self.database_url();
+        let db = database_url(self.primary.home());
         self.collector(&["meters", "new-kek", KEK_FILE])?;
         let keys = keys.display().to_string();
         self.collector(&["meters", "import", &keys, "--db", &db, "--kek-file", KEK_FILE])?;
         let token = self.collector(&["tokens", "add", "demo", "--role", "administrator", "--db", &db])?;
         for part in PartId::all() {
-            if let Some(role) = self.role(part, &db)? {
+            if let Some(role) = self.role(part)? {
                 self.roles.push(role);
                 self.run(part)?;
             }
@@ -117,21 +138,32 @@ impl Machines {
         Ok(token)
     }
 
-    /// How a role is started.
-    fn role(&self, part: PartId, db: &str) -> Result<Option<Role>, ClusterError> {
+    /// How a role is started, with its networks.
+    fn role(&mut self, part: PartId) -> Result<Option<Role>, ClusterError> {
+        if !matches!(part.kind, Kind::Gateway | Kind::Worker | Kind::Api) {
+            return Ok(None);
+        }
+        let (to_nats, to_postgres) = part.networks();
+        let mut db = String::new();
+        if let Some(link) = to_postgres {
+            let folder = self.folder.path().join(format!("to-postgres-{part}"));
+            sockets(&mut self.network, link, (&folder, self.primary.home()))?;
+            db = database_url(&folder);
+        }
         let ports = free_ports(2)?;
         let [health, listens] =
             [ports[0], ports[1]].map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-        let nats: Vec<String> =
-            self.nats.iter().map(|nats| format!("nats://127.0.0.1:{}", nats.port())).collect();
+        let mut nats = Vec::new();
+        for server in &self.nats {
+            nats.push(format!("nats://127.0.0.1:{}", self.network.to_port(to_nats, server.port())?));
+        }
         let (name, nats, replicas) = (part.to_string(), nats.join(","), self.nats.len());
         let what = match part.kind {
             Kind::Gateway => format!("gateway --name {name} --udp {listens}"),
             Kind::Worker => format!(
                 "worker --db {db} --kek-file {KEK_FILE} --slices 4 --replicas {replicas} --verifiers 1 --zone UTC"
             ),
-            Kind::Api => format!("api --db {db} --listen {listens}"),
-            Kind::Nats | Kind::Postgres => return Ok(None),
+            _ => format!("api --db {db} --listen {listens}"),
         };
         let arguments = format!("{what} --nats {nats} --health {health}");
         let arguments = arguments.split(' ').map(str::to_owned).collect();
@@ -155,13 +187,23 @@ impl Machines {
         self.folder.path()
     }
 
-    /// The database, whichever of both is primary.
+    /// The networks of the roles.
     #[must_use]
-    pub fn database_url(&self) -> String {
-        let home = self.primary.home().display().to_string().replace('/', "%2F");
-        let count = Kind::Postgres.rule().count as u16;
-        let hosts: Vec<String> = (0..count).map(|index| format!("{home}:{}", FIRST_PORT + index)).collect();
-        format!("postgres://postgres@{}/{DATABASE}?target_session_attrs=read-write", hosts.join(","))
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Where the database's servers are.
+    #[must_use]
+    pub fn postgres_home(&self) -> &Path {
+        self.primary.home()
+    }
+
+    /// Where the NATS servers say how they are.
+    #[must_use]
+    pub fn monitors(&self) -> Vec<(PartId, SocketAddr)> {
+        let of = |(index, monitor): (usize, &SocketAddr)| (PartId { kind: Kind::Nats, index }, *monitor);
+        self.monitors.iter().enumerate().map(of).collect()
     }
 
     /// `psql` with the database, whichever of both is primary.
@@ -210,7 +252,7 @@ impl Machines {
     pub fn run(&mut self, part: PartId) -> Result<(), ClusterError> {
         match part.kind {
             Kind::Nats => self.nats[part.index].run()?,
-            Kind::Postgres => {}
+            Kind::Postgres | Kind::ToNats | Kind::ToPostgres | Kind::Replication => {}
             Kind::Gateway | Kind::Worker | Kind::Api => {
                 let (log, number) = (self.log(part), self.folder.path().join(format!("{part}.pid")));
                 let folder = self.folder.path().to_owned();
@@ -242,6 +284,7 @@ impl Machines {
                     process.kill()?;
                 }
             }
+            Kind::ToNats | Kind::ToPostgres | Kind::Replication => {}
         }
         Ok(())
     }
@@ -257,6 +300,7 @@ impl Machines {
                     process.tell(if hold { Signal::STOP } else { Signal::CONT });
                 }
             }
+            Kind::ToNats | Kind::ToPostgres | Kind::Replication => {}
         }
     }
 
@@ -348,6 +392,36 @@ impl Drop for Machines {
             let _ = begins.join();
         }
     }
+}
+
+/// Sockets as those of the database's servers, in a folder that is made for them, by a network. Returns them.
+fn sockets(
+    network: &mut Network,
+    link: PartId,
+    (folder, home): (&Path, &Path),
+) -> Result<Vec<PathBuf>, ClusterError> {
+    let made = DirBuilder::new().mode(0o700).create(folder);
+    made.map_err(|error| ClusterError::File { path: folder.into(), error })?;
+    let mut made = Vec::new();
+    for port in ports() {
+        let socket = format!(".s.PGSQL.{port}");
+        let at = folder.join(&socket);
+        network.to_socket(link, at.clone(), home.join(&socket))?;
+        made.push(at);
+    }
+    Ok(made)
+}
+
+/// Those of the database's servers, which name their sockets.
+fn ports() -> impl Iterator<Item = u16> {
+    FIRST_PORT..FIRST_PORT + Kind::Postgres.rule().count as u16
+}
+
+/// The database, whichever of both is primary. home: where the sockets are.
+fn database_url(home: &Path) -> String {
+    let home = home.display().to_string().replace('/', "%2F");
+    let hosts: Vec<String> = ports().map(|port| format!("{home}:{port}")).collect();
+    format!("postgres://postgres@{}/{DATABASE}?target_session_attrs=read-write", hosts.join(","))
 }
 
 /// Waits until a primary has a standby that its commits wait for.

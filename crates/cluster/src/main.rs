@@ -6,10 +6,9 @@ use clap::Parser;
 use cluster::ClusterError;
 use cluster::report::report;
 use cluster::run::{ClusterRequest, collector_program, run as run_cluster};
+use output::stop::{Stop, seconds};
 use output::{Answer, Failure, Format, OutputError};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use terminal::ClusterTerminal;
 
@@ -47,14 +46,6 @@ struct ClusterArgs {
     format: Format,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "write seconds as 60 or 1.5".to_owned())?;
-    if !(0.1..=1e7).contains(&seconds) {
-        return Err("allowed is 0.1 to 10,000,000".into());
-    }
-    Ok(Duration::from_secs_f64(seconds))
-}
-
 #[derive(Debug, thiserror::Error)]
 enum CommandError {
     #[error("the system gives no signals: {0}")]
@@ -71,7 +62,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: ClusterArgs) -> Result<Answer, CommandError> {
-    let stop = on_signals().map_err(CommandError::Signals)?;
+    let stop = Stop::on_signals().map_err(CommandError::Signals)?;
     let request = ClusterRequest {
         lasts: args.lasts,
         kills: args.kills.map(|kills| kills as usize),
@@ -81,7 +72,7 @@ fn run(args: ClusterArgs) -> Result<Answer, CommandError> {
         collector: collector_program()?,
     };
     let mut terminal = ClusterTerminal::new();
-    let ended = run_cluster(&request, &|| stop.load(Ordering::Relaxed), &mut terminal);
+    let ended = run_cluster(&request, &|| stop.is_wanted(), &mut terminal);
     terminal.clear();
     Ok(match ended? {
         Some(result) => {
@@ -91,28 +82,4 @@ fn run(args: ClusterArgs) -> Result<Answer, CommandError> {
             Answer { data: String::new(), remark: "wattseal: ended before it began".into(), success: true }
         }
     })
-}
-
-/// From now on SIGINT, SIGTERM and SIGHUP do not end the process, but say that it is to end.
-fn on_signals() -> std::io::Result<Arc<AtomicBool>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let stop = Arc::<AtomicBool>::default();
-    let told = Arc::clone(&stop);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
-    let inside = runtime.enter();
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = signal(SignalKind::hangup())?;
-    drop(inside);
-    std::thread::Builder::new().name("signals".into()).spawn(move || {
-        runtime.block_on(async {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-                _ = hangup.recv() => {}
-            }
-            told.store(true, Ordering::Relaxed);
-        });
-    })?;
-    Ok(stop)
 }

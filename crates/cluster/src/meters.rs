@@ -60,8 +60,18 @@ pub struct Noticed {
     pub longest: Duration,
     /// Those that waited long.
     pub waits: Vec<Wait>,
-    /// How many reports wait for their acknowledgement.
-    pub under_way: usize,
+    /// Reports that wait for their acknowledgement.
+    pub waiting: Vec<Waiting>,
+}
+
+/// A report that waits for its acknowledgement.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    pub meter: MeterId,
+    pub n: u32,
+    /// By which it is sent.
+    pub gateway: SocketAddr,
+    pub since: Instant,
 }
 
 /// A meter.
@@ -95,6 +105,11 @@ impl Meter {
     #[must_use]
     pub fn acknowledged(&self) -> &[Sent] {
         &self.sent[..self.sent.len() - usize::from(self.under_way.is_some())]
+    }
+
+    fn waiting(&self) -> Option<Waiting> {
+        let UnderWay { n, first, .. } = self.under_way.as_ref()?;
+        Some(Waiting { meter: self.id, n: *n, gateway: self.gateway, since: *first })
     }
 
     /// How it seals.
@@ -240,8 +255,8 @@ impl Meters {
         }
         loop {
             let is_last = last.load(Ordering::Relaxed);
-            let under_way = self.meters.iter().filter(|meter| meter.under_way.is_some()).count();
-            self.noticed.lock().unwrap_or_else(PoisonError::into_inner).under_way = under_way;
+            let waiting = self.meters.iter().filter_map(Meter::waiting).collect();
+            self.noticed.lock().unwrap_or_else(PoisonError::into_inner).waiting = waiting;
             if over.load(Ordering::Relaxed) {
                 return self;
             }
@@ -256,7 +271,9 @@ impl Meters {
     fn send(&mut self, index: usize, now: Instant, is_last: bool) {
         let meter = &mut self.meters[index];
         let is_new = meter.under_way.is_none();
-        if is_new && (is_last || now < meter.due) {
+        // Each sends one at least, however soon it is the last.
+        let is_over = is_last && !meter.sent.is_empty();
+        if is_new && (is_over || now < meter.due) {
             return;
         }
         if is_new {

@@ -12,6 +12,12 @@ pub enum Kind {
     Gateway,
     Worker,
     Api,
+    /// The network from a role to the NATS servers.
+    ToNats,
+    /// The network from a role to both servers of PostgreSQL.
+    ToPostgres,
+    /// The network from PostgreSQL's standby to its primary.
+    Replication,
 }
 
 /// What is done to it.
@@ -24,6 +30,12 @@ pub enum Harm {
     Pause,
     /// PostgreSQL's primary is stopped, the standby promoted, and then the old one goes on for a while, as a machine that was cut off.
     Split,
+    /// On a network nothing gets through for longer than a lease, and then all that was sent does.
+    Hold,
+    /// A network's connections end, and none is made for a while.
+    Break,
+    /// On a network everything comes later.
+    Delay,
 }
 
 /// What may be done to the parts of a kind.
@@ -39,7 +51,7 @@ pub struct Rule {
 }
 
 /// The table of parts.
-pub static RULES: [Rule; 5] = [
+pub static RULES: [Rule; 8] = [
     Rule {
         kind: Kind::Nats,
         count: 3,
@@ -75,7 +87,31 @@ pub static RULES: [Rule; 5] = [
         harms: &[Harm::Kill, Harm::Pause],
         all_up_for: Duration::ZERO,
     },
+    Rule {
+        kind: Kind::ToNats,
+        count: 5,
+        weight: 3,
+        harms: &[Harm::Hold, Harm::Break, Harm::Delay],
+        all_up_for: Duration::ZERO,
+    },
+    Rule {
+        kind: Kind::ToPostgres,
+        count: 3,
+        weight: 2,
+        harms: &[Harm::Hold, Harm::Break, Harm::Delay],
+        all_up_for: Duration::ZERO,
+    },
+    Rule {
+        kind: Kind::Replication,
+        count: 1,
+        weight: 1,
+        harms: &[Harm::Hold, Harm::Break, Harm::Delay],
+        all_up_for: Duration::ZERO,
+    },
 ];
+
+/// The roles, those first that have no database.
+const ROLES: [Kind; 3] = [Kind::Gateway, Kind::Worker, Kind::Api];
 
 impl Kind {
     #[must_use]
@@ -86,18 +122,24 @@ impl Kind {
             Kind::Gateway => "gateway",
             Kind::Worker => "worker",
             Kind::Api => "api",
+            Kind::ToNats => "network to nats",
+            Kind::ToPostgres => "network to postgres",
+            Kind::Replication => "replication",
         }
     }
 
     #[must_use]
     pub fn rule(self) -> &'static Rule {
-        let [nats, postgres, gateway, worker, api] = &RULES;
+        let [nats, postgres, gateway, worker, api, to_nats, to_postgres, replication] = &RULES;
         match self {
             Kind::Nats => nats,
             Kind::Postgres => postgres,
             Kind::Gateway => gateway,
             Kind::Worker => worker,
             Kind::Api => api,
+            Kind::ToNats => to_nats,
+            Kind::ToPostgres => to_postgres,
+            Kind::Replication => replication,
         }
     }
 }
@@ -109,6 +151,9 @@ impl Harm {
             Harm::Kill => "killed",
             Harm::Pause => "paused",
             Harm::Split => "cut off",
+            Harm::Hold => "held",
+            Harm::Break => "broken",
+            Harm::Delay => "slow",
         }
     }
 }
@@ -121,16 +166,64 @@ pub struct PartId {
 }
 
 impl PartId {
+    pub const REPLICATION: PartId = PartId { kind: Kind::Replication, index: 0 };
+
     /// All of them.
     #[must_use]
     pub fn all() -> Vec<PartId> {
         let of = |rule: &Rule| (0..rule.count).map(|index| PartId { kind: rule.kind, index }).collect();
         RULES.iter().flat_map(|rule| -> Vec<PartId> { of(rule) }).collect()
     }
+
+    /// All roles, in the order of their networks.
+    fn roles() -> Vec<PartId> {
+        let of = |kind: Kind| (0..kind.rule().count).map(move |index| PartId { kind, index });
+        ROLES.into_iter().flat_map(of).collect()
+    }
+
+    /// The networks of a role: to NATS, and where it has a database, to that.
+    #[must_use]
+    pub fn networks(self) -> (PartId, Option<PartId>) {
+        let at = PartId::roles().iter().position(|role| *role == self).unwrap_or_default();
+        let without = Kind::Gateway.rule().count;
+        let to_postgres = at.checked_sub(without).map(|index| PartId { kind: Kind::ToPostgres, index });
+        (PartId { kind: Kind::ToNats, index: at }, to_postgres)
+    }
+
+    /// The role whose network it is; `None`: it is no network.
+    fn role(self) -> Option<PartId> {
+        let all = PartId::roles();
+        match self.kind {
+            Kind::ToNats => all.get(self.index).copied(),
+            Kind::ToPostgres => all.get(Kind::Gateway.rule().count + self.index).copied(),
+            _ => None,
+        }
+    }
 }
 
 impl std::fmt::Display for PartId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}-{}", self.kind.name(), self.index + 1)
+        match self.role() {
+            Some(role) => write!(f, "{role}'s {}", self.kind.name()),
+            None if *self == PartId::REPLICATION => f.write_str(self.kind.name()),
+            None => write!(f, "{}-{}", self.kind.name(), self.index + 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_role_has_its_networks() {
+        let worker = PartId { kind: Kind::Worker, index: 1 };
+        let (to_nats, to_postgres) = worker.networks();
+        assert_eq!(to_nats.to_string(), "worker-2's network to nats");
+        assert_eq!(to_postgres.expect("it has a database").to_string(), "worker-2's network to postgres");
+        assert_eq!(PartId { kind: Kind::Gateway, index: 0 }.networks().1, None);
+        let networks: Vec<_> = PartId::roles().into_iter().map(PartId::networks).collect();
+        assert_eq!(networks.len(), Kind::ToNats.rule().count);
+        assert_eq!(networks.iter().filter_map(|(_, of)| *of).count(), Kind::ToPostgres.rule().count);
     }
 }

@@ -4,6 +4,7 @@ use crate::check::Checked;
 use crate::parts::{Harm, Kind};
 use output::{Format, OutputError, csv, json, table};
 use serde::Serialize;
+use std::path::PathBuf;
 
 /// What came of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -28,6 +29,9 @@ pub struct ClusterResult {
     /// Everything that must not be.
     #[serde(rename = "all_wrong")]
     pub wrong: Vec<String>,
+    /// Where the logs of all parts are kept, where something was wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub logs: Option<PathBuf>,
 }
 
 /// What meters noticed of one thing that is done to one kind of part.
@@ -117,6 +121,9 @@ fn text(result: &ClusterResult) -> String {
     );
     for wrong in &result.wrong {
         text += &format!("wrong: {wrong}\n");
+    }
+    if let Some(logs) = &result.logs {
+        text += &format!("the logs of all parts are in {}\n", logs.display());
     }
     text
 }

@@ -5,6 +5,7 @@ use crate::chaos::{Chaos, Done, State};
 use crate::check::{Checked, check};
 use crate::holders::Holders;
 use crate::http::ask;
+use crate::logs;
 use crate::machines::Machines;
 use crate::meters::{Meter, Meters, Noticed};
 use crate::orders;
@@ -14,7 +15,7 @@ use collector::registry::Registry;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wire::meter::MeterId;
 
@@ -161,10 +162,24 @@ impl Cluster<'_> {
             let given = joined(ordering.join());
             let holders = joined(watching.join());
             let lasted = self.begun.elapsed();
-            let ended = ended?;
-            observer.preparing("comparing what was acknowledged with the database");
-            let checked = check(&self.machines, &meters.meters, &given)?;
-            Ok(self.result(checked, &meters.meters, &chaos.done, &noticed, holders, (ended, lasted)))
+            let result = ended.and_then(|ended| {
+                observer.preparing("comparing what was acknowledged with the database");
+                let checked = check(&self.machines, &meters.meters, &given)?;
+                Ok(self.result(checked, &meters.meters, &chaos.done, &noticed, holders, (ended, lasted)))
+            });
+            if result.as_ref().is_ok_and(ClusterResult::is_good) {
+                return result;
+            }
+            // What went wrong is told, whatever becomes of these.
+            let kept = logs::keep(&self.machines, &locked(&noticed).waiting);
+            observer.event(
+                lasted,
+                &match &kept {
+                    Ok(kept) => format!("the logs of all parts are kept in {}", kept.display()),
+                    Err(error) => format!("the logs are not kept: {error}"),
+                },
+            );
+            result.map(|result| ClusterResult { logs: kept.ok(), ..result })
         })
     }
 
@@ -192,7 +207,7 @@ impl Cluster<'_> {
                 wrong.push(format!("{part} ended by itself: {line}"));
                 observer.event(elapsed, &format!("{part} ended by itself: {line}"));
             }
-            let now = noticed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let now = locked(noticed).clone();
             if elapsed >= shown {
                 shown = elapsed + SHOW_EVERY;
                 observer.show(&ClusterStatus {
@@ -207,16 +222,22 @@ impl Cluster<'_> {
             }
             if is_over && chaos.is_calm() {
                 ends.last.store(true, Ordering::Relaxed);
-                let since = *calm.get_or_insert_with(Instant::now);
+                let since = *calm.get_or_insert_with(|| {
+                    observer.event(elapsed, "nothing is harmed any more, and all is up");
+                    Instant::now()
+                });
                 // Its own view may be a moment old.
-                if now.under_way == 0 && since.elapsed() > SHOW_EVERY {
+                if now.waiting.is_empty() && now.acknowledged > 0 && since.elapsed() > SHOW_EVERY {
                     return Ok(wrong);
                 }
                 if since.elapsed() > CALM_WITHIN {
+                    let meters: Vec<String> =
+                        now.waiting.iter().map(|waiting| waiting.meter.to_string()).collect();
                     wrong.push(format!(
-                        "{} reports are not acknowledged {} s after all was up again",
-                        now.under_way,
-                        CALM_WITHIN.as_secs()
+                        "{} reports are not acknowledged {} s after all was up again, of the meters {}",
+                        meters.len(),
+                        CALM_WITHIN.as_secs(),
+                        meters.join(", ")
                     ));
                     return Ok(wrong);
                 }
@@ -234,7 +255,7 @@ impl Cluster<'_> {
         holders: Holders,
         (mut wrong, lasted): (Vec<String>, Duration),
     ) -> ClusterResult {
-        let noticed = noticed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let noticed = locked(noticed).clone();
         wrong.extend(checked.wrong.iter().cloned());
         wrong.extend(holders.wrong);
         let now = Instant::now();
@@ -267,8 +288,13 @@ impl Cluster<'_> {
             checked,
             harmed,
             wrong,
+            logs: None,
         }
     }
+}
+
+fn locked(noticed: &Mutex<Noticed>) -> MutexGuard<'_, Noticed> {
+    noticed.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A panic goes on.

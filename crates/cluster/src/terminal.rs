@@ -100,7 +100,7 @@ fn parts(now: &ClusterStatus<'_>) -> String {
             State::Harmed(harm, _) => harm.name(),
             State::Begins => "is made a standby",
         };
-        format!("  {part:<12}{state}\n", part = part.to_string())
+        format!("  {part:<28}{state}\n", part = part.to_string())
     };
     now.states.iter().map(of).collect()
 }

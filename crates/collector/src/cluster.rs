@@ -6,6 +6,7 @@
 //! partition: it asks workers, and hears from them what became durable. A packet is acknowledged to
 //! JetStream when what it led to is durable: a worker that dies leaves it to the next.
 
+mod another_server;
 pub mod api;
 mod connection;
 mod envelope;
@@ -28,6 +29,7 @@ mod served;
 mod simulation;
 mod status;
 mod subject;
+mod turns;
 pub mod worker;
 
 pub use connection::{ClusterError, Nats};

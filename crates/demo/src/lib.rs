@@ -5,7 +5,7 @@
 //! - [`station`]: the collector's service behind a simulated radio; [`service`]: the service with its dashboard
 //! - [`cost`]: from cycles and states to microjoules, a row for each suite; [`measure`]: the same without losses, for the collector's
 //!   data file
-//! - [`live`]: the demonstration; [`stop`]: its end; [`report`]: its figures, [`terminal`]: as they come
+//! - [`live`]: the demonstration; [`report`]: its figures, [`terminal`]: as they come
 
 pub mod cost;
 pub mod live;
@@ -15,5 +15,4 @@ pub mod report;
 pub mod service;
 pub mod start;
 pub mod station;
-pub mod stop;
 pub mod terminal;

@@ -3,11 +3,11 @@
 use clap::Parser;
 use demo::live::{self, DemoError, Request};
 use demo::report::report;
-use demo::stop::Stop;
 use demo::terminal::{Terminal, state, stdout_width};
 use lab::LabError;
 use lab::target::Workspace;
 use output::commands::DEMO;
+use output::stop::{Stop, seconds};
 use output::{Answer, Failure, Format, OutputError};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -40,14 +40,6 @@ struct DemoArgs {
     /// How the costs are written at the end
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "write seconds as 60 or 1.5".to_owned())?;
-    if !(0.1..=1e7).contains(&seconds) {
-        return Err("allowed is 0.1 to 10,000,000".into());
-    }
-    Ok(Duration::from_secs_f64(seconds))
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -7,6 +7,7 @@ mod format;
 mod progress;
 mod rows;
 mod sheet;
+pub mod stop;
 
 pub use answer::{Answer, Failure, Unwritten, Written, end, write};
 pub use format::{Format, ReportFormat};

@@ -31,12 +31,13 @@ pub fn configuration(folder: &Path, name: &str, port: u16) -> String {
     )
 }
 
-/// What makes it one of a cluster. routes: the ports at which they hear each other; its own is the one with this index.
+/// What makes it one of a cluster. routes: the ports at which they hear each other; its own is the one with this index. Clients are not told
+/// of the others: they know them, or one that they see by another way.
 #[must_use]
 pub fn cluster_configuration(routes: &[u16], index: usize) -> String {
     let all: Vec<String> = routes.iter().map(|port| format!("nats-route://127.0.0.1:{port}")).collect();
     let (own, all) = (routes[index], all.join(", "));
-    format!("cluster {{ name: wattseal, listen: 127.0.0.1:{own}, routes: [{all}] }}\n")
+    format!("cluster {{ name: wattseal, listen: 127.0.0.1:{own}, routes: [{all}], no_advertise: true }}\n")
 }
 
 impl Nats {

@@ -1,5 +1,7 @@
 //! What was acknowledged is there, whatever part of the cluster is killed, paused or cut off.
 
+mod networks;
+
 use cluster::report::report;
 use cluster::run::{ClusterObserver, ClusterRequest, ClusterStatus, run};
 use std::io::{BufRead, BufReader};

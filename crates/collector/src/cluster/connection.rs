@@ -2,6 +2,7 @@
 
 use super::name::RoleName;
 use super::status::{Part, Status};
+use super::turns::Turns;
 use crate::api::ListenError;
 use crate::registry::{RegistryError, read_secrets};
 use crate::service::ServiceError;
@@ -97,7 +98,12 @@ impl Nats {
     }
 
     /// With what is in the files; they are read each time.
-    fn options(&self, name: &RoleName, status: &Status) -> Result<ConnectOptions, ClusterError> {
+    fn options(
+        &self,
+        name: &RoleName,
+        status: &Status,
+        turns: &Turns,
+    ) -> Result<ConnectOptions, ClusterError> {
         let status = status.clone();
         let told = move |event| {
             let status = status.clone();
@@ -108,6 +114,7 @@ impl Nats {
             // A gateway's user may hear the answers to its own questions alone.
             .custom_inbox_prefix(format!("_INBOX.{name}"))
             .ping_interval(PING_EVERY)
+            .reconnect_to_server_callback(turns.choice())
             .event_callback(told);
         if self.servers.iter().any(ServerAddr::has_user_pass) {
             return Err(ClusterError::Usage(
@@ -147,14 +154,14 @@ impl Nats {
     /// # Errors
     /// [`ClusterError`]: what waiting does not mend.
     pub(super) async fn connect(&self, name: &RoleName, status: &Status) -> Result<Connection, ClusterError> {
-        let servers = self.servers();
+        let (servers, turns) = (self.servers(), Turns::default());
         loop {
-            let options = self.options(name, status)?;
+            let options = self.options(name, status, &turns)?;
             let error = match options.connect(&self.servers).await {
                 Ok(client) => {
                     status.fine(Part::Nats);
                     tracing::info!(%servers, "connected to NATS");
-                    return Ok(Connection::new(client));
+                    return Ok(Connection::new(client, turns));
                 }
                 Err(error) => error,
             };
@@ -218,16 +225,17 @@ fn tell(status: &Status, event: &Event) {
 pub(super) struct Connection {
     pub(super) client: Client,
     pub(super) jetstream: jetstream::Context,
+    pub(super) turns: Turns,
 }
 
 impl Connection {
-    fn new(client: Client) -> Connection {
+    fn new(client: Client, turns: Turns) -> Connection {
         let jetstream = ContextBuilder::new()
             .timeout(ANSWERED_WITHIN)
             .ack_timeout(ANSWERED_WITHIN)
             .max_ack_inflight(MOST_IN_FLIGHT)
             .build(client.clone());
-        Connection { client, jetstream }
+        Connection { client, jetstream, turns }
     }
 
     /// Whether a server is there at the moment.

@@ -4,6 +4,7 @@
 //! NATS delivers a question once, or not at all, and nobody asks again what a worker may have had. So a command is given once at most; where
 //! no answer comes, whether it was is said to be not known.
 
+use super::another_server::Silence;
 use super::connection::Connection;
 use super::events::Told;
 use super::name::RoleName;
@@ -17,8 +18,8 @@ use crate::network::GlobalMeterId;
 use crate::partition::Slices;
 use async_nats::client::RequestErrorKind;
 use async_nats::{Message, Request, Subscriber};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
@@ -69,6 +70,7 @@ pub(super) struct Others {
     me: RoleName,
     told: Told,
     counts: Arc<ExchangeCounts>,
+    silence: Mutex<Silence>,
 }
 
 impl Others {
@@ -78,7 +80,7 @@ impl Others {
         told: Told,
         counts: Arc<ExchangeCounts>,
     ) -> Others {
-        Others { connection, me, told, counts }
+        Others { connection, me, told, counts, silence: Mutex::default() }
     }
 
     async fn ask(&self, meter: GlobalMeterId, question: Question) -> Result<i64, LinkError> {
@@ -95,20 +97,29 @@ impl Others {
                 .payload(bytes.clone().into())
                 .timeout(Some(ANSWERED_WITHIN));
             let error = match self.connection.client.send_request(subject::ask(meter), request).await {
-                Ok(message) => return self.answered(meter, &message.payload),
+                Ok(message) => {
+                    self.silence().answered();
+                    return self.answered(meter, &message.payload);
+                }
                 Err(error) => error,
             };
             if error.kind() != RequestErrorKind::NoResponders {
                 tracing::warn!(%meter, %error, "a question to the worker that has the meter is not answered");
                 self.counts.silent.fetch_add(1, Ordering::Relaxed);
+                self.silence().unanswered(&self.connection);
                 return Err(LinkError::Silent(meter));
             }
             if begun.elapsed() >= NOBODY_FOR {
                 self.counts.nobody.fetch_add(1, Ordering::Relaxed);
+                self.silence().unanswered(&self.connection);
                 return Err(LinkError::Nobody(meter));
             }
             sleep(AGAIN_AFTER).await;
         }
+    }
+
+    fn silence(&self) -> MutexGuard<'_, Silence> {
+        self.silence.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn answered(&self, meter: GlobalMeterId, bytes: &[u8]) -> Result<i64, LinkError> {

@@ -1,6 +1,7 @@
 //! The role `gateway`: packets of its sockets and serial lines into JetStream, and what is to be sent back to them. It has no keys, keeps
 //! nothing, and holds what fits; all else is lost, as by radio, and counted.
 
+use super::another_server::Silence;
 use super::connection::{ClusterError, Connection, MOST_IN_FLIGHT, Nats};
 use super::envelope::{MOST_TOGETHER, PacketDown, PacketUp, apart, together};
 use super::health::{Figures, HealthListen};
@@ -247,6 +248,7 @@ impl Publisher {
         // When a packet was not stored last, and whether one was since.
         let (mut failed_at, mut stored_since): (Option<Instant>, bool) = (None, false);
         let mut ticks = interval(FINE_AFTER);
+        let mut silence = Silence::default();
         loop {
             let earliest = self.slices.values().filter_map(|slice| slice.since).min();
             let waited = earliest.map(|since| since + TOGETHER_WITHIN);
@@ -259,11 +261,13 @@ impl Publisher {
                     Ok((of, packets, Ok(()))) => {
                         self.counts.published.fetch_add(packets as u64, Ordering::Relaxed);
                         stored_since = true;
+                        silence.answered();
                         self.came_back(of).await;
                     }
                     Ok((of, packets, Err(error))) => {
                         self.counts.refused.fetch_add(packets as u64, Ordering::Relaxed);
                         (failed_at, stored_since) = (Some(Instant::now()), false);
+                        silence.unanswered(&self.connection);
                         self.status.trouble(Part::JetStream, not_stored(&error));
                         self.came_back(of).await;
                     }

@@ -130,10 +130,19 @@ impl Buckets {
     }
 
     /// Says again and again that a worker is there. Goes on for ever.
+    ///
+    /// Who is not answered in time can renew no lease, and says nothing until it is: else others would leave it a share that nobody had.
     pub(super) async fn announce(&self, me: &RoleName) {
+        let mut is_answered = true;
         loop {
-            // What was not heard is said again.
-            let _ = timeout(RENEW_EVERY, self.workers.put(me.as_str(), "here".into())).await;
+            if !is_answered {
+                let asked = timeout(RENEW_EVERY, self.settings.entry(subject::SLICES)).await;
+                is_answered = asked.is_ok_and(|entry| entry.is_ok());
+            }
+            if is_answered {
+                let said = timeout(RENEW_EVERY, self.workers.put(me.as_str(), "here".into())).await;
+                is_answered = said.is_ok_and(|said| said.is_ok());
+            }
             sleep(RENEW_EVERY).await;
         }
     }

@@ -124,9 +124,19 @@ impl Succession {
         Succession { lease, filter, ours, floor: None, before: Vec::new() }
     }
 
+    /// Whether a consumer of the stream is, or was, the partition's.
+    pub(super) fn is_ours(&self, name: &str) -> bool {
+        name.starts_with(&self.ours)
+    }
+
+    /// Another consumer of the stream, which does not say where it has come to.
+    pub(super) fn there_is_a_silent_one(&mut self, name: &str) {
+        self.before.push(name.to_owned());
+    }
+
     /// Another consumer of the stream.
     pub(super) fn there_is(&mut self, name: &str, filter: &str, floor: u64) {
-        if !name.starts_with(&self.ours) {
+        if !self.is_ours(name) {
             return;
         }
         // One of another number of slices heard other packets.
@@ -232,7 +242,8 @@ mod tests {
         }
         succession.there_is("0-1-5", "all", 95);
         succession.there_is("0-0-7", "all", 10);
+        succession.there_is_a_silent_one("0-0-3");
         assert_eq!(succession.start(), Some(43));
-        assert_eq!(succession.over().collect::<Vec<_>>(), ["0-0-5", "0-0-6", "0-0-4"]);
+        assert_eq!(succession.over().collect::<Vec<_>>(), ["0-0-5", "0-0-6", "0-0-4", "0-0-3"]);
     }
 }

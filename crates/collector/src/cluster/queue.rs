@@ -17,9 +17,9 @@ use async_nats::jetstream::{self, AckKind, stream};
 use opentelemetry::trace::TraceId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tokio_stream::StreamExt;
 
 /// Packets are kept so long: meters have sent what is older again since.
@@ -37,6 +37,10 @@ const BATCH: usize = 1000;
 /// How long a question for packets waits, and how often the server says meanwhile that it is there.
 const EXPIRES: Duration = Duration::from_secs(10);
 const HEARTBEAT: Duration = Duration::from_secs(2);
+/// So often one after the other nothing was said: the consumer itself is gone, whatever the servers say, and another is made, under another lease.
+const MOST_MISSED: u32 = 4;
+/// A consumer of a lease before says within this where it has come to.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
 /// A link's queue is full: it is looked at again.
 const ROOM_AFTER: Duration = Duration::from_millis(2);
 
@@ -69,6 +73,23 @@ pub(super) async fn open_stream(connection: &Connection, replicas: usize) -> Res
         .get_or_create_stream(config)
         .await
         .map_err(|error| format!("stream {}: {}", subject::STREAM, chain(&error)))
+}
+
+/// How often one after the other the server did not say that it is there.
+#[derive(Debug, Default)]
+struct Heartbeats {
+    missed: u32,
+    last: Option<Instant>,
+}
+
+impl Heartbeats {
+    /// Another time. Two are told within twice the time in which one is due, where nothing was heard between them.
+    fn missed(&mut self, now: Instant) -> u32 {
+        let is_next = self.last.is_some_and(|last| now.duration_since(last) < 3 * HEARTBEAT);
+        self.missed = if is_next { self.missed + 1 } else { 1 };
+        self.last = Some(now);
+        self.missed
+    }
 }
 
 /// A partition's packets.
@@ -110,11 +131,20 @@ impl Queue {
         let said = |error: &dyn std::error::Error| format!("consumer of {partition}: {}", chain(error));
         let filter_subject = subject::of_partition(partition, slices);
         let mut succession = Succession::new(fence.lease(), filter_subject.clone());
-        let mut consumers = stream.consumers();
-        while let Some(consumer) = consumers.next().await {
-            let consumer = consumer.map_err(|error| said(&error))?;
-            let floor = consumer.ack_floor.stream_sequence;
-            succession.there_is(&consumer.name, &consumer.config.filter_subject, floor);
+        let mut names = stream.consumer_names();
+        while let Some(name) = names.next().await {
+            let name = name.map_err(|error| said(&error))?;
+            if !succession.is_ours(&name) {
+                continue;
+            }
+            // One that nobody leads says nothing, and may for ever. Asked for the list with all figures JetStream would wait for it, too.
+            match timeout(ANSWERED_WITHIN, stream.consumer_info(&name)).await {
+                Ok(Ok(consumer)) => {
+                    let floor = consumer.ack_floor.stream_sequence;
+                    succession.there_is(&name, &consumer.config.filter_subject, floor);
+                }
+                Ok(Err(_)) | Err(_) => succession.there_is_a_silent_one(&name),
+            }
         }
         let config = pull::Config {
             durable_name: Some(succession.name()),
@@ -141,17 +171,11 @@ impl Queue {
 
     /// Hands packets to the link, and acknowledges what it is done with. Goes on until it cannot.
     pub(super) async fn serve(&mut self, link: &LinkHandle, remote: &RemoteGateways) -> QueueEnd {
-        let messages = self
-            .consumer
-            .stream()
-            .max_messages_per_batch(BATCH)
-            .expires(EXPIRES)
-            .heartbeat(HEARTBEAT)
-            .messages();
-        let mut messages = match messages.await {
+        let mut messages = match self.messages().await {
             Ok(messages) => messages,
-            Err(error) => return QueueEnd::Failed(chain(&error)),
+            Err(end) => return end,
         };
+        let mut heartbeats = Heartbeats::default();
         loop {
             tokio::select! {
                 // First what makes room.
@@ -162,20 +186,36 @@ impl Queue {
                 }
                 message = messages.next() => match message {
                     Some(Ok(message)) => {
+                        heartbeats = Heartbeats::default();
                         if !self.hand_over(&message, link, remote).await {
                             return QueueEnd::Link;
                         }
                     }
                     Some(Err(error)) => match error.kind() {
                         pull::MessagesErrorKind::ConsumerDeleted => return QueueEnd::Taken,
-                        // Seen again when the server is there again.
-                        pull::MessagesErrorKind::MissingHeartbeat => {}
+                        // Who leads the consumer now does not know what the one before was asked for: it is asked again.
+                        pull::MessagesErrorKind::MissingHeartbeat if heartbeats.missed(Instant::now()) < MOST_MISSED => {
+                            messages = match self.messages().await {
+                                Ok(messages) => messages,
+                                Err(end) => return end,
+                            };
+                        }
+                        pull::MessagesErrorKind::MissingHeartbeat => {
+                            return QueueEnd::Failed("JetStream says nothing of their consumer".into());
+                        }
                         _ => return QueueEnd::Failed(chain(&error)),
                     },
                     None => return QueueEnd::Failed("the server sends no more packets".into()),
                 },
             }
         }
+    }
+
+    /// Asks for packets.
+    async fn messages(&self) -> Result<pull::Stream, QueueEnd> {
+        let asked =
+            self.consumer.stream().max_messages_per_batch(BATCH).expires(EXPIRES).heartbeat(HEARTBEAT);
+        asked.messages().await.map_err(|error| QueueEnd::Failed(chain(&error)))
     }
 
     /// Returns whether there is a link.
@@ -292,4 +332,17 @@ fn heard_ms(published_ns: i128) -> i64 {
     let published_ms = i64::try_from(published_ns / 1_000_000).unwrap_or(now_ms);
     let waited_ms = now_ms - published_ms;
     if (0..=KEPT_FOR.as_millis() as i64).contains(&waited_ms) { published_ms } else { now_ms }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_consumer_is_given_up_that_says_nothing_again_and_again() {
+        let (mut heartbeats, begun) = (Heartbeats::default(), Instant::now());
+        let counts =
+            [2, 4, 6, 60, 62].map(|heartbeats_later| heartbeats.missed(begun + heartbeats_later * HEARTBEAT));
+        assert_eq!(counts, [1, 2, 3, 1, 2], "after a minute it had been there meanwhile");
+    }
 }

@@ -1,6 +1,7 @@
 //! The role `worker`: takes its share of the partitions, and does for each what `collect` does for a network. It holds nothing that another
 //! worker cannot take over.
 
+use super::another_server::Silence;
 use super::connection::{ClusterError, Nats};
 use super::events::{EventCounts, Told};
 use super::exchange::{ExchangeCounts, Others};
@@ -208,6 +209,7 @@ impl Worker {
         counts: &Arc<Counts>,
     ) -> Result<(Shared, Buckets), ClusterError> {
         let connection = self.nats.connect(&self.name, status).await?;
+        let mut silence = Silence::default();
         let (stream, buckets, slices) = loop {
             let open = async {
                 let stream = open_stream(&connection, self.replicas).await?;
@@ -222,6 +224,7 @@ impl Worker {
                         Part::JetStream,
                         format!("{why}; trying again each second. Is JetStream on, has it a leader, may this user use it?"),
                     );
+                    silence.unanswered(&connection);
                     sleep(AGAIN_AFTER).await;
                 }
             }
@@ -288,6 +291,7 @@ struct Running {
     status: Status,
     counts: Arc<Counts>,
     view: View,
+    silence: Silence,
     /// All partitions of the cluster.
     all: BTreeSet<Partition>,
     networks_at: Option<Instant>,
@@ -305,6 +309,7 @@ impl Running {
     fn new(me: RoleName, shared: Shared, buckets: Buckets, status: Status, counts: Arc<Counts>) -> Running {
         Running {
             view: View::new(me.clone()),
+            silence: Silence::default(),
             me,
             shared,
             buckets,
@@ -430,6 +435,7 @@ impl Running {
         }
         if plan.take.is_empty() && self.shared.connection.is_connected() {
             // Leases are seen to be renewed.
+            self.silence.answered();
             self.status.fine(Part::JetStream);
         }
         for free in plan.take {
@@ -457,9 +463,11 @@ impl Running {
             Ok(None) => {}
             Err(why) => {
                 self.status.trouble(Part::JetStream, why);
+                self.silence.unanswered(&self.shared.connection);
                 return false;
             }
         }
+        self.silence.answered();
         self.status.fine(Part::JetStream);
         true
     }

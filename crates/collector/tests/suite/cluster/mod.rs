@@ -1,5 +1,6 @@
 //! The roles gateway, worker and api with a real nats-server between them.
 
+mod another_server;
 mod api;
 mod many;
 pub mod roles;
