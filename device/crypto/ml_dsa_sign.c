@@ -263,7 +263,10 @@ static int16_t make_hints(workspace *w, const int32_t sum[256], const uint8_t *t
             hints[count++] = (uint8_t)n;
         }
     }
-    return excess < 0 ? -1 : count;
+    if (excess < 0) {
+        return -1;
+    }
+    return count;
 }
 
 /* Algorithm 7 steps 17 to 33, after commit. Returns 0, or -1 where signing has to begin anew. */
