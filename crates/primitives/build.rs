@@ -11,10 +11,15 @@ fn main() {
         // Its functions of ml_kem_pieces.h are src/ml_kem.rs's here.
         .filter(|path| !path.ends_with("ml_kem_bench.c"))
         .collect();
+    // Its inline functions.
+    let inline = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ml_dsa.c");
+    println!("cargo::rerun-if-changed={}", inline.display());
+    sources.push(inline);
     sources.sort();
     println!("cargo::rerun-if-changed={}", crypto.display());
     cc::Build::new()
         .files(sources)
+        .include(&crypto)
         .std("c99")
         .extra_warnings(true)
         .warnings_into_errors(true)

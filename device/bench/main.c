@@ -40,6 +40,16 @@ static ws_drbg random;
 #define WS_BENCH_OUTPUT_CAPACITY (WS_ML_KEM_768_PUBLIC_KEY + WS_ML_KEM_768_PRIVATE_KEY)
 #endif
 #define WS_BENCH_AAD_CAPACITY 16
+#elif defined(WS_ML_DSA_H)
+/* A public key and a signature, or a private key; both keys of a pair, or a signature, where there is room for more than verification. */
+#define WS_BENCH_KEY_CAPACITY (WS_ML_DSA_44_PUBLIC_KEY + WS_ML_DSA_44_SIGNATURE)
+#define WS_BENCH_CAPACITY 128
+#if WS_RAM_SIZE < 16384
+#define WS_BENCH_OUTPUT_CAPACITY 32
+#else
+#define WS_BENCH_OUTPUT_CAPACITY (WS_ML_DSA_44_PUBLIC_KEY + WS_ML_DSA_44_PRIVATE_KEY)
+#endif
+#define WS_BENCH_AAD_CAPACITY 32
 #elif (defined(WS_BENCH_PUBLIC_KEY) || defined(WS_BENCH_RANDOM)) && WS_RAM_SIZE < 4096
 #define WS_BENCH_CAPACITY 144
 #define WS_BENCH_KEY_CAPACITY 144

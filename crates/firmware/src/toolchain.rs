@@ -48,7 +48,15 @@ impl Toolchain {
 pub const PUBLIC_KEY: &str = "public-key";
 
 /// The sets of `device/ops.toml` that are not built without optimisation.
-const OPTIMISED: [&str; 5] = ["chacha20", "ml-kem-512", "ml-kem-512-pieces", "ml-kem-768", "hash-based"];
+const OPTIMISED: [&str; 7] = [
+    "chacha20",
+    "ml-kem-512",
+    "ml-kem-512-pieces",
+    "ml-kem-768",
+    "ml-dsa-44",
+    "ml-dsa-44-verify",
+    "hash-based",
+];
 
 fn every_compiler_s_operations() -> Vec<String> {
     vec!["c".into()]

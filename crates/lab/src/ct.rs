@@ -102,7 +102,7 @@ pub struct ConstantTimeRow {
     pub variant: String,
     /// What was found.
     pub verdict: Verdict,
-    /// Runs that were asked for.
+    /// Runs that were made: those that were asked for, or 1 of an operation that rejects.
     pub runs: u32,
     /// Where their inputs began.
     pub seed: u64,
@@ -241,7 +241,7 @@ impl ConstantTimeRow {
             op: operation.name.clone(),
             variant: variant.into(),
             verdict,
-            runs: request.runs,
+            runs: runs_of(operation, request),
             seed: request.seed,
             cycles: 0,
             instructions: 0,
@@ -255,6 +255,11 @@ impl ConstantTimeRow {
             leaks: Vec::new(),
         }
     }
+}
+
+/// How many runs are made of an operation: of one that rejects, the one whose secrets are followed.
+fn runs_of(operation: &Operation, request: &Request) -> u32 {
+    if operation.rejects { 1 } else { request.runs }
 }
 
 /// The inputs of a run: each has its own generator, so that one run can be had again without the others.
@@ -290,7 +295,8 @@ fn check_by(
     let mut bench = Bench::start(target, firmware, operation, clock_hz, request.max_cycles)?;
     let mut return_to = 0;
     // Where nothing is compared, one tells whether the outputs are right.
-    let warm_up = if request.runs == 1 { 1 } else { WARM_UP };
+    let runs = runs_of(operation, request);
+    let warm_up = if runs == 1 { 1 } else { WARM_UP };
     for run in 0..warm_up {
         let measurement = bench.measure(&case(u32::MAX - run)?)?;
         if !measurement.verified {
@@ -306,7 +312,7 @@ fn check_by(
     let read = named.iter().enumerate().filter(|(index, _)| plain.has_read(*index));
     let read: Vec<&str> = read.map(|(_, (name, _))| *name).collect();
     let leaks = dependence::find(bench.fork(), subject, &first, return_to, &tables, accepted)?;
-    let other = first_other(workers, &bench, return_to, request.runs, &plain, &tables, &case)?;
+    let other = first_other(workers, &bench, return_to, runs, &plain, &tables, &case)?;
     let is_constant = leaks.iter().all(|leak| leak.accepted.is_some());
     let verdict = if is_constant { Verdict::Constant } else { Verdict::Dependent };
     let mut row = ConstantTimeRow {

@@ -25,6 +25,8 @@ struct Line {
     secret: BTreeMap<String, InputBytes>,
     #[serde(default)]
     public: bool,
+    #[serde(default)]
+    rejects: bool,
 }
 
 /// Bytes of an input: `key`, from an offset on `key+32`, some of them `key:32` or `key+32:64`.
@@ -96,6 +98,8 @@ pub struct Operation {
     pub secret: BTreeMap<String, InputBytes>,
     /// Whether all its inputs are public, so that it may take its time from them.
     pub public: bool,
+    /// Whether it throws away what it made of secrets and makes it anew until it serves, so that two runs need not take the same time.
+    pub rejects: bool,
 }
 
 /// How operations are built, in the order of a reader; each target has some of these.
@@ -132,6 +136,7 @@ impl Catalogue {
                 fixed: line.fixed,
                 secret: line.secret,
                 public: line.public,
+                rejects: line.rejects,
             };
             (name, operation)
         };

@@ -6,6 +6,7 @@ pub mod curve;
 pub mod drbg;
 pub mod field;
 pub mod lms;
+pub mod ml_dsa;
 pub mod ml_kem;
 mod one_time;
 pub mod sealing;
@@ -60,6 +61,9 @@ pub fn random_case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
     if let Some(case) = chacha20_poly1305::case(name, bytes, rng)? {
         return Ok(case);
     }
+    if let Some(case) = ml_dsa::case(name, bytes, rng)? {
+        return Ok(case);
+    }
     if let Some(case) = ml_kem::case(name, rng) {
         return Ok(case);
     }
@@ -104,6 +108,7 @@ mod tests {
                 fixed: Vec::new(),
                 secret: BTreeMap::new(),
                 public: false,
+                rejects: false,
             };
             assert!(random_case(&operation, 16, &mut rng).is_err(), "{name}");
         }

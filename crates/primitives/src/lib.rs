@@ -9,6 +9,7 @@ mod drbg;
 pub mod ecies;
 pub mod entropy;
 pub mod lms;
+pub mod ml_dsa;
 pub mod ml_kem;
 pub mod one_time;
 pub mod sha3;

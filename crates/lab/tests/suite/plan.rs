@@ -37,6 +37,7 @@ fn schemes_add_what_their_headers_say() {
     for (name, bytes) in [
         ("ecdsa-secp160r1", 40),
         ("ecdsa-p256", 64),
+        ("ml-dsa-44", define("ml_dsa.h", "WS_ML_DSA_44_SIGNATURE")),
         ("ecies", define("ecies.h", "WS_ECIES_OVERHEAD")),
         ("ecies-compressed", define("ecies.h", "WS_ECIES_COMPRESSED_OVERHEAD")),
         ("ecies-ecdsa", define("ecies_ecdsa.h", "WS_ECIES_ECDSA_OVERHEAD")),

@@ -8,6 +8,7 @@ mod ecies;
 mod entropy;
 mod firmware_build;
 mod lms;
+mod ml_dsa;
 mod ml_kem;
 mod msp430_runtime;
 mod one_time;

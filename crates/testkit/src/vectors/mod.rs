@@ -123,6 +123,7 @@ mod derivation;
 mod drbg;
 mod lms;
 mod meter;
+mod ml_dsa;
 mod ml_kem;
 mod one_time;
 mod sha3;
@@ -136,6 +137,10 @@ pub use derivation::{KdfCase, hkdf_sha256, x963_kdf_sha256};
 pub use drbg::{DrbgCase, drbg_sha1, drbg_sha256};
 pub use lms::{LmsCase, lms};
 pub use meter::{MeterKeysCase, MeterMessageCase, meter_protocol};
+pub use ml_dsa::{
+    MlDsaCases, MlDsaKeyCase, MlDsaMessage, MlDsaPrivateKey, MlDsaSigningCase, MlDsaVerificationCase,
+    ml_dsa_44,
+};
 pub use ml_kem::{MlKem, MlKemCases, MlKemDecapsulationCase, MlKemEncapsulationCase, MlKemKeyCase, ml_kem};
 pub use one_time::{LmOtsCase, lm_ots_w4};
 pub use sha3::{sha3_256, sha3_256_monte, sha3_512, shake128, shake256};
