@@ -48,7 +48,8 @@ impl Toolchain {
 pub const PUBLIC_KEY: &str = "public-key";
 
 /// The sets of `device/ops.toml` that are not built without optimisation.
-const OPTIMISED: [&str; 4] = ["ml-kem-512", "ml-kem-512-pieces", "ml-kem-768", "hash-based"];
+const OPTIMISED: [&str; 7] =
+    ["ml-kem-512", "ml-kem-512-pieces", "ml-kem-768", "hash-based", "lms-sign", "slh-dsa", "slh-dsa-128f"];
 
 fn every_compiler_s_operations() -> Vec<String> {
     vec!["c".into()]

@@ -11,6 +11,7 @@ pub mod lms;
 pub mod ml_kem;
 pub mod one_time;
 pub mod sha3;
+pub mod slh_dsa;
 
 pub use curves::{p256, secp160r1};
 pub use derivation::{hkdf_sha256, hmac_sha1, hmac_sha1_parts, hmac_sha256_parts, x963_kdf};

@@ -15,3 +15,4 @@ mod published;
 mod random;
 mod randomness;
 mod sha3;
+mod slh_dsa;
