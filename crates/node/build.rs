@@ -8,7 +8,10 @@ fn main() {
         println!("cargo::rerun-if-changed={}", device.join(folder).display());
     }
     cc::Build::new()
-        .files(["node", "message", "counter"].map(|name| device.join("node").join(name).with_extension("c")))
+        .files(
+            ["node", "message", "counter", "lms_signer"]
+                .map(|name| device.join("node").join(name).with_extension("c")),
+        )
         .std("c99")
         .extra_warnings(true)
         .warnings_into_errors(true)

@@ -69,8 +69,8 @@ static ws_drbg random;
 #endif
 #define WS_BENCH_AAD_CAPACITY 16
 #else
-/* HKDF's and LMS's variables at fixed addresses, as sdcc has them, fit into what an eighth each leaves. */
-#if defined(WS_HKDF_H) || defined(WS_LMS_BENCH_H)
+/* HKDF's and hash-based signatures' variables at fixed addresses, as sdcc has them, fit into what an eighth each leaves. */
+#if defined(WS_HKDF_H) || defined(WS_LMS_H) || defined(WS_SLH_DSA_BENCH_H)
 #define SHARE (WS_RAM_SIZE / 8)
 #else
 #define SHARE (WS_RAM_SIZE / 4)

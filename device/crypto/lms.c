@@ -2,10 +2,6 @@
 
 #include "secret.h"
 
-/* RFC 8554 section 3.1: the kinds of the tree's hashes. */
-#define D_LEAF 0x8282
-#define D_INTR 0x8383
-
 /* What verification->state is: what is being taken, or that nothing is any more. */
 enum { MESSAGE, SIGNATURE, REFUSED };
 
@@ -154,7 +150,7 @@ static void reach_leaf(ws_lms_verification *verification)
 {
     ws_sha256_final(&verification->hash, verification->value);
     *height_byte(verification) |= height_bit(verification);
-    ws_one_time_begin(&verification->hash, verification->name, D_LEAF);
+    ws_one_time_begin(&verification->hash, verification->name, WS_LMS_LEAF);
     ws_sha256_update(&verification->hash, verification->value, 32);
     ws_sha256_final(&verification->hash, verification->value);
 }
@@ -179,7 +175,7 @@ static void reach_node(ws_lms_verification *verification)
 {
     const uint8_t is_right = halve(verification->name);
 
-    ws_one_time_begin(&verification->hash, verification->name, D_INTR);
+    ws_one_time_begin(&verification->hash, verification->name, WS_LMS_NODE);
     if (!is_right) {
         ws_sha256_update(&verification->hash, verification->value, 32);
     }

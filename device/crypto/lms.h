@@ -21,6 +21,10 @@
 #include "one_time.h"
 
 #define WS_LMS_PUBLIC_KEY 56
+/* D_LEAF and D_INTR of section 3.1: the kinds of the tree's hashes. */
+#define WS_LMS_LEAF 0x8282
+#define WS_LMS_NODE 0x8383
+
 /* What a signature begins with. */
 #define WS_LMS_HEAD 40
 /* A whole one with LMOTS_SHA256_N32_W8 and LMS_SHA256_M32_H5. */

@@ -76,13 +76,14 @@ static uint8_t newest(record *out, uint8_t *segment, uint8_t *slot)
     return found;
 }
 
-void ws_counter_start(ws_counter *counter, uint32_t first)
+void ws_counter_start(ws_counter *counter, uint32_t first, uint8_t block)
 {
     record last;
 
     counter->segment = 0;
     counter->slot = 0;
     counter->reserved = 0;
+    counter->block = block;
     if (!newest(&last, &counter->segment, &counter->slot)) {
         last.limit = 0;
         last.starts = 0;
@@ -106,10 +107,10 @@ static uint8_t reserve(ws_counter *counter)
 {
     record next;
 
-    if (counter->limit > 0xffffffffu - WS_COUNTER_BLOCK) {
+    if (counter->limit > 0xffffffffu - counter->block) {
         return 0;
     }
-    next.limit = counter->limit + WS_COUNTER_BLOCK;
+    next.limit = counter->limit + counter->block;
     next.starts = counter->starts + (counter->reserved ? 0 : 1);
     if (!counter->reserved || counter->slot >= SLOTS) {
         if (!counter->reserved && !make_firm()) {
@@ -121,7 +122,7 @@ static uint8_t reserve(ws_counter *counter)
     }
     if (!write_record(counter->segment, counter->slot, &next)) {
         /* The next attempt erases again: the same segment, if that holds no newer record than the other. */
-        ws_counter_start(counter, counter->limit);
+        ws_counter_start(counter, counter->limit, counter->block);
         return 0;
     }
     counter->slot++;

@@ -1,6 +1,6 @@
 /* A counter that never gives a number twice, whatever instruction the power fails at.
  *
- * Numbers are reserved in blocks of WS_COUNTER_BLOCK: a record in non-volatile memory says which number is the first that is
+ * Numbers are reserved in blocks, the node's of WS_COUNTER_BLOCK: a record in non-volatile memory says which number is the first that is
  * not reserved, and numbers are given out only below it, once the record stands there and was read back. After a start the
  * rest of a block is left: the next one begins where the last record ends.
  *
@@ -42,12 +42,14 @@ typedef struct {
     uint8_t segment;
     uint8_t slot;
     uint8_t reserved;
+    uint8_t block;
 } ws_counter;
 
 /* Reads the newest record. Nothing is written yet, so that a supply that comes and goes wears nothing.
  *
- * in: first: the number to begin with where there is no record, or a lower one. out: counter. */
-void ws_counter_start(ws_counter *counter, uint32_t first);
+ * in: first: the number to begin with where there is no record, or a lower one; block: how many numbers are reserved with a record, 1 or more.
+ * out: counter. */
+void ws_counter_start(ws_counter *counter, uint32_t first, uint8_t block);
 
 /* Gives out a number, and reserves a block where none is left; the caller has seen that there is the energy for that.
  *

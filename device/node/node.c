@@ -217,7 +217,7 @@ int ws_node_start(ws_node *node, const volatile struct ws_node_config *config, v
         !(mode == WS_NODE_PERIODIC || (mode == WS_NODE_ASYNCHRONOUS && config->listen_for_ms != 0))) {
         return -1;
     }
-    ws_counter_start(&node->counter, config->first_counter);
+    ws_counter_start(&node->counter, config->first_counter, WS_COUNTER_BLOCK);
     status->starts = node->counter.starts;
     node->next = ws_clock_ticks();
     return 0;

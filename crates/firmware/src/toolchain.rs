@@ -48,7 +48,7 @@ impl Toolchain {
 pub const PUBLIC_KEY: &str = "public-key";
 
 /// The sets of `device/ops.toml` that are not built without optimisation.
-const OPTIMISED: [&str; 7] = [
+const OPTIMISED: [&str; 10] = [
     "chacha20",
     "ml-kem-512",
     "ml-kem-512-pieces",
@@ -56,6 +56,9 @@ const OPTIMISED: [&str; 7] = [
     "ml-dsa-44",
     "ml-dsa-44-verify",
     "hash-based",
+    "lms-sign",
+    "slh-dsa",
+    "slh-dsa-128f",
 ];
 
 fn every_compiler_s_operations() -> Vec<String> {

@@ -10,6 +10,7 @@ pub mod ml_dsa;
 pub mod ml_kem;
 mod one_time;
 pub mod sealing;
+pub mod slh_dsa;
 
 pub mod symmetric;
 
@@ -53,6 +54,9 @@ pub fn random_case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
         return Ok(case);
     }
     if let Some(case) = lms::case(name, bytes, rng) {
+        return Ok(case);
+    }
+    if let Some(case) = slh_dsa::case(name, bytes, rng) {
         return Ok(case);
     }
     if let Some(case) = ascon::case(name, bytes, rng)? {

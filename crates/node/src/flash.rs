@@ -51,6 +51,13 @@ impl Flash {
         }
     }
 
+    /// The same contents, with another seed.
+    #[must_use]
+    pub fn reseeded(mut self, seed: u64) -> Flash {
+        self.rng = Rng::with_seed(seed);
+        self
+    }
+
     /// The power fails in the midst of the `steps + 1`th word or erasure from here.
     pub fn fail_after(&mut self, steps: u32) {
         self.steps_left = Some(steps);

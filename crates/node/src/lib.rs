@@ -10,8 +10,7 @@ pub mod flash;
 pub use drivers::{World, world};
 
 // The primitives that the node signs with are linked with this crate.
-use primitives as _;
-
+use primitives::lms::Signing;
 use std::ffi::c_int;
 
 /// `struct ws_node_config`, `struct ws_node_status`: as bytes, for `wire::node` to write and to read; aligned as C has them.
@@ -32,10 +31,21 @@ struct CounterState {
     segment: u8,
     slot: u8,
     reserved: u8,
+    block: u8,
+}
+
+/// `ws_lms_key`.
+#[derive(Clone, Debug)]
+#[repr(C)]
+struct LmsKeyState {
+    seed: [u8; 32],
+    identifier: [u8; 16],
+    height: u8,
+    first: u32,
 }
 
 mod c {
-    use super::{CounterState, Storage, Structure, c_int};
+    use super::{CounterState, LmsKeyState, Signing, Storage, Structure, c_int};
 
     unsafe extern "C" {
         pub fn ws_node_start(
@@ -44,8 +54,22 @@ mod c {
             status: *mut Structure<48>,
         ) -> c_int;
         pub fn ws_node_turn(node: *mut Storage);
-        pub fn ws_counter_start(counter: *mut CounterState, first: u32);
+        pub fn ws_counter_start(counter: *mut CounterState, first: u32, block: u8);
         pub fn ws_counter_take(counter: *mut CounterState, number: *mut u32) -> c_int;
+        pub fn ws_lms_signer_keygen(
+            counter: *mut CounterState,
+            key: *mut LmsKeyState,
+            public_key: *mut u8,
+        ) -> c_int;
+        pub fn ws_lms_signer_begin(
+            counter: *mut CounterState,
+            key: *const LmsKeyState,
+            randomizer: *const u8,
+            message: *const u8,
+            len: usize,
+            signing: *mut Signing,
+            head: *mut u8,
+        ) -> c_int;
         pub fn ws_message_read_challenge(
             packet: *const u8,
             len: u8,
@@ -103,12 +127,18 @@ impl Node {
 pub struct Counter(CounterState);
 
 impl Counter {
-    /// `ws_counter_start`.
+    /// `ws_counter_start` with the node's blocks.
     #[must_use]
     pub fn start(first: u32) -> Counter {
+        Counter::start_in_blocks(first, 64)
+    }
+
+    /// `ws_counter_start`.
+    #[must_use]
+    pub fn start_in_blocks(first: u32, block: u8) -> Counter {
         let mut state = CounterState::default();
         // SAFETY: the structure is C's, and nothing keeps its address.
-        unsafe { c::ws_counter_start(&mut state, first) };
+        unsafe { c::ws_counter_start(&mut state, first, block) };
         Counter(state)
     }
 
@@ -117,6 +147,58 @@ impl Counter {
         let mut number = 0;
         // SAFETY: as above; started.
         (unsafe { c::ws_counter_take(&mut self.0, &mut number) } == 0).then_some(number)
+    }
+}
+
+/// `ws_lms_key`, with `ws_lms_signer_keygen` and `ws_lms_signer_begin`.
+#[derive(Clone, Debug)]
+pub struct LmsKey(LmsKeyState);
+
+impl LmsKey {
+    /// A key pair: this and the public key; `None` where it is refused.
+    #[must_use]
+    pub fn make(
+        counter: &mut Counter,
+        seed: [u8; 32],
+        identifier: [u8; 16],
+        height: u8,
+    ) -> Option<(LmsKey, [u8; 56])> {
+        primitives::lms::set_nodes(primitives::lms::Nodes::new());
+        let mut state = LmsKeyState { seed, identifier, height, first: u32::MAX };
+        let mut public_key = [0; 56];
+        // SAFETY: the structures are C's.
+        let result = unsafe { c::ws_lms_signer_keygen(&mut counter.0, &mut state, public_key.as_mut_ptr()) };
+        (result == 0).then_some((LmsKey(state), public_key))
+    }
+
+    /// A signature that is begun: its head, and what gives the rest; `None` where it is refused.
+    ///
+    /// # Panics
+    /// Where something is given although it is refused.
+    pub fn begin(
+        &self,
+        counter: &mut Counter,
+        randomizer: &[u8; 32],
+        message: &[u8],
+    ) -> Option<([u8; 40], Signing)> {
+        let (mut signing, mut head) = (Signing::new(), [0xa5; 40]);
+        // SAFETY: the structures are C's, and the message has so many bytes.
+        let result = unsafe {
+            c::ws_lms_signer_begin(
+                &mut counter.0,
+                &self.0,
+                randomizer.as_ptr(),
+                message.as_ptr(),
+                message.len(),
+                &mut signing,
+                head.as_mut_ptr(),
+            )
+        };
+        if result != 0 {
+            assert!(head == [0xa5; 40] && signing.rest().is_empty(), "given although refused");
+            return None;
+        }
+        Some((head, signing))
     }
 }
 

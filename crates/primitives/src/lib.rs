@@ -13,6 +13,7 @@ pub mod ml_dsa;
 pub mod ml_kem;
 pub mod one_time;
 pub mod sha3;
+pub mod slh_dsa;
 pub mod x25519;
 
 pub use curves::{p256, secp160r1};

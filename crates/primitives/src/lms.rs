@@ -1,5 +1,7 @@
 //! LMS signatures.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ffi::c_int;
 
 use super::Sha256Context;
@@ -19,8 +21,20 @@ struct Verification {
     hash: Sha256Context,
 }
 
+/// `ws_lms_signing`.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct Signing {
+    name: [u8; 20],
+    seed: [u8; 32],
+    digits: [u8; 34],
+    height: u8,
+    next: u8,
+    node: u16,
+}
+
 mod c {
-    use super::{Verification, c_int};
+    use super::{Signing, Verification, c_int};
 
     #[rustfmt::skip]
     unsafe extern "C" {
@@ -28,6 +42,10 @@ mod c {
         pub fn ws_lms_verify_message(verification: *mut Verification, bytes: *const u8, len: usize);
         pub fn ws_lms_verify_signature(verification: *mut Verification, bytes: *const u8, len: usize);
         pub fn ws_lms_verify_end(verification: *mut Verification, public_key: *const u8) -> c_int;
+        pub fn ws_lms_keygen(height: u8, seed: *const u8, identifier: *const u8, public_key: *mut u8) -> c_int;
+        pub fn ws_lms_sign_begin(signing: *mut Signing, height: u8, seed: *const u8, identifier: *const u8, leaf: u32, randomizer: *const u8,
+                                 message: *const u8, len: usize, head: *mut u8) -> c_int;
+        pub fn ws_lms_sign_next(signing: *mut Signing, piece: *mut u8) -> u8;
     }
 }
 
@@ -79,5 +97,125 @@ pub fn verify<'a>(
         let ended = c::ws_lms_verify_end(verification, public_key.as_ptr());
         assert_eq!(c::ws_lms_verify_end(verification, public_key.as_ptr()), -1);
         (begun, ended)
+    }
+}
+
+/// The nodes of a tree by their numbers.
+pub type Nodes = HashMap<u16, [u8; 32]>;
+
+thread_local! {
+    static NODES: RefCell<Nodes> = RefCell::default();
+}
+
+/// The application's, as below; a node that was written before, or one that was not, ends the process.
+#[unsafe(no_mangle)]
+extern "C" fn ws_lms_write_node(number: u16, node: *const u8) {
+    // SAFETY: the C hands 32 bytes.
+    let node = unsafe { node.cast::<[u8; 32]>().read() };
+    let before = NODES.with_borrow_mut(|nodes| nodes.insert(number, node));
+    assert!(before.is_none(), "node {number} twice");
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ws_lms_read_node(number: u16, node: *mut u8) {
+    let written = NODES.with_borrow(|nodes| nodes[&number]);
+    // SAFETY: the C hands room for 32 bytes.
+    unsafe { node.cast::<[u8; 32]>().write(written) };
+}
+
+/// This thread's tree from here on.
+pub fn set_nodes(nodes: Nodes) {
+    NODES.set(nodes);
+}
+
+/// `ws_lms_keygen`: the public key, and this thread's tree is its; `None` where it refuses.
+///
+/// # Panics
+/// Where something was written although it refuses.
+#[must_use]
+pub fn keygen(height: u8, seed: &[u8; 32], identifier: &[u8; 16]) -> Option<[u8; 56]> {
+    set_nodes(Nodes::new());
+    let mut public_key = [0xa5; 56];
+    let result =
+        unsafe { c::ws_lms_keygen(height, seed.as_ptr(), identifier.as_ptr(), public_key.as_mut_ptr()) };
+    if result != 0 {
+        assert!(NODES.with_borrow(Nodes::is_empty) && public_key == [0xa5; 56], "written although refused");
+        return None;
+    }
+    Some(public_key)
+}
+
+/// `ws_lms_sign_begin` and all pieces, with this thread's tree; `None` where it refuses.
+///
+/// # Panics
+/// Where there is a piece although it refuses.
+#[must_use]
+pub fn sign(
+    height: u8,
+    seed: &[u8; 32],
+    identifier: &[u8; 16],
+    leaf: u32,
+    randomizer: &[u8; 32],
+    message: &[u8],
+) -> Option<Vec<u8>> {
+    let mut signing = Signing::new();
+    let mut head = [0xa5; 40];
+    let result = unsafe {
+        c::ws_lms_sign_begin(
+            &raw mut signing,
+            height,
+            seed.as_ptr(),
+            identifier.as_ptr(),
+            leaf,
+            randomizer.as_ptr(),
+            message.as_ptr(),
+            message.len(),
+            head.as_mut_ptr(),
+        )
+    };
+    let rest = signing.rest();
+    if result != 0 {
+        assert!(head == [0xa5; 40] && rest.is_empty(), "written although refused");
+        return None;
+    }
+    Some([head.as_slice(), &rest].concat())
+}
+
+impl Default for Signing {
+    fn default() -> Signing {
+        Signing::new()
+    }
+}
+
+impl Signing {
+    /// Memory that nobody has written.
+    #[must_use]
+    pub fn new() -> Signing {
+        Signing {
+            name: [0xa5; 20],
+            seed: [0xa5; 32],
+            digits: [0xa5; 34],
+            height: 0xa5,
+            next: 0xa5,
+            node: 0xa5a5,
+        }
+    }
+
+    /// `ws_lms_sign_next`, all that it gives.
+    ///
+    /// # Panics
+    /// Where something of the seed is left behind the last piece.
+    #[must_use]
+    pub fn rest(&mut self) -> Vec<u8> {
+        let mut all = Vec::new();
+        let mut piece = [0; 32];
+        loop {
+            match unsafe { c::ws_lms_sign_next(self, piece.as_mut_ptr()) } {
+                0 => break,
+                count => all.extend_from_slice(&piece[..usize::from(count)]),
+            }
+        }
+        assert!(all.is_empty() || (self.seed, self.digits) == ([0; 32], [0; 34]), "wiped");
+        all
     }
 }

@@ -1,4 +1,4 @@
-//! Verification of LMS signatures on RustCrypto's SHA-256, RFC 8554 sections 4 and 5, with LMS_SHA256_M32_H5 and
+//! LMS signatures and their verification on RustCrypto's SHA-256, RFC 8554 sections 4 and 5, with LMS_SHA256_M32_H5 and
 //! LMOTS_SHA256_N32_W8.
 
 use super::{Case, bytes_of};
@@ -23,6 +23,13 @@ fn hash(id: &[u8], number: u32, pieces: &[&[u8]]) -> Node {
     digest.finalize().into()
 }
 
+/// Q and its checksum, sections 4.4 and 4.5.
+fn digits(id: &[u8], leaf: u32, randomizer: &[u8], message: &[u8]) -> impl Iterator<Item = u8> {
+    let digest = hash(id, leaf, &[&[0x81, 0x81], randomizer, message]);
+    let checksum: u16 = digest.iter().map(|&digit| 255 - u16::from(digit)).sum();
+    digest.into_iter().chain(checksum.to_be_bytes())
+}
+
 /// A signature in its parts.
 struct Signature {
     leaf: u32,
@@ -40,10 +47,7 @@ impl Signature {
 
     /// The root that it leads to: algorithms 4b and 6a.
     fn root(&self, id: &[u8], message: &[u8]) -> Node {
-        let digest = hash(id, self.leaf, &[&[0x81, 0x81], &self.randomizer, message]);
-        let checksum: u16 = digest.iter().map(|&digit| 255 - u16::from(digit)).sum();
-        let digits = digest.into_iter().chain(checksum.to_be_bytes());
-        let ends: Vec<Node> = digits
+        let ends: Vec<Node> = digits(id, self.leaf, &self.randomizer, message)
             .zip(&self.values)
             .zip(0u16..)
             .map(|((digit, value), place)| {
@@ -63,12 +67,81 @@ impl Signature {
     }
 }
 
-/// A case with random inputs, on `bytes` of message; `None` for another operation. Any values are a signature under the key that they lead to.
-/// One in eight is wrong.
+/// Algorithm 3, with the secret values of appendix A: `values` of a signature.
+fn values(id: &[u8], leaf: u32, seed: &[u8], randomizer: &[u8], message: &[u8]) -> Vec<Node> {
+    let hash_at =
+        |place: u16, step: u8, value: &[u8]| hash(id, leaf, &[&place.to_be_bytes(), &[step], value]);
+    digits(id, leaf, randomizer, message)
+        .zip(0..)
+        .map(|(digit, place)| {
+            let secret = hash_at(place, 0xff, seed);
+            (0..digit).fold(secret, |value, step| hash_at(place, step, &value))
+        })
+        .collect()
+}
+
+/// A case with random inputs, on `bytes` of message; `None` for another operation.
 pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Option<Case> {
-    if name != "lms-sha256-m32-h5-verify" {
-        return None;
+    match name {
+        "lms-sha256-m32-h5-sign" => Some(random_signature(bytes, rng)),
+        "lms-sha256-m32-h5-verify" => Some(random_verification(bytes, rng)),
+        _ => None,
     }
+}
+
+/// A signature with nodes that are anything: they are what is shown of the tree.
+fn random_signature(bytes: usize, rng: &mut StdRng) -> Case {
+    let (id, seed, randomizer) = (bytes_of(16, rng), bytes_of(32, rng), bytes_of(32, rng));
+    let (nodes, message) = (bytes_of(2 * 32 << HEIGHT, rng), bytes_of(bytes, rng));
+    signature(seed, &id, rng.random_range(0..1 << HEIGHT), &randomizer, message, nodes)
+}
+
+/// A signature by a leaf of a tree whose nodes are given, as `device/crypto/lms_sign_bench.h` has it.
+#[must_use]
+pub fn signature(
+    seed: Vec<u8>,
+    id: &[u8],
+    leaf: u32,
+    randomizer: &[u8],
+    message: Vec<u8>,
+    nodes: Vec<u8>,
+) -> Case {
+    let way = (0..HEIGHT).map(|height| ((1 << HEIGHT) + leaf as usize) >> height ^ 1);
+    let made = Signature {
+        leaf,
+        randomizer: randomizer.try_into().expect("32 bytes"),
+        values: values(id, leaf, &seed, randomizer, &message),
+        path: way.map(|node| nodes[32 * node..][..32].try_into().expect("32 bytes")).collect(),
+    };
+    let whole = made.bytes();
+    let (head, rest) = whole.split_at(40);
+    let output = [head, &fold(rest)].concat();
+    let aad = [id, &leaf.to_be_bytes(), randomizer].concat();
+    Case {
+        inputs: vec![("key", seed), ("aad", aad), ("message", message), ("stored", nodes)],
+        outputs: vec![("output", output)],
+        result: Some(0),
+        ..Case::default()
+    }
+}
+
+/// What signing leaves of its pieces: the values, the type with what the last value has behind it, the nodes.
+fn fold(rest: &[u8]) -> Vec<u8> {
+    let (values, rest) = rest.split_at(32 * VALUES);
+    let (kind, path) = rest.split_at(4);
+    let last = &values[32 * (VALUES - 1) + 4..];
+    let whole = [values, kind, last, path].concat();
+    let mut folded = [0u8; 32];
+    for (index, piece) in whole.chunks(32).enumerate() {
+        for (sum, byte) in folded.iter_mut().zip(piece) {
+            *sum = sum.wrapping_mul(3).wrapping_add(byte ^ index as u8);
+        }
+    }
+    folded.to_vec()
+}
+
+/// Any values are a signature under the key that they lead to. One in eight is wrong.
+fn random_verification(bytes: usize, rng: &mut StdRng) -> Case {
     let mut node = |_| -> Node { bytes_of(32, rng).try_into().expect("32 bytes") };
     let randomizer = node(0);
     let values = (0..VALUES).map(&mut node).collect();
@@ -83,7 +156,7 @@ pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Option<Case> {
         let bit = rng.random_range(8 * 40..8 * stored.len());
         stored[bit / 8] ^= 1 << (bit % 8);
     }
-    Some(verification(key, message, stored, !wrong))
+    verification(key, message, stored, !wrong)
 }
 
 /// A verification of a signature that is good or is not.
@@ -107,6 +180,7 @@ mod tests {
         let cases: Vec<_> =
             cases.iter().filter(|case| case.public_key[..8] == [TREE, ONE_TIME].concat()).collect();
         assert_eq!(cases.len(), 3);
+        let mut of_the_seed = 0;
         for case in cases {
             let (values, rest) = case.signature[40..].split_at(32 * VALUES);
             let signature = Signature {
@@ -117,6 +191,15 @@ mod tests {
             };
             assert_eq!(signature.bytes(), case.signature);
             assert_eq!(signature.root(&case.public_key[8..24], &case.message), case.public_key[24..]);
+            // Appendix F, test case 2: the lower tree, whose seed it gives.
+            let seed = hex_literal::hex!("a1c4696e2608035a886100d05cd99945eb3370731884a8235e2fb3d4d71f2547");
+            if case.public_key[8..10] == hex_literal::hex!("215f") {
+                let id = &case.public_key[8..24];
+                let made = super::values(id, signature.leaf, &seed, &signature.randomizer, &case.message);
+                assert_eq!(made, signature.values);
+                of_the_seed += 1;
+            }
         }
+        assert_eq!(of_the_seed, 1);
     }
 }

@@ -7,7 +7,7 @@ use lab::harness::Bench;
 use lab::operations::{Catalogue, Key, Operation, VARIANTS};
 use lab::reference::Case;
 use lab::reference::symmetric::expand;
-use lab::reference::{ascon, lms, ml_kem};
+use lab::reference::{ascon, lms, ml_kem, slh_dsa};
 use lab::target::Workspace;
 use std::collections::BTreeMap;
 use testkit::vectors;
@@ -17,6 +17,8 @@ const STRIDE: usize = 61;
 /// Longest message that the smallest target has room for, and longest associated data.
 const ROOM: usize = 500;
 const AAD_ROOM: usize = 64;
+/// Sets of operations with thousands of hashes each.
+const HASH_BASED: [&str; 4] = ["hash-based", "lms-sign", "slh-dsa", "slh-dsa-128f"];
 /// Well above what the slowest of them takes.
 const CYCLES: u64 = 1_000_000_000;
 
@@ -72,6 +74,28 @@ fn ml_kem_cases(set: &str, cases: vectors::MlKemCases, add: &mut impl FnMut(Stri
         let case = ml_kem::decapsulation_case(case.private_key, case.ciphertext, shared);
         add(format!("ml-kem-{set}-decapsulate"), case);
     }
+}
+
+/// Of NIST's cases one of key generation, one signature, and the verification of that and of one that is wrong: what there is room for.
+fn slh_dsa_cases(set: &str, cases: vectors::SlhDsaCases, add: &mut impl FnMut(String, Case)) {
+    let key = cases.keys[0].to_vec();
+    add(format!("slh-dsa-sha2-{set}-keygen"), slh_dsa::keygen_case(key));
+    let fits =
+        |case: &vectors::SlhDsaSignatureCase| case.context.len() <= AAD_ROOM && case.message.len() <= 64;
+    let case = cases.signatures.into_iter().find(fits).expect("one is short");
+    let private = case.private_key.to_vec();
+    let sign = slh_dsa::sign_case(private, case.context.clone(), case.message.clone(), &case.signature);
+    add(format!("slh-dsa-sha2-{set}-sign"), sign);
+    let public = case.private_key[32..].to_vec();
+    let mut verify = |signature, is_good| {
+        let (public, context, message) = (public.clone(), case.context.clone(), case.message.clone());
+        let case = slh_dsa::verification(public, context, message, signature, is_good);
+        add(format!("slh-dsa-sha2-{set}-verify"), case);
+    };
+    let mut wrong = case.signature.clone();
+    *wrong.last_mut().expect("it is not empty") ^= 1;
+    verify(case.signature.clone(), true);
+    verify(wrong, false);
 }
 
 /// The cases by operation, each with the key itself.
@@ -145,6 +169,8 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
         let case = lms::verification(case.public_key.to_vec(), case.message, case.signature, true);
         add("lms-sha256-m32-h5-verify".into(), case);
     }
+    slh_dsa_cases("128s", vectors::slh_dsa(vectors::SlhDsa::Sha2Small128), &mut add);
+    slh_dsa_cases("128f", vectors::slh_dsa(vectors::SlhDsa::Sha2Fast128), &mut add);
     // A message at and around the ends of blocks.
     for case in
         vectors::ascon_hash256().into_iter().filter(|case| [0, 1, 7, 8, 9, 32].contains(&case.message.len()))
@@ -236,7 +262,8 @@ fn check(target: &str, variants: &[&str]) {
     for &variant in variants {
         let mut operations = catalogue.built_as(&target, variant).expect("the target's sets");
         operations.retain(|operation| {
-            let is_long = operation.set == PUBLIC_KEY || operation.set == "hash-based" && variant != "fast";
+            let is_long = operation.set == PUBLIC_KEY
+                || HASH_BASED.contains(&operation.set.as_str()) && variant != "fast";
             !is_long && cases.contains_key(operation.name.trim_end_matches("-expanded"))
         });
         if operations.is_empty() {

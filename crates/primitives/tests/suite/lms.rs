@@ -1,8 +1,9 @@
-//! LMS on the host build: RFC 8554's signatures, those of another implementation with each type, and what must be refused.
+//! LMS on the host build: RFC 8554's signatures, those of another implementation with each type, what another implementation takes, and what must
+//! be refused.
 
 use crate::pieces::pieces;
 use hbs_lms::{HssParameter, LmotsAlgorithm, LmsAlgorithm, Seed, Sha256_256};
-use primitives::lms::{Piece, verify};
+use primitives::lms::{Piece, keygen, sign, verify};
 use testkit::vectors::{self, LmsCase};
 
 /// In one piece each.
@@ -125,5 +126,62 @@ fn a_message_that_goes_on_behind_the_signature_s_beginning_is_refused() {
             Piece::Signature(second),
         ];
         assert_eq!(verify(&case.public_key, head, all), (0, -1), "behind {at} bytes");
+    }
+}
+
+/// RFC 8554 appendix F, test case 2, the lower tree: LMS_SHA256_M32_H5 with LMOTS_SHA256_N32_W8, whose seed it gives, too.
+#[test]
+fn the_key_and_the_signature_of_rfc_8554_are_made_of_its_seed() {
+    let seed = bytes("a1c4696e2608035a886100d05cd99945eb3370731884a8235e2fb3d4d71f2547");
+    let case = vectors::lms().pop().expect("four of them");
+    let identifier = case.public_key[8..24].try_into().expect("16 bytes");
+    assert_eq!(keygen(5, &seed, identifier), Some(case.public_key));
+    let leaf = u32::from_be_bytes(case.signature[..4].try_into().expect("4 bytes"));
+    let randomizer = case.signature[8..40].try_into().expect("32 bytes");
+    let signature = sign(5, &seed, identifier, leaf, randomizer, &case.message);
+    assert!(signature == Some(case.signature));
+}
+
+fn bytes(digits: &str) -> [u8; 32] {
+    std::array::from_fn(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).expect("hexadecimal"))
+}
+
+fn what_is_signed_is_good(height: u8) {
+    let mut random = fastrand::Rng::with_seed(testkit::random::seed());
+    let (seed, randomizer) = (std::array::from_fn(|_| random.u8(..)), std::array::from_fn(|_| random.u8(..)));
+    let identifier = std::array::from_fn(|_| random.u8(..));
+    let public_key = keygen(height, &seed, &identifier).expect("a known height");
+    let last = (1 << height) - 1;
+    for leaf in [0, random.u32(1..last), last] {
+        let message: Vec<u8> = (0..random.usize(0..200)).map(|_| random.u8(..)).collect();
+        let signature =
+            sign(height, &seed, &identifier, leaf, &randomizer, &message).expect("the tree has this leaf");
+        // Of one level, as above.
+        let (public, signed) =
+            ([&[0, 0, 0, 1], public_key.as_slice()].concat(), [&[0; 4], signature.as_slice()].concat());
+        assert!(hbs_lms::verify::<Sha256_256>(&message, &signed, &public).is_ok(), "leaf {leaf}");
+        assert_eq!(verified(&LmsCase { public_key, message, signature }), (0, 0), "leaf {leaf}");
+    }
+    for leaf in [last + 1, 1 << 16, u32::MAX] {
+        assert_eq!(sign(height, &seed, &identifier, leaf, &randomizer, b""), None, "leaf {leaf}");
+    }
+}
+
+#[test]
+fn another_implementation_takes_what_is_signed() {
+    what_is_signed_is_good(5);
+}
+
+#[test]
+#[ignore = "9 million hashes"]
+fn another_implementation_takes_what_a_tree_of_1024_leaves_signs() {
+    what_is_signed_is_good(10);
+}
+
+#[test]
+fn trees_of_other_heights_are_not_made() {
+    for height in [0, 4, 6, 15, 255] {
+        assert_eq!(keygen(height, &[1; 32], &[2; 16]), None);
+        assert_eq!(sign(height, &[1; 32], &[2; 16], 0, &[3; 32], b""), None);
     }
 }

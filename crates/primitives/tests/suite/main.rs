@@ -17,4 +17,5 @@ mod published;
 mod random;
 mod randomness;
 mod sha3;
+mod slh_dsa;
 mod x25519;

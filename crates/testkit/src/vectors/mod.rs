@@ -127,6 +127,7 @@ mod ml_dsa;
 mod ml_kem;
 mod one_time;
 mod sha3;
+mod slh_dsa;
 
 pub use ascon::{AsconCase, CustomizedCase, ascon_aead128, ascon_cxof128, ascon_hash256, ascon_xof128};
 pub use curves::{
@@ -144,6 +145,7 @@ pub use ml_dsa::{
 pub use ml_kem::{MlKem, MlKemCases, MlKemDecapsulationCase, MlKemEncapsulationCase, MlKemKeyCase, ml_kem};
 pub use one_time::{LmOtsCase, lm_ots_w4};
 pub use sha3::{sha3_256, sha3_256_monte, sha3_512, shake128, shake256};
+pub use slh_dsa::{SlhDsa, SlhDsaCases, SlhDsaSignatureCase, SlhDsaVerificationCase, slh_dsa};
 
 /// NIST's AES-ECB cases for all key sizes, both directions: 2138.
 #[must_use]

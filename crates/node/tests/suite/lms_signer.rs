@@ -1,0 +1,101 @@
+//! A leaf of an LMS tree never signs twice, whatever the power does to the counter's memory.
+
+use node::flash::Flash;
+use node::{Counter, LmsKey, world};
+use primitives::lms::{Piece, verify};
+
+/// The power comes back, and the signer's counter starts.
+fn start() -> Counter {
+    world(|world| world.flash.start());
+    Counter::start_in_blocks(0, 1)
+}
+
+/// A key pair with a tree of 32 leaves, and the memory that was fresh before.
+fn made() -> (LmsKey, [u8; 56], Flash) {
+    world(|world| world.flash = Flash::new(1));
+    let (key, public) = LmsKey::make(&mut start(), [7; 32], [9; 16], 5).expect("a known height");
+    (key, public, world(|world| world.flash.clone()))
+}
+
+fn leaf(head: [u8; 40]) -> u32 {
+    u32::from_be_bytes(head[..4].try_into().expect("4 bytes"))
+}
+
+#[test]
+fn each_leaf_signs_once_and_then_none() {
+    let (key, public, _) = made();
+    for expected in 0..32 {
+        let message = [expected as u8; 3];
+        // A start in between costs no leaf.
+        let (head, mut signing) = key.begin(&mut start(), &[5; 32], &message).expect("a leaf is left");
+        assert_eq!(leaf(head), expected);
+        let rest = signing.rest();
+        let pieces = [Piece::Message(&message), Piece::Signature(&rest)];
+        assert_eq!(verify(&public, &head, pieces), (0, 0), "leaf {expected}");
+    }
+    for _ in 0..3 {
+        assert!(key.begin(&mut start(), &[5; 32], b"one more").is_none());
+    }
+}
+
+/// The power fails at each word and erasure in turn, in each life of a part, and what that leaves reads at random.
+#[test]
+fn no_leaf_comes_twice_over_power_failures_at_every_step() {
+    let (key, _, fresh) = made();
+    let (mut failures, mut signatures) = (0u32, 0u32);
+    for seed in 0..4000 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        world(|world| world.flash = fresh.clone().reseeded(seed));
+        let mut highest = None;
+        'part: loop {
+            let mut counter = start();
+            world(|world| world.flash.fail_after(rng.u32(..24)));
+            loop {
+                let begun = key.begin(&mut counter, &[5; 32], b"message");
+                // What the processor does once its power has failed does not count.
+                if world(|world| world.flash.is_off()) {
+                    failures += 1;
+                    break;
+                }
+                let Some((head, _)) = begun else { break 'part };
+                assert!(highest < Some(leaf(head)), "seed {seed}: {} after {highest:?}", leaf(head));
+                highest = Some(leaf(head));
+                signatures += 1;
+            }
+        }
+    }
+    assert!(failures > 10_000 && signatures > 30_000, "only {failures} failures, {signatures} signatures");
+}
+
+#[test]
+fn a_counter_that_lost_its_records_signs_nothing() {
+    let (key, ..) = made();
+    assert!(key.begin(&mut start(), &[5; 32], b"message").is_some());
+    world(|world| world.flash = Flash::new(2));
+    for _ in 0..3 {
+        assert!(key.begin(&mut start(), &[5; 32], b"message").is_none());
+    }
+}
+
+#[test]
+fn a_memory_that_keeps_nothing_is_noticed() {
+    let (key, ..) = made();
+    world(|world| world.flash.wear_out(true));
+    assert!(key.begin(&mut start(), &[5; 32], b"message").is_none());
+    assert!(LmsKey::make(&mut start(), [8; 32], [9; 16], 5).is_none());
+}
+
+/// Numbers go on, so that the old key's leaves are used up with it.
+#[test]
+fn another_key_begins_with_leaf_0_and_ends_the_first_one_s_leaves() {
+    let (old, ..) = made();
+    let mut counter = start();
+    for _ in 0..40 {
+        // As 40 signatures of another key would.
+        counter.take().expect("the memory works");
+    }
+    let (new, _) = LmsKey::make(&mut counter, [8; 32], [10; 16], 5).expect("a known height");
+    assert!(old.begin(&mut counter, &[5; 32], b"message").is_none());
+    let (head, _) = new.begin(&mut counter, &[5; 32], b"message").expect("a leaf is left");
+    assert_eq!(leaf(head), 0);
+}
