@@ -11,16 +11,22 @@ use sim::simulation::Quiet;
 use std::sync::Arc;
 use wire::meter::{Identity, Provision, Setup, Suite};
 
-/// Seven meters for ten minutes: half of the time of a test in a build without optimisation goes into curves.
+/// Six meters for ten minutes: half of the time of a test in a build without optimisation goes into curves.
 const SHORT: &str = r#"
 title = "a short network"
 hours = 0.17
 begins_h = 18.0
 
 [[meters]]
-count = 3
+count = 2
 node = "host"
 suite = "aes128-gcm"
+interval_s = 10
+
+[[meters]]
+count = 1
+node = "host"
+suite = "ascon-aead128"
 interval_s = 10
 
 [[meters]]
@@ -41,12 +47,6 @@ node = "host"
 suite = "ecies-ecdsa"
 interval_s = 60
 
-[[meters]]
-count = 1
-node = "host"
-suite = "ascon-aead128"
-interval_s = 30
-
 [channel]
 loss = 0.2
 bit_error_rate = 1e-5
@@ -56,7 +56,7 @@ reorder = 0.1
 [collector]
 crash_every_s = 40.0
 command_every_s = 20.0
-change_suites = ["aes128-gcm", "aes256-gcm", "ascon-aead128"]
+change_suites = ["aes128-gcm", "ascon-aead128"]
 
 [attacker]
 packets_per_hour = 5000.0
@@ -78,8 +78,8 @@ fn simulate(text: &str, seed: u64) -> NetworkOutcome {
 fn a_short_network_holds_all_that_must_hold() {
     let outcome = simulate(SHORT, 1);
     let delivered = outcome.sum(|meter| meter.delivered_measurements);
-    // 3 x 61, 40, 10, 10 and 20 measurements are due; cuts take time, and what they interrupt.
-    assert!((160..=280).contains(&delivered), "{delivered} measurements");
+    // 3 x 61, 40, 10 and 10 measurements are due; cuts take time, and what they interrupt.
+    assert!((150..=260).contains(&delivered), "{delivered} measurements");
     assert!(outcome.sum(|meter| meter.cuts) > 5 && outcome.sum(|meter| meter.cuts_while_writing) > 0);
     assert!(outcome.sum(|meter| meter.resent) > 20 && outcome.sum(|meter| meter.refused) > 20);
     assert!(outcome.collector.answered > 5 && outcome.collector.crashes > 1);
