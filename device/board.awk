@@ -1,5 +1,5 @@
-# Reads a file of boards/ into make variables: the clock as BOARD_CLOCK, the wiring as preprocessor definitions, BOARD_FLAGS. Behind
-# toml.awk.
+# Reads a file of boards/ into make variables: the clock as BOARD_CLOCK, the suites of the meter's first build as BOARD_SUITES, the wiring
+# as preprocessor definitions, BOARD_FLAGS. Behind toml.awk.
 #
 #   [[spi]]     -DWS_UCB0_SCK_PORT_P3 -DWS_UCB0_SCK_BIT=3, and so MISO and MOSI
 #   [[chip]]    -DWS_RADIO_CC2500 -DWS_RADIO_SPI_UCB0 -DWS_RADIO_SELECT_PORT_P3 -DWS_RADIO_SELECT_BIT=0, by its role; and so its outputs,
@@ -25,7 +25,9 @@ function define_pin(what, pin,    parts) {
 
 # A table has ended, and all its keys are known.
 function end_table(    key, count, pairs, index_, pair) {
-    if (table == "[[spi]]") {
+    if (table == "[[meter.build]]" && !builds++) {
+        print "BOARD_SUITES := " keys["suites"]
+    } else if (table == "[[spi]]") {
         define_pin(name_of(keys["name"]) "_SCK", keys["sck"])
         define_pin(name_of(keys["name"]) "_MISO", keys["miso"])
         define_pin(name_of(keys["name"]) "_MOSI", keys["mosi"])

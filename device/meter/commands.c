@@ -24,7 +24,7 @@ uint8_t ws_command_possible(const ws_settings *settings)
 {
     const ws_message_address *address = &settings->address;
 
-    return settings->suite < WS_SUITES && (settings->interval[0] | settings->interval[1]) != 0 &&
+    return ws_message_bytes(WS_KIND_REPORT, settings->suite) != 0 && (settings->interval[0] | settings->interval[1]) != 0 &&
            (address->meter[0] | address->meter[1]) != 0 && address->own != 0 && address->collector != 0;
 }
 

@@ -28,7 +28,7 @@
  * where the part is not provisioned, or with what is out of range. */
 int ws_command_provisioned(ws_settings *settings);
 
-/* Whether settings are in range: suite, interval, meter, addresses. The calibration is not looked at. */
+/* Whether settings are in range: suite, which this build has to have, interval, meter, addresses. The calibration is not looked at. */
 uint8_t ws_command_possible(const ws_settings *settings);
 
 /* Sets the calibration of the settings. Returns as ws_metering_calibrate. */

@@ -65,7 +65,7 @@ void ws_journal_start(ws_journal *journal);
 
 /* Takes a record in, held in the buffer. Waits for one byte write for each record that is dropped.
  *
- * in:     buffer: the message at WS_JOURNAL_MESSAGE, as long as message.h has it for a report. n: above all before. suite: 0 to 4. alert:
+ * in:     buffer: the message at WS_JOURNAL_MESSAGE, as long as message.h has it for a report. n: above all before. suite: of this build. alert:
  *         0 or 1. None is held, and no append is under way (ws_journal_busy).
  * in/out: buffer: what is around the message is filled in. It must stay as it is until ws_journal_busy returns 0. */
 void ws_journal_hold(ws_journal *journal, uint8_t *buffer, uint32_t n, uint8_t suite, uint8_t alert);

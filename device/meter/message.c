@@ -1,5 +1,7 @@
 #include "message.h"
 
+#include "../crypto/aes.h"
+#include "../crypto/ascon_aead128.h"
 #include "../crypto/ecies.h"
 #include "../crypto/ecies_ecdsa.h"
 #include "../crypto/gcm.h"
@@ -20,7 +22,16 @@
 #define KEY_NAME 8
 #define CONTEXT 24
 #define NONCE 12
+/* Ascon's nonce is that of AES-GCM, and zeros. */
+#define ASCON_NONCE 16
 #define TAG 16
+
+/* For who provisions: the suites of this build, as the value of a symbol, which takes no memory. */
+#define TEXT_OF(value) #value
+#define TEXT(value) TEXT_OF(value)
+__asm__(".global ws_meter_suites\n.set ws_meter_suites, " TEXT(WS_METER_SUITES));
+
+typedef char ws_message_has_aes128_gcm[WS_HAS_SUITE(WS_SUITE_AES128_GCM) ? 1 : -1];
 
 uint16_t ws_message_read_16(const uint8_t *in)
 {
@@ -55,7 +66,8 @@ void ws_message_copy(uint8_t *out, const uint8_t *in, uint8_t len)
 
 uint8_t ws_message_bytes(uint8_t kind, uint8_t suite)
 {
-    if (kind > WS_KIND_COMMAND || suite >= WS_SUITES) {
+    /* Any byte: beyond the suites there is no bit to be shifted to. */
+    if (kind > WS_KIND_COMMAND || suite > WS_SUITE_ASCON_AEAD128 || !WS_HAS_SUITE(suite)) {
         return 0;
     }
     if (kind == WS_KIND_ACKNOWLEDGEMENT) {
@@ -64,17 +76,17 @@ uint8_t ws_message_bytes(uint8_t kind, uint8_t suite)
     if (suite == WS_SUITE_NONE) {
         return WS_PLAIN;
     }
-    if (suite < WS_SUITE_ECIES || kind == WS_KIND_ANSWER) {
+    if (!ws_message_has_curve(suite) || kind == WS_KIND_ANSWER) {
         return 4 + WS_PLAIN + TAG;
     }
     return suite == WS_SUITE_ECIES ? WS_PLAIN + WS_ECIES_OVERHEAD : WS_PLAIN + WS_ECIES_ECDSA_OVERHEAD;
 }
 
-/* What AES-GCM needs, in a frame that is wiped. */
+/* What an AEAD needs, in a frame that is wiped. */
 typedef struct {
     uint8_t key[32];
-    uint8_t nonce[NONCE];
-} gcm_secrets;
+    uint8_t nonce[WS_HAS_SUITE(WS_SUITE_ASCON_AEAD128) ? ASCON_NONCE : NONCE];
+} aead_secrets;
 
 /* Kind, suite, meter as provisioned: what a nonce begins with, and a context has behind its name. */
 static void write_origin(const ws_message_header *header, uint8_t out[4])
@@ -84,20 +96,32 @@ static void write_origin(const ws_message_header *header, uint8_t out[4])
     ws_provision_read(METER, out + 2, 2);
 }
 
-/* Seals (in, in_len bytes, to message + 4, its tag behind), or opens (from message + 4 to out) under n (m) in message's bytes 0
- * to 3. Returns as ws_aes_gcm_... */
-static WS_NOINLINE int gcm(const ws_message_header *header, uint8_t *sealed, const uint8_t *message, const uint8_t *in,
-                           uint8_t *out, uint8_t len)
+/* Ascon's key: the block of AES under key128 that this text encrypts to. It is no block of AES-GCM's, which begin with a kind, below
+ * 4, or are zero: docs/protocol.md, "How it is sealed". */
+static WS_NOINLINE void derive_ascon_key(uint8_t key[16])
 {
-    gcm_secrets secrets;
-    const uint8_t words = header->suite == WS_SUITE_AES256_GCM ? 8 : 4;
-    int result;
+    static const uint8_t label[16] = {'W', 'a', 't', 't', 'S', 'e', 'a', 'l', ' ', 's', 'u', 'i', 't', 'e', ' ', '5'};
+    union {
+        uint8_t bytes[WS_AES128_ROUND_KEYS];
+        uint32_t align;
+    } round_keys;
 
-    if (words == 8) {
-        ws_provision_read(KEY_256, secrets.key, 32);
-    } else {
-        ws_provision_read(KEY_128, secrets.key, 16);
-    }
+    ws_provision_read(KEY_128, key, 16);
+    ws_aes128_expand(round_keys.bytes, key);
+    ws_aes128_encrypt(round_keys.bytes, label, key);
+    ws_wipe(&round_keys, sizeof round_keys);
+}
+
+/* Seals (in, len bytes, to text, its tag behind), or where in is a null pointer opens (from text to out), with the suite's AEAD.
+ *
+ * message: its bytes 0 to 3 are n (m), and text is behind them. Returns as ws_aes_gcm_... */
+static WS_NOINLINE int aead(const ws_message_header *header, uint8_t *message, const uint8_t *in, uint8_t *out, uint8_t len)
+{
+    aead_secrets secrets;
+    uint8_t *const text = message + 4;
+    uint8_t *const tag = text + len;
+    int result = 0;
+
     write_origin(header, secrets.nonce);
     if (header->kind == WS_KIND_ANSWER) {
         ws_message_copy(secrets.nonce + 4, (const uint8_t *)header->address, sizeof *header->address);
@@ -105,14 +129,40 @@ static WS_NOINLINE int gcm(const ws_message_header *header, uint8_t *sealed, con
         ws_message_write_32(secrets.nonce + 4, 0);
     }
     ws_message_copy(secrets.nonce + 8, message, 4);
-    if (sealed != 0) {
-        result = ws_aes_gcm_seal(secrets.key, words, secrets.nonce, 0, 0, in, len, sealed + 4, sealed + 4 + len);
+    if (WS_HAS_SUITE(WS_SUITE_ASCON_AEAD128) && header->suite == WS_SUITE_ASCON_AEAD128) {
+        derive_ascon_key(secrets.key);
+        ws_message_write_32(secrets.nonce + NONCE, 0);
+        if (in != 0) {
+            ws_ascon_aead128_seal(secrets.key, secrets.nonce, 0, 0, in, len, text, tag);
+        } else {
+            result = ws_ascon_aead128_open(secrets.key, secrets.nonce, 0, 0, text, len, tag, out);
+        }
     } else {
-        result = ws_aes_gcm_open(secrets.key, words, secrets.nonce, 0, 0, message + 4, len, message + 4 + len, out);
+        const uint8_t words = WS_HAS_SUITE(WS_SUITE_AES256_GCM) && header->suite == WS_SUITE_AES256_GCM ? 8 : 4;
+
+        if (words == 8) {
+            ws_provision_read(KEY_256, secrets.key, 32);
+        } else {
+            ws_provision_read(KEY_128, secrets.key, 16);
+        }
+        if (in != 0) {
+            result = ws_aes_gcm_seal(secrets.key, words, secrets.nonce, 0, 0, in, len, text, tag);
+        } else {
+            result = ws_aes_gcm_open(secrets.key, words, secrets.nonce, 0, 0, text, len, tag, out);
+        }
     }
     ws_wipe(&secrets, sizeof secrets);
     return result;
 }
+
+/* Opens a message, of 4, len and 16 bytes, with the suite's AEAD. Returns as aead, which writes to no message that it opens. */
+static int open_aead(const ws_message_header *header, const uint8_t *message, uint8_t *out, uint8_t len)
+{
+    return aead(header, (uint8_t *)message, 0, out, len);
+}
+
+/* Whether any suite of this build has a curve: else nothing of it is linked. */
+#define CURVES (WS_HAS_SUITE(WS_SUITE_ECIES) || WS_HAS_SUITE(WS_SUITE_ECIES_ECDSA))
 
 /* What ECIES needs, in a frame that is wiped: the context; behind it key128, which is authenticated with it, or with ECDSA a key of
  * 32 bytes; and another key, of 64 bytes or of 32. */
@@ -140,7 +190,8 @@ static WS_NOINLINE int curve(const ws_message_header *header, ws_drbg *random, c
     uint8_t *const context = secrets;
     uint8_t *const behind = secrets + BEHIND_AT;
     uint8_t *const key = secrets + KEY_AT;
-    const uint8_t signs = header->suite == WS_SUITE_ECIES_ECDSA;
+    const uint8_t signs = !WS_HAS_SUITE(WS_SUITE_ECIES) ||
+                          (WS_HAS_SUITE(WS_SUITE_ECIES_ECDSA) && header->suite == WS_SUITE_ECIES_ECDSA);
     int result;
 
     write_context(header, sealed != 0 ? SENDER : RECIPIENT, context);
@@ -178,9 +229,9 @@ uint8_t ws_message_prepare(const ws_message_header *header, ws_drbg *random, con
     }
     if (bytes == WS_PLAIN) {
         ws_message_copy(message, plain, WS_PLAIN);
-    } else if (bytes == 4 + WS_PLAIN + TAG) {
+    } else if (!CURVES || bytes == 4 + WS_PLAIN + TAG) {
         ws_message_write_32(message, header->number);
-        result = gcm(header, message, message, plain, 0, WS_PLAIN);
+        result = aead(header, message, plain, 0, WS_PLAIN);
     } else {
         result = curve(header, random, plain, message, 0, 0);
     }
@@ -197,8 +248,8 @@ int ws_message_unpack(ws_message_header *header, const uint8_t *message, uint8_t
     }
     if (bytes == WS_PLAIN) {
         ws_message_copy(plain, message, WS_PLAIN);
-    } else if (bytes == 4 + WS_PLAIN + TAG) {
-        result = gcm(header, 0, message, 0, plain, WS_PLAIN);
+    } else if (!CURVES || bytes == 4 + WS_PLAIN + TAG) {
+        result = open_aead(header, message, plain, WS_PLAIN);
         /* The number is authentic in both places, as part of the nonce and of the plaintext. */
         if (result == 0 && !ws_equal(message, plain, 4)) {
             ws_wipe(plain, WS_PLAIN);
@@ -224,5 +275,5 @@ int ws_message_acknowledges(const ws_message_header *report, const uint8_t *mess
         return 0;
     }
     header.kind = WS_KIND_ACKNOWLEDGEMENT;
-    return gcm(&header, 0, message, 0, 0, 0);
+    return open_aead(&header, message, 0, 0);
 }

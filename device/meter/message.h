@@ -1,13 +1,15 @@
 /* Messages of the meter's protocol (docs/protocol.md): how they are sealed and opened.
  *
  * Keys come from provision.h as they are needed, and are wiped from the frames. Times depend on no secret; whether a message
- * was accepted shows. Stack: with ECIES and ECDSA 120 bytes beside the frames and what crypto/ecies_ecdsa.h needs.
+ * was accepted shows. Stack: with ECIES and ECDSA 120 bytes beside the frames and what crypto/ecies_ecdsa.h needs. With Ascon the
+ * round keys of AES, 176 bytes, come and go before its state.
  *
  * For whoever measures: ws_message_prepare is all from raw data to a message that is ready to be cut into packets, and
  * ws_message_unpack all from a message to its plaintext. */
 #ifndef WS_METER_MESSAGE_H
 #define WS_METER_MESSAGE_H
 
+#include "../crypto/compiler.h"
 #include "../crypto/drbg.h"
 
 #include <stdint.h>
@@ -22,7 +24,15 @@
 #define WS_SUITE_AES256_GCM 2
 #define WS_SUITE_ECIES 3
 #define WS_SUITE_ECIES_ECDSA 4
-#define WS_SUITES 5
+#define WS_SUITE_ASCON_AEAD128 5
+
+/* The suites that this build has, a bit of each by its number: all of them, where device/Makefile's SUITES says nothing else. Every
+ * build has aes128-gcm, which answers are sealed with that are of no other AEAD. What is of another suite is refused as if there were
+ * none of its number. */
+#ifndef WS_METER_SUITES
+#define WS_METER_SUITES 0x3f
+#endif
+#define WS_HAS_SUITE(suite) (((WS_METER_SUITES) >> (suite) & 1) != 0)
 
 #define WS_PLAIN 16
 #define WS_MESSAGE_MAX 144
@@ -46,8 +56,15 @@ typedef struct {
     const ws_message_address *address;
 } ws_message_header;
 
-/* Bytes of a message: 4, 16, 20, 36, 112 or 144; 0 for a kind or suite that there is not. */
+/* Bytes of a message: 4, 16, 20, 36, 112 or 144; 0 for a kind that there is not, or a suite that this build does not have. */
 uint8_t ws_message_bytes(uint8_t kind, uint8_t suite);
+
+/* Whether reports and commands of a suite that this build has are sealed with a curve, reports with random numbers. */
+WS_INLINE uint8_t ws_message_has_curve(uint8_t suite)
+{
+    return (WS_HAS_SUITE(WS_SUITE_ECIES) && suite == WS_SUITE_ECIES) ||
+           (WS_HAS_SUITE(WS_SUITE_ECIES_ECDSA) && suite == WS_SUITE_ECIES_ECDSA);
+}
 
 /* Seals a report or an answer.
  *

@@ -187,7 +187,7 @@ static uint8_t report(ws_meter *meter, uint8_t type, uint8_t plain[WS_PLAIN])
 
     header.kind = WS_KIND_REPORT;
     header.suite = meter->settings.suite;
-    if (header.suite >= WS_SUITE_ECIES && !meter->seeded && !seed(meter)) {
+    if (ws_message_has_curve(header.suite) && !meter->seeded && !seed(meter)) {
         return 0;
     }
     if (take_number(meter, &header.number) != 0) {
@@ -282,7 +282,7 @@ static uint32_t patience(ws_meter *meter, uint8_t suite)
     /* A linear congruential generator of full period (Knuth, volume 2, section 3.2.1.2: the multiplier is 1 modulo 4, the
      * increment odd). So that two meters do not stay in step, the clock goes into it, too. */
     meter->jitter = (uint16_t)((meter->jitter ^ ws_clock_ticks()) * 25173u + 13849u);
-    return (suite < WS_SUITE_ECIES ? TENTH : 2 * TENTH) + (((meter->jitter >> 2) * range) >> 14);
+    return (ws_message_has_curve(suite) ? 2 * TENTH : TENTH) + (((meter->jitter >> 2) * range) >> 14);
 }
 
 /* Sends the oldest report where it is time to. Returns whether there is one: then send_at says when it is sent next. */
@@ -563,7 +563,7 @@ static WS_NOINLINE uint8_t seal(ws_meter *meter)
     if (meter->status->faults & WS_METER_NO_NUMBERS) {
         return 0;
     }
-    if (meter->settings.suite >= WS_SUITE_ECIES && (meter->status->faults & WS_METER_NO_RANDOM)) {
+    if (ws_message_has_curve(meter->settings.suite) && (meter->status->faults & WS_METER_NO_RANDOM)) {
         return 0;
     }
     now_s = ws_clock_seconds();

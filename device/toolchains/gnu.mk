@@ -1,9 +1,11 @@
 # gcc, and clang with lld: one section for each function and variable, and a linker that drops what is not used.
 
+# What is to be as small as it can be: only clang has a step below -Os that is smaller.
+SMALLEST := $(if $(COMPACT),-Oz,-Os)
 OPTIMISE_portable := -O2
 OPTIMISE_O0 := -O0
 OPTIMISE_small := -Os
-OPTIMISE_fast := $(if $(COMPACT),-Os,-O3)
+OPTIMISE_fast := $(if $(COMPACT),$(SMALLEST),-O3)
 OPTIMISE_nompy := -O3
 OPTIMISE_mpy16 := -O3
 OPTIMISE_mpy32 := -O3
@@ -40,8 +42,6 @@ PORT_CFLAGS := $(CFLAGS) -O2
 # What start-up leaves unused is dropped; the bench's variables stay, whether the operation needs them or not.
 LINK_FLAGS := --gc-sections $(RELAX) --fatal-warnings -T $(B)/obj/device.ld $(KEEP:%=-u %)
 comma := ,
-empty :=
-space := $(empty) $(empty)
 ifeq ($(CC),clang)
 LINK = ld.lld $(LINK_FLAGS) -o $@ $(filter %.o,$^)
 PORT_CFLAGS += -fno-builtin
@@ -88,7 +88,7 @@ $(DRIVER_OBJECTS): $(B)/obj/wiring
 endif
 
 PROGRAMS := $(WANTED:%=$(B)/%.elf)
-SETTINGS := $(CFLAGS) | $(OPTIMISE_$(VARIANT)) | $(CALLERS) | $(MEMORIES) | $(LINK_FLAGS) | $(LIBRARY) $(RUNTIME)
+SETTINGS := $(CFLAGS) | $(SUITES_FLAGS) | $(OPTIMISE_$(VARIANT)) | $(CALLERS) | $(MEMORIES) | $(LINK_FLAGS) | $(LIBRARY) $(RUNTIME)
 
 $(B)/obj/crypto/%.o: crypto/%.c $(B)/obj/settings
 	@mkdir -p $(@D)
@@ -108,13 +108,16 @@ $(B)/obj/ports/%.S.o: ports/%.S $(B)/obj/settings $(B)/obj/clock
 
 # Drivers are small where all is.
 ifneq ($(filter small,$(VARIANT))$(COMPACT),)
-$(DRIVER_OBJECTS): PORT_CFLAGS := $(PORT_CFLAGS:-O2=-Os)
+$(DRIVER_OBJECTS): PORT_CFLAGS := $(PORT_CFLAGS:-O2=$(SMALLEST))
 endif
 
 # The app's frame around the operation is the same in every variant, too.
 $(B)/obj/$(APP)/%.o: $(APP)/main.c $(B)/obj/settings $(B)/obj/ops.mk
 	@mkdir -p $(@D)
 	$(CC) $(PORT_CFLAGS) $(BENCH_FLAGS) -MMD -MP -c $< -o $@
+
+# Which suites the meter has.
+$(B)/obj/meter/parts/%.o: PORT_CFLAGS += $(SUITES_FLAGS)
 
 # What the sampler's interrupt calls leaves the hardware multiplier alone, which what it breaks into may be using.
 ifeq ($(TOOLCHAIN_port),msp430)
@@ -123,7 +126,7 @@ endif
 
 $(B)/obj/$(APP)/parts/%.o: $(APP)/%.c $(B)/obj/settings
 	@mkdir -p $(@D)
-	$(CC) $(PORT_CFLAGS:-O2=-Os) -MMD -MP -c $< -o $@
+	$(CC) $(PORT_CFLAGS:-O2=$(SMALLEST)) -MMD -MP -c $< -o $@
 
 $(B)/obj/device.ld: $(PORT)/device.ld.in $(B)/obj/settings
 	$(CC) $(TOOLCHAIN_flags) -E -P -undef -x c $(MEMORIES) $< -o $@

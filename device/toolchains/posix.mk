@@ -7,10 +7,10 @@ ifneq ($(BOARD),)
 $(error BOARD=$(BOARD) is not for TARGET=posix, which has no boards)
 endif
 
-B := $(OUT)/posix/$(VARIANT)
+B := $(OUT)/posix$(SUITES_FOLDER)/$(VARIANT)
 POSIX_CC := cc
 # The interfaces of POSIX.1-2008 with its XSI part, which has the timer.
-POSIX_FLAGS := -std=c99 -D_XOPEN_SOURCE=700 -O2 -g $(WARNINGS)
+POSIX_FLAGS := -std=c99 -D_XOPEN_SOURCE=700 -O2 -g $(WARNINGS) $(SUITES_FLAGS)
 # All of crypto is linked, but for what needs the bench's frame, or functions that the meter does not have.
 POSIX_OBJECTS := $(patsubst %.c,$(B)/obj/%.o,$(filter-out %_bench.c %_pieces.c,$(wildcard ports/posix/*.c meter/*.c crypto/*.c)))
 

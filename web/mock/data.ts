@@ -134,6 +134,7 @@ export const COSTS: readonly Cost[] = [
   ['aes256-gcm', 4.62, 111.2, 39, 23.0],
   ['ecies', 1893.4, 45_480, 122, 1968.2],
   ['ecies-ecdsa', 2951.7, 70_870, 159, 3044.9],
+  ['ascon-aead128', 3.1, 80.2, 39, 20.1],
 ].map(([suite, prepare_ms, energy_uj, air_bytes, round_trip_ms]) => ({
   suite: suite as Suite,
   prepare_ms: prepare_ms as number,

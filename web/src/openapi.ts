@@ -790,7 +790,7 @@ export interface components {
          * @description How a meter seals, by name; for the description alone.
          * @enum {string}
          */
-        Suite: "none" | "aes128-gcm" | "aes256-gcm" | "ecies" | "ecies-ecdsa";
+        Suite: "none" | "aes128-gcm" | "aes256-gcm" | "ecies" | "ecies-ecdsa" | "ascon-aead128";
         /** @description A token, without its secret, which is not kept. */
         Token: {
             /** Format: int64 */

@@ -9,6 +9,7 @@ export const SUITE_NAMES: Record<Suite, string> = {
   'aes256-gcm': 'AES-256-GCM',
   ecies: 'ECIES',
   'ecies-ecdsa': 'ECIES + ECDSA',
+  'ascon-aead128': 'Ascon-AEAD128',
 };
 
 export const SUITE_MEANINGS: Record<Suite, string> = {
@@ -17,6 +18,7 @@ export const SUITE_MEANINGS: Record<Suite, string> = {
   'aes256-gcm': 'Secret and authentic with a longer key that meter and collector share.',
   ecies: 'Encrypted to the collector’s public key; recordings stay closed when the meter is stolen.',
   'ecies-ecdsa': 'Encrypted to the collector, and signed by the meter: who reported it can be proved.',
+  'ascon-aead128': 'Secret and authentic with a key that meter and collector share, with the cipher for small devices.',
 };
 
 const CAUSES: Record<string, string> = {

@@ -28,7 +28,7 @@ pub const METERS_EPOCH_S: u64 = 946_684_800;
 /// The first one's number.
 const FIRST: MeterId = 1001;
 /// One after the other, so that each slice and each way of sealing that packets of several pieces take is there.
-const SUITES: [Suite; 4] = [Suite::Aes128Gcm, Suite::Aes256Gcm, Suite::EciesEcdsa, Suite::Aes128Gcm];
+const SUITES: [Suite; 4] = [Suite::Aes128Gcm, Suite::Aes256Gcm, Suite::EciesEcdsa, Suite::AsconAead128];
 /// From an acknowledgement to the next report, between the half of it and this and a half.
 const PAUSE: Duration = Duration::from_millis(500);
 /// Without an acknowledgement for so long a report is sent again.

@@ -7,6 +7,7 @@
 
 mod file;
 mod files;
+mod firmware;
 mod issued;
 mod kek;
 mod key_store;
@@ -21,6 +22,7 @@ mod sealed_poller;
 mod vault;
 
 pub(crate) use file::{make_folder, read_secrets, write_secrets};
+pub use firmware::require_suite;
 pub(crate) use issued::Issued;
 pub use kek::{KEK_VARIABLE, KekId, KeyRing, MadeKek, make_kek};
 pub use key_store::KeyStore;
@@ -43,7 +45,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use vault::{Keys, Vault};
-use wire::meter::{Command, Identity, MeterId, MeterRecord, Provision, PublicKey, Setup};
+use wire::meter::{Command, Identity, MeterId, MeterRecord, Provision, PublicKey, Setup, Suite};
 
 /// What is wrong with the key files, or with what is asked of them.
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +79,17 @@ pub enum RegistryError {
     /// A setup that no meter works with.
     #[error("{0}")]
     Setup(&'static str),
+    /// Firmware that does not have the suite that a meter is to have.
+    #[error(
+        "{path} does not have the suite {suite}: it was built with {has}; choose one of these, or build it with SUITES=\"... {suite}\" \
+         (docs/meter.md)"
+    )]
+    NoSuite {
+        path: PathBuf,
+        suite: Suite,
+        /// Those that it has.
+        has: String,
+    },
     /// What is wrong with a key-encryption key; nothing of it.
     #[error("{0}")]
     Kek(String),
@@ -127,6 +140,7 @@ impl RegistryError {
                 | RegistryError::Unknown(_)
                 | RegistryError::Missing(_)
                 | RegistryError::Setup(_)
+                | RegistryError::NoSuite { .. }
                 | RegistryError::Kek(_)
                 | RegistryError::OtherKek { .. }
         )

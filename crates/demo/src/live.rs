@@ -4,12 +4,11 @@ use crate::cost::{Currents, Tally};
 use crate::meter_site::{COLLECTOR_ADDRESS, FRAMING, METER_SITES, MeterSite};
 use crate::report::CostRow;
 use crate::service::{Keys, Served, ServedError};
-use crate::start::{self, BOARD};
+use crate::start::{self, Firmwares};
 use crate::station::{ServiceStation, radio_settings};
 use lab::LabError;
 use lab::target::Workspace;
 use output::stop::Stop;
-use sim::node::meter::MeterFirmware;
 use sim::radio::{ChannelModel, Traffic};
 use sim::reading_account::ReadingAccounts;
 use sim::real_time::RealTimePacer;
@@ -100,16 +99,16 @@ pub fn run(
     observer: &mut dyn Observer,
 ) -> Result<Option<Status>, DemoError> {
     observer.preparing("building the meters' firmware");
-    let firmware = match MeterFirmware::build(workspace, BOARD) {
+    let firmwares = match Firmwares::build(workspace) {
         // Ctrl-C ends the compiler, too.
         Err(_) if stop.is_wanted() => return Ok(None),
         built => built?,
     };
-    let currents = Currents::new(workspace, firmware.board())?;
+    let currents = Currents::new(workspace, firmwares.with(Suite::None).board())?;
     observer.preparing("switching the meters on; with curves they test their noise source for five seconds of their time first");
     let keys = Keys::new(request.keep.as_deref())?;
     let sites: Vec<_> = METER_SITES.iter().map(|site| (*site, site.load(request.seed))).collect();
-    let started = start::start(&firmware, &sites, keys.public(), request.seed)?;
+    let started = start::start(&firmwares, &sites, keys.public(), request.seed)?;
     if stop.is_wanted() {
         return Ok(None);
     }

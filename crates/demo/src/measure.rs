@@ -2,17 +2,15 @@
 
 use crate::cost::{Cost, Currents, Tally};
 use crate::meter_site::{COLLECTOR_ADDRESS, FRAMING, METER_SITES};
-use crate::start::{self, BOARD};
+use crate::start::{self, Firmwares};
 use crate::station::radio_settings;
 use lab::LabError;
 use lab::target::Workspace;
 use rand::{SeedableRng, rngs::StdRng};
 use sim::base::collector::{BEGINS_MS, CollectorSettings, CollectorStation, ProcessingDelay, Setup};
 use sim::load::Load;
-use sim::node::meter::MeterFirmware;
 use sim::radio::ChannelModel;
-use std::sync::Arc;
-use wire::meter::{Identity, Policy};
+use wire::meter::{Identity, Policy, Suite};
 
 /// What the meters measure, in watts.
 const LOAD_W: f64 = 1000.0;
@@ -26,13 +24,13 @@ const LOOK_NS: u64 = 100_000_000;
 /// # Errors
 /// What building and running firmware can bring; a reading that does not come.
 pub fn costs(workspace: &Workspace, readings: u64, seed: u64) -> Result<Vec<Cost>, LabError> {
-    let firmware = MeterFirmware::build(workspace, BOARD)?;
-    let currents = Currents::new(workspace, firmware.board())?;
+    let firmwares = Firmwares::build(workspace)?;
+    let currents = Currents::new(workspace, firmwares.with(Suite::None).board())?;
     std::thread::scope(|scope| {
         let measured: Vec<_> = (0..METER_SITES.len())
             .map(|index| {
-                let (firmware, currents) = (&firmware, &currents);
-                scope.spawn(move || of(firmware, currents, index, readings, seed))
+                let (firmwares, currents) = (&firmwares, &currents);
+                scope.spawn(move || of(firmwares, currents, index, readings, seed))
             })
             .collect();
         measured
@@ -43,7 +41,7 @@ pub fn costs(workspace: &Workspace, readings: u64, seed: u64) -> Result<Vec<Cost
 }
 
 fn of(
-    firmware: &Arc<MeterFirmware>,
+    firmwares: &Firmwares,
     currents: &Currents,
     index: usize,
     readings: u64,
@@ -51,7 +49,7 @@ fn of(
 ) -> Result<Cost, LabError> {
     let site = METER_SITES[index];
     let identity = Identity::generate(&mut rand::rng());
-    let started = start::start(firmware, &[(site, Load::constant(LOAD_W))], identity.public(), seed)?;
+    let started = start::start(firmwares, &[(site, Load::constant(LOAD_W))], identity.public(), seed)?;
     let (meters, records): (Vec<_>, Vec<_>) =
         started.into_iter().map(|(meter, record)| (meter, (record, 0))).unzip();
     let station = CollectorStation::new(Setup {

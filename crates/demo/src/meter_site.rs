@@ -38,12 +38,13 @@ pub struct MeterSite {
 }
 
 /// All meters: one for each suite.
-pub const METER_SITES: [MeterSite; 5] = [
+pub const METER_SITES: [MeterSite; Suite::ALL.len()] = [
     meter_site(101, Suite::None, "Refrigerator", 1, Some((load::REFRIGERATOR, 0.0))),
     meter_site(102, Suite::Aes128Gcm, "Kettle", 1, Some((load::KETTLE, 600.0))),
     meter_site(103, Suite::Aes256Gcm, "Oven", 2, Some((load::OVEN, 600.0))),
     meter_site(104, Suite::Ecies, "Washing machine", 4, Some((load::WASHING_MACHINE, 600.0))),
     meter_site(105, Suite::EciesEcdsa, "Whole flat", 5, None),
+    meter_site(106, Suite::AsconAead128, "Second refrigerator", 1, Some((load::REFRIGERATOR, 0.0))),
 ];
 
 const fn meter_site(

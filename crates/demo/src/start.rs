@@ -2,6 +2,7 @@
 
 use crate::meter_site::MeterSite;
 use lab::LabError;
+use lab::target::Workspace;
 use sim::base::BaseStation;
 use sim::chance::{Chance, Purpose};
 use sim::load::Load;
@@ -12,10 +13,10 @@ use sim::reading_account::{FUNCTIONS, ReadingAccount, ReadingAccounts};
 use sim::simulation::{Schedule, Simulation};
 use sim::site::Site;
 use std::sync::Arc;
-use wire::meter::{MeterRecord, Provision, PublicKey};
+use wire::meter::{MeterRecord, Provision, PublicKey, Suite};
 
 /// The meters' board.
-pub const BOARD: &str = "emontx";
+const BOARD: &str = "emontx";
 /// From a sender's antenna to a receiver's: nothing on a radio channel of this size, but it lets all live a step apart. A round
 /// trip is two of them longer than it would be.
 pub const LATENCY_NS: u64 = 500_000;
@@ -23,6 +24,34 @@ pub const LATENCY_NS: u64 = 500_000;
 const STARTS_WITHIN_NS: u64 = 30_000_000_000;
 /// It is looked at so often until then: less than its radio takes from the order to send to the first bit.
 const LOOK_NS: u64 = 100_000;
+
+/// The meters' firmware: a part that has no room for all suites in one build has several.
+pub struct Firmwares(Vec<(Suite, Arc<MeterFirmware>)>);
+
+impl Firmwares {
+    /// Builds what has all suites.
+    ///
+    /// # Errors
+    /// What building firmware can bring.
+    pub fn build(workspace: &Workspace) -> Result<Firmwares, LabError> {
+        let mut built: Vec<(Suite, Arc<MeterFirmware>)> = Vec::new();
+        for suite in Suite::ALL {
+            let known = built.iter().find(|(_, firmware)| firmware.has(suite));
+            let firmware = match known {
+                Some((_, firmware)) => Arc::clone(firmware),
+                None => MeterFirmware::build(workspace, BOARD, suite)?,
+            };
+            built.push((suite, firmware));
+        }
+        Ok(Firmwares(built))
+    }
+
+    /// The one with this suite, which there is for each.
+    #[must_use]
+    pub fn with(&self, suite: Suite) -> &Arc<MeterFirmware> {
+        &self.0[usize::from(suite.code())].1
+    }
+}
 
 /// A meter that has lived alone up to when its first report, that it has started, is sealed.
 pub struct StartedMeter {
@@ -39,7 +68,7 @@ pub struct StartedMeter {
 /// # Errors
 /// What a model cannot execute; a meter that has nothing to say within 30 s.
 pub fn start(
-    firmware: &Arc<MeterFirmware>,
+    firmwares: &Firmwares,
     sites: &[(MeterSite, Load)],
     collector: &PublicKey,
     seed: u64,
@@ -48,6 +77,7 @@ pub fn start(
         let started: Vec<_> = sites
             .iter()
             .map(|(site, load)| {
+                let firmware = firmwares.with(site.suite);
                 let setup = site.setup(firmware.phase());
                 let provision = Provision::generate(setup, collector, &mut rand::rng());
                 scope.spawn(move || {

@@ -12,6 +12,9 @@ use std::process::{Command, Stdio};
 /// The operation that links the bench without any operation.
 pub const EMPTY: &str = "empty";
 
+/// The app that is the meter.
+const METER: &str = "meter";
+
 /// In a port's folder: makes sure that its tools are there, and writes their folder to standard output.
 const TOOLS_SCRIPT: &str = "build-binutils";
 
@@ -64,7 +67,7 @@ impl Build {
 /// [`FirmwareError::MissingTool`] for a compiler that is not installed, [`FirmwareError::Build`] with what it said.
 pub fn build(source: &Source<'_>, variant: &str, operations: &[&str]) -> Result<Build, FirmwareError> {
     let wanted: Vec<&str> = operations.iter().copied().chain([EMPTY]).collect();
-    make(source, variant, "bench", &wanted)
+    make(source, variant, "bench", &wanted, &[])
 }
 
 /// Builds a program of its own, such as the harvested `node`, where it is not there yet. Returns the linked program.
@@ -73,17 +76,36 @@ pub fn build(source: &Source<'_>, variant: &str, operations: &[&str]) -> Result<
 /// [`FirmwareError::MissingTool`] for a compiler that is not installed, [`FirmwareError::Build`] with what it said, also where there
 /// is no such program for the target.
 pub fn build_app(source: &Source<'_>, variant: &str, app: &str) -> Result<PathBuf, FirmwareError> {
-    make(source, variant, app, &[app]).map(|build| build.image(app))
+    make(source, variant, app, &[app], &[]).map(|build| build.image(app))
+}
+
+/// Builds the meter with these suites of its protocol, by their names, where it is not there yet; with those of the board's first build
+/// where there are none. Returns the linked program.
+///
+/// # Errors
+/// As [`build_app`]; a suite that there is not.
+pub fn build_meter(source: &Source<'_>, variant: &str, suites: &[String]) -> Result<PathBuf, FirmwareError> {
+    make(source, variant, METER, &[METER], suites).map(|build| build.image(METER))
 }
 
 /// Makes the wanted programs of an app where they are not there yet.
-fn make(source: &Source<'_>, variant: &str, app: &str, programs: &[&str]) -> Result<Build, FirmwareError> {
+fn make(
+    source: &Source<'_>,
+    variant: &str,
+    app: &str,
+    programs: &[&str],
+    suites: &[String],
+) -> Result<Build, FirmwareError> {
     let compiler = compiler(source)?;
     require("make")?;
     // Every clock is built in one place, because few objects differ, and its programs are put away from there.
     let out = source.cache().join(content_key(source, &compiler)?);
     let boards = boards(source)?;
-    let place = Path::new(&target_folder(source.target, source.board, &boards)?).join(variant);
+    let mut place = target_folder(source.target, source.board, &boards)?;
+    if !suites.is_empty() {
+        place = format!("{place}-{}", suites.join("+"));
+    }
+    let place = Path::new(&place).join(variant);
     let folder = out.join(format!("{}-{}", source.clock_hz, source.wait_states)).join(&place);
     let extension = if source.toolchain.compiler == "sdcc" { "ihx" } else { "elf" };
     let build = Build { folder, extension };
@@ -110,6 +132,7 @@ fn make(source: &Source<'_>, variant: &str, app: &str, programs: &[&str]) -> Res
         .arg(format!("OPS={}", wanted.join(" ")))
         .arg(format!("CLOCK={}", source.clock_hz))
         .arg(format!("WAIT_STATES={}", source.wait_states))
+        .arg(format!("SUITES={}", suites.join(" ")))
         .arg(format!("OUT={}", out.display()))
         .args(target_file.map(|file| format!("TARGET_FILE={}", file.display())))
         .args(source.board.map(|board| format!("BOARD={board}")))

@@ -57,6 +57,39 @@ pub struct MeterBuild {
     pub variant: String,
     /// By how much the current is sampled after the voltage, in 1/256 of a sampling interval.
     pub phase: i16,
+    /// Builds of the firmware, where the part has no room for all suites in one; the first is made where none is chosen.
+    #[serde(default, rename = "build")]
+    pub builds: Vec<SuiteChoice>,
+}
+
+/// A build of the meter's firmware.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SuiteChoice {
+    /// The suites of the meter's protocol that it has, by name.
+    pub suites: Vec<String>,
+}
+
+impl MeterBuild {
+    /// What is to be chosen for a build that has this suite: the suites of the first one that does; none where that is made without a
+    /// choice.
+    ///
+    /// # Errors
+    /// Which builds there are, where none has it.
+    pub fn with_suite(&self, suite: &str) -> Result<&[String], String> {
+        if self.builds.is_empty() {
+            return Ok(&[]);
+        }
+        let has = |choice: &SuiteChoice| choice.suites.iter().any(|known| known == suite);
+        match self.builds.iter().position(has) {
+            Some(0) => Ok(&[]),
+            Some(place) => Ok(&self.builds[place].suites),
+            None => {
+                let builds: Vec<String> = self.builds.iter().map(|build| build.suites.join(", ")).collect();
+                Err(builds.join("; or "))
+            }
+        }
+    }
 }
 
 /// A serial interface and its pins.
@@ -657,6 +690,20 @@ mod tests {
             "[[chip]]\nmodel = \"rfm12b\"\nrole = \"radio\"\nspi = \"UCB0\"\nselect = \"P3.5\"\n\n[[chip]]";
         let said = said("msp430f5438a-cc2500", "[[chip]]", second);
         assert!(said.contains("more than one chip with role radio"), "{said}");
+    }
+
+    #[test]
+    fn of_builds_with_fewer_suites_one_with_the_suite_is_chosen() {
+        let meter = |board: &str| workspace().board(board).expect("a board").meter.expect("a meter");
+        let emontx = meter("emontx");
+        let other = &emontx.builds[1].suites;
+        assert!(other.iter().any(|suite| suite == "ascon-aead128"));
+        for (suite, chosen) in [("none", &[][..]), ("ecies-ecdsa", &[]), ("ascon-aead128", other)] {
+            assert_eq!(emontx.with_suite(suite), Ok(chosen));
+            assert_eq!(meter("stm32f407-cc2500").with_suite(suite), Ok(&[][..]));
+        }
+        let none = emontx.with_suite("rot13").expect_err("no build has it");
+        assert!(none.contains("ecies-ecdsa; or none"), "{none}");
     }
 
     #[test]

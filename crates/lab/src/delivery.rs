@@ -20,7 +20,7 @@ pub enum Message {
 #[serde(deny_unknown_fields)]
 pub struct DeliveryKind {
     pub message: Message,
-    /// How it is sealed: `none`, `aes128-gcm`, `aes256-gcm`, `ecies`, `ecies-ecdsa`.
+    /// How it is sealed: `none`, `aes128-gcm`, `aes256-gcm`, `ecies`, `ecies-ecdsa`, `ascon-aead128`.
     pub suite: String,
 }
 

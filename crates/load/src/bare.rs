@@ -3,6 +3,8 @@
 use aes_gcm::aead::consts::{U12, U16};
 use aes_gcm::aead::{AeadCore, AeadInPlace};
 use aes_gcm::{Aes128Gcm, Aes256Gcm, KeyInit, Nonce, Tag};
+use ascon_aead::AsconAead128;
+use ascon_aead::aead::{AeadInOut, KeyInit as _};
 use aws_lc_rs::agreement::{self, ECDH_P256};
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{
@@ -12,7 +14,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 use wire::meter::Suite;
 
-/// What a report takes of the library, so often a second on so many cores: AES-GCM with its key set up and 16 bytes opened; one
+/// What a report takes of the library, so often a second on so many cores: AES-GCM or Ascon with its key set up and 16 bytes opened; one
 /// agreement on P-256; one agreement and one verification. `None` where the suite has none, or the library fails.
 #[must_use]
 pub fn bare_rate(suite: Suite, cores: usize, time: Duration) -> Option<f64> {
@@ -33,6 +35,7 @@ fn on_one_core(suite: Suite, time: Duration) -> Option<f64> {
         Suite::Aes256Gcm => gcm::<Aes256Gcm>(&[7; 32], time),
         Suite::Ecies => curves(false, time),
         Suite::EciesEcdsa => curves(true, time),
+        Suite::AsconAead128 => ascon(time),
     }
 }
 
@@ -62,6 +65,22 @@ where
         let opened = C::new_from_slice(black_box(key))
             .is_ok_and(|cipher| cipher.decrypt_in_place_detached(&nonce, &[], &mut text, &tag).is_ok());
         opened && black_box(text) == [9; 16]
+    })
+}
+
+fn ascon(time: Duration) -> Option<f64> {
+    let (key, nonce) = ([7; 16].into(), [1; 16].into());
+    let mut sealed = [9; 16];
+    let tag = AsconAead128::new(&key).encrypt_inout_detached(&nonce, &[], (&mut sealed[..]).into()).ok()?;
+    rate(time, || {
+        let mut text = sealed;
+        let opened = AsconAead128::new(black_box(&key)).decrypt_inout_detached(
+            &nonce,
+            &[],
+            (&mut text[..]).into(),
+            &tag,
+        );
+        opened.is_ok() && black_box(text) == [9; 16]
     })
 }
 

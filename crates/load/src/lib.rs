@@ -119,15 +119,15 @@ pub struct LoadResult {
 #[must_use]
 pub fn meters_for(suite: Suite) -> MeterId {
     match suite {
-        Suite::None | Suite::Aes128Gcm | Suite::Aes256Gcm => 2000,
-        Suite::Ecies | Suite::EciesEcdsa => 500,
+        suite if suite.has_curve() => 500,
+        _ => 2000,
     }
 }
 
 /// Reports a second that are sealed beforehand; more are sealed when they are needed.
 fn sealed_beforehand(suite: Suite) -> u64 {
     match suite {
-        Suite::None | Suite::Aes128Gcm | Suite::Aes256Gcm => 40_000,
+        Suite::None | Suite::Aes128Gcm | Suite::Aes256Gcm | Suite::AsconAead128 => 40_000,
         Suite::Ecies => 8_000,
         Suite::EciesEcdsa => 6_000,
     }

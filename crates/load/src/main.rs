@@ -21,7 +21,7 @@ use wire::meter::Suite;
                   wattseal load --kills 200"
 )]
 struct LoadArgs {
-    /// How reports are sealed: none, aes128-gcm, aes256-gcm, ecies or ecies-ecdsa; may be repeated [default: aes128-gcm, ecies-ecdsa]
+    /// How reports are sealed: none, aes128-gcm, aes256-gcm, ecies, ecies-ecdsa or ascon-aead128; may be repeated [default: aes128-gcm, ecies-ecdsa]
     #[arg(long, value_name = "SUITE", value_parser = suite)]
     suite: Vec<Suite>,
     /// Meters, each with one report under way [default: as suits the suite]
@@ -48,7 +48,9 @@ struct LoadArgs {
 }
 
 fn suite(name: &str) -> Result<Suite, String> {
-    Suite::named(name).ok_or_else(|| "it has to be none, aes128-gcm, aes256-gcm, ecies or ecies-ecdsa".into())
+    Suite::named(name).ok_or_else(|| {
+        "it has to be none, aes128-gcm, aes256-gcm, ecies, ecies-ecdsa or ascon-aead128".into()
+    })
 }
 
 /// The collector's binary, which is built into the same folder.

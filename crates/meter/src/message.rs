@@ -131,7 +131,8 @@ pub fn message_bytes(kind: u8, suite: u8) -> usize {
 /// Panics for a report with curves, which needs some.
 #[must_use]
 pub fn prepare(header: &Header, address: &Address, plain: &[u8; 16]) -> Option<Vec<u8>> {
-    assert!(header.kind != 0 || header.suite < 3, "a report that needs random numbers");
+    let has_curve = matches!(header.suite, 3 | 4);
+    assert!(header.kind != 0 || !has_curve, "a report that needs random numbers");
     let mut message = vec![0; 144];
     let header = header.at(address);
     // SAFETY: plain and message have as many bytes as the header says, and nothing is drawn.

@@ -205,8 +205,8 @@ impl InvariantChecker {
         // What has its number in the open has it in its first four bytes. Of what is sealed with curves the ephemeral key is
         // looked at, once all pieces were sent behind each other, in whatever order.
         let body = &packet.packet[5..];
-        let sealed_with_curves = matches!(parsed.suite, Suite::Ecies | Suite::EciesEcdsa)
-            && matches!(parsed.kind, MessageKind::Report | MessageKind::Command);
+        let sealed_with_curves =
+            parsed.suite.has_curve() && matches!(parsed.kind, MessageKind::Report | MessageKind::Command);
         let (form, number) = if sealed_with_curves {
             let Some(message) = self.audits.get_mut(from).and_then(|audit| audit.gather(packet)) else {
                 return Ok(());

@@ -23,7 +23,7 @@ from meter import Meter, time_2000
 from protocol import ACKNOWLEDGEMENT, ANSWER, NONE, REPORT, SUITES, Address, Packet
 from service import PATIENCE_S, Attacker, Broken, Site, calibrate, must
 
-SEALED = (protocol.AES128_GCM, protocol.AES256_GCM, protocol.ECIES, protocol.ECIES_ECDSA)
+SEALED = tuple(range(1, len(SUITES)))
 # A forged reading: no meter here measures it.
 FORGED_W = 30_000
 # Lets meters with `none` in where there are others that seal.
@@ -288,7 +288,8 @@ def first_answer_is_lost(site: Site) -> None:
         protocol.AES128_GCM: NONE,
         protocol.AES256_GCM: protocol.ECIES_ECDSA,
         protocol.ECIES: protocol.AES128_GCM,
-        protocol.ECIES_ECDSA: protocol.AES256_GCM,
+        protocol.ECIES_ECDSA: protocol.ASCON_AEAD128,
+        protocol.ASCON_AEAD128: protocol.AES256_GCM,
     }
     meters = site.meters(*changes)
     site.start(ALLOW_NONE)
@@ -611,7 +612,7 @@ def stretch(packets: list[bytes], random: random.Random) -> list[bytes]:
 def relabel(packets: list[bytes], random: random.Random) -> list[bytes]:
     """Another kind and suite; the pieces stay."""
     label = packets[0][1] >> 3
-    other = random.choice([kind << 3 | suite for kind in range(4) for suite in range(5) if kind << 3 | suite != label])
+    other = random.choice([kind << 3 | suite for kind in range(4) for suite in range(len(SUITES)) if kind << 3 | suite != label])
     return [packet[:1] + bytes([other << 3 | packet[1] & 7]) + packet[2:] for packet in packets]
 
 

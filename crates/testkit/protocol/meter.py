@@ -256,7 +256,7 @@ class Meter:
 def in_range(code: int, arguments: bytes) -> bool:
     if code == protocol.CONFIGURE:
         interval_s, suite = struct.unpack(">HB", arguments[:3])
-        return interval_s > 0 and suite <= protocol.ECIES_ECDSA
+        return interval_s > 0 and suite < len(protocol.SUITES)
     if code == protocol.CALIBRATE:
         voltage_uv, current_ua, phase = struct.unpack(">IIh", arguments[:10])
         steps = all(1 <= step <= 4_000_000 for step in (voltage_uv, current_ua))

@@ -1,7 +1,7 @@
 """The meter's protocol as docs/protocol.md has it: packets, plaintexts, sealing, provisioning images, UDP framing.
 
 Written from the documents alone and sharing no code with the rest of the project, so that a mistake of its other side
-shows. Curves and ciphers are those of the package `cryptography` (OpenSSL).
+shows. Curves and ciphers are those of the package `cryptography` (OpenSSL), but for Ascon, which is in `ascon.py`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,14 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.x963kdf import X963KDF
 
+from ascon import AsconAead128
+
 REPORT, ANSWER, ACKNOWLEDGEMENT, COMMAND = range(4)
-NONE, AES128_GCM, AES256_GCM, ECIES, ECIES_ECDSA = range(5)
+NONE, AES128_GCM, AES256_GCM, ECIES, ECIES_ECDSA, ASCON_AEAD128 = range(6)
 KINDS = ("report", "answer", "acknowledgement", "command")
-SUITES = ("none", "aes128-gcm", "aes256-gcm", "ecies", "ecies-ecdsa")
+SUITES = ("none", "aes128-gcm", "aes256-gcm", "ecies", "ecies-ecdsa", "ascon-aead128")
+# Those whose reports and commands are sealed with a curve.
+CURVES = (ECIES, ECIES_ECDSA)
 
 MEASUREMENT, ALERT, TIME_NOT_SET = 1, 2, 0x80
 CONFIGURE, CALIBRATE, REGISTER, SET_TIME, READ_STATUS, REBOOT = range(1, 7)
@@ -118,6 +122,11 @@ def counter_mode(key: bytes, text: bytes) -> bytes:
     return Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor().update(text)
 
 
+def block(key: bytes, text: bytes) -> bytes:
+    """One block of AES."""
+    return Cipher(algorithms.AES(key), modes.ECB()).encryptor().update(text)
+
+
 # Sealing.
 
 
@@ -135,6 +144,23 @@ class Side:
     key256: bytes
     private: bytes
     peer: bytes
+
+    def _encrypt(self, suite: int, nonce: bytes, plaintext: bytes) -> bytes:
+        """With the AEAD of the suite, or of those that have none: the ciphertext and its tag."""
+        if suite == ASCON_AEAD128:
+            return self._ascon().encrypt(nonce + bytes(4), plaintext)
+        return self._gcm(suite).encrypt(nonce, plaintext, None)
+
+    def _decrypt(self, suite: int, nonce: bytes, sealed: bytes) -> bytes | None:
+        if suite == ASCON_AEAD128:
+            return self._ascon().decrypt(nonce + bytes(4), sealed)
+        try:
+            return self._gcm(suite).decrypt(nonce, sealed, None)
+        except InvalidTag:
+            return None
+
+    def _ascon(self) -> AsconAead128:
+        return AsconAead128(block(self.key128, b"WattSeal suite 5"))
 
     def _gcm(self, suite: int) -> AESGCM:
         return AESGCM(self.key256 if suite == AES256_GCM else self.key128)
@@ -154,9 +180,9 @@ class Side:
         """A message of this side. `plaintext` is empty in acknowledgements, `address` is an answer's."""
         if suite == NONE:
             return plaintext or struct.pack(">I", number)
-        if kind in (REPORT, COMMAND) and suite in (ECIES, ECIES_ECDSA):
+        if kind in (REPORT, COMMAND) and suite in CURVES:
             return self._seal_with_curve(kind, suite, plaintext, ephemeral or random_private())
-        sealed = self._gcm(suite).encrypt(nonce(kind, suite, self.meter, number, address), plaintext, None)
+        sealed = self._encrypt(suite, nonce(kind, suite, self.meter, number, address), plaintext)
         return struct.pack(">I", number) + sealed
 
     def _seal_with_curve(self, kind: int, suite: int, plaintext: bytes, ephemeral: bytes) -> bytes:
@@ -179,13 +205,12 @@ class Side:
         if suite == NONE:
             number = None if kind == ANSWER else int.from_bytes(message[:4], "big")
             return number, b"" if kind == ACKNOWLEDGEMENT else message
-        if kind in (REPORT, COMMAND) and suite in (ECIES, ECIES_ECDSA):
+        if kind in (REPORT, COMMAND) and suite in CURVES:
             plaintext = self._open_with_curve(kind, suite, message)
             return plaintext and (int.from_bytes(plaintext[:4], "big"), plaintext)
         number = int.from_bytes(message[:4], "big")
-        try:
-            plaintext = self._gcm(suite).decrypt(nonce(kind, suite, self.meter, number, address), message[4:], None)
-        except InvalidTag:
+        plaintext = self._decrypt(suite, nonce(kind, suite, self.meter, number, address), message[4:])
+        if plaintext is None:
             return None
         if kind in (REPORT, COMMAND) and plaintext[:4] != message[:4]:
             return None
@@ -217,7 +242,7 @@ def message_length(kind: int, suite: int) -> int:
         return 16
     if kind == ANSWER:
         return 36
-    return {AES128_GCM: 36, AES256_GCM: 36, ECIES: 112, ECIES_ECDSA: 144}[suite]
+    return {ECIES: 112, ECIES_ECDSA: 144}.get(suite, 36)
 
 
 @dataclass(frozen=True)
@@ -245,7 +270,7 @@ class Packet:
             return None
         to, coded, name, number_lsb = struct.unpack(">BBHB", data[:5])
         kind, suite, code = coded >> 6, coded >> 3 & 7, coded & 7
-        if suite > ECIES_ECDSA or code > 5:
+        if suite >= len(SUITES) or code > 5:
             return None
         count = (1, 2, 2, 3, 3, 3)[code]
         packet = Packet(to, kind, suite, code - (0, 1, 3)[count - 1], count, name, number_lsb, data[5:])

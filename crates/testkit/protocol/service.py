@@ -208,7 +208,7 @@ class CollectorLog:
                 self.repeats.append(
                     f"m = {number} of meter {side.meter} went out as {known.hex()} and as {plaintext.hex()}"
                 )
-        if packet.suite != NONE and (packet.kind == ACKNOWLEDGEMENT or packet.suite <= protocol.AES256_GCM):
+        if packet.suite != NONE and (packet.kind == ACKNOWLEDGEMENT or packet.suite not in protocol.CURVES):
             key = side.key256 if packet.suite == protocol.AES256_GCM else side.key128
             nonce = protocol.nonce(packet.kind, packet.suite, side.meter, number, None)
             if self._messages.setdefault((key, nonce), message) != message:

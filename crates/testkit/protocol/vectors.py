@@ -25,8 +25,8 @@ HEADER = """\
 # Made by crates/testkit/protocol/vectors.py, which is written from the document and shares no code with the rest of this
 # project: it composes the parts of the package `cryptography` 38.0.4 (OpenSSL): AESGCM, ECDH over SECP256R1, X963KDF, AES in
 # CTR mode; ECDSA with the nonce of RFC 6979 is Python's integers over that package's curve; `hmac`, `hashlib.sha256`, `struct`
-# and `zlib.crc32` are Python's. Messages and images that did not change with "WSM2" have the bytes that an earlier program
-# with version 48.0.0 of that package gave them.
+# and `zlib.crc32` are Python's; Ascon-AEAD128 is `ascon.py` beside it. Messages and images that did not change with "WSM2"
+# have the bytes that an earlier program with version 48.0.0 of that package gave them.
 #
 # All numbers are in hexadecimal. `number` is n or m. `ephemeral` is the private key that made the ephemeral key of the message.
 # The meter was registered with another name than it was provisioned with. The keys are SHA-256 of "WattSeal example: " and a word,
@@ -103,7 +103,7 @@ def commands() -> Iterator[tuple[str, int, bytes]]:
 
 
 def record(title: str, kind: int, suite: int, number: int, plaintext: bytes) -> Iterator[str]:
-    curve = kind in (REPORT, COMMAND) and suite in (protocol.ECIES, protocol.ECIES_ECDSA)
+    curve = kind in (REPORT, COMMAND) and suite in protocol.CURVES
     ephemeral = secret(f"ephemeral, {SUITES[suite]}, {KINDS[kind]}, {number:08x}") if curve else None
     from_meter = kind in (REPORT, ANSWER)
     side = PROVISION.side() if from_meter else PROVISION.other_side(COLLECTOR_PRIVATE)

@@ -3,6 +3,7 @@
 
 mod address;
 mod answer;
+mod ascon;
 mod collector;
 mod command;
 mod keys;
@@ -21,7 +22,9 @@ pub use collector::{
 pub use command::{Command, CommandError};
 pub use keys::{Identity, KeyError, MeterKeys, PublicKey};
 pub use packet::{MALFORMED_KINDS, MOST_PACKET_BYTES, Malformed, Packet, message_bytes, packets, pieces};
-pub use provision::{EEPROM_BYTES, FLASH_BYTES, MeterRecord, PROVISION_SYMBOL, Provision, Setup};
+pub use provision::{
+    EEPROM_BYTES, FLASH_BYTES, MeterRecord, PROVISION_SYMBOL, Provision, SUITES_SYMBOL, Setup,
+};
 pub use reassembly::{Message, Reassembly};
 pub use report::{Alert, Cause, Content, Measurement, Report};
 pub use sealing::{Channel, NotAuthentic, Opened, signature_holds};
@@ -43,14 +46,22 @@ pub enum Suite {
     Ecies,
     /// ECIES over P-256, with the sender's ECDSA signature.
     EciesEcdsa,
+    /// Ascon-AEAD128, with a key that comes of AES-128's.
+    AsconAead128,
 }
 
 impl Suite {
     /// All, in the order of their codes.
-    pub const ALL: [Suite; 5] =
-        [Suite::None, Suite::Aes128Gcm, Suite::Aes256Gcm, Suite::Ecies, Suite::EciesEcdsa];
+    pub const ALL: [Suite; 6] = [
+        Suite::None,
+        Suite::Aes128Gcm,
+        Suite::Aes256Gcm,
+        Suite::Ecies,
+        Suite::EciesEcdsa,
+        Suite::AsconAead128,
+    ];
 
-    /// Its number in packets, nonces and commands: 0 to 4.
+    /// Its number in packets, nonces and commands: 0 to 5.
     #[must_use]
     pub fn code(self) -> u8 {
         self as u8
@@ -62,10 +73,10 @@ impl Suite {
         Suite::ALL.get(usize::from(code)).copied()
     }
 
-    /// Whether reports and commands are sealed with AES-GCM.
+    /// Whether reports and commands are sealed with a curve: some hundred times as long as all else takes.
     #[must_use]
-    pub fn is_gcm(self) -> bool {
-        matches!(self, Suite::Aes128Gcm | Suite::Aes256Gcm)
+    pub fn has_curve(self) -> bool {
+        matches!(self, Suite::Ecies | Suite::EciesEcdsa)
     }
 
     /// What a message shows that is authentic: 0 nothing; 1 that who sealed it has the meter's keys; 2 that the meter signed it.
@@ -73,9 +84,15 @@ impl Suite {
     pub fn rank(self) -> u8 {
         match self {
             Suite::None => 0,
-            Suite::Aes128Gcm | Suite::Aes256Gcm | Suite::Ecies => 1,
+            Suite::Aes128Gcm | Suite::Aes256Gcm | Suite::Ecies | Suite::AsconAead128 => 1,
             Suite::EciesEcdsa => 2,
         }
+    }
+
+    /// The suites that a build of the meter's firmware has. bits: the value of its [`SUITES_SYMBOL`].
+    #[must_use]
+    pub fn of_build(bits: u32) -> Vec<Suite> {
+        Suite::ALL.into_iter().filter(|suite| bits >> suite.code() & 1 != 0).collect()
     }
 
     /// Its name, as command lines and files have it.
@@ -87,6 +104,7 @@ impl Suite {
             Suite::Aes256Gcm => "aes256-gcm",
             Suite::Ecies => "ecies",
             Suite::EciesEcdsa => "ecies-ecdsa",
+            Suite::AsconAead128 => "ascon-aead128",
         }
     }
 

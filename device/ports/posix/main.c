@@ -1,13 +1,15 @@
 /* An app as a process of the host: meter PROVISION EEPROM ADDRESS:PORT.
  *
  * PROVISION is a file of the 176 bytes that a part has in flash, EEPROM one of the 1024 that it has there, written in place; packets
- * are UDP datagrams to and from the collector at ADDRESS:PORT, IPv4 (docs/collector.md, "UDP"). The main function of the app is
- * compiled as ws_main. A reset executes the same file again, so it is started by its path, with the cause behind its arguments. */
+ * are UDP datagrams to and from the collector at ADDRESS:PORT, IPv4 (docs/collector.md, "UDP"). A suite that this build does not have is
+ * an error here, where a part of its own could only be silent. The main function of the app is compiled as ws_main. A reset executes the same file again, so it is started by its path, with the cause behind its arguments. */
 #include "posix.h"
 
 #include "../../drivers/board.h"
 #include "../../drivers/clock.h"
+#include "../../drivers/provision.h"
 #include "../../drivers/reset.h"
+#include "../../meter/message.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +19,9 @@
 #include <unistd.h>
 
 #define ARGUMENTS 4
+/* In what is provisioned: docs/protocol.md. */
+#define FORMAT 0
+#define SUITE 10
 #define WATCHDOG_S 8u
 
 int ws_main(void);
@@ -87,6 +92,21 @@ uint16_t ws_stack_untouched(void)
     return 0;
 }
 
+/* What is provisioned, from this file, may have a suite that others have. */
+static void require_suite(const char *path)
+{
+    uint8_t format[2];
+    uint8_t suite;
+
+    ws_provision_read(FORMAT, format, sizeof format);
+    ws_provision_read(SUITE, &suite, 1);
+    if (ws_message_read_16(format) == 1 && ws_message_bytes(WS_KIND_REPORT, suite) == 0) {
+        fprintf(stderr, "%s: it is provisioned with suite %u, which this build of the meter does not have; provision it with another, "
+                        "or build the meter with SUITES=... (device/Makefile)\n", path, (unsigned)suite);
+        exit(1);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc < ARGUMENTS || argc > ARGUMENTS + 1) {
@@ -103,6 +123,7 @@ int main(int argc, char **argv)
         cause = (uint8_t)(argv[ARGUMENTS][0] - '0');
     }
     ws_posix_open_memories(argv[1], argv[2]);
+    require_suite(argv[1]);
     ws_posix_open_radio(argv[3]);
     return ws_main();
 }

@@ -17,6 +17,7 @@ pub(super) enum SuiteName {
     Aes256Gcm,
     Ecies,
     EciesEcdsa,
+    AsconAead128,
 }
 
 /// What a token lets its holder do.

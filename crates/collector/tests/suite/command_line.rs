@@ -111,6 +111,33 @@ fn meters_are_registered_in_a_database_without_a_folder_of_keys() {
     assert!(text.contains("postgres://"), "{text}");
 }
 
+/// Builds of the meter's firmware for small parts do not have all suites.
+#[test]
+fn a_meter_is_not_provisioned_with_a_suite_that_its_firmware_does_not_have() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    // None, aes128-gcm, and suite 5.
+    let symbols = ".global ws_meter_suites\n.set ws_meter_suites, 1<<0|1<<1|1<<5\n";
+    std::fs::write(path.join("meter.s"), symbols).expect("written");
+    let assembled = Command::new("cc").current_dir(path).args(["-c", "meter.s", "-o", "meter.elf"]).status();
+    assert!(assembled.expect("cc is there").success());
+    let provision = |suite: &str, firmware: &str| {
+        wattseal(path, &["meters", "provision", "258", "--suite", suite, "--firmware", firmware])
+    };
+    let text = error(&provision("ecies", "meter.elf"), 2);
+    let says = "meter.elf does not have the suite ecies: it was built with none, aes128-gcm, ascon-aead128; choose one of these";
+    assert!(text.contains(says), "{text}");
+    for (firmware, says) in
+        [("meter.s", "it is no ELF file"), ("/bin/sh", "ws_meter_suites"), ("none.elf", "none.elf: No such")]
+    {
+        let text = error(&provision("ecies", firmware), 1);
+        assert!(text.contains(says), "{text}");
+    }
+    assert!(!path.join("wattseal.images").exists(), "nothing was drawn");
+    let output = provision("ascon-aead128", "meter.elf");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 /// On a Raspberry Pi there is this binary alone; in a clone it is called by another name.
 #[test]
 fn help_has_the_name_that_was_typed() {

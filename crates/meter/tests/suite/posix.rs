@@ -19,17 +19,23 @@ const PEAKS: (f64, f64) = (400.0, 100.0);
 const STEP_UV: u32 = 800_000;
 const STEP_UA: u32 = 200_000;
 
-fn built(out: &Path) -> PathBuf {
+/// suites: by name; all where there are none.
+fn built(out: &Path, suites: &str) -> PathBuf {
     let device = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../device");
     let made = Process::new("make")
         .arg("-C")
         .arg(device)
         .args(["TARGET=posix", "APP=meter"])
         .arg(format!("OUT={}", out.display()))
+        .arg(format!("SUITES={suites}"))
         .output()
         .expect("make is there");
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    out.join("posix/portable/meter")
+    let folder = match suites {
+        "" => "posix".to_owned(),
+        fewer => format!("posix-{}", fewer.replace(' ', "+")),
+    };
+    out.join(folder).join("portable/meter")
 }
 
 /// The process, which does not outlive the test.
@@ -112,10 +118,9 @@ impl Gateway {
     }
 }
 
-#[test]
-fn a_meter_as_a_process_talks_to_the_collector_over_udp() {
+/// A meter's process that has still to be started, provisioned with this suite, and its collector. name: of its files.
+fn provisioned(program: &Path, suite: Suite, name: &str) -> (Process, Gateway) {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let program = built(&folder);
     let mut rng = StdRng::seed_from_u64(1);
     let identity = Identity::generate(&mut rng);
     let setup = Setup {
@@ -125,13 +130,13 @@ fn a_meter_as_a_process_talks_to_the_collector_over_udp() {
         channel: 212,
         power: 0,
         interval_s: 1,
-        suite: Suite::Aes128Gcm,
+        suite,
         voltage_uv: STEP_UV,
         current_ua: STEP_UA,
         phase: 0,
     };
     let provision = Provision::generate(setup, identity.public(), &mut rng);
-    let files = ["flash", "eeprom"].map(|name| folder.join(format!("posix-meter.{name}")));
+    let files = ["flash", "eeprom"].map(|memory| folder.join(format!("{name}.{memory}")));
     std::fs::write(&files[0], &provision.flash()[..]).expect("written");
     std::fs::write(&files[1], &provision.eeprom()[..]).expect("written");
     let mut collector = Collector::new(identity, Policy { set_time: false, ..Policy::default() });
@@ -139,9 +144,9 @@ fn a_meter_as_a_process_talks_to_the_collector_over_udp() {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
     socket.set_read_timeout(Some(Duration::from_millis(5))).expect("a timeout");
     let address = socket.local_addr().expect("bound").to_string();
-    let meter = Process::new(program).args(&files).arg(address).stdin(Stdio::null()).spawn();
-    let _meter = Running(meter.expect("it starts"));
-    let mut gateway = Gateway {
+    let mut process = Process::new(program);
+    process.args(&files).arg(address).stdin(Stdio::null());
+    let gateway = Gateway {
         socket,
         meter: None,
         collector,
@@ -150,6 +155,42 @@ fn a_meter_as_a_process_talks_to_the_collector_over_udp() {
         reports: Vec::new(),
         answers: Vec::new(),
     };
+    (process, gateway)
+}
+
+/// docs/protocol.md: what is of a suite that a build does not have is refused, and no key is used with another one for it.
+#[test]
+fn a_build_with_fewer_suites_has_no_others() {
+    let program = built(Path::new(env!("CARGO_TARGET_TMPDIR")), "none aes128-gcm");
+    let (mut process, _) = provisioned(&program, Suite::AsconAead128, "posix-meter-of-another");
+    let refused = process.output().expect("it starts");
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    assert!(said.contains("suite 5, which this build of the meter does not have"), "{said}");
+
+    let (mut process, mut gateway) = provisioned(&program, Suite::Aes128Gcm, "posix-meter-with-fewer");
+    let _meter = Running(process.spawn().expect("it starts"));
+    let suites = || Suite::ALL.into_iter().filter(|suite| *suite > Suite::Aes128Gcm);
+    for suite in suites() {
+        let ordered = gateway.collector.command(METER, Command::Configure { interval_s: 1, suite });
+        ordered.expect("there is room");
+    }
+    let wanted = suites().count();
+    assert!(gateway.until(Duration::from_secs(30), |gateway| gateway.answers.len() == wanted));
+    for answered in &gateway.answers {
+        assert_eq!(answered.answer.outcome, CommandResult::OutOfRange, "{answered:?}");
+    }
+    let reports = gateway.reports.len();
+    assert!(gateway.until(Duration::from_secs(20), |gateway| gateway.reports.len() > reports));
+    assert!(gateway.reports.iter().all(|report| report.suite == Suite::Aes128Gcm));
+    assert_eq!(gateway.collector.state(METER).expect("it is known").suites(), [Suite::Aes128Gcm]);
+}
+
+#[test]
+fn a_meter_as_a_process_talks_to_the_collector_over_udp() {
+    let program = built(Path::new(env!("CARGO_TARGET_TMPDIR")), "");
+    let (mut process, mut gateway) = provisioned(&program, Suite::Aes128Gcm, "posix-meter");
+    let _meter = Running(process.spawn().expect("it starts"));
 
     // An alert at once, a measurement a second.
     assert!(gateway.until(Duration::from_secs(20), |gateway| gateway.powers_w().len() >= 2));

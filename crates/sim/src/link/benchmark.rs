@@ -58,7 +58,7 @@ impl Deliveries for LinkBenchmark {
             name: kind.suite.clone(),
             suggestion: names::suggestion(&kind.suite, Suite::ALL.iter().map(|suite| suite.name())),
         })?;
-        let firmware = MeterFirmware::build(workspace, BOARD)?;
+        let firmware = MeterFirmware::build(workspace, BOARD, suite)?;
         let delay = collector_delay(workspace, endpoints, suite, progress)?;
         let mut experiment = Experiment::begin(&firmware, kind.message, suite, delay)?;
         let mut runs = Vec::new();
@@ -102,10 +102,12 @@ fn collector_delay(
         Suite::Aes256Gcm => ("aes256-gcm-seal", "aes256-gcm-open"),
         Suite::Ecies => ("ecies-seal", "ecies-open"),
         Suite::EciesEcdsa => ("ecies-ecdsa-seal", "ecies-ecdsa-open"),
+        // Without the block of AES that its key is.
+        Suite::AsconAead128 => ("ascon-aead128-seal", "ascon-aead128-open"),
     };
     let (short_seal, short_open) = match suite {
-        Suite::Aes256Gcm => ("aes256-gcm-seal", "aes256-gcm-open"),
-        _ => ("aes128-gcm-seal", "aes128-gcm-open"),
+        Suite::Ecies | Suite::EciesEcdsa => ("aes128-gcm-seal", "aes128-gcm-open"),
+        _ => (seal, open),
     };
     let request = bench::Request {
         choice: Choice::Matching {
@@ -178,7 +180,7 @@ impl Experiment {
             // Between commands nothing else is to go on; between measurements there is to be room for one.
             interval_s: match (message, suite) {
                 (Message::Command, _) => u16::MAX,
-                (Message::Measurement, Suite::Ecies | Suite::EciesEcdsa) => 5,
+                (Message::Measurement, suite) if suite.has_curve() => 5,
                 (Message::Measurement, _) => 2,
             },
             suite,
@@ -194,7 +196,7 @@ impl Experiment {
             identity,
             record: provision.record(),
             delay: ProcessingDelay {
-                receive_ns: [0; 5],
+                receive_ns: [0; Suite::ALL.len()],
                 report_ns: delay.open_ns + delay.acknowledge_ns,
                 duplicate_ns: delay.acknowledge_ns,
                 seal_ns: delay.seal_ns,

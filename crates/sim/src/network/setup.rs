@@ -23,7 +23,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
-use wire::meter::{Identity, Policy, Provision, Setup};
+use wire::meter::{Identity, Policy, Provision, Setup, Suite};
 
 /// The group of JeeLib's examples; 1 to 250 are allowed.
 const GROUP: u8 = 212;
@@ -124,17 +124,17 @@ pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Network
     let collector_key = Identity::generate(&mut StdRng::seed_from_u64(seed ^ 0x6b65_7900));
     let cuts = scenario.cuts.unwrap_or(PowerCuts::NONE);
     let mut radios = Radios { kinds: Vec::new(), models: Vec::new() };
-    let mut firmwares: BTreeMap<String, Arc<MeterFirmware>> = BTreeMap::new();
+    let mut firmwares: BTreeMap<(&str, Suite), Arc<MeterFirmware>> = BTreeMap::new();
     let (mut sites, mut records, mut audited, mut kinds) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let groups = scenario.meters.iter().flat_map(|group| std::iter::repeat_n(group, group.count as usize));
     for (index, group) in groups.enumerate() {
         let firmware = match &group.node {
             MeterNode::Host => None,
-            MeterNode::Board(name) => Some(match firmwares.get(name) {
+            MeterNode::Board(name) => Some(match firmwares.get(&(name.as_str(), group.suite)) {
                 Some(firmware) => Arc::clone(firmware),
                 None => {
-                    let firmware = MeterFirmware::build(workspace, name)?;
-                    Arc::clone(firmwares.entry(name.clone()).or_insert(firmware))
+                    let firmware = MeterFirmware::build(workspace, name, group.suite)?;
+                    Arc::clone(firmwares.entry((name, group.suite)).or_insert(firmware))
                 }
             }),
         };

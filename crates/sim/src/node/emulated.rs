@@ -1,7 +1,7 @@
 //! A board of `boards/` on its models: the microcontroller runs the firmware's ELF file, its radio and its memory are chips beside it.
 
 use crate::radio::{AirByte, Arrival, Emission};
-use firmware::Firmware;
+use firmware::{Firmware, FirmwareError, Source};
 use lab::LabError;
 use lab::board::{BoardDescription, ChipModel};
 use lab::harness::place_fault;
@@ -10,6 +10,7 @@ use mcu::chips::cc2500::{Cc2500, Frame};
 use mcu::chips::rfm12b::{self, Rfm12b};
 use mcu::{Mcu, Stop, Until, new_machine};
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// For how long ahead a CC2500 is told of packets: it looks at all that it knows of at each of its steps, so it knows of few at once.
@@ -36,10 +37,30 @@ impl BoardFirmware {
         variant: &str,
         app: &str,
     ) -> Result<BoardFirmware, LabError> {
+        BoardFirmware::built(workspace, board, |source| firmware::build_app(source, variant, app))
+    }
+
+    /// Builds the meter for a board, with these suites, or where there are none with those of the board's first build.
+    ///
+    /// # Errors
+    /// What building can bring.
+    pub fn build_meter(
+        workspace: &Workspace,
+        board: BoardDescription,
+        variant: &str,
+        suites: &[String],
+    ) -> Result<BoardFirmware, LabError> {
+        BoardFirmware::built(workspace, board, |source| firmware::build_meter(source, variant, suites))
+    }
+
+    fn built(
+        workspace: &Workspace,
+        board: BoardDescription,
+        build: impl Fn(&Source<'_>) -> Result<PathBuf, FirmwareError>,
+    ) -> Result<BoardFirmware, LabError> {
         let target = workspace.target(&board.target)?;
         let source = workspace.board_source(&board, &target, Some(board.clock_hz))?;
-        let path = firmware::build_app(&source, variant, app)?;
-        let image = Firmware::read(&path, target.part.core)?;
+        let image = Firmware::read(&build(&source)?, target.part.core)?;
         Ok(BoardFirmware { board, target, image })
     }
 

@@ -12,7 +12,7 @@ use mcu::chips::fm25::Fm25;
 use mcu::{Mcu, Signal, Stop};
 use std::f64::consts::SQRT_2;
 use std::sync::Arc;
-use wire::meter::{PROVISION_SYMBOL, Provision, Setup};
+use wire::meter::{PROVISION_SYMBOL, Provision, SUITES_SYMBOL, Setup, Suite};
 
 const STATUS_SYMBOL: &str = "ws_meter_status";
 /// Where the stack's room begins, by port: `device/ports/avr/device.ld.in`, `device/ports/shared/stack.c`.
@@ -34,14 +34,15 @@ pub struct MeterFirmware {
     provision: u32,
     stack: Option<u32>,
     channels: [u8; 2],
+    suites: Vec<Suite>,
 }
 
 impl MeterFirmware {
-    /// Builds it for a board, by its name.
+    /// Builds it for a board, by its name: the first of its builds that has the suite.
     ///
     /// # Errors
-    /// What building can bring; firmware without the meter's symbols; a board that is not a meter's.
-    pub fn build(workspace: &Workspace, board: &str) -> Result<Arc<MeterFirmware>, LabError> {
+    /// What building can bring; firmware without the meter's symbols; a board that is not a meter's, or has no build with the suite.
+    pub fn build(workspace: &Workspace, board: &str, suite: Suite) -> Result<Arc<MeterFirmware>, LabError> {
         let board = workspace.board(board)?;
         let meter = board.meter.clone().ok_or_else(|| {
             LabError::Usage(format!("boards/{}.toml has no [meter]: it is no meter's board", board.name))
@@ -52,8 +53,15 @@ impl MeterFirmware {
             })
         };
         let channels = [channel(Quantity::MainsVoltage)?, channel(Quantity::MainsCurrent)?];
-        let firmware = BoardFirmware::build(workspace, board, &meter.variant, "meter")?;
+        let choice = meter.with_suite(suite.name()).map_err(|builds| {
+            LabError::Usage(format!(
+                "boards/{}.toml has no build of the meter with {suite}; its builds have {builds}",
+                board.name
+            ))
+        })?;
+        let firmware = BoardFirmware::build_meter(workspace, board, &meter.variant, choice)?;
         Ok(Arc::new(MeterFirmware {
+            suites: Suite::of_build(firmware.address(SUITES_SYMBOL)?),
             status: firmware.address(STATUS_SYMBOL)?,
             provision: firmware.address(PROVISION_SYMBOL)?,
             stack: STACK_SYMBOLS.iter().find_map(|symbol| firmware.address(symbol).ok()),
@@ -74,6 +82,12 @@ impl MeterFirmware {
         self.board.board.radio().map(|chip| chip.model)
     }
 
+    /// Whether this build has a suite.
+    #[must_use]
+    pub fn has(&self, suite: Suite) -> bool {
+        self.suites.contains(&suite)
+    }
+
     /// By how much the current is sampled behind the voltage: what a meter on this board is provisioned with.
     #[must_use]
     pub fn phase(&self) -> i16 {
@@ -83,12 +97,21 @@ impl MeterFirmware {
     /// A meter with this firmware, provisioned, without power. `noise_seed` decides what its converter reads beside the signals.
     ///
     /// # Errors
-    /// A target without a model of what the meter needs.
+    /// A suite that this build does not have; a target without a model of what the meter needs.
     pub fn meter(
         self: &Arc<MeterFirmware>,
         provision: &Provision,
         noise_seed: u64,
     ) -> Result<EmulatedMeter, LabError> {
+        let suite = provision.setup().suite;
+        if !self.has(suite) {
+            let names: Vec<&str> = self.suites.iter().map(|suite| suite.name()).collect();
+            return Err(LabError::Usage(format!(
+                "a meter for {} is built with {}, and cannot be provisioned with {suite}",
+                self.board.board.name,
+                names.join(", ")
+            )));
+        }
         let mut board = EmulatedBoard::new(&self.board, Some(&provision.eeprom()[..]))?;
         if !board.machine_mut().poke(self.provision, &provision.flash()[..]) {
             return Err(self.board.protocol("its flash has no room for what it is provisioned with".into()));

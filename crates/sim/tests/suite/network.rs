@@ -1,10 +1,15 @@
 //! A short network with everything that can go wrong in it, and what its scenario may say.
 
 use lab::target::Workspace;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
 use sim::network::outcome::NetworkOutcome;
 use sim::network::scenario::NetworkScenario;
 use sim::network::setup;
+use sim::node::meter::MeterFirmware;
 use sim::simulation::Quiet;
+use std::sync::Arc;
+use wire::meter::{Identity, Provision, Setup, Suite};
 
 /// Six meters for ten minutes: half of the time of a test in a build without optimisation goes into curves.
 const SHORT: &str = r#"
@@ -13,9 +18,15 @@ hours = 0.17
 begins_h = 18.0
 
 [[meters]]
-count = 3
+count = 2
 node = "host"
 suite = "aes128-gcm"
+interval_s = 10
+
+[[meters]]
+count = 1
+node = "host"
+suite = "ascon-aead128"
 interval_s = 10
 
 [[meters]]
@@ -45,7 +56,7 @@ reorder = 0.1
 [collector]
 crash_every_s = 40.0
 command_every_s = 20.0
-change_suites = ["aes128-gcm", "aes256-gcm"]
+change_suites = ["aes128-gcm", "ascon-aead128"]
 
 [attacker]
 packets_per_hour = 5000.0
@@ -79,7 +90,7 @@ fn a_short_network_holds_all_that_must_hold() {
     }
 }
 
-/// One meter of each board for a minute, and losses of power every twenty seconds.
+/// Meters of each board for a minute, two builds of one of them, and losses of power every twenty seconds.
 const BOARDS: &str = r#"
 title = "three boards"
 hours = 0.0167
@@ -93,6 +104,12 @@ interval_s = 5
 
 [[meters]]
 count = 1
+node = "emontx"
+suite = "ascon-aead128"
+interval_s = 5
+
+[[meters]]
+count = 1
 node = "msp430f5438a-cc2500"
 suite = "aes256-gcm"
 interval_s = 5
@@ -100,7 +117,7 @@ interval_s = 5
 [[meters]]
 count = 1
 node = "stm32f407-cc2500"
-suite = "aes128-gcm"
+suite = "ascon-aead128"
 interval_s = 5
 
 [channel]
@@ -125,11 +142,33 @@ energy_error = 0.03
 fn meters_of_three_boards_deliver_through_losses_of_power() {
     let outcome = simulate(BOARDS, 1);
     let kinds: Vec<&str> = outcome.meters.iter().map(|meter| meter.kind.as_str()).collect();
-    assert_eq!(kinds, ["atmega328p", "msp430f5438a", "stm32f407"]);
+    assert_eq!(kinds, ["atmega328p", "atmega328p", "msp430f5438a", "stm32f407"]);
     for meter in &outcome.meters {
         assert!(meter.cuts >= 2 && meter.cuts_while_writing >= 1, "{meter:?}");
         assert!(meter.delivered_measurements >= 8 && meter.commands >= 1, "{meter:?}");
     }
+}
+
+#[test]
+fn a_meter_is_not_provisioned_with_a_suite_that_its_build_does_not_have() {
+    let workspace = Workspace::find().expect("the project's folder");
+    let build = |suite| MeterFirmware::build(&workspace, "emontx", suite).expect("it builds");
+    let (mut rng, collector) = (StdRng::seed_from_u64(1), Identity::generate(&mut StdRng::seed_from_u64(2)));
+    let mut refused = |firmware: &Arc<MeterFirmware>, suite| {
+        let setup = Setup { suite, ..Setup::usual(7) };
+        let provision = Provision::generate(setup, collector.public(), &mut rng);
+        firmware.meter(&provision, 1).err().map(|error| error.to_string())
+    };
+    let (signing, ascon) = (build(Suite::EciesEcdsa), build(Suite::AsconAead128));
+    for suite in Suite::ALL {
+        let text = refused(&signing, suite);
+        assert_eq!(text.is_some(), suite == Suite::AsconAead128, "{text:?}");
+        let text = refused(&ascon, suite);
+        assert_eq!(text.is_some(), suite == Suite::EciesEcdsa, "{text:?}");
+    }
+    let text = refused(&ascon, Suite::EciesEcdsa).expect("an error");
+    let says = "emontx is built with none, aes128-gcm, aes256-gcm, ecies, ascon-aead128, and cannot be provisioned with ecies-ecdsa";
+    assert!(text.contains(says), "{text}");
 }
 
 #[test]

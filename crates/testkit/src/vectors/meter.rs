@@ -65,13 +65,13 @@ pub struct MeterMessageCase {
     pub packets: Vec<Vec<u8>>,
 }
 
-/// 16 messages in each of the five suites, one more in the second, and whose they are: `data/meter-protocol.txt`.
+/// 16 messages in each of the six suites, one more in the second, and whose they are: `data/meter-protocol.txt`.
 #[must_use]
 pub fn meter_protocol() -> (MeterKeysCase, Vec<MeterMessageCase>) {
     let mut records = records_of(include_str!("../../vectors/meter-protocol.txt")).into_iter();
     let first = records.next().expect("the file begins with the keys");
     let messages: Vec<_> = records.map(|record| message(&record)).collect();
-    assert_eq!(messages.len(), 81, "meter-protocol.txt: another number of messages than is written here");
+    assert_eq!(messages.len(), 97, "meter-protocol.txt: another number of messages than is written here");
     (keys(&first), messages)
 }
 

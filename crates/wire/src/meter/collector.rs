@@ -39,7 +39,7 @@ pub struct Policy {
     pub look_at_time_every_ms: u64,
     /// For how long it waits for an answer at first, by suite, in the order of [`Suite::ALL`]; with each attempt twice as long, up
     /// to 64 times, and up to half of it more.
-    pub answer_within_ms: [u64; 5],
+    pub answer_within_ms: [u64; Suite::ALL.len()],
     /// Commands that wait for a meter at most.
     pub most_commands: usize,
     /// Nothing is taken that is not sealed, and no meter is told to seal nothing.
@@ -53,7 +53,7 @@ impl Default for Policy {
         Policy {
             set_time: true,
             look_at_time_every_ms: 60_000,
-            answer_within_ms: [500, 500, 500, 3000, 5000],
+            answer_within_ms: [500, 500, 500, 3000, 5000, 500],
             most_commands: 64,
             require_sealed: false,
         }

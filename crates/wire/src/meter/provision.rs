@@ -12,6 +12,8 @@ pub const FLASH_BYTES: usize = 176;
 pub const EEPROM_BYTES: usize = 1024;
 /// The symbol of the linked program where [`Provision::flash`] is to be written before the part starts.
 pub const PROVISION_SYMBOL: &str = "ws_provision";
+/// The symbol of the linked program whose value, and not what is there, says which suites it has: a bit of each, by its code.
+pub const SUITES_SYMBOL: &str = "ws_meter_suites";
 
 /// What is chosen for a meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,8 @@
 //! Sealing and opening, both sides of every suite: docs/protocol.md, "How it is sealed".
 
-use super::{Address, Identity, MessageKind, MeterId, MeterKeys, PublicKey, Record, Suite, message_bytes};
+use super::{
+    Address, Identity, MessageKind, MeterId, MeterKeys, PublicKey, Record, Suite, ascon, message_bytes,
+};
 use aes::Aes128;
 use aes::cipher::{KeyIvInit, StreamCipher};
 use aes_gcm::aead::AeadInPlace;
@@ -42,7 +44,7 @@ pub struct Channel<'a> {
     pub peer: &'a PublicKey,
 }
 
-/// The nonce of AES-GCM. address: in an answer where the meter is, else nothing.
+/// The nonce of AES-GCM, and what Ascon's begins with. address: in an answer where the meter is, else nothing.
 fn nonce(kind: MessageKind, suite: Suite, meter: MeterId, address: Option<Address>, number: u32) -> [u8; 12] {
     let record = Record::<12>::new().with(&[kind.code(), suite.code()]).with(&meter.to_be_bytes());
     let address = address.map_or([0; 4], Address::to_bytes);
@@ -108,31 +110,38 @@ fn verify(signer: &PublicKey, context: &Context, sealed: &[u8]) -> Result<(), No
 }
 
 impl Channel<'_> {
-    fn gcm_seal(&self, suite: Suite, nonce: &[u8; 12], text: &mut [u8]) -> Tag {
-        let nonce = Nonce::from_slice(nonce);
-        let sealed = match suite {
+    /// Encrypts in place with the suite's AEAD, or with AES-128-GCM where it has none; the tag.
+    fn aead_seal(&self, suite: Suite, nonce: &[u8; 12], text: &mut [u8]) -> [u8; 16] {
+        let gcm = Nonce::from_slice(nonce);
+        let tag = match suite {
+            Suite::AsconAead128 => return ascon::seal(self.keys, nonce, text),
             Suite::Aes256Gcm => {
-                Aes256Gcm::new((&*self.keys.key256).into()).encrypt_in_place_detached(nonce, &[], text)
+                Aes256Gcm::new((&*self.keys.key256).into()).encrypt_in_place_detached(gcm, &[], text)
             }
-            _ => Aes128Gcm::new((&*self.keys.key128).into()).encrypt_in_place_detached(nonce, &[], text),
+            _ => Aes128Gcm::new((&*self.keys.key128).into()).encrypt_in_place_detached(gcm, &[], text),
         };
         // Refused are texts of 64 GB alone.
-        sealed.unwrap_or_default()
+        tag.unwrap_or_default().into()
     }
 
-    fn gcm_open(
+    /// Decrypts in place what [`Channel::aead_seal`] made. What is there after an error is of no use.
+    fn aead_open(
         &self,
         suite: Suite,
         nonce: &[u8; 12],
         text: &mut [u8],
         tag: &[u8],
     ) -> Result<(), NotAuthentic> {
-        let (nonce, tag) = (Nonce::from_slice(nonce), Tag::from_slice(tag));
+        let tag: &[u8; 16] = tag.try_into().map_err(|_| NotAuthentic)?;
+        let (gcm, of_gcm) = (Nonce::from_slice(nonce), Tag::from_slice(tag));
         match suite {
+            Suite::AsconAead128 => return ascon::open(self.keys, nonce, text, tag),
             Suite::Aes256Gcm => {
-                Aes256Gcm::new((&*self.keys.key256).into()).decrypt_in_place_detached(nonce, &[], text, tag)
+                Aes256Gcm::new((&*self.keys.key256).into()).decrypt_in_place_detached(gcm, &[], text, of_gcm)
             }
-            _ => Aes128Gcm::new((&*self.keys.key128).into()).decrypt_in_place_detached(nonce, &[], text, tag),
+            _ => {
+                Aes128Gcm::new((&*self.keys.key128).into()).decrypt_in_place_detached(gcm, &[], text, of_gcm)
+            }
         }
         .map_err(|_| NotAuthentic)
     }
@@ -145,14 +154,14 @@ impl Channel<'_> {
     }
 
     /// Number, ciphertext, tag.
-    fn gcm_message(&self, suite: Suite, nonce: &[u8; 12], number: u32, plaintext: &[u8; 16]) -> Vec<u8> {
+    fn aead_message(&self, suite: Suite, nonce: &[u8; 12], number: u32, plaintext: &[u8; 16]) -> Vec<u8> {
         let mut text = *plaintext;
-        let tag = self.gcm_seal(suite, nonce, &mut text);
+        let tag = self.aead_seal(suite, nonce, &mut text);
         [&number.to_be_bytes()[..], &text, &tag].concat()
     }
 
-    /// The plaintext of [`Channel::gcm_message`], which has its length.
-    fn open_gcm_message(
+    /// The plaintext of [`Channel::aead_message`], which has its length.
+    fn open_aead_message(
         &self,
         suite: Suite,
         nonce: &[u8; 12],
@@ -161,7 +170,7 @@ impl Channel<'_> {
         let (_, rest) = sealed.split_first_chunk::<4>().ok_or(NotAuthentic)?;
         let (text, tag) = rest.split_first_chunk::<16>().ok_or(NotAuthentic)?;
         let mut plaintext = *text;
-        self.gcm_open(suite, nonce, &mut plaintext, tag)?;
+        self.aead_open(suite, nonce, &mut plaintext, tag)?;
         Ok(plaintext)
     }
 
@@ -181,8 +190,13 @@ impl Channel<'_> {
         if suite == Suite::None {
             return plaintext.to_vec();
         }
-        if suite.is_gcm() {
-            return self.gcm_message(suite, &nonce(kind, suite, self.meter, None, number), number, plaintext);
+        if !suite.has_curve() {
+            return self.aead_message(
+                suite,
+                &nonce(kind, suite, self.meter, None, number),
+                number,
+                plaintext,
+            );
         }
         let mut text = *plaintext;
         let ephemeral = Identity::generate(rng);
@@ -214,10 +228,10 @@ impl Channel<'_> {
         }
         let plaintext = if suite == Suite::None {
             sealed.try_into().map_err(|_| NotAuthentic)?
-        } else if suite.is_gcm() {
+        } else if !suite.has_curve() {
             let number = first_number(sealed);
             let nonce = nonce(kind, suite, self.meter, None, number);
-            let plaintext = self.open_gcm_message(suite, &nonce, sealed)?;
+            let plaintext = self.open_aead_message(suite, &nonce, sealed)?;
             if number != first_number(&plaintext) {
                 return Err(NotAuthentic);
             }
@@ -228,7 +242,7 @@ impl Channel<'_> {
         Ok(Opened { number: Some(first_number(&plaintext)), plaintext })
     }
 
-    /// Seals an answer for the collector: with AES-GCM in every suite but [`Suite::None`].
+    /// Seals an answer for the collector: with an AEAD in every suite but [`Suite::None`].
     ///
     /// in: n: never used before with another plaintext. address: where the meter is after the command.
     #[must_use]
@@ -236,7 +250,7 @@ impl Channel<'_> {
         if suite == Suite::None {
             return plaintext.to_vec();
         }
-        self.gcm_message(
+        self.aead_message(
             suite,
             &nonce(MessageKind::Answer, suite, self.meter, Some(address), n),
             n,
@@ -258,7 +272,7 @@ impl Channel<'_> {
         }
         let n = first_number(sealed);
         let nonce = nonce(MessageKind::Answer, suite, self.meter, Some(address), n);
-        Ok(Opened { number: Some(n), plaintext: self.open_gcm_message(suite, &nonce, sealed)? })
+        Ok(Opened { number: Some(n), plaintext: self.open_aead_message(suite, &nonce, sealed)? })
     }
 
     /// ECIES and what comes after it.
@@ -284,7 +298,7 @@ impl Channel<'_> {
     pub fn acknowledge(&self, suite: Suite, n: u32) -> Vec<u8> {
         let mut sealed = n.to_be_bytes().to_vec();
         if suite != Suite::None {
-            sealed.extend(self.gcm_seal(
+            sealed.extend(self.aead_seal(
                 suite,
                 &nonce(MessageKind::Acknowledgement, suite, self.meter, None, n),
                 &mut [],
@@ -304,7 +318,7 @@ impl Channel<'_> {
         let n = first_number(sealed);
         if suite != Suite::None {
             let nonce = nonce(MessageKind::Acknowledgement, suite, self.meter, None, n);
-            self.gcm_open(suite, &nonce, &mut [], &sealed[4..])?;
+            self.aead_open(suite, &nonce, &mut [], &sealed[4..])?;
         }
         Ok(n)
     }

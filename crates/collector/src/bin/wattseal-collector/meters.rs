@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use collector::network::{GlobalMeterId, NetworkId};
 use collector::registry::{
     AfterWrongPin, Images, ListedMeter, MadeKek, MeterFile, Pkcs11Uri, RegistryError, WrappedKeys, make_kek,
+    require_suite,
 };
 use collector::store::{Reader, Whose};
 use jiff::Timestamp;
@@ -113,7 +114,7 @@ struct ProvisionArgs {
     /// The meters' numbers, 1 to 65535; 7-258 is meter 258 of network 7
     #[arg(required = true, value_name = "[NETWORK-]METER", value_parser = meter)]
     meters: Vec<GlobalMeterId>,
-    /// How they seal at first: none, aes128-gcm, aes256-gcm, ecies or ecies-ecdsa
+    /// How they seal at first: none, aes128-gcm, aes256-gcm, ecies, ecies-ecdsa or ascon-aead128
     #[arg(long, value_name = "SUITE", default_value = "aes128-gcm", value_parser = suite)]
     suite: Suite,
     /// Seconds between measurements
@@ -141,6 +142,9 @@ struct ProvisionArgs {
     /// By how much later the voltage is to be taken, in 1/256 of a sampling interval
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     phase: i16,
+    /// Their firmware, meter.elf: it has to have the suite, which not every build has
+    #[arg(long, value_name = "ELF")]
+    firmware: Option<PathBuf>,
     #[command(flatten)]
     images: ImagesArgs,
 }
@@ -211,6 +215,9 @@ pub(crate) fn run(args: MetersArgs) -> Result<Answer, CommandError> {
     let (data, remark) = match args.what {
         What::List => (listing(&keys.list(&stored)?, args.format)?, String::new()),
         What::Provision(args_of) => {
+            if let Some(firmware) = &args_of.firmware {
+                require_suite(firmware, args_of.suite)?;
+            }
             let mut made = Vec::new();
             for meter in &args_of.meters {
                 let registry = keys.open_network(meter.network)?;

@@ -103,7 +103,7 @@ async fn what_was_measured_is_shown() {
         .iter()
         .map(|cost| cost["suite"].clone())
         .collect();
-    assert_eq!(suites, ["none", "aes128-gcm", "aes256-gcm", "ecies", "ecies-ecdsa"]);
+    assert_eq!(suites, ["none", "aes128-gcm", "aes256-gcm", "ecies", "ecies-ecdsa", "ascon-aead128"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

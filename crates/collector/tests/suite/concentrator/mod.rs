@@ -13,7 +13,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use wire::meter::Suite;
 
-const SUITES: [Suite; 4] = [Suite::Aes128Gcm, Suite::Aes256Gcm, Suite::Ecies, Suite::EciesEcdsa];
+const SUITES: [Suite; 5] =
+    [Suite::Aes128Gcm, Suite::Aes256Gcm, Suite::Ecies, Suite::EciesEcdsa, Suite::AsconAead128];
 /// Of a meter, by the end.
 const REPORTS: u32 = 8;
 

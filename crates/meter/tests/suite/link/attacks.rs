@@ -33,12 +33,13 @@ fn recorded(world: &mut World) -> Vec<Vec<u8>> {
     heard
 }
 
-/// Byte 1 of acknowledgements and commands of the suites 1 to 4, and how many bytes follow.
-const WELL_FORMED: [(u8, usize); 11] = [
+/// Byte 1 of acknowledgements and commands of the suites 1 to 5, and how many bytes follow.
+const WELL_FORMED: [(u8, usize); 13] = [
     (0x88, 20),
     (0x90, 20),
     (0x98, 20),
     (0xa0, 20),
+    (0xa8, 20),
     (0xc8, 36),
     (0xd0, 36),
     (0xd9, 56),
@@ -46,6 +47,7 @@ const WELL_FORMED: [(u8, usize); 11] = [
     (0xe3, 48),
     (0xe4, 48),
     (0xe5, 48),
+    (0xe8, 36),
 ];
 
 fn mutated(rng: &mut fastrand::Rng, recorded: &[Vec<u8>]) -> Vec<u8> {
@@ -81,6 +83,7 @@ fn packets_that_are_not_authentic_change_nothing_but_a_counter() {
         (Suite::Aes256Gcm, 5_000),
         (Suite::Ecies, 3_000),
         (Suite::EciesEcdsa, 3_000),
+        (Suite::AsconAead128, 5_000),
     ] {
         let seed = fastrand::u64(..);
         let mut world = World::new(setup(suite, 5), seed);
@@ -209,7 +212,7 @@ fn pieces_come_as_they_will() {
 
 #[test]
 fn an_erased_memory_seals_nothing_and_takes_no_command() {
-    for suite in [Suite::None, Suite::Aes128Gcm] {
+    for suite in [Suite::None, Suite::Aes128Gcm, Suite::AsconAead128] {
         let mut world = World::new(setup(suite, 5), 14);
         world.start(Eeprom::new(1), 0, Cause::PowerOn);
         world.sent.clear();

@@ -25,7 +25,7 @@ const BACK_WITHIN_NS: u64 = 600 * SECOND_NS;
 
 /// A collector's to a meter that computes in no time.
 fn prompt() -> Policy {
-    Policy { answer_within_ms: [100; 5], ..Policy::default() }
+    Policy { answer_within_ms: [100; Suite::ALL.len()], ..Policy::default() }
 }
 
 /// What a trial is about: a suite, or all of them by turns.
@@ -35,17 +35,18 @@ enum Seals {
     ByTurns,
 }
 
-const SEALS: [Seals; 6] = [
+const SEALS: [Seals; 7] = [
     Seals::With(Suite::None),
     Seals::With(Suite::Aes128Gcm),
     Seals::With(Suite::Aes256Gcm),
     Seals::With(Suite::Ecies),
     Seals::With(Suite::EciesEcdsa),
+    Seals::With(Suite::AsconAead128),
     Seals::ByTurns,
 ];
 
 /// Suites that are changed between.
-const TURNS: [Suite; 5] = Suite::ALL;
+const TURNS: [Suite; Suite::ALL.len()] = Suite::ALL;
 
 impl Seals {
     fn name(self) -> &'static str {
@@ -190,8 +191,9 @@ fn kept_seeds() {
 fn power_cuts_at_any_time_lose_nothing_that_was_kept() {
     let (seed, begun) = (testkit::random::seed(), Instant::now());
     for (first, seals) in (0..).map(|part| seed.wrapping_add(part << 32)).zip(SEALS) {
-        let curves = !matches!(seals, Seals::With(Suite::None | Suite::Aes128Gcm | Suite::Aes256Gcm));
-        let cuts = (cuts(if curves { 6 * 150 } else { 6 * 1000 }) / 6).max(1);
+        let curves = !matches!(seals, Seals::With(suite) if !suite.has_curve());
+        let parts = SEALS.len() as u64;
+        let cuts = (cuts(parts * if curves { 150 } else { 1000 }) / parts).max(1);
         let trials = cuts.div_ceil(TRIAL);
         let next = AtomicU64::new(0);
         let worker = || {
@@ -222,7 +224,9 @@ fn power_cuts_at_any_time_lose_nothing_that_was_kept() {
 #[test]
 fn every_byte_write_can_be_the_last() {
     const TORN: [Torn; 4] = [Torn::Old, Torn::New, Torn::Value(0x5a), Torn::Unstable];
-    for (suite, writes) in [(Suite::None, 160), (Suite::Aes128Gcm, 180), (Suite::EciesEcdsa, 400)] {
+    for (suite, writes) in
+        [(Suite::None, 160), (Suite::Aes128Gcm, 180), (Suite::EciesEcdsa, 400), (Suite::AsconAead128, 180)]
+    {
         let mut trial = Trial::new(Seals::With(suite), 21);
         let mut happened = 0;
         for write in 0..writes {
@@ -279,7 +283,7 @@ fn reports_made_before_the_answer_to_a_change_of_suite_are_delivered() {
 /// A command that was withdrawn is over once a later one was answered, whatever becomes of the power.
 #[test]
 fn a_withdrawn_command_is_not_done_after_a_power_cut() {
-    for suite in [Suite::Aes128Gcm, Suite::Aes256Gcm, Suite::Ecies, Suite::EciesEcdsa] {
+    for suite in Suite::ALL.into_iter().filter(|suite| *suite != Suite::None) {
         let mut world = World::new(setup(suite, 5), 32);
         // The collector ends it with a command whose number the meter keeps: it sets the time.
         world.collector.set_policy(prompt());

@@ -2,7 +2,7 @@
 
 use super::Heard;
 use crate::meter::{
-    Address, Channel, Identity, Message, MessageKind, MeterId, MeterRecord, NotAuthentic, Opened, Suite,
+    Address, Channel, Identity, Message, MessageKind, MeterId, MeterRecord, NotAuthentic, Opened,
 };
 use std::sync::Arc;
 
@@ -41,8 +41,7 @@ impl SealedMessage {
     /// Whether opening it takes curves: some hundred times as long as all else.
     #[must_use]
     pub fn takes_curves(&self) -> bool {
-        self.message.kind == MessageKind::Report
-            && matches!(self.message.suite, Suite::Ecies | Suite::EciesEcdsa)
+        self.message.kind == MessageKind::Report && self.message.suite.has_curve()
     }
 
     /// Opens it. It takes its time, and changes nothing.

@@ -210,8 +210,9 @@ impl Adc {
 
     /// Whether it is on, and not being calibrated.
     fn is_ready(&self, now: u64) -> bool {
-        now.saturating_sub(self.on_since) * 1_000_000_000 >= self.start_ns * self.clock_hz
-            && now >= self.calibrated
+        // Of 64 bits the product is too many after two minutes at 168 MHz.
+        let on = u128::from(now.saturating_sub(self.on_since)) * 1_000_000_000;
+        on >= u128::from(self.start_ns * self.clock_hz) && now >= self.calibrated
     }
 
     fn start(&mut self, group: Group, now: u64, context: &mut Context<'_, '_>) -> Result<(), String> {
