@@ -1,13 +1,15 @@
 //! A spread of the published vectors on every emulated target and variant: what a compiler or a kernel made of the
 //! primitives must be right, not just their C source. All of the vectors run on the host build (`crates/primitives`).
 
+use fips204::ml_dsa_44::KG;
+use fips204::traits::{KeyGen, SerDes};
 use firmware::Firmware;
 use firmware::toolchain::PUBLIC_KEY;
 use lab::harness::Bench;
 use lab::operations::{Catalogue, Key, Operation, VARIANTS};
 use lab::reference::Case;
 use lab::reference::symmetric::expand;
-use lab::reference::{ascon, lms, ml_kem, slh_dsa};
+use lab::reference::{ascon, lms, ml_dsa, ml_kem, slh_dsa};
 use lab::target::Workspace;
 use std::collections::BTreeMap;
 use testkit::vectors;
@@ -98,6 +100,40 @@ fn slh_dsa_cases(set: &str, cases: vectors::SlhDsaCases, add: &mut impl FnMut(St
     verify(wrong, false);
 }
 
+/// Of NIST's cases one of key generation; of Wycheproof's, with an empty context string, one of signing, and of verification one that is valid and
+/// one that is not.
+fn ml_dsa_cases(add: &mut impl FnMut(String, Case)) {
+    let cases = vectors::ml_dsa_44();
+    for case in cases.keys.into_iter().take(1) {
+        let case = ml_dsa::keygen_case(case.seed.to_vec(), (case.public_key, case.private_key));
+        add("ml-dsa-44-keygen".into(), case);
+    }
+    let fitting = |message| match message {
+        vectors::MlDsaMessage::Plain { context, message } if context.is_empty() && message.len() <= 128 => {
+            Some(message)
+        }
+        _ => None,
+    };
+    let signings = cases.signings.into_iter().filter_map(|case| match case.private_key {
+        vectors::MlDsaPrivateKey::Seed(xi) => Some((xi, fitting(case.message)?, case.rnd, case.signature)),
+        vectors::MlDsaPrivateKey::Encoded(_) => None,
+    });
+    for (xi, message, rnd, signature) in signings.take(1) {
+        let (public, private) = KG::keygen_from_seed(&xi);
+        let public = public.into_bytes().to_vec();
+        let case = ml_dsa::verification_case(public, message.clone(), &signature, true);
+        add("ml-dsa-44-verify".into(), case);
+        let private = private.into_bytes().to_vec();
+        add("ml-dsa-44-sign".into(), ml_dsa::signing_case(private, message, rnd, signature));
+    }
+    let refused = cases.verifications.into_iter().filter(|case| !case.valid);
+    let refused = refused.filter_map(|case| Some((case.public_key, fitting(case.message)?, case.signature)));
+    for (public, message, signature) in refused.step_by(20) {
+        let case = ml_dsa::verification_case(public, message, &signature, false);
+        add("ml-dsa-44-verify".into(), case);
+    }
+}
+
 /// The cases by operation, each with the key itself.
 fn cases() -> BTreeMap<String, Vec<Case>> {
     let mut all: BTreeMap<String, Vec<Case>> = BTreeMap::new();
@@ -163,6 +199,7 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
     for (set, published) in [("512", vectors::MlKem::MlKem512), ("768", vectors::MlKem::MlKem768)] {
         ml_kem_cases(set, vectors::ml_kem(published), &mut add);
     }
+    ml_dsa_cases(&mut add);
     // One, because it takes thousands of hashes.
     let is_measured = |case: &vectors::LmsCase| case.public_key[..8] == [0, 0, 0, 5, 0, 0, 0, 4];
     for case in vectors::lms().into_iter().filter(is_measured).take(1) {
@@ -262,8 +299,8 @@ fn check(target: &str, variants: &[&str]) {
     for &variant in variants {
         let mut operations = catalogue.built_as(&target, variant).expect("the target's sets");
         operations.retain(|operation| {
-            let is_long = operation.set == PUBLIC_KEY
-                || HASH_BASED.contains(&operation.set.as_str()) && variant != "fast";
+            let is_slow = HASH_BASED.contains(&operation.set.as_str()) || operation.set.starts_with("ml-dsa");
+            let is_long = operation.set == PUBLIC_KEY || is_slow && variant != "fast";
             !is_long && cases.contains_key(operation.name.trim_end_matches("-expanded"))
         });
         if operations.is_empty() {

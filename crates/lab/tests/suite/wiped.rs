@@ -20,6 +20,7 @@ use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
 use std::collections::HashMap;
 
+mod ml_dsa;
 mod noise;
 
 /// So many bytes of a secret in a row are a find.
@@ -236,6 +237,9 @@ const ML_KEM: [&str; 4] = [
     "ml-kem-512-encapsulate-pieces",
 ];
 
+/// Those of a target that has room for them, too.
+const ML_DSA: [&str; 2] = ["ml-dsa-44-keygen", "ml-dsa-44-sign"];
+
 /// A run of one of ML-KEM.
 fn ml_kem_run(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {
     let mut secrets = Secrets::default();
@@ -410,7 +414,8 @@ fn check(target: &str) {
     let here = |names: &[&str]| operations.iter().filter(|operation| of(names, operation)).count();
     assert_eq!(here(&OPERATIONS), OPERATIONS.len(), "{} has the operations", target.name());
     assert_ne!(here(&ML_KEM), 0, "{} has some of ML-KEM", target.name());
-    operations.retain(|operation| of(&OPERATIONS, operation) || of(&ML_KEM, operation));
+    operations
+        .retain(|operation| of(&OPERATIONS, operation) || of(&ML_KEM, operation) || of(&ML_DSA, operation));
     let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
     let build = firmware::build(&workspace.source(&target, &point).expect("a toolchain"), "fast", &names)
         .expect("the firmware builds");
@@ -420,8 +425,13 @@ fn check(target: &str) {
         let mut bench =
             Bench::start(&target, &firmware, operation, point.clock_hz, CYCLES).expect("start-up ends");
         let name = operation.name.as_str();
-        let (case, secrets) =
-            if ML_KEM.contains(&name) { ml_kem_run(name, &mut rng) } else { run_of(name, &mut rng) };
+        let (case, secrets) = if ML_KEM.contains(&name) {
+            ml_kem_run(name, &mut rng)
+        } else if ML_DSA.contains(&name) {
+            ml_dsa::run(name, &mut rng)
+        } else {
+            run_of(name, &mut rng)
+        };
         let what = format!("{} {}", target.name(), operation.name);
         assert!(bench.measure(&case).expect("it returns").verified, "{what}");
         for (start, memory) in memories(&mut bench, &target, &firmware) {
