@@ -352,7 +352,7 @@ fn series(
 
 fn consumption(
     reader: &Reader,
-    Filled { range, times }: &Filled,
+    Filled { range, .. }: &Filled,
     rng: &mut StdRng,
     resolution: Interval,
     length_s: i64,
