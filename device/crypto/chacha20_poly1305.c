@@ -42,7 +42,12 @@ static void authenticate(const uint8_t *key, const uint8_t *nonce, const uint8_t
 /* Whether there are blocks for so many bytes: 2^32 - 1 of them are left. */
 static int fits(size_t len)
 {
-    return (uint64_t)len <= 0x3fffffffc0u;
+#if SIZE_MAX > 0xffffffff
+    return len <= 0x3fffffffc0u;
+#else
+    (void)len;
+    return 1;
+#endif
 }
 
 int ws_chacha20_poly1305_seal(const uint8_t key[32], const uint8_t nonce[12], const uint8_t *aad, size_t aad_len,
