@@ -156,7 +156,8 @@ int ws_x25519(const uint8_t scalar[32], const uint8_t point[32], uint8_t shared[
         any |= bytes[i];
     }
     ws_wipe(&w, sizeof w);
-    return any == 0 ? -1 : 0;
+    /* Only 0 - 1 borrows. */
+    return -(int)ws_secret_bit((uint8_t)(((uint16_t)any - 1u) >> 8) & 1);
 }
 
 void ws_x25519_public_key(const uint8_t scalar[32], uint8_t public_key[32])

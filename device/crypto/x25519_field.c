@@ -106,7 +106,7 @@ void ws_x25519_freeze(ws_x25519_element *a)
 
     /* What is above bit 255 counts 19 times: a is below 2^255 + 19 then. And a + 19 reaches bit 255 where a is p or more. */
     for (twice = 0; twice < 2; twice++) {
-        carry = (ws_limb)(19u * (a->limbs[LIMBS - 1] >> (WS_LIMB_BITS - 1)));
+        carry = (ws_limb)(19u * ws_secret_bit((uint8_t)(a->limbs[LIMBS - 1] >> (WS_LIMB_BITS - 1))));
         a->limbs[LIMBS - 1] &= (ws_limb)~top;
         for (i = 0; i < LIMBS; i++) {
             ws_two_limbs sum = (ws_two_limbs)((ws_two_limbs)a->limbs[i] + carry);
