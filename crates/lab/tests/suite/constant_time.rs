@@ -317,14 +317,15 @@ const QUICK: [&str; 10] = [
     "hkdf-*",
     "drbg-*",
 ];
-/// Those that are not, but for signing with SLH-DSA, which takes minutes: `./wattseal ct` with its name.
-const LONG: [&str; 10] = [
+/// Those that are not, but for signing with SLH-DSA, which takes minutes, and for X25519: `./wattseal ct` with their names.
+const LONG: [&str; 11] = [
     "*-keygen",
     "ecdsa-*-sign",
     "lamport-sign",
     "winternitz-sign",
     "lms-*-sign",
-    "*-ecdh",
+    "p256-ecdh",
+    "secp160r1-ecdh",
     "ecies-*",
     "ecdh-*",
     "ml-kem-*",
@@ -367,6 +368,14 @@ fn long(target: &str) {
 /// On an AVR with room for it, whose compiler makes skips of what others do not.
 fn ml_kem(target: &str) {
     assert_constant(&request(target, &["ml-kem-*"], &["small", "fast"], 2));
+}
+
+/// Each compiler makes it of the same C, of which clang for the MSP430 made branches once.
+#[test]
+fn x25519() {
+    for target in ["msp430f5438a", "stm32f051", "stm32f407"] {
+        assert_constant(&request(target, &["x25519-*"], &["fast"], 1));
+    }
 }
 
 targets! {

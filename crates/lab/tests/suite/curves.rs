@@ -118,7 +118,8 @@ fn cases(operation: &str, turn: usize, many: bool) -> Vec<Case> {
             of(true).chain(of(false)).collect()
         }
         "x25519-ecdh" => {
-            let cases = vectors::x25519().into_iter().skip(7 * turn).step_by(23).take(few);
+            // One, because it is C alone.
+            let cases = vectors::x25519().into_iter().skip(7 * turn).take(1);
             cases
                 .map(|case| {
                     let shared = case.shared.expect("X25519 takes every key");
