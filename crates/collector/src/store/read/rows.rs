@@ -112,7 +112,7 @@ pub(super) fn kept_meters(session: Session<'_>, keys: Keys) -> Result<Vec<KeptMe
 }
 
 /// A page of what a link begins with, in order. Each table is read by itself, from one key to another: joined, PostgreSQL would look up each
-/// meter by itself in each of them.
+/// meter by itself in each of them. What is kept comes last, behind what is not.
 pub(super) fn stored_meters(
     session: Session<'_>,
     keys: Keys,
@@ -121,38 +121,33 @@ pub(super) fn stored_meters(
     let from =
         |columns: &str| format!("SELECT meter, {columns} WHERE {} ORDER BY meter LIMIT $5", Keys::sql());
     let after = after.map(GlobalMeterId::key);
-    let sql = from("epoch, state, interval_s, revoked_ms FROM meters");
-    let mut meters = session.query(&sql, &keys.page(after, METERS_OF_A_PAGE), |row| {
-        let meter: GlobalMeterId = row.get(0)?;
-        let stored = StoredMeter {
-            meter: meter.meter,
-            epoch: row.get(1)?,
-            state: from_json(row, 2)?,
-            interval_s: row.get(3)?,
-            revoked_ms: row.get(4)?,
-            last_heard_ms: None,
-            public: None,
-        };
-        Ok((meter.key(), stored))
-    })?;
-    let Some(last) = meters.last().map(|(key, _)| *key) else { return Ok(Vec::new()) };
-    let page = keys.page_until(after, last);
-    let latest = session.query(&from("last_n, last_heard_ms FROM latest"), &page, |row| {
+    let sql = from("last_n, last_heard_ms FROM latest");
+    let latest = session.query(&sql, &keys.page(after, METERS_OF_A_PAGE), |row| {
         Ok((row.get::<i64>(0)?, (row.get(1)?, row.get(2)?)))
     })?;
+    let Some(last) = latest.last().map(|(key, _)| *key) else { return Ok(Vec::new()) };
     let latest: HashMap<i64, (u32, Option<i64>)> = latest.into_iter().collect();
+    let page = keys.page_until(after, last);
     let public = session.query(&from("epoch, public_key FROM meter_keys"), &page, |row| {
         Ok(((row.get::<i64>(0)?, row.get::<u32>(1)?), row.get(2)?))
     })?;
     let public: HashMap<(i64, u32), [u8; 64]> = public.into_iter().collect();
-    for (key, stored) in &mut meters {
-        stored.public = public.get(&(*key, stored.epoch)).copied();
-    }
-    let with_latest = meters.into_iter().filter_map(|(key, mut stored)| {
-        (stored.state.last_n, stored.last_heard_ms) = *latest.get(&key)?;
-        Some(stored)
-    });
-    Ok(with_latest.collect())
+    let meters = session.query(&from("epoch, state, interval_s, revoked_ms FROM meters"), &page, |row| {
+        let (meter, epoch): (GlobalMeterId, u32) = (row.get(0)?, row.get(1)?);
+        let Some((last_n, last_heard_ms)) = latest.get(&meter.key()).copied() else { return Ok(None) };
+        let mut state: MeterState = from_json(row, 2)?;
+        state.last_n = last_n;
+        Ok(Some(StoredMeter {
+            meter: meter.meter,
+            epoch,
+            state,
+            interval_s: row.get(3)?,
+            last_heard_ms,
+            revoked_ms: row.get(4)?,
+            public: public.get(&(meter.key(), epoch)).copied(),
+        }))
+    })?;
+    Ok(meters.into_iter().flatten().collect())
 }
 
 /// How many meters of each network are not revoked.
