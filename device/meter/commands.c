@@ -97,6 +97,13 @@ uint8_t ws_command_carry_out(const uint8_t plain[WS_PLAIN], ws_settings *setting
     case WS_COMMAND_SET_TIME:
     case WS_COMMAND_REBOOT:
         break;
+    case WS_COMMAND_RENEW_KEY:
+        if (!WS_HAS_SUITE(WS_SUITE_AES256_GCM_REKEYED)) {
+            result = WS_RESULT_UNKNOWN;
+        } else if (settings->suite != WS_SUITE_AES256_GCM_REKEYED) {
+            result = WS_RESULT_RANGE;
+        }
+        break;
     default:
         result = WS_RESULT_UNKNOWN;
     }

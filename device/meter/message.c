@@ -67,7 +67,7 @@ void ws_message_copy(uint8_t *out, const uint8_t *in, uint8_t len)
 uint8_t ws_message_bytes(uint8_t kind, uint8_t suite)
 {
     /* Any byte: beyond the suites there is no bit to be shifted to. */
-    if (kind > WS_KIND_COMMAND || suite > WS_SUITE_ASCON_AEAD128 || !WS_HAS_SUITE(suite)) {
+    if (kind > WS_KIND_COMMAND || suite > WS_SUITE_AES256_GCM_REKEYED || !WS_HAS_SUITE(suite)) {
         return 0;
     }
     if (kind == WS_KIND_ACKNOWLEDGEMENT) {
@@ -138,17 +138,24 @@ static WS_NOINLINE int aead(const ws_message_header *header, uint8_t *message, c
             result = ws_ascon_aead128_open(secrets.key, secrets.nonce, 0, 0, text, len, tag, out);
         }
     } else {
-        const uint8_t words = WS_HAS_SUITE(WS_SUITE_AES256_GCM) && header->suite == WS_SUITE_AES256_GCM ? 8 : 4;
+        const uint8_t *key = secrets.key;
+        uint8_t words = 8;
 
-        if (words == 8) {
+#if WS_HAS_SUITE(WS_SUITE_AES256_GCM_REKEYED)
+        if (header->suite == WS_SUITE_AES256_GCM_REKEYED) {
+            key = header->key;
+        } else
+#endif
+            if (WS_HAS_SUITE(WS_SUITE_AES256_GCM) && header->suite == WS_SUITE_AES256_GCM) {
             ws_provision_read(KEY_256, secrets.key, 32);
         } else {
             ws_provision_read(KEY_128, secrets.key, 16);
+            words = 4;
         }
         if (in != 0) {
-            result = ws_aes_gcm_seal(secrets.key, words, secrets.nonce, 0, 0, in, len, text, tag);
+            result = ws_aes_gcm_seal(key, words, secrets.nonce, 0, 0, in, len, text, tag);
         } else {
-            result = ws_aes_gcm_open(secrets.key, words, secrets.nonce, 0, 0, text, len, tag, out);
+            result = ws_aes_gcm_open(key, words, secrets.nonce, 0, 0, text, len, tag, out);
         }
     }
     ws_wipe(&secrets, sizeof secrets);

@@ -1,6 +1,6 @@
 /* Messages of the meter's protocol (docs/protocol.md): how they are sealed and opened.
  *
- * Keys come from provision.h as they are needed, and are wiped from the frames. Times depend on no secret; whether a message
+ * Keys come from provision.h as they are needed, and are wiped from the frames; that of suite 6 is the caller's. Times depend on no secret; whether a message
  * was accepted shows. Stack: with ECIES and ECDSA 120 bytes beside the frames and what crypto/ecies_ecdsa.h needs. With Ascon the
  * round keys of AES, 176 bytes, come and go before its state.
  *
@@ -25,12 +25,13 @@
 #define WS_SUITE_ECIES 3
 #define WS_SUITE_ECIES_ECDSA 4
 #define WS_SUITE_ASCON_AEAD128 5
+#define WS_SUITE_AES256_GCM_REKEYED 6
 
 /* The suites that this build has, a bit of each by its number: all of them, where device/Makefile's SUITES says nothing else. Every
  * build has aes128-gcm, which answers are sealed with that are of no other AEAD. What is of another suite is refused as if there were
  * none of its number. */
 #ifndef WS_METER_SUITES
-#define WS_METER_SUITES 0x3f
+#define WS_METER_SUITES 0x7f
 #endif
 #define WS_HAS_SUITE(suite) (((WS_METER_SUITES) >> (suite) & 1) != 0)
 
@@ -54,6 +55,10 @@ typedef struct {
     uint32_t number;
     /* The meter's; looked at for answers alone. */
     const ws_message_address *address;
+#if WS_HAS_SUITE(WS_SUITE_AES256_GCM_REKEYED)
+    /* Of suite 6: 32 bytes, of an epoch (epoch_key.h); looked at for that suite alone. */
+    const uint8_t *key;
+#endif
 } ws_message_header;
 
 /* Bytes of a message: 4, 16, 20, 36, 112 or 144; 0 for a kind that there is not, or a suite that this build does not have. */

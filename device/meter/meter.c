@@ -71,6 +71,23 @@ static uint32_t time_now(const ws_meter *meter)
     return meter->time_base + ws_clock_seconds();
 }
 
+/* The key of suite 6 for a message. */
+static void set_key(const ws_meter *meter, ws_message_header *header)
+{
+#if WS_HAS_SUITE(WS_SUITE_AES256_GCM_REKEYED)
+    header->key = meter->key.key;
+#else
+    (void)meter, (void)header;
+#endif
+}
+
+/* Whether messages of a suite are to be sealed and opened with a key that the memory does not keep. */
+static uint8_t lacks_key(const ws_meter *meter, uint8_t suite)
+{
+    return WS_HAS_SUITE(WS_SUITE_AES256_GCM_REKEYED) && suite == WS_SUITE_AES256_GCM_REKEYED &&
+           (meter->status->faults & WS_METER_NO_KEY) != 0;
+}
+
 static WS_NOINLINE void refuse(ws_meter *meter)
 {
     meter->status->refused++;
@@ -119,6 +136,12 @@ int ws_meter_start(ws_meter *meter, const volatile ws_metering_sums *sums, struc
         status->faults |= WS_METER_NO_NUMBERS;
     }
     ws_journal_start(&meter->journal);
+#if WS_HAS_SUITE(WS_SUITE_AES256_GCM_REKEYED)
+    if (ws_epoch_key_start(&meter->key) != 0) {
+        status->faults |= WS_METER_NO_KEY;
+    }
+    status->epoch = meter->key.epoch[3];
+#endif
     if (ws_command_calibrate(&meter->settings, &meter->metering) != 0) {
         status->faults |= WS_METER_NO_CALIBRATION;
     }
@@ -187,6 +210,7 @@ static uint8_t report(ws_meter *meter, uint8_t type, uint8_t plain[WS_PLAIN])
 
     header.kind = WS_KIND_REPORT;
     header.suite = meter->settings.suite;
+    set_key(meter, &header);
     if (ws_message_has_curve(header.suite) && !meter->seeded && !seed(meter)) {
         return 0;
     }
@@ -285,6 +309,23 @@ static uint32_t patience(ws_meter *meter, uint8_t suite)
     return (ws_message_has_curve(suite) ? 2 * TENTH : TENTH) + (((meter->jitter >> 2) * range) >> 14);
 }
 
+/* The oldest report that waits: as ws_journal_oldest. One of a key that is no more is left out: the journal was empty when the next one was
+ * taken, so that it was acknowledged, and a byte that the power's loss tore reads otherwise now. */
+static uint8_t oldest_report(ws_meter *meter, ws_journal_report *oldest)
+{
+#if WS_HAS_SUITE(WS_SUITE_AES256_GCM_REKEYED)
+    while (ws_journal_oldest(&meter->journal, oldest)) {
+        if (oldest->suite != WS_SUITE_AES256_GCM_REKEYED || oldest->n >= ws_message_read_32(meter->key.first)) {
+            return 1;
+        }
+        ws_journal_acknowledged(&meter->journal);
+    }
+    return 0;
+#else
+    return ws_journal_oldest(&meter->journal, oldest);
+#endif
+}
+
 /* Sends the oldest report where it is time to. Returns whether there is one: then send_at says when it is sent next. */
 static uint8_t send_oldest(ws_meter *meter)
 {
@@ -292,7 +333,7 @@ static uint8_t send_oldest(ws_meter *meter)
     ws_journal_report oldest;
 
     status->waiting = meter->journal.count;
-    if (!ws_journal_oldest(&meter->journal, &oldest)) {
+    if (!oldest_report(meter, &oldest)) {
         meter->sending.number = 0;
         return 0;
     }
@@ -300,6 +341,7 @@ static uint8_t send_oldest(ws_meter *meter)
         meter->sending.kind = WS_KIND_REPORT;
         meter->sending.suite = oldest.suite;
         meter->sending.number = oldest.n;
+        set_key(meter, &meter->sending);
         meter->attempts = 0;
         meter->send_at = ws_clock_ticks();
     }
@@ -347,19 +389,81 @@ static uint8_t acknowledged(ws_meter *meter, const ws_link_piece *piece, const u
 #define HEARD_COMMAND 1
 #define HEARD_SEALED_COMMAND 2
 
+/* Opens a command with the next key, where a renewal has made one. That it can be opened proves that the collector has that key: it is the
+ * meter's from here on. Taken is it with an empty journal alone, because what waits there is sealed with the present one, which is erased.
+ * Returns whether plain is what the command says. */
+static WS_NOINLINE uint8_t unpack_with_next_key(ws_meter *meter, ws_message_header *header, const uint8_t *message,
+                                                uint8_t plain[WS_PLAIN])
+{
+#if WS_HAS_SUITE(WS_SUITE_AES256_GCM_REKEYED)
+    ws_journal_report oldest;
+
+    if (header->suite != WS_SUITE_AES256_GCM_REKEYED || !meter->renewal.responded || oldest_report(meter, &oldest) ||
+        ws_journal_busy(&meter->journal)) {
+        return 0;
+    }
+    header->key = meter->renewal.next_key;
+    if (ws_message_unpack(header, message, plain) != 0) {
+        return 0;
+    }
+    if (ws_epoch_key_take(&meter->key, meter->renewal.next_key, ws_numbers_next(&meter->numbers)) != 0) {
+        meter->status->faults |= WS_METER_NO_KEY;
+        ws_wipe(plain, WS_PLAIN);
+        return 0;
+    }
+    meter->status->epoch = meter->key.epoch[3];
+    ws_renewal_end(&meter->renewal);
+    return 1;
+#else
+    (void)meter, (void)header, (void)message, (void)plain;
+    return 0;
+#endif
+}
+
+#if WS_HAS_SUITE(WS_SUITE_AES256_GCM_REKEYED)
+/* A packet of a renewal came, for this meter: replies. */
+static WS_NOINLINE void renew(ws_meter *meter, const uint8_t *packet)
+{
+    uint8_t reply[WS_RENEWAL_PACKET];
+
+    if (meter->settings.suite != WS_SUITE_AES256_GCM_REKEYED || lacks_key(meter, meter->settings.suite)) {
+        refuse(meter);
+        return;
+    }
+    if (ws_renewal_is_response_due(&meter->renewal, packet) && !meter->seeded && !seed(meter)) {
+        return;
+    }
+    ws_watchdog_feed();
+    if (!ws_renewal_take(&meter->renewal, &meter->key, &meter->random, packet, reply + WS_LINK_HEADER + 1)) {
+        refuse(meter);
+        return;
+    }
+    ws_watchdog_feed();
+    reply[0] = meter->settings.address.collector;
+    reply[1] = WS_KIND_ANSWER << 6 | WS_SUITE_AES256_GCM_REKEYED << 3 | WS_RENEWAL_PIECE;
+    ws_message_copy(reply + 2, packet + 2, WS_LINK_HEADER + 1 - 2);
+    if (ws_radio_send(reply, sizeof reply) != 0) {
+        radio_failed(meter);
+    }
+}
+#endif
+
 /* Whether a command came, of as many pieces as there are.
  *
  * out: plain: of one that came in one packet: HEARD_COMMAND; one of more pieces is in the buffer, to be opened:
  * HEARD_SEALED_COMMAND. Else HEARD_NOTHING, and where the packet is none that the meter waits for, it is counted. */
 static uint8_t command_came(ws_meter *meter, const ws_link_piece *piece, const uint8_t *data, uint8_t plain[WS_PLAIN])
 {
-    if (piece->suite == meter->settings.suite && !(meter->status->faults & WS_METER_NO_SETTINGS)) {
+    if (piece->suite == meter->settings.suite && !(meter->status->faults & WS_METER_NO_SETTINGS) &&
+        !lacks_key(meter, piece->suite)) {
         if (piece->count == 1) {
             ws_message_header header;
 
             header.kind = WS_KIND_COMMAND;
             header.suite = piece->suite;
-            if (ws_message_unpack(&header, data, plain) == 0 && (uint8_t)header.number == piece->number_lsb) {
+            set_key(meter, &header);
+            if ((ws_message_unpack(&header, data, plain) == 0 || unpack_with_next_key(meter, &header, data, plain)) &&
+                (uint8_t)header.number == piece->number_lsb) {
                 return HEARD_COMMAND;
             }
         } else if (!ws_journal_busy(&meter->journal)) {
@@ -392,6 +496,14 @@ static WS_NOINLINE uint8_t listen(ws_meter *meter, uint32_t deadline, uint8_t pl
     if (len <= 0) {
         return HEARD_NOTHING;
     }
+#if WS_HAS_SUITE(WS_SUITE_AES256_GCM_REKEYED)
+    if (len == WS_RENEWAL_PACKET && packet[0] == meter->settings.address.own &&
+        packet[1] == (WS_KIND_COMMAND << 6 | WS_SUITE_AES256_GCM_REKEYED << 3 | WS_RENEWAL_PIECE) &&
+        ws_message_read_16(packet + 2) == own_name(meter)) {
+        renew(meter, packet);
+        return HEARD_NOTHING;
+    }
+#endif
     if (ws_link_read(packet, (uint8_t)len, &piece) == 0 && packet[0] == meter->settings.address.own &&
         piece.meter == own_name(meter)) {
         if (piece.kind == WS_KIND_COMMAND) {
@@ -443,7 +555,8 @@ static WS_NOINLINE void answer(ws_meter *meter, const uint8_t command[WS_PLAIN],
         /* The collector takes a change to none from what is authentic alone. */
         header.suite = WS_SUITE_AES128_GCM;
     }
-    if (take_number(meter, &header.number) != 0) {
+    set_key(meter, &header);
+    if (lacks_key(meter, header.suite) || take_number(meter, &header.number) != 0) {
         return;
     }
     for (i = 5; i < WS_PLAIN; i++) {
@@ -490,6 +603,11 @@ static WS_NOINLINE uint8_t carry_out(ws_meter *meter, const uint8_t plain[WS_PLA
         case WS_COMMAND_CALIBRATE:
             meter->status->faults &= (uint8_t)~WS_METER_NO_CALIBRATION;
             break;
+#if WS_HAS_SUITE(WS_SUITE_AES256_GCM_REKEYED)
+        case WS_COMMAND_RENEW_KEY:
+            ws_renewal_begin(&meter->renewal, ws_message_read_32(plain));
+            break;
+#endif
         case WS_COMMAND_SET_TIME:
             meter->time_base = ws_message_read_32(plain + WS_COMMAND_ARGUMENTS) - heard_s;
             meter->time_is_set = 1;
@@ -563,7 +681,8 @@ static WS_NOINLINE uint8_t seal(ws_meter *meter)
     if (meter->status->faults & WS_METER_NO_NUMBERS) {
         return 0;
     }
-    if (ws_message_has_curve(meter->settings.suite) && (meter->status->faults & WS_METER_NO_RANDOM)) {
+    if ((ws_message_has_curve(meter->settings.suite) && (meter->status->faults & WS_METER_NO_RANDOM)) ||
+        lacks_key(meter, meter->settings.suite)) {
         return 0;
     }
     now_s = ws_clock_seconds();

@@ -31,7 +31,7 @@
  *   44   1  suite
  *   45   1  cause of the last reset
  *   46   1  what is wrong: WS_METER_NO_... below, joined
- *   47   1  0
+ *   47   1  the lowest byte of the epoch of suite 6's key
  *   48   4  n of the last report that the journal had to the end; known up to a second later
  *   52   4  n of the last report acknowledged */
 #ifndef WS_METER_METER_H
@@ -39,11 +39,13 @@
 
 #include "../crypto/drbg.h"
 #include "commands.h"
+#include "epoch_key.h"
 #include "journal.h"
 #include "link.h"
 #include "message.h"
 #include "metering.h"
 #include "numbers.h"
+#include "renewal.h"
 #include "settings.h"
 
 #include <stdint.h>
@@ -56,12 +58,14 @@
 #define WS_METER_OPENING 5
 
 /* Nothing is sealed; no command is taken; the noise source failed; no random bytes, or a collector's
- * key that is none, so that suites 3 and 4 seal nothing; no calibration, so that nothing is measured. */
+ * key that is none, so that suites 3 and 4 seal nothing; no calibration, so that nothing is measured; the memory does not keep a key
+ * of suite 6, with which nothing is sealed and no command is taken. */
 #define WS_METER_NO_NUMBERS 1
 #define WS_METER_NO_SETTINGS 2
 #define WS_METER_NO_NOISE 4
 #define WS_METER_NO_RANDOM 8
 #define WS_METER_NO_CALIBRATION 16
+#define WS_METER_NO_KEY 32
 
 /* Bits of min-entropy that a sample of the port's noise source (crypto/entropy.h) has to have at least: a port joins as many
  * readings to a sample as that takes. The source is started, and its samples read, before the first ephemeral key. */
@@ -90,7 +94,7 @@ struct ws_meter_status {
     uint8_t suite;
     uint8_t reset_cause;
     uint8_t faults;
-    uint8_t zero;
+    uint8_t epoch;
     uint32_t kept_number;
     uint32_t acknowledged_number;
 };
@@ -122,6 +126,10 @@ typedef struct {
     ws_numbers numbers;
     ws_metering metering;
     ws_drbg random;
+#if WS_HAS_SUITE(WS_SUITE_AES256_GCM_REKEYED)
+    ws_epoch_key key;
+    ws_renewal renewal;
+#endif
     /* A report with the journal's bytes around it, until the journal has it; else the command that is being collected. */
     uint8_t buffer[WS_JOURNAL_BUFFER];
 } ws_meter;

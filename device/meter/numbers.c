@@ -80,6 +80,11 @@ void ws_numbers_work(ws_numbers *numbers)
     }
 }
 
+uint32_t ws_numbers_next(const ws_numbers *numbers)
+{
+    return numbers->next;
+}
+
 uint32_t ws_numbers_starts(const ws_numbers *numbers)
 {
     return ws_message_read_32(numbers->record + STARTS);

@@ -54,6 +54,9 @@ int ws_numbers_start(ws_numbers *numbers);
  * there was no valid record, or where the memory does not keep what is written. */
 int ws_numbers_take(ws_numbers *numbers, uint32_t *n);
 
+/* The number that is given out next, where one is: above every one before. in: numbers, started. */
+uint32_t ws_numbers_next(const ws_numbers *numbers);
+
 /* Begins to reserve the next block in the background, where it is time to and the EEPROM is not busy; once that is written, sees
  * that it stands. To be called often, but not while an append is under way (ws_journal_busy). Does not wait. */
 void ws_numbers_work(ws_numbers *numbers);

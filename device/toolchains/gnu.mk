@@ -116,8 +116,8 @@ $(B)/obj/$(APP)/%.o: $(APP)/main.c $(B)/obj/settings $(B)/obj/ops.mk
 	@mkdir -p $(@D)
 	$(CC) $(PORT_CFLAGS) $(BENCH_FLAGS) -MMD -MP -c $< -o $@
 
-# Which suites the meter has.
-$(B)/obj/meter/parts/%.o: PORT_CFLAGS += $(SUITES_FLAGS)
+# Which suites the meter has: of those its structures have parts.
+$(B)/obj/meter/%.o: PORT_CFLAGS += $(SUITES_FLAGS)
 
 # What the sampler's interrupt calls leaves the hardware multiplier alone, which what it breaks into may be using.
 ifeq ($(TOOLCHAIN_port),msp430)

@@ -496,6 +496,11 @@ fn check(setup: &Setup) -> Result<(), RegistryError> {
     if address == collector_address {
         return Err(RegistryError::Setup("the meter's radio address has to be another than the collector's"));
     }
+    if !Suite::WITH_FIXED_KEYS.contains(&suite) {
+        return Err(RegistryError::Setup(
+            "this collector keeps no keys that are renewed; choose another suite than aes256-gcm-rekeyed",
+        ));
+    }
     if !valid(Command::Configure { interval_s, suite }) {
         return Err(RegistryError::Setup("the interval has to be at least 1 s"));
     }

@@ -137,7 +137,7 @@ struct Live {
     simulation: Simulation<ServiceStation, ReadingAccounts>,
     currents: Currents,
     /// By suite.
-    tallies: [Tally; Suite::ALL.len()],
+    tallies: [Tally; Suite::WITH_FIXED_KEYS.len()],
 }
 
 impl Live {
@@ -197,6 +197,6 @@ impl Live {
                 load_w: of_suite().map(|(.., power_w)| power_w).sum(),
             }
         };
-        Suite::ALL.into_iter().zip(&self.tallies).map(row).collect()
+        Suite::WITH_FIXED_KEYS.into_iter().zip(&self.tallies).map(row).collect()
     }
 }

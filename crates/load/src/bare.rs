@@ -32,7 +32,7 @@ fn on_one_core(suite: Suite, time: Duration) -> Option<f64> {
     match suite {
         Suite::None => None,
         Suite::Aes128Gcm => gcm::<Aes128Gcm>(&[7; 16], time),
-        Suite::Aes256Gcm => gcm::<Aes256Gcm>(&[7; 32], time),
+        Suite::Aes256Gcm | Suite::Aes256GcmRekeyed => gcm::<Aes256Gcm>(&[7; 32], time),
         Suite::Ecies => curves(false, time),
         Suite::EciesEcdsa => curves(true, time),
         Suite::AsconAead128 => ascon(time),

@@ -28,7 +28,7 @@ const POLLS: u32 = 8;
 #[repr(C, align(16))]
 struct Storage<const N: usize>([u8; N]);
 
-const METER: usize = 1024;
+const METER: usize = 4096;
 
 mod c {
     use super::Sums;

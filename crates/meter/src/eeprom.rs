@@ -9,8 +9,10 @@
 use fastrand::Rng;
 use std::collections::VecDeque;
 
-/// Bytes: `WS_EEPROM_BYTES`.
+/// Bytes that every meter uses: `WS_EEPROM_BYTES`.
 pub const BYTES: usize = 1024;
+/// Bytes with those of suite 6's key behind them: `WS_EEPROM_BYTES_WITH_KEY`.
+pub const WITH_KEY: usize = 1180;
 
 /// What becomes of the byte that a power failure cuts short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +38,7 @@ struct Undecided {
 
 #[derive(Clone, Debug)]
 pub struct Eeprom {
-    bytes: Box<[u8; BYTES]>,
+    bytes: Box<[u8; WITH_KEY]>,
     undecided: Vec<(usize, Undecided)>,
     /// What is being written in the background; the first byte is under way.
     queue: VecDeque<(usize, u8)>,
@@ -56,26 +58,37 @@ impl Eeprom {
         Eeprom::with_image(&[0xff; BYTES], seed)
     }
 
-    /// Makes a memory with these contents.
+    /// Makes a memory with these contents, and 0xff behind them.
     #[must_use]
     pub fn with_image(image: &[u8; BYTES], seed: u64) -> Eeprom {
+        let mut bytes = Box::new([0xff; WITH_KEY]);
+        bytes[..BYTES].copy_from_slice(image);
         Eeprom {
-            bytes: Box::new(*image),
+            bytes,
             undecided: Vec::new(),
             queue: VecDeque::new(),
             writes_left: None,
             torn: Torn::Any,
             off: false,
             worn_out: false,
-            writes: vec![0; BYTES],
+            writes: vec![0; WITH_KEY],
             rng: Rng::with_seed(seed),
         }
     }
 
-    /// Returns its contents.
+    /// Returns its contents, but for those of suite 6's key.
+    ///
+    /// # Panics
+    /// Never: the memory has so many bytes.
     #[must_use]
     pub fn image(&self) -> &[u8; BYTES] {
-        &self.bytes
+        self.bytes.first_chunk().expect("it is longer")
+    }
+
+    /// Returns the rest of its contents: the slots of suite 6's key.
+    #[must_use]
+    pub fn keys(&self) -> &[u8] {
+        &self.bytes[BYTES..]
     }
 
     /// The power fails within the `writes + 1`th byte write from here, which becomes `torn`.
@@ -134,7 +147,7 @@ impl Eeprom {
 
     /// Begins to write bytes in the background, after those that are being written. Returns how many byte writes that took.
     pub fn begin(&mut self, at: usize, data: &[u8]) -> u64 {
-        assert!(at + data.len() <= BYTES, "{} bytes at {at} are not all in the memory", data.len());
+        assert!(at + data.len() <= WITH_KEY, "{} bytes at {at} are not all in the memory", data.len());
         let waited = self.advance(u64::MAX);
         if !self.off {
             self.queue.extend(data.iter().enumerate().map(|(offset, &byte)| (at + offset, byte)));

@@ -23,7 +23,7 @@ pub(crate) fn provision_read(at: usize, out: &mut [u8]) {
 pub struct Header {
     /// 0 report, 1 answer, 2 acknowledgement, 3 command.
     pub kind: u8,
-    /// 0 to 4.
+    /// 0 to 6.
     pub suite: u8,
     /// n or m.
     pub number: u32,
@@ -48,12 +48,15 @@ struct AddressedHeader {
     suite: u8,
     number: u32,
     address: *const Address,
+    key: *const u8,
 }
 
 impl Header {
     /// The header as C has it, of a meter that is at `address`.
     fn at(&self, address: &Address) -> AddressedHeader {
-        AddressedHeader { kind: self.kind, suite: self.suite, number: self.number, address }
+        // In epoch 0 the key of suite 6 is key256.
+        let key = PROVISION.with(|provision| provision.as_ptr().cast::<u8>().wrapping_add(48).cast_const());
+        AddressedHeader { kind: self.kind, suite: self.suite, number: self.number, address, key }
     }
 
     /// The same of a message that says nothing of the address.

@@ -40,12 +40,14 @@ pub struct Status {
     pub waiting: u8,
     /// `WS_METER_...`.
     pub state: u8,
-    /// 0 to 4.
+    /// 0 to 6.
     pub suite: u8,
     /// Cause of the last reset.
     pub reset_cause: u8,
     /// `WS_METER_NO_...`, joined.
     pub faults: u8,
+    /// The lowest byte of the epoch of suite 6's key.
+    pub epoch: u8,
     /// n of the last report that the journal had to the end.
     pub kept_number: u32,
     /// n of the last report acknowledged.
@@ -84,6 +86,7 @@ impl Status {
             suite: bytes[44],
             reset_cause: bytes[45],
             faults: bytes[46],
+            epoch: bytes[47],
             kept_number: word(48),
             acknowledged_number: word(52),
         }

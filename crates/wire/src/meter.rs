@@ -10,6 +10,7 @@ mod keys;
 mod packet;
 mod provision;
 mod reassembly;
+mod renewal;
 mod report;
 mod sealing;
 
@@ -48,11 +49,25 @@ pub enum Suite {
     EciesEcdsa,
     /// Ascon-AEAD128, with a key that comes of AES-128's.
     AsconAead128,
+    /// AES-256-GCM, with a key that is renewed by P-256 and ML-KEM-512.
+    Aes256GcmRekeyed,
 }
 
 impl Suite {
     /// All, in the order of their codes.
-    pub const ALL: [Suite; 6] = [
+    pub const ALL: [Suite; 7] = [
+        Suite::None,
+        Suite::Aes128Gcm,
+        Suite::Aes256Gcm,
+        Suite::Ecies,
+        Suite::EciesEcdsa,
+        Suite::AsconAead128,
+        Suite::Aes256GcmRekeyed,
+    ];
+
+    /// Those whose keys are as they were provisioned: all that an owner of a [`Collector`] can use that keeps no renewed keys
+    /// ([`Policy::renew_keys`]).
+    pub const WITH_FIXED_KEYS: [Suite; 6] = [
         Suite::None,
         Suite::Aes128Gcm,
         Suite::Aes256Gcm,
@@ -61,7 +76,7 @@ impl Suite {
         Suite::AsconAead128,
     ];
 
-    /// Its number in packets, nonces and commands: 0 to 5.
+    /// Its number in packets, nonces and commands: 0 to 6.
     #[must_use]
     pub fn code(self) -> u8 {
         self as u8
@@ -84,7 +99,11 @@ impl Suite {
     pub fn rank(self) -> u8 {
         match self {
             Suite::None => 0,
-            Suite::Aes128Gcm | Suite::Aes256Gcm | Suite::Ecies | Suite::AsconAead128 => 1,
+            Suite::Aes128Gcm
+            | Suite::Aes256Gcm
+            | Suite::Ecies
+            | Suite::AsconAead128
+            | Suite::Aes256GcmRekeyed => 1,
             Suite::EciesEcdsa => 2,
         }
     }
@@ -105,6 +124,7 @@ impl Suite {
             Suite::Ecies => "ecies",
             Suite::EciesEcdsa => "ecies-ecdsa",
             Suite::AsconAead128 => "ascon-aead128",
+            Suite::Aes256GcmRekeyed => "aes256-gcm-rekeyed",
         }
     }
 

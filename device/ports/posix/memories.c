@@ -11,6 +11,19 @@
 static uint8_t provision[WS_PROVISION_BYTES];
 static int eeprom;
 
+/* Behind what a file of the EEPROM is provisioned with there is 0xff at first, as in the part. */
+static void fill(int file, const char *path)
+{
+    const uint8_t erased = 0xff;
+    off_t at = lseek(file, 0, SEEK_END);
+
+    for (; at >= WS_EEPROM_BYTES && at < WS_EEPROM_BYTES_WITH_KEY; at++) {
+        if (pwrite(file, &erased, 1, at) != 1) {
+            ws_posix_give_up(path);
+        }
+    }
+}
+
 static int open_whole(const char *path, int flags, off_t bytes)
 {
     const int file = open(path, flags);
@@ -33,7 +46,12 @@ void ws_posix_open_memories(const char *provision_path, const char *eeprom_path)
         ws_posix_give_up(provision_path);
     }
     close(file);
-    eeprom = open_whole(eeprom_path, O_RDWR | O_CLOEXEC, WS_EEPROM_BYTES);
+    eeprom = open(eeprom_path, O_RDWR | O_CLOEXEC);
+    if (eeprom >= 0) {
+        fill(eeprom, eeprom_path);
+        close(eeprom);
+    }
+    eeprom = open_whole(eeprom_path, O_RDWR | O_CLOEXEC, WS_EEPROM_BYTES_WITH_KEY);
 }
 
 void ws_provision_read(uint8_t at, uint8_t *out, uint8_t len)

@@ -133,6 +133,8 @@ impl From<Order> for Ordered {
             }
             Order::Command(Command::ReadStatus { page }) => Ordered::ReadStatus { page },
             Order::Command(Command::Reboot) => Ordered::Reboot,
+            // No collector with this API gives it.
+            Order::Command(Command::RenewKey) => Ordered::Reboot,
         }
     }
 }
@@ -281,6 +283,7 @@ fn refused_by_link(error: LinkError) -> ApiError {
         LinkError::UnknownMeter(_) => ApiError::not_found("meter-unknown", message),
         LinkError::NoCommand(_) => ApiError::not_found("command-unknown", message),
         LinkError::SealRequired => ApiError::unprocessable("seal-required", message),
+        LinkError::KeysNotRenewed => ApiError::unprocessable("keys-not-renewed", message),
         LinkError::OutOfRange => ApiError::unprocessable("argument-range", message),
         LinkError::NameTaken(_) => ApiError::conflict("meter-name-taken", message),
         LinkError::OtherSlice { .. } => ApiError::conflict("meter-name-slice", message),

@@ -68,6 +68,9 @@ pub enum LinkError {
         "this collector takes nothing that is not sealed; start it with --require-sealed=false to allow the suite none"
     )]
     SealRequired,
+    /// A key is to be renewed, and this collector keeps none that is.
+    #[error("this collector keeps no keys that are renewed; choose another suite than aes256-gcm-rekeyed")]
+    KeysNotRenewed,
     /// Too many commands wait.
     #[error("{0} commands wait for this meter already; wait for answers, or withdraw some")]
     QueueFull(usize),

@@ -21,6 +21,8 @@ impl Link {
         for meter in reached {
             match self.collector.due_of(meter, now_ms, &mut self.rng) {
                 Some(Due::Save(state)) => self.save(meter, state.revision),
+                // No meter of this collector has such keys: its policy forbids it.
+                Some(Due::SaveKeys(_)) => {}
                 Some(Due::Send(sent)) => {
                     let route = self.meters.get(&meter).and_then(|known| known.activity().route);
                     if let Some(route) = route {

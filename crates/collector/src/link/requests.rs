@@ -43,6 +43,7 @@ impl LinkError {
             CollectorError::QueueFull(count) => LinkError::QueueFull(count),
             CollectorError::OutOfRange => LinkError::OutOfRange,
             CollectorError::SealRequired => LinkError::SealRequired,
+            CollectorError::KeysNotRenewed => LinkError::KeysNotRenewed,
             CollectorError::NoCommand(ticket) => LinkError::NoCommand(ticket.into()),
             CollectorError::NotHandedOut { meter, .. } => LinkError::State(network.meter(meter)),
             CollectorError::NumbersUsedUp(meter) => LinkError::NumbersUsedUp(network.meter(meter)),

@@ -171,6 +171,7 @@ impl Rig {
                 Due::Save(state) => {
                     self.collector.saved(state.meter, state.revision);
                 }
+                Due::SaveKeys(_) => unreachable!("no key is renewed here"),
                 Due::Send(transmission) => {
                     self.send(&transmission);
                     return;

@@ -2,7 +2,7 @@
 //! FM25L16B: provisioned, it delivers sealed measurements to the collector's end of the protocol, and takes commands.
 
 use firmware::Firmware;
-use firmware::build_app;
+use firmware::build_meter;
 use lab::board::Quantity;
 use lab::target::Workspace;
 use mcu::chips::cc2500::{Cc2500, Frame};
@@ -52,7 +52,8 @@ impl Rig {
         let target = workspace.target(&description.target).expect("a target");
         let clock_hz = description.clock_hz;
         let source = workspace.board_source(&description, &target, None).expect("a clock of the part");
-        let path = build_app(&source, &meter.variant, "meter").expect("it builds");
+        let suites = meter.with_suite(suite.name()).expect("a build has the suite");
+        let path = build_meter(&source, &meter.variant, suites).expect("it builds");
         let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
         let mut rng = StdRng::seed_from_u64(seed);
         let identity = Identity::generate(&mut rng);
@@ -155,6 +156,7 @@ impl Rig {
         for due in self.collector.due(now_ms, &mut self.rng) {
             match due {
                 Due::Save(state) => self.collector.saved(METER, state.revision),
+                Due::SaveKeys(record) => self.collector.keys_saved(&record),
                 Due::Send(transmission) => self.send(transmission),
             }
         }
@@ -291,6 +293,40 @@ fn the_msp430_delivers_sealed_measurements_and_takes_commands() {
 #[test]
 fn the_stm32_delivers_sealed_measurements_and_takes_commands() {
     delivers_and_obeys("stm32f407-cc2500");
+}
+
+/// The key of suite 6 is renewed, and outlives the power.
+fn renews_its_key(board: &str) {
+    let mut rig = Rig::new(board, Suite::Aes256GcmRekeyed, 20_260_103);
+    rig.run_until(8.0, "two reports", |rig| rig.accepted.len() >= 2);
+    let epoch = |rig: &Rig| {
+        let keys = &rig.collector.record(METER).expect("it is known").keys;
+        (keys.epoch(), keys.has_next())
+    };
+    for renewal in 1..=2 {
+        let begun_ns = rig.now_ns();
+        assert_eq!(rig.command(Command::RenewKey).answer.outcome, CommandResult::Done);
+        rig.run_until(60.0, "the next epoch", |rig| epoch(rig) == (renewal, false));
+        println!("{board}: epoch {renewal} after {} ms", (rig.now_ns() - begun_ns) / 1_000_000);
+        let before = rig.accepted.len();
+        rig.run_until(8.0, "two reports", |rig| rig.accepted.len() >= before + 2);
+    }
+    rig.cut_power();
+    rig.began_anew(Cause::PowerOn, 2);
+    assert_eq!(epoch(&rig), (2, false));
+    assert_eq!(rig.command(Command::ReadStatus { page: 0 }).answer.outcome, CommandResult::Done);
+    let status = rig.command(Command::ReadStatus { page: 0 }).answer.status(0);
+    println!("{board}: {status:?}");
+}
+
+#[test]
+fn the_msp430_renews_its_key() {
+    renews_its_key("msp430f5438a-cc2500");
+}
+
+#[test]
+fn the_stm32_renews_its_key() {
+    renews_its_key("stm32f407-cc2500");
 }
 
 /// docs/post-quantum.md, "In the meter", the parts with a CC2500: the least of some, because the sampler's interrupts come now and then, on top of it.

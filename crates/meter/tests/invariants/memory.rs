@@ -17,7 +17,7 @@ const CELL: usize = 9;
 pub const CELLS: usize = 85;
 const CELLS_LEAST: usize = 5;
 /// Bytes of a report's message, by suite.
-const MESSAGE: [usize; 6] = [16, 36, 36, 112, 144, 36];
+const MESSAGE: [usize; 7] = [16, 36, 36, 112, 144, 36, 36];
 /// Before the message: what the record is, and n.
 const BEFORE: usize = 5;
 const CHECK: usize = 4;

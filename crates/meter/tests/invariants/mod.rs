@@ -126,7 +126,7 @@ fn commanded(values: Values, command: Command) -> Values {
         Command::Register { meter, address, collector_address } => {
             Values { meter, address, collector_address, ..values }
         }
-        Command::SetTime { .. } | Command::ReadStatus { .. } | Command::Reboot => values,
+        Command::SetTime { .. } | Command::ReadStatus { .. } | Command::Reboot | Command::RenewKey => values,
     }
 }
 

@@ -79,6 +79,7 @@ impl Gateway {
             for due in self.collector.due(self.now_ms(), &mut self.rng) {
                 match due {
                     Due::Save(state) => self.collector.saved(state.meter, state.revision),
+                    Due::SaveKeys(record) => self.collector.keys_saved(&record),
                     Due::Send(transmission) => self.send(&transmission),
                 }
             }

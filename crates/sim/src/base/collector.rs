@@ -52,7 +52,7 @@ fn two() -> f64 {
 /// The paper's (kalns2016) ratios of what its collector takes to open: about 1, 5 and 9 for AES-GCM, ECIES, ECIES and ECDSA;
 /// that 1 is a millisecond is chosen, and that Ascon is as AES-GCM.
 fn processing() -> [f64; Suite::ALL.len()] {
-    [1.0, 1.0, 1.0, 5.0, 9.0, 1.0]
+    [1.0, 1.0, 1.0, 5.0, 9.0, 1.0, 1.0]
 }
 
 /// What the collector counts.
@@ -407,6 +407,7 @@ impl CollectorStation {
                     self.store.insert(meter, *state);
                     self.engine.saved(meter, revision);
                 }
+                Due::SaveKeys(record) => self.engine.keys_saved(&record),
                 Due::Send(transmission) => {
                     let meter = transmission.meter;
                     let first = self.engine.commands(meter).first().is_some_and(|(_, order, delivery)| {

@@ -99,7 +99,7 @@ fn collector_delay(
     let (seal, open) = match suite {
         Suite::None => return Ok(CollectorDelay::default()),
         Suite::Aes128Gcm => ("aes128-gcm-seal", "aes128-gcm-open"),
-        Suite::Aes256Gcm => ("aes256-gcm-seal", "aes256-gcm-open"),
+        Suite::Aes256Gcm | Suite::Aes256GcmRekeyed => ("aes256-gcm-seal", "aes256-gcm-open"),
         Suite::Ecies => ("ecies-seal", "ecies-open"),
         Suite::EciesEcdsa => ("ecies-ecdsa-seal", "ecies-ecdsa-open"),
         // Without the block of AES that its key is.

@@ -11,6 +11,7 @@ mod meters;
 mod opening;
 mod quiet;
 mod rejection;
+mod renewal;
 mod session;
 mod state;
 
@@ -20,6 +21,7 @@ pub use opening::{Gathered, OpenedMessage, SealedMessage};
 pub use rejection::{Counters, Rejection};
 pub use state::MeterState;
 
+use super::renewal::RenewalPacket;
 use super::{Address, Answer, Command, Identity, MessageKind, MeterId, MeterRecord, Packet, Report, Suite};
 use meters::{Meter, Meters};
 use quiet::Quiet;
@@ -44,6 +46,8 @@ pub struct Policy {
     pub most_commands: usize,
     /// Nothing is taken that is not sealed, and no meter is told to seal nothing.
     pub require_sealed: bool,
+    /// The owner makes keys durable ([`Due::SaveKeys`]). Without it no meter is taken, and none is told, to seal with a key that is renewed.
+    pub renew_keys: bool,
 }
 
 impl Default for Policy {
@@ -53,9 +57,10 @@ impl Default for Policy {
         Policy {
             set_time: true,
             look_at_time_every_ms: 60_000,
-            answer_within_ms: [500, 500, 500, 3000, 5000, 500],
+            answer_within_ms: [500, 500, 500, 3000, 5000, 500, 500],
             most_commands: 64,
             require_sealed: false,
+            renew_keys: true,
         }
     }
 }
@@ -140,6 +145,10 @@ pub enum Heard {
 pub enum Due {
     /// Make this state durable, then call [`Collector::saved`] with its revision, and then [`Collector::due`] again.
     Save(Box<MeterState>),
+    /// Make this record durable in the place of the meter's before, whose keys are others, then call [`Collector::keys_saved`] with it, and then
+    /// [`Collector::due`] again. Where a key is in it that was not, nothing is sealed with that before; where one is not any more, it is to be
+    /// erased.
+    SaveKeys(Box<MeterRecord>),
     /// Send it.
     Send(Transmission),
 }
@@ -206,6 +215,9 @@ impl Collector {
         }
         if !state.settle_in() {
             return Err(CollectorError::DamagedState(meter));
+        }
+        if !self.policy.renew_keys && state.suites().contains(&Suite::Aes256GcmRekeyed) {
+            return Err(CollectorError::KeysNotRenewed);
         }
         if self.meters.get(meter).is_some() {
             return Err(CollectorError::NameTaken(meter));
@@ -299,6 +311,9 @@ impl Collector {
 
     /// Takes a packet, and returns the message that it makes whole, where it does and somebody could have made it. Any bytes.
     pub fn gather(&mut self, packet: &[u8]) -> Gathered {
+        if let Some(packet) = RenewalPacket::parse(packet) {
+            return Gathered::Done(self.renewal_reply(&packet));
+        }
         let packet = match Packet::parse(packet) {
             Ok(packet) => packet,
             Err(malformed) => return Gathered::Done(self.reject(Rejection::Malformed(malformed))),
@@ -323,6 +338,26 @@ impl Collector {
         })
     }
 
+    /// Takes a packet of a renewal.
+    fn renewal_reply(&mut self, packet: &RenewalPacket<'_>) -> Heard {
+        if packet.kind != MessageKind::Answer {
+            return self.reject(Rejection::Direction);
+        }
+        let Some(meter) = self.names.get(&packet.meter).copied() else {
+            return self.reject(Rejection::UnknownMeter);
+        };
+        let Some(session) = self.meters.session(meter) else {
+            return self.reject(Rejection::UnknownMeter);
+        };
+        let taken = session.renewal_reply(packet, &self.identity);
+        if let Err(rejection) = taken {
+            session.count(rejection);
+            return self.reject(rejection);
+        }
+        self.tidy(meter);
+        Heard::Piece
+    }
+
     /// Takes a message that was opened. What changed since it was gathered counts: of a meter that was removed, or has other keys,
     /// or another name, or does not seal like that any more, nothing is taken.
     pub fn take(&mut self, message: OpenedMessage, now_ms: u64) -> Heard {
@@ -345,9 +380,9 @@ impl Collector {
                 session.count(Rejection::NumberReused);
                 self.counters.count(Rejection::NumberReused);
             }
-            Heard::Report(_) | Heard::Answer(_) | Heard::NumberTooLow { .. } => self.tidy(meter),
-            Heard::OldNumber(_) | Heard::Duplicate(_) | Heard::Busy | Heard::Piece => {}
+            _ => {}
         }
+        self.tidy(meter);
         heard
     }
 
@@ -401,6 +436,11 @@ impl Collector {
         if self.policy.require_sealed && matches!(command, Command::Configure { suite: Suite::None, .. }) {
             return Err(CollectorError::SealRequired);
         }
+        let is_renewal =
+            matches!(command, Command::RenewKey | Command::Configure { suite: Suite::Aes256GcmRekeyed, .. });
+        if !self.policy.renew_keys && is_renewal {
+            return Err(CollectorError::KeysNotRenewed);
+        }
         self.order(meter, Order::Command(command))
     }
 
@@ -445,6 +485,15 @@ impl Collector {
         }
     }
 
+    /// Says that a record of [`Due::SaveKeys`] is durable.
+    pub fn keys_saved(&mut self, record: &MeterRecord) {
+        let meter = record.setup.meter;
+        if let Some(session) = self.meters.awake_mut(meter) {
+            session.keys_saved(&record.keys);
+        }
+        self.tidy(meter);
+    }
+
     /// Returns what is due at `now_ms`. rng: makes ephemeral keys, and spreads attempts.
     pub fn due(&mut self, now_ms: u64, rng: &mut impl CryptoRng) -> Vec<Due> {
         let busy: Vec<MeterId> = self.busy().collect();
@@ -456,7 +505,7 @@ impl Collector {
         self.meters.awake_mut(meter)?.due(&self.identity, &self.policy, now_ms, rng)
     }
 
-    /// The meters that commands wait for.
+    /// The meters that commands wait for, or whose key is being renewed.
     pub fn busy(&self) -> impl Iterator<Item = MeterId> + '_ {
         self.busy.iter().copied()
     }
@@ -494,7 +543,7 @@ impl Collector {
     /// Brings `names` and `busy` in line with a meter's state.
     fn tidy(&mut self, meter: MeterId) {
         let Some(session) = self.meters.awake_mut(meter) else { return };
-        if session.has_commands() {
+        if session.has_commands() || session.has_renewal() {
             self.busy.insert(meter);
         } else {
             self.busy.remove(&meter);

@@ -44,13 +44,15 @@ pub enum Command {
     },
     /// Begin anew.
     Reboot,
+    /// Begin a renewal of the key of [`Suite::Aes256GcmRekeyed`].
+    RenewKey,
 }
 
 /// Bytes that are no command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
     /// A code that there is not.
-    #[error("command {0}, which there is not; they are 1 to 6")]
+    #[error("command {0}, which there is not; they are 1 to 7")]
     Code(u8),
     /// Arguments that the command does not take.
     #[error("a command's arguments are out of range")]
@@ -76,6 +78,7 @@ impl Command {
             Command::SetTime { time_s } => record.with(&[4]).with(&time_s.to_be_bytes()),
             Command::ReadStatus { page } => record.with(&[5, page]),
             Command::Reboot => record.with(&[6]),
+            Command::RenewKey => record.with(&[7]),
         }
         .bytes
     }
@@ -103,6 +106,7 @@ impl Command {
             4 => Command::SetTime { time_s: fields.u32() },
             5 => Command::ReadStatus { page: fields.u8() },
             6 => Command::Reboot,
+            7 => Command::RenewKey,
             code => return Err(CommandError::Code(code)),
         };
         if !command.is_valid() || command.to_bytes(m) != *bytes {
@@ -124,7 +128,7 @@ impl Command {
                 meter > 0 && address > 0 && collector_address > 0
             }
             Command::ReadStatus { page } => page <= 1,
-            Command::SetTime { .. } | Command::Reboot => true,
+            Command::SetTime { .. } | Command::Reboot | Command::RenewKey => true,
         }
     }
 }
@@ -135,7 +139,7 @@ mod tests {
 
     #[test]
     fn every_command_byte_by_byte() {
-        let cases: [(Command, &[u8]); 6] = [
+        let cases: [(Command, &[u8]); 7] = [
             (Command::Configure { interval_s: 0x0102, suite: Suite::Ecies }, b"\x01\x01\x02\x03"),
             (
                 Command::Calibrate { voltage_uv: 0x0001_0203, current_ua: 0x0004_0506, phase: -1 },
@@ -145,6 +149,7 @@ mod tests {
             (Command::SetTime { time_s: 0x0102_0304 }, b"\x04\x01\x02\x03\x04"),
             (Command::ReadStatus { page: 1 }, b"\x05\x01"),
             (Command::Reboot, b"\x06"),
+            (Command::RenewKey, b"\x07"),
         ];
         for (command, bytes) in cases {
             let mut expected = [0; 16];
@@ -156,7 +161,7 @@ mod tests {
             expected[15] = 1;
             assert_eq!(Command::from_bytes(&expected), Err(CommandError::Arguments));
         }
-        assert_eq!(Command::from_bytes(&[7; 16]), Err(CommandError::Code(7)));
+        assert_eq!(Command::from_bytes(&[8; 16]), Err(CommandError::Code(8)));
         assert_eq!(
             Command::from_bytes(&Command::ReadStatus { page: 2 }.to_bytes(1)),
             Err(CommandError::Arguments)

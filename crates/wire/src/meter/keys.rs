@@ -151,13 +151,28 @@ impl<'de> Deserialize<'de> for PublicKey {
 pub struct MeterKeys {
     pub(super) key128: Zeroizing<[u8; 16]>,
     pub(super) key256: Zeroizing<[u8; 32]>,
+    renewed: Renewed,
+}
+
+/// The keys of [`super::Suite::Aes256GcmRekeyed`].
+#[derive(Clone, Default, PartialEq, Eq)]
+struct Renewed {
+    epoch: u32,
+    /// `None` in epoch 0, whose key is `key256`.
+    key: Option<Zeroizing<[u8; 32]>>,
+    /// Of the next epoch, from when both sides may have it until the meter has shown that it does.
+    next: Option<Zeroizing<[u8; 32]>>,
 }
 
 impl MeterKeys {
     /// `key128` and `key256`.
     #[must_use]
     pub fn new(key128: [u8; 16], key256: [u8; 32]) -> MeterKeys {
-        MeterKeys { key128: Zeroizing::new(key128), key256: Zeroizing::new(key256) }
+        MeterKeys {
+            key128: Zeroizing::new(key128),
+            key256: Zeroizing::new(key256),
+            renewed: Renewed::default(),
+        }
     }
 
     /// Generates both keys.
@@ -174,6 +189,37 @@ impl MeterKeys {
     pub fn expose(&self) -> (&[u8; 16], &[u8; 32]) {
         (&self.key128, &self.key256)
     }
+
+    /// How often the key of [`super::Suite::Aes256GcmRekeyed`] was renewed.
+    #[must_use]
+    pub fn epoch(&self) -> u32 {
+        self.renewed.epoch
+    }
+
+    /// That key.
+    #[must_use]
+    pub fn expose_epoch_key(&self) -> &[u8; 32] {
+        self.renewed.key.as_ref().unwrap_or(&self.key256)
+    }
+
+    /// Whether the meter may have the next epoch's key.
+    #[must_use]
+    pub fn has_next(&self) -> bool {
+        self.renewed.next.is_some()
+    }
+
+    /// The same with a key for the next epoch, or without one.
+    pub(super) fn with_next(&self, next: Option<Zeroizing<[u8; 32]>>) -> MeterKeys {
+        MeterKeys { renewed: Renewed { next, ..self.renewed.clone() }, ..self.clone() }
+    }
+
+    /// The keys in the next epoch, where its key is known.
+    #[must_use]
+    pub fn next_epoch(&self) -> Option<MeterKeys> {
+        let key = self.renewed.next.clone()?;
+        let renewed = Renewed { epoch: self.renewed.epoch.checked_add(1)?, key: Some(key), next: None };
+        Some(MeterKeys { renewed, ..self.clone() })
+    }
 }
 
 impl std::fmt::Debug for MeterKeys {
@@ -182,22 +228,50 @@ impl std::fmt::Debug for MeterKeys {
     }
 }
 
-/// For who keeps them, in a store that is as secret as they are: `key128` and `key256`, one after the other, in hexadecimal.
+/// `key128` and `key256`; then the epoch and its key; then the next epoch's key.
+const KEYS: usize = 16 + 32 + 4 + 32 + 32;
+const WITHOUT_NEXT: usize = KEYS - 32;
+const NEVER_RENEWED: usize = 48;
+
+/// For who keeps them, in a store that is as secret as they are: `key128` and `key256`, one after the other, in hexadecimal; where the key
+/// was renewed, or is being renewed, the epoch's number and key behind them, and the next epoch's key.
 impl Serialize for MeterKeys {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut both = Zeroizing::new([0; 48]);
-        both[..16].copy_from_slice(&self.key128[..]);
-        both[16..].copy_from_slice(&self.key256[..]);
-        serializer.serialize_str(&Zeroizing::new(to_hex(&both[..])))
+        let Renewed { epoch, key, next } = &self.renewed;
+        let mut all = Zeroizing::new([0; KEYS]);
+        all[..16].copy_from_slice(&self.key128[..]);
+        all[16..48].copy_from_slice(&self.key256[..]);
+        all[48..52].copy_from_slice(&epoch.to_be_bytes());
+        all[52..84].copy_from_slice(self.expose_epoch_key());
+        let length = match next {
+            Some(next) => {
+                all[84..].copy_from_slice(&next[..]);
+                KEYS
+            }
+            None if key.is_some() => WITHOUT_NEXT,
+            None => NEVER_RENEWED,
+        };
+        serializer.serialize_str(&Zeroizing::new(to_hex(&all[..length])))
     }
 }
 
 impl<'de> Deserialize<'de> for MeterKeys {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MeterKeys, D::Error> {
-        let both = Zeroizing::new(from_hex::<48, D>(deserializer)?);
+        let lengths = [NEVER_RENEWED, WITHOUT_NEXT, KEYS];
+        let all = bytes_of_hex::<D>(deserializer, &lengths)?;
         let mut keys = MeterKeys::new([0; 16], [0; 32]);
-        keys.key128.copy_from_slice(&both[..16]);
-        keys.key256.copy_from_slice(&both[16..]);
+        keys.key128.copy_from_slice(&all[..16]);
+        keys.key256.copy_from_slice(&all[16..48]);
+        let key = |from: usize| {
+            let mut key = Zeroizing::new([0; 32]);
+            key.copy_from_slice(all.get(from..from + 32)?);
+            Some(key)
+        };
+        if let Some(epoch) = all.get(48..52) {
+            keys.renewed.epoch = super::Fields(epoch).u32();
+            keys.renewed.key = key(52).filter(|_| keys.renewed.epoch > 0);
+            keys.renewed.next = key(84);
+        }
         Ok(keys)
     }
 }
@@ -208,15 +282,23 @@ fn to_hex(bytes: &[u8]) -> String {
 }
 
 fn from_hex<'de, const N: usize, D: Deserializer<'de>>(deserializer: D) -> Result<[u8; N], D::Error> {
-    let text = Zeroizing::new(String::deserialize(deserializer)?);
-    let wrong = || serde::de::Error::custom(format_args!("{N} bytes in hexadecimal are asked for"));
-    let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).map(|digit| digit as u8)).collect();
-    let digits = Zeroizing::new(digits.filter(|digits| digits.len() == 2 * N).ok_or_else(wrong)?);
     let mut bytes = [0; N];
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        *byte = pair[0] << 4 | pair[1];
-    }
+    bytes.copy_from_slice(&bytes_of_hex::<D>(deserializer, &[N])?);
     Ok(bytes)
+}
+
+/// As many bytes as one of the lengths says.
+fn bytes_of_hex<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    lengths: &[usize],
+) -> Result<Zeroizing<Vec<u8>>, D::Error> {
+    let text = Zeroizing::new(String::deserialize(deserializer)?);
+    let wrong =
+        || serde::de::Error::custom(format_args!("{} bytes in hexadecimal are asked for", lengths[0]));
+    let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).map(|digit| digit as u8)).collect();
+    let fits = |digits: &Vec<u8>| digits.len().is_multiple_of(2) && lengths.contains(&(digits.len() / 2));
+    let digits = Zeroizing::new(digits.filter(fits).ok_or_else(wrong)?);
+    Ok(Zeroizing::new(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()))
 }
 
 /// Both libraries say the same.

@@ -33,7 +33,7 @@ pub enum Malformed {
     #[error("a packet of {0} bytes, which no message of its kind and suite has")]
     Length(usize),
     /// A suite that there is not.
-    #[error("a packet of suite {0}; the last one is 5")]
+    #[error("a packet of suite {0}; the last one is 6")]
     Suite(u8),
     /// A piece that no message of its kind and suite has.
     #[error("a packet with piece {0}, which no message of its kind and suite has")]
@@ -131,10 +131,10 @@ mod tests {
     #[test]
     fn every_message_has_the_length_and_pieces_of_the_table() {
         let table = [
-            (MessageKind::Report, [(16, 1), (36, 1), (36, 1), (112, 2), (144, 3), (36, 1)]),
-            (MessageKind::Command, [(16, 1), (36, 1), (36, 1), (112, 2), (144, 3), (36, 1)]),
-            (MessageKind::Answer, [(16, 1), (36, 1), (36, 1), (36, 1), (36, 1), (36, 1)]),
-            (MessageKind::Acknowledgement, [(4, 1), (20, 1), (20, 1), (20, 1), (20, 1), (20, 1)]),
+            (MessageKind::Report, [(16, 1), (36, 1), (36, 1), (112, 2), (144, 3), (36, 1), (36, 1)]),
+            (MessageKind::Command, [(16, 1), (36, 1), (36, 1), (112, 2), (144, 3), (36, 1), (36, 1)]),
+            (MessageKind::Answer, [(16, 1), (36, 1), (36, 1), (36, 1), (36, 1), (36, 1), (36, 1)]),
+            (MessageKind::Acknowledgement, [(4, 1), (20, 1), (20, 1), (20, 1), (20, 1), (20, 1), (20, 1)]),
         ];
         for (kind, row) in table {
             for (suite, (bytes, count)) in Suite::ALL.into_iter().zip(row) {
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(Packet::parse(&good[..4]), Err(Malformed::Length(4)));
         assert_eq!(Packet::parse(&good[..60]), Err(Malformed::Length(60)));
         assert_eq!(Packet::parse(&[&good[..], &[0]].concat()), Err(Malformed::Length(62)));
-        assert_eq!(Packet::parse(&with(1, 0b00_110_000)), Err(Malformed::Suite(6)));
+        assert_eq!(Packet::parse(&with(1, 0b00_111_000)), Err(Malformed::Suite(7)));
         for code in [0, 3, 4, 5, 6, 7] {
             assert_eq!(Packet::parse(&with(1, 0b00_011_000 | code)), Err(Malformed::Piece(code)));
         }

@@ -118,6 +118,9 @@ impl Channel<'_> {
             Suite::Aes256Gcm => {
                 Aes256Gcm::new((&*self.keys.key256).into()).encrypt_in_place_detached(gcm, &[], text)
             }
+            Suite::Aes256GcmRekeyed => {
+                Aes256Gcm::new(self.keys.expose_epoch_key().into()).encrypt_in_place_detached(gcm, &[], text)
+            }
             _ => Aes128Gcm::new((&*self.keys.key128).into()).encrypt_in_place_detached(gcm, &[], text),
         };
         // Refused are texts of 64 GB alone.
@@ -138,6 +141,10 @@ impl Channel<'_> {
             Suite::AsconAead128 => return ascon::open(self.keys, nonce, text, tag),
             Suite::Aes256Gcm => {
                 Aes256Gcm::new((&*self.keys.key256).into()).decrypt_in_place_detached(gcm, &[], text, of_gcm)
+            }
+            Suite::Aes256GcmRekeyed => {
+                let key = Aes256Gcm::new(self.keys.expose_epoch_key().into());
+                key.decrypt_in_place_detached(gcm, &[], text, of_gcm)
             }
             _ => {
                 Aes128Gcm::new((&*self.keys.key128).into()).decrypt_in_place_detached(gcm, &[], text, of_gcm)

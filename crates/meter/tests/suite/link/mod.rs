@@ -3,6 +3,7 @@
 mod attacks;
 mod commands;
 mod cuts;
+mod renewal;
 mod speed;
 mod wear;
 mod world;

@@ -8,8 +8,8 @@ use rand::rngs::StdRng;
 use std::collections::{BTreeMap, VecDeque};
 use wire::meter::{
     Accepted, Address, Alert, Answer, Answered, Channel, Collector, Command, Content, Delivery, Due, Heard,
-    Identity, Measurement, MessageKind, MeterRecord, MeterState, Order, Packet, Policy, Provision, Rejection,
-    Setup, Suite, Transmission, packets,
+    Identity, Measurement, MessageKind, MeterKeys, MeterRecord, MeterState, Order, Packet, Policy, Provision,
+    Rejection, Setup, Suite, Transmission, packets,
 };
 
 /// 2026-01-01 00:00:00 UTC in milliseconds since 2000.
@@ -51,6 +51,10 @@ pub struct World {
     pub invariants: Option<Invariants>,
     /// Commands as the collector sent them.
     pub commanded: Vec<Vec<Vec<u8>>>,
+    /// The meter's keys, as the collector has saved them.
+    pub keys: Vec<MeterKeys>,
+    /// The packets of renewals that the collector sent.
+    pub renewals: Vec<Vec<u8>>,
 }
 
 pub fn setup(suite: Suite, interval_s: u16) -> Setup {
@@ -70,6 +74,11 @@ pub fn setup(suite: Suite, interval_s: u16) -> Setup {
 
 pub fn load(power_w: f64) -> Load {
     Load { power_w, voltage_v: 230.0, current_a: power_w / 230.0, volts_per_step: 0.8, amperes_per_step: 0.1 }
+}
+
+/// Whether a packet is one of a renewal, by its piece.
+pub fn is_renewal(packet: &[u8]) -> bool {
+    packet[1] & 0x3f == Suite::Aes256GcmRekeyed.code() << 3 | 6
 }
 
 /// The collector's end of the channel.
@@ -113,6 +122,8 @@ impl World {
             seen: BTreeMap::new(),
             invariants: None,
             commanded: Vec::new(),
+            keys: Vec::new(),
+            renewals: Vec::new(),
         };
         world.resume(Reply::Done);
         world
@@ -261,8 +272,17 @@ impl World {
                         self.collector.saved(state.meter, state.revision);
                         saved = true;
                     }
+                    Due::SaveKeys(record) => {
+                        self.collector.keys_saved(&record);
+                        self.keys.push(record.keys.clone());
+                        saved = true;
+                    }
                     Due::Send(transmission) => {
-                        self.command_sent(&transmission);
+                        if is_renewal(&transmission.packets[0]) {
+                            self.renewals.push(transmission.packets[0].clone());
+                        } else {
+                            self.command_sent(&transmission);
+                        }
                         self.transmit(&transmission);
                     }
                 }

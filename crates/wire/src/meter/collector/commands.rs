@@ -120,6 +120,8 @@ pub(super) struct Attempts {
 struct Sealed {
     suite: Suite,
     address: Address,
+    /// Sealed with the key of the next epoch.
+    with_next: bool,
     packets: Vec<Vec<u8>>,
 }
 
@@ -228,14 +230,28 @@ impl Session {
     }
 
     pub(super) fn next_due_ms(&self) -> Option<u64> {
-        if !self.has_commands() {
-            return None;
-        }
         let sent = self.state.under_way.is_some() && self.attempts.saved;
-        Some(self.attempts.number_at_ms.unwrap_or(if sent { self.attempts.next_ms } else { 0 }))
+        let command = self.attempts.number_at_ms.unwrap_or(if sent { self.attempts.next_ms } else { 0 });
+        let command = self.has_commands().then_some(command);
+        [command, self.renewal_due_ms()].into_iter().flatten().min()
     }
 
     pub(super) fn due(
+        &mut self,
+        own: &Identity,
+        policy: &Policy,
+        now_ms: u64,
+        rng: &mut impl CryptoRng,
+    ) -> Option<Due> {
+        if let Some(keys) = self.keys_due() {
+            return Some(keys);
+        }
+        self.order_for_renewal(now_ms);
+        let command = self.command_due(own, policy, now_ms, rng);
+        command.or_else(|| self.renewal_due(own, policy, now_ms, rng).map(Due::Send))
+    }
+
+    fn command_due(
         &mut self,
         own: &Identity,
         policy: &Policy,
@@ -270,6 +286,11 @@ impl Session {
             return Some(Due::Save(Box::new(self.state.clone())));
         }
         self.send(own, policy, now_ms, rng).map(Due::Send)
+    }
+
+    /// The keys are others: what was sealed is sealed anew. In another epoch that is no second message under one nonce.
+    pub(super) fn forget_sealed(&mut self) {
+        self.attempts.sealed.clear();
     }
 
     /// A number that no command had; `None` while there is none.
@@ -309,14 +330,24 @@ impl Session {
         let (turn, ways) = (self.attempts.count as usize, suites.len() * addresses.len());
         let address = addresses[turn / suites.len() % addresses.len()];
         let suite = suites[turn % suites.len()];
-        let known =
-            self.attempts.sealed.iter().find(|known| (known.suite, known.address) == (suite, address));
+        // While the meter may have either key, commands go out with both by turns, with the next one first.
+        let mut ways = ways;
+        let mut advanced = None;
+        if suite == Suite::Aes256GcmRekeyed && self.record.keys.has_next() {
+            advanced = self.record.keys.next_epoch().filter(|_| turn / ways % 2 == 0);
+            ways *= 2;
+        }
+        let with_next = advanced.is_some();
+        let known = (self.attempts.sealed.iter())
+            .find(|known| (known.suite, known.address, known.with_next) == (suite, address, with_next));
         let mut packets = if let Some(known) = known {
             known.packets.clone()
         } else {
-            let sealed = self.channel(own).seal(MessageKind::Command, suite, m, &command.to_bytes(m), rng);
+            let mut channel = self.channel(own);
+            channel.keys = advanced.as_ref().unwrap_or(channel.keys);
+            let sealed = channel.seal(MessageKind::Command, suite, m, &command.to_bytes(m), rng);
             let packets = packets(address.radio, MessageKind::Command, suite, address.name, m, &sealed);
-            self.attempts.sealed.push(Sealed { suite, address, packets: packets.clone() });
+            self.attempts.sealed.push(Sealed { suite, address, with_next, packets: packets.clone() });
             packets
         };
         // Each attempt begins with another piece: docs/protocol.md, "Acknowledgement, resending, order".
@@ -366,6 +397,16 @@ impl Session {
             return Heard::NumberTooLow { meter: self.state.meter, last_m };
         }
         self.state.under_way = None;
+        if suite == Suite::Aes256GcmRekeyed {
+            if command == Command::RenewKey && answer.outcome == CommandResult::Done {
+                self.renewal_begun(answer.m);
+            } else if self.record.keys.has_next() {
+                let asked = command == Command::ReadStatus { page: 0 };
+                let status = answer.status(0).filter(|_| asked);
+                let waits = matches!(status, Some(Status::Settings { waiting: 1.., .. }));
+                self.next_key_not_taken(waits, now_ms);
+            }
+        }
         if let Command::SetTime { .. } = command {
             if answer.outcome == CommandResult::Done {
                 self.state.time_set_n = opened.number.unwrap_or(self.state.last_n);

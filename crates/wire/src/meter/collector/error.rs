@@ -30,6 +30,9 @@ pub enum CollectorError {
         "this collector takes nothing that is not sealed; start it with --require-sealed=false to allow the suite none"
     )]
     SealRequired,
+    /// A key is to be renewed, and the policy forbids it.
+    #[error("this collector keeps no keys that are renewed; choose another suite than aes256-gcm-rekeyed")]
+    KeysNotRenewed,
     /// No such command waits.
     #[error("no command with ticket {0} waits for this meter")]
     NoCommand(u32),

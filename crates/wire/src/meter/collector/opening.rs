@@ -2,7 +2,7 @@
 
 use super::Heard;
 use crate::meter::{
-    Address, Channel, Identity, Message, MessageKind, MeterId, MeterRecord, NotAuthentic, Opened,
+    Address, Channel, Identity, Message, MessageKind, MeterId, MeterRecord, NotAuthentic, Opened, Suite,
 };
 use std::sync::Arc;
 
@@ -49,22 +49,29 @@ impl SealedMessage {
     pub fn open(self) -> OpenedMessage {
         let SealedMessage { record, identity, message, addresses } = self;
         let (meter, keys, peer) = (record.setup.meter, &record.keys, &record.public);
-        let channel = Channel { meter, keys, own: &identity, peer };
-        let mut address = addresses[0];
-        let opened = if message.kind == MessageKind::Answer {
+        let open = |keys| {
+            let channel = Channel { meter, keys, own: &identity, peer };
+            if message.kind != MessageKind::Answer {
+                return Some((addresses[0], channel.open(message.kind, message.suite, &message.bytes).ok()?));
+            }
             // Which of them it is, is part of what is authentic.
-            let opened = addresses.iter().find_map(|address| {
+            addresses.iter().find_map(|address| {
                 let opened = channel.open_answer(message.suite, *address, &message.bytes).ok()?;
                 Some((*address, opened))
-            });
-            opened.map(|(found, opened)| {
-                address = found;
-                opened
             })
-        } else {
-            channel.open(message.kind, message.suite, &message.bytes).ok()
         };
-        OpenedMessage { record, message, address, opened: opened.ok_or(NotAuthentic) }
+        let mut opened = open(keys);
+        let next = if message.suite == Suite::Aes256GcmRekeyed { keys.next_epoch() } else { None };
+        let mut with_next = false;
+        if opened.is_none()
+            && let Some(next) = next
+        {
+            opened = open(&next);
+            with_next = opened.is_some();
+        }
+        let (address, opened) =
+            opened.map_or((addresses[0], Err(NotAuthentic)), |(address, opened)| (address, Ok(opened)));
+        OpenedMessage { record, message, address, opened, with_next }
     }
 }
 
@@ -76,6 +83,8 @@ pub struct OpenedMessage {
     pub(super) message: Message,
     pub(super) address: Address,
     pub(super) opened: Result<Opened, NotAuthentic>,
+    /// With the key of the next epoch.
+    pub(super) with_next: bool,
 }
 
 impl OpenedMessage {

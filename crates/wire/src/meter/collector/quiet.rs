@@ -207,8 +207,8 @@ mod tests {
     #[test]
     fn lists_of_suites_keep_their_order_and_their_length() {
         let mut list = Vec::new();
-        let [none, aes128, aes256, ecies, ecdsa, ascon] = Suite::ALL;
-        for suite in [ecdsa, none, aes256, ascon, ecies, aes128] {
+        let [none, aes128, aes256, ecies, ecdsa, ascon, rekeyed] = Suite::ALL;
+        for suite in [ecdsa, none, aes256, ascon, rekeyed, ecies, aes128] {
             assert_eq!(SuiteList::of(&list).expect("few").list(), list);
             list.push(suite);
         }

@@ -2,6 +2,7 @@
 
 use super::clock::{Advice, ClockCheck};
 use super::commands::{Attempts, Order};
+use super::renewal::Keys;
 use super::state::MeterState;
 use super::{Accepted, Counters, Heard, OpenedMessage, Policy, Rejection, Transmission};
 use crate::meter::{
@@ -48,6 +49,7 @@ pub(super) struct Session {
     pub(super) touched: bool,
     pub(super) clock_check: ClockCheck,
     pub(super) attempts: Attempts,
+    pub(super) keys: Keys,
     reassembly: Reassembly,
     handed_out: Option<HandedOut>,
     /// The plaintexts of the last reports that are stored.
@@ -71,6 +73,7 @@ impl Session {
             touched: true,
             clock_check: ClockCheck::default(),
             attempts,
+            keys: Keys::default(),
             reassembly: Reassembly::default(),
             handed_out: None,
             recent: VecDeque::new(),
@@ -84,6 +87,7 @@ impl Session {
     pub(super) fn can_rest(&self, policy: &Policy, now_ms: u64) -> bool {
         self.handed_out.is_none()
             && !self.names_changed
+            && !self.has_renewal()
             && Arc::strong_count(&self.record) == 1
             && !self.clock_check.is_quiet(policy, now_ms)
     }
@@ -154,7 +158,7 @@ impl Session {
         policy: &Policy,
         now_ms: u64,
     ) -> Heard {
-        let OpenedMessage { message, address, opened, .. } = message;
+        let OpenedMessage { message, address, opened, with_next, .. } = message;
         let Ok(opened) = opened else {
             return Heard::Rejected(Rejection::NotAuthentic);
         };
@@ -166,6 +170,9 @@ impl Session {
         }
         if opened.number.is_some_and(|number| number as u8 != message.number_lsb || number == 0) {
             return Heard::Rejected(Rejection::Number);
+        }
+        if with_next {
+            self.next_key_shown();
         }
         if message.kind == MessageKind::Answer {
             return self.answered(opened, message.suite, address, policy, now_ms);

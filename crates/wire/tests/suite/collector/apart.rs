@@ -28,6 +28,7 @@ fn answer(collector: &mut Collector, meter: &mut TestMeter, rng: &mut StdRng) ->
     loop {
         match collector.due(NOW_MS, rng).pop().expect("a command waits") {
             Due::Save(state) => collector.saved(state.meter, state.revision),
+            Due::SaveKeys(record) => collector.keys_saved(&record),
             Due::Send(sent) => {
                 let (m, _) = meter.hear(&sent).expect("its own");
                 return meter.answer(m, CommandResult::Done, [0; 11]);

@@ -179,6 +179,7 @@ pub fn due(collector: &mut Collector, now_ms: u64, rng: &mut StdRng) -> Vec<Tran
         for due in collector.due(now_ms, rng) {
             match due {
                 Due::Save(state) => collector.saved(state.meter, state.revision),
+                Due::SaveKeys(record) => collector.keys_saved(&record),
                 Due::Send(transmission) => sent.push(transmission),
             }
         }

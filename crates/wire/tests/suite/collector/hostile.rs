@@ -55,6 +55,7 @@ fn attack(count: usize, seed: u64) {
             while let Some(due) = collector.due(now_ms, rng).pop() {
                 match due {
                     Due::Save(state) => collector.saved(id, state.revision),
+                    Due::SaveKeys(record) => collector.keys_saved(&record),
                     Due::Send(command) => {
                         let (m, _) = meter.hear(&command).expect("its own");
                         let answer = meter.answer(m, CommandResult::Done, [round; 11]);
@@ -77,6 +78,7 @@ fn attack(count: usize, seed: u64) {
         for due in collector.due(NOW_MS + 6000, rng) {
             match due {
                 Due::Save(state) => collector.saved(state.meter, state.revision),
+                Due::SaveKeys(record) => collector.keys_saved(&record),
                 Due::Send(command) => {
                     let meter = &mut meters[usize::from(command.meter) - 1];
                     let (m, _) = meter.hear(&command).expect("its own");

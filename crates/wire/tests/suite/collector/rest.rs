@@ -129,6 +129,7 @@ fn command_and_answer(
     for due in due {
         match due {
             Due::Save(state) => both.each(|side| side.collector.saved(state.meter, state.revision)),
+            Due::SaveKeys(record) => both.each(|side| side.collector.keys_saved(&record)),
             Due::Send(sent) => {
                 let meter = &mut meters[usize::from(sent.meter) - 1];
                 let Some((m, _)) = meter.hear(&sent) else { continue };

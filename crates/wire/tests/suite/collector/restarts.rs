@@ -183,6 +183,7 @@ impl World {
                         }
                         self.collector.saved(meter, revision);
                     }
+                    Due::SaveKeys(_) => unreachable!("no key is renewed here"),
                     Due::Send(sent) => {
                         self.look_at(&sent);
                         self.transmit(false, &sent.packets);

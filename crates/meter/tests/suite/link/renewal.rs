@@ -1,0 +1,307 @@
+//! The renewal of suite 6's key between the firmware and wire's collector: docs/protocol.md, "Renewal of the key".
+
+use super::world::{ADDRESS, METER, SECOND_NS, World, is_renewal, setup};
+use meter::Cause;
+use meter::eeprom::Torn;
+use std::collections::HashMap;
+use wire::meter::{
+    Channel, Collector, Command, CommandResult, MessageKind, MeterKeys, MeterState, Policy, Suite, packets,
+};
+
+const SUITE: Suite = Suite::Aes256GcmRekeyed;
+
+fn world(seed: u64) -> World {
+    let mut world = World::new(setup(SUITE, 2), seed);
+    world.run(3 * SECOND_NS);
+    world
+}
+
+fn keys(world: &World) -> MeterKeys {
+    world.collector.record(METER).expect("it is known").keys.clone()
+}
+
+/// Runs until both sides have this epoch's key and no other.
+fn until_epoch(world: &mut World, epoch: u32, what: &str) {
+    let limit = world.now_ns + 600 * SECOND_NS;
+    while keys(world).epoch() != epoch
+        || keys(world).has_next()
+        || u32::from(world.meter.status().epoch) != epoch
+    {
+        assert!(
+            world.now_ns < limit,
+            "{what}: epoch {} and {} instead of {epoch}, next {}, {:?}, commands {:?}",
+            keys(world).epoch(),
+            world.meter.status().epoch,
+            keys(world).has_next(),
+            world.meter.status(),
+            world.collector.commands(METER)
+        );
+        world.step(limit);
+    }
+}
+
+fn order(world: &mut World) {
+    world.collector.command(METER, Command::RenewKey).expect("there is room");
+}
+
+/// The meter is heard, and hears.
+fn is_well(world: &mut World, what: &str) {
+    (world.lost, world.doubled) = (0.0, 0.0);
+    let limit = world.now_ns + 120 * SECOND_NS;
+    while world.meter.status().waiting != 0 {
+        assert!(world.now_ns < limit, "{what}: {:?}", world.meter.status());
+        world.step(limit);
+    }
+    let (heard, answered) = (world.reports.len(), world.answers.len());
+    world.collector.command(METER, Command::ReadStatus { page: 1 }).expect("there is room");
+    let limit = world.now_ns + 300 * SECOND_NS;
+    while world.reports.len() < heard + 4 || world.answers.len() == answered {
+        let (heard, answers) = (world.reports.len() - heard, world.answers.len() - answered);
+        assert!(
+            world.now_ns < limit,
+            "{what}: {heard} reports, {answers} answers, {:?}",
+            world.meter.status()
+        );
+        world.step(limit);
+    }
+}
+
+/// A packet of a command, sealed with these keys.
+fn sealed_with(world: &mut World, keys: &MeterKeys, plaintext: &[u8; 16]) -> Vec<Vec<u8>> {
+    let m = u32::from_be_bytes(plaintext[..4].try_into().expect("4 bytes"));
+    let record = world.provision.record();
+    let own = world.collector.identity().clone();
+    let channel = Channel { meter: METER, keys, own: &own, peer: &record.public };
+    let sealed = channel.seal(MessageKind::Command, SUITE, m, plaintext, &mut world.rng);
+    packets(ADDRESS, MessageKind::Command, SUITE, METER, m, &sealed)
+}
+
+#[test]
+fn a_key_is_renewed_and_one_that_was_stolen_opens_nothing_of_before_and_after() {
+    let mut world = world(41);
+    let mut stolen = vec![keys(&world)];
+    for epoch in 1..=3 {
+        assert_eq!(world.command(Command::RenewKey).answer.outcome, CommandResult::Done);
+        until_epoch(&mut world, epoch, "without losses");
+        world.run(5 * SECOND_NS);
+        stolen.push(keys(&world));
+        // Keys that are no more are not in the memory.
+        for (of, keys) in (0..).zip(&stolen) {
+            let is_there =
+                world.meter.eeprom().keys().windows(32).any(|bytes| bytes == keys.expose_epoch_key());
+            assert_eq!(is_there, of == epoch, "the key of epoch {of} in epoch {epoch}");
+        }
+    }
+    is_well(&mut world, "after three renewals");
+    let record = world.provision.record();
+    let opened_with = |keys: &MeterKeys| {
+        let channel = Channel { meter: METER, keys, own: world.collector.identity(), peer: &record.public };
+        let opens = |accepted: &&wire::meter::Accepted| {
+            channel.open(MessageKind::Report, SUITE, &accepted.sealed).is_ok()
+        };
+        world.reports.iter().filter(opens).map(|accepted| accepted.report.n).collect::<Vec<u32>>()
+    };
+    let by_epoch: Vec<Vec<u32>> = stolen.iter().map(opened_with).collect();
+    assert!(by_epoch.iter().all(|numbers| numbers.len() > 1), "{by_epoch:?}");
+    // Each report with one of them, and numbers that go on.
+    let all: Vec<u32> = by_epoch.concat();
+    assert_eq!(all, world.reports.iter().map(|accepted| accepted.report.n).collect::<Vec<u32>>());
+    // Nor does the meter take a command with one.
+    for keys in &stolen[..3] {
+        let reboot = sealed_with(&mut world, keys, &Command::Reboot.to_bytes(0xffff_fff0));
+        assert_eq!(world.answer_to(&reboot), None);
+    }
+    assert_eq!(world.meter.status().starts, 1);
+}
+
+#[test]
+fn lost_and_doubled_packets_are_sent_again() {
+    let seed = testkit::random::seed();
+    let mut world = world(seed);
+    for epoch in 1..=3 {
+        (world.lost, world.doubled) = (0.3, 0.3);
+        order(&mut world);
+        until_epoch(&mut world, epoch, &format!("seed {seed}"));
+        is_well(&mut world, &format!("seed {seed}"));
+    }
+    let numbers: Vec<u32> = world.reports.iter().map(|accepted| accepted.report.n).collect();
+    assert!(numbers.is_sorted_by(|a, b| a < b), "seed {seed}: {numbers:?}");
+    assert_eq!(world.meter.status().lost, 0, "seed {seed}");
+}
+
+/// For each m and piece there is one content in each direction: else two messages would share a nonce.
+#[test]
+fn no_piece_has_two_contents() {
+    let seed = testkit::random::seed();
+    let mut world = world(seed);
+    (world.lost, world.doubled) = (0.3, 0.3);
+    let mut seen: HashMap<(u32, u8, u8, u8), Vec<u8>> = HashMap::new();
+    for epoch in 1..=2 {
+        (world.lost, world.doubled) = (0.3, 0.3);
+        world.sent.clear();
+        world.renewals.clear();
+        order(&mut world);
+        until_epoch(&mut world, epoch, &format!("seed {seed}"));
+        let renewals = world.sent.iter().chain(&world.renewals).filter(|packet| is_renewal(packet));
+        for packet in renewals {
+            // By m, as far as it is known: a renewal that was lost was begun anew.
+            let key = (epoch, packet[4], packet[1], packet[5]);
+            let before = seen.entry(key).or_insert_with(|| packet.clone());
+            assert_eq!(before, packet, "seed {seed}, {key:?}");
+        }
+    }
+    assert!(seen.len() >= 2 * 2 * 53, "seed {seed}: {}", seen.len());
+}
+
+/// The power fails in each byte write from the order on, torn in every way; the meter has a key that the collector has, and the renewal goes on.
+#[test]
+fn the_power_may_fail_within_every_byte_write() {
+    const TORN: [Torn; 4] = [Torn::Old, Torn::New, Torn::Value(0x5a), Torn::Unstable];
+    // Of settings, of the key, and of zeros over the one before; and of two reports whose acknowledgements come late, because the meter
+    // replies meanwhile.
+    const WRITES: u64 = 32 + 52 + 52 + 2 * 45;
+    let (mut cut, mut epochs) = (0, [0; 3]);
+    for write in 0..WRITES {
+        let torn = TORN[write as usize % 4];
+        let what = format!("byte write {write}, {torn:?}");
+        let mut world = world(1000 + write);
+        // With the first one the generator is seeded.
+        order(&mut world);
+        until_epoch(&mut world, 1, &what);
+        world.meter.eeprom_mut().cut_after(write, torn);
+        order(&mut world);
+        let limit = world.now_ns + 20 * SECOND_NS;
+        while world.now_ns < limit && !world.meter.eeprom().is_off() {
+            world.step(limit);
+        }
+        cut += u64::from(world.meter.eeprom().is_off());
+        world.cut_power(torn, SECOND_NS, Cause::PowerOn);
+        world.until_it_listens();
+        epochs[usize::from(world.meter.status().epoch)] += 1;
+        is_well(&mut world, &what);
+        // Again, and within the record that the start writes.
+        world.cut_power(torn, SECOND_NS, Cause::PowerOn);
+        world.meter.eeprom_mut().cut_after(write % 200, torn);
+        let limit = world.now_ns + 3 * SECOND_NS;
+        while world.now_ns < limit && !world.meter.eeprom().is_off() {
+            world.step(limit);
+        }
+        world.cut_power(torn, SECOND_NS, Cause::PowerOn);
+        is_well(&mut world, &what);
+        order(&mut world);
+        let limit = world.now_ns + 300 * SECOND_NS;
+        while keys(&world).epoch() < 2 || keys(&world).has_next() {
+            assert!(world.now_ns < limit, "{what}: {:?}", world.meter.status());
+            world.step(limit);
+        }
+        is_well(&mut world, &what);
+        assert_eq!(u32::from(world.meter.status().epoch), keys(&world).epoch(), "{what}");
+    }
+    // By then there is nothing more to write in some.
+    assert!(cut > 136 && epochs[0] == 0 && epochs[1] > 80 && epochs[2] > 50, "{cut} cuts, {epochs:?}");
+}
+
+/// A collector that begins anew, with what was durable, at any time.
+#[test]
+fn the_collector_may_begin_anew_at_any_time() {
+    let seed = testkit::random::seed();
+    for round in 0..60 {
+        let what = format!("seed {seed}, round {round}");
+        let mut world = world(seed.wrapping_add(round));
+        order(&mut world);
+        let for_ns = world.chance.u64(..3 * SECOND_NS);
+        world.run(for_ns);
+        let (record, state) =
+            (world.collector.record(METER).expect("known").clone(), world.collector.state(METER));
+        let identity = world.collector.identity().clone();
+        world.collector = Collector::new(identity, Policy { set_time: false, ..Policy::default() });
+        let state: MeterState = state.expect("known");
+        world.collector.add(record, state).expect("the only one");
+        is_well(&mut world, &what);
+        // What was begun comes to its end, or is ordered again.
+        world.run(60 * SECOND_NS);
+        if keys(&world).epoch() == 0 {
+            order(&mut world);
+        }
+        until_epoch(&mut world, 1, &what);
+        is_well(&mut world, &what);
+    }
+}
+
+/// Who records and plays again, mixes pieces of several renewals, and changes bits.
+#[test]
+fn what_an_attacker_sends_renews_nothing() {
+    let seed = testkit::random::seed();
+    let mut world = world(seed);
+    for epoch in 1..=2 {
+        order(&mut world);
+        until_epoch(&mut world, epoch, "without losses");
+        world.run(3 * SECOND_NS);
+    }
+    let (old, sent) = (world.renewals.clone(), world.meter.status().epoch);
+    let commands = world.commanded.concat();
+    let before = keys(&world);
+    for packet in old.iter().chain(&commands) {
+        world.until_it_is_still();
+        world.whisper(packet);
+    }
+    // While another renewal is under way.
+    order(&mut world);
+    world.run(SECOND_NS / 2);
+    for _ in 0..400 {
+        let mut packet = world.chance.choice(&old).expect("some").clone();
+        let at = world.chance.usize(4..packet.len());
+        packet[at] ^= 1 << world.chance.u8(..8);
+        world.until_it_is_still();
+        world.whisper(&packet);
+    }
+    assert_eq!((world.meter.status().epoch, keys(&world) == before || keys(&world).has_next()), (sent, true));
+    until_epoch(&mut world, 3, &format!("seed {seed}"));
+    is_well(&mut world, &format!("seed {seed}"));
+}
+
+/// With a report in the journal the next key is not taken: it would not be opened any more.
+#[test]
+fn reports_that_wait_are_delivered_before_the_next_key_is_taken() {
+    let mut world = world(47);
+    order(&mut world);
+    // The collector's acknowledgements are lost from when it has the next key on.
+    let limit = world.now_ns + 60 * SECOND_NS;
+    while !keys(&world).has_next() {
+        assert!(world.now_ns < limit);
+        world.step(limit);
+    }
+    world.deaf = true;
+    world.run(10 * SECOND_NS);
+    assert!(world.meter.status().waiting > 2, "{:?}", world.meter.status());
+    let recorded = sealed_next(&mut world);
+    world.until_it_is_still();
+    recorded.iter().for_each(|packet| world.whisper(packet));
+    world.run(SECOND_NS);
+    assert_eq!(world.meter.status().epoch, 0, "it was taken with a journal that is not empty");
+    world.deaf = false;
+    until_epoch(&mut world, 1, "once it is heard");
+    is_well(&mut world, "once it is heard");
+    assert_eq!(world.meter.status().lost, 0);
+}
+
+/// A command with the next key, as the collector would send it.
+fn sealed_next(world: &mut World) -> Vec<Vec<u8>> {
+    let next = keys(world).next_epoch().expect("it has one");
+    sealed_with(world, &next, &Command::ReadStatus { page: 0 }.to_bytes(0xfff0_0000))
+}
+
+#[test]
+fn another_suite_has_no_key_to_renew() {
+    let mut world = World::new(setup(Suite::Aes128Gcm, 2), 48);
+    assert_eq!(world.command(Command::RenewKey).answer.outcome, CommandResult::OutOfRange);
+    // From there and back the key is as it was.
+    world.command(Command::Configure { interval_s: 2, suite: SUITE });
+    order(&mut world);
+    until_epoch(&mut world, 1, "after a change of suite");
+    world.command(Command::Configure { interval_s: 2, suite: Suite::Ecies });
+    world.run(5 * SECOND_NS);
+    world.command(Command::Configure { interval_s: 2, suite: SUITE });
+    is_well(&mut world, "back");
+    assert_eq!((world.meter.status().epoch, keys(&world).epoch()), (1, 1));
+}

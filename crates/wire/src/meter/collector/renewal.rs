@@ -1,0 +1,176 @@
+//! The renewal of a meter's key, piece by piece: docs/protocol.md, "Renewal of the key".
+//!
+//! Its secrets are in memory alone: after a restart it is begun anew. The next key is durable before the meter is asked to take it, and the one
+//! before is kept until the meter has shown that it did.
+
+use super::commands::Order;
+use super::session::Session;
+use super::{Due, Policy, Rejection, Transmission};
+use crate::meter::renewal::{Initiator, OFFER_PIECES, PIECES, RenewalPacket};
+use crate::meter::{Address, Command, Identity, MessageKind, MeterKeys, MeterRecord, Suite};
+use rand_core::CryptoRng;
+use std::sync::Arc;
+
+/// After so many packets without a reply the meter has begun anew, or does not seal like that any more: the renewal is begun anew, too.
+const MOST_ATTEMPTS: u32 = 12;
+/// Each attempt waits twice as long as the one before, so often.
+const MOST_DOUBLINGS: u32 = 3;
+/// How long after an answer with the present key the meter is asked again to take the next one.
+const PROVE_AGAIN_MS: u64 = 5_000;
+/// After so many such answers the meter has lost the next key, which it has in RAM alone: the renewal is begun anew.
+const MOST_PROOFS: u32 = 6;
+
+/// One under way.
+#[derive(Debug)]
+pub(super) struct Renewal {
+    /// Of the command that began it.
+    m: u32,
+    /// Made with the first packet.
+    initiator: Option<Box<Initiator>>,
+    response: Vec<u8>,
+    /// The piece that is sent or asked for.
+    index: u8,
+    attempts: u32,
+    next_ms: u64,
+}
+
+/// What is known of a meter's keys that need not survive the collector.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    /// They are not durable yet.
+    changed: bool,
+    renewal: Option<Renewal>,
+    prove_at_ms: u64,
+    proofs: u32,
+}
+
+impl Session {
+    /// Whether a key is being renewed, or has to be kept.
+    pub(super) fn has_renewal(&self) -> bool {
+        self.keys.changed || self.keys.renewal.is_some() || self.record.keys.has_next()
+    }
+
+    pub(super) fn renewal_due_ms(&self) -> Option<u64> {
+        if self.keys.changed {
+            return Some(0);
+        }
+        let renewal = self.keys.renewal.as_ref().map(|renewal| renewal.next_ms);
+        renewal.or_else(|| self.record.keys.has_next().then_some(self.keys.prove_at_ms))
+    }
+
+    pub(super) fn keys_saved(&mut self, saved: &MeterKeys) {
+        self.keys.changed &= self.record.keys != *saved;
+    }
+
+    /// The meter has begun a renewal with this command. It has forgotten the next key that an earlier one gave.
+    pub(super) fn renewal_begun(&mut self, m: u32) {
+        if self.record.keys.has_next() {
+            self.set_keys(self.record.keys.with_next(None));
+        }
+        let renewal = Renewal { m, initiator: None, response: Vec::new(), index: 0, attempts: 0, next_ms: 0 };
+        self.keys.renewal = Some(renewal);
+    }
+
+    /// Something of the meter came that is sealed with the next key: the present one is no more.
+    pub(super) fn next_key_shown(&mut self) {
+        if let Some(keys) = self.record.keys.next_epoch() {
+            self.set_keys(keys);
+            self.keys.renewal = None;
+        }
+    }
+
+    /// An answer came that is sealed with the present key, while there is a next one. A meter with reports waiting has not taken that on
+    /// purpose.
+    pub(super) fn next_key_not_taken(&mut self, reports_wait: bool, now_ms: u64) {
+        self.keys.prove_at_ms = now_ms + PROVE_AGAIN_MS;
+        self.keys.proofs += u32::from(!reports_wait);
+    }
+
+    fn set_keys(&mut self, keys: MeterKeys) {
+        self.record = Arc::new(MeterRecord { keys, ..MeterRecord::clone(&self.record) });
+        self.keys.changed = true;
+        self.forget_sealed();
+        (self.keys.prove_at_ms, self.keys.proofs) = (0, 0);
+    }
+
+    /// Keys that have to be kept, before all else.
+    pub(super) fn keys_due(&self) -> Option<Due> {
+        self.keys.changed.then(|| Due::SaveKeys(Box::new(MeterRecord::clone(&self.record))))
+    }
+
+    /// Orders what a renewal needs next: a proof that the meter has the next key, or another renewal.
+    pub(super) fn order_for_renewal(&mut self, now_ms: u64) {
+        let is_lost = |renewal: &Renewal| renewal.attempts >= MOST_ATTEMPTS && renewal.next_ms <= now_ms;
+        if self.keys.renewal.as_ref().is_some_and(is_lost) {
+            self.keys.renewal = None;
+            self.order_first(Order::Command(Command::RenewKey));
+        } else if self.record.keys.has_next() && self.keys.prove_at_ms <= now_ms && !self.has_commands() {
+            let is_lost = self.keys.proofs >= MOST_PROOFS;
+            self.order_first(if is_lost { Order::Command(Command::RenewKey) } else { Order::LookAtTime });
+        }
+    }
+
+    /// The packet of a renewal that is due.
+    pub(super) fn renewal_due(
+        &mut self,
+        own: &Identity,
+        policy: &Policy,
+        now_ms: u64,
+        rng: &mut impl CryptoRng,
+    ) -> Option<Transmission> {
+        let mut renewal = self.keys.renewal.take_if(|renewal| renewal.next_ms <= now_ms)?;
+        let initiator = renewal.initiator.get_or_insert_with(|| Box::new(Initiator::generate(rng)));
+        let addresses = self.state.addresses();
+        let address = addresses[renewal.attempts as usize % addresses.len()];
+        let packet = self.channel(own).renewal_packet(
+            MessageKind::Command,
+            (address.radio, address.name),
+            renewal.m,
+            renewal.index,
+            &initiator.data(renewal.index),
+        );
+        let wait_ms = policy.answer_within_ms[usize::from(Suite::Aes256GcmRekeyed.code())].max(1)
+            << renewal.attempts.min(MOST_DOUBLINGS);
+        renewal.next_ms = now_ms + wait_ms + u64::from(rng.next_u32()) * (wait_ms / 2) / u64::from(u32::MAX);
+        renewal.attempts += 1;
+        self.keys.renewal = Some(renewal);
+        Some(Transmission { meter: self.state.meter, packets: vec![packet] })
+    }
+
+    /// A packet of a renewal came in the meter's name.
+    pub(super) fn renewal_reply(
+        &mut self,
+        packet: &RenewalPacket<'_>,
+        own: &Identity,
+    ) -> Result<(), Rejection> {
+        let is_there =
+            |address: &Address| (address.name, address.collector) == (packet.meter, packet.address);
+        if !self.state.addresses().iter().any(is_there) {
+            return Err(Rejection::Address);
+        }
+        let is_asked =
+            |renewal: &mut Renewal| renewal.index == packet.index && renewal.m as u8 == packet.number_lsb;
+        let mut renewal = self.keys.renewal.take_if(is_asked).ok_or(Rejection::NoCommand)?;
+        let Ok(data) = self.channel(own).open_renewal_packet(packet, renewal.m) else {
+            self.keys.renewal = Some(renewal);
+            return Err(Rejection::NotAuthentic);
+        };
+        if renewal.index >= OFFER_PIECES {
+            renewal.response.extend(data);
+        }
+        renewal.index += 1;
+        (renewal.attempts, renewal.next_ms) = (0, 0);
+        if renewal.index < PIECES {
+            self.keys.renewal = Some(renewal);
+            return Ok(());
+        }
+        let response = renewal.response.as_slice().try_into();
+        let next = match (&renewal.initiator, response) {
+            (Some(initiator), Ok(response)) => initiator.agree(&self.channel(own), renewal.m, response),
+            _ => return Err(Rejection::NotAuthentic),
+        };
+        let next = next.map_err(|_| Rejection::NotAuthentic)?;
+        self.set_keys(self.record.keys.with_next(Some(next)));
+        Ok(())
+    }
+}
