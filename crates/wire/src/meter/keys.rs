@@ -151,7 +151,8 @@ impl<'de> Deserialize<'de> for PublicKey {
 pub struct MeterKeys {
     pub(super) key128: Zeroizing<[u8; 16]>,
     pub(super) key256: Zeroizing<[u8; 32]>,
-    renewed: Renewed,
+    /// `None` of most meters, of which there are very many.
+    renewed: Option<Box<Renewed>>,
 }
 
 /// The keys of [`super::Suite::Aes256GcmRekeyed`].
@@ -168,11 +169,7 @@ impl MeterKeys {
     /// `key128` and `key256`.
     #[must_use]
     pub fn new(key128: [u8; 16], key256: [u8; 32]) -> MeterKeys {
-        MeterKeys {
-            key128: Zeroizing::new(key128),
-            key256: Zeroizing::new(key256),
-            renewed: Renewed::default(),
-        }
+        MeterKeys { key128: Zeroizing::new(key128), key256: Zeroizing::new(key256), renewed: None }
     }
 
     /// Generates both keys.
@@ -193,32 +190,36 @@ impl MeterKeys {
     /// How often the key of [`super::Suite::Aes256GcmRekeyed`] was renewed.
     #[must_use]
     pub fn epoch(&self) -> u32 {
-        self.renewed.epoch
+        self.renewed.as_ref().map_or(0, |renewed| renewed.epoch)
     }
 
     /// That key.
     #[must_use]
     pub fn expose_epoch_key(&self) -> &[u8; 32] {
-        self.renewed.key.as_ref().unwrap_or(&self.key256)
+        self.renewed.as_ref().and_then(|renewed| renewed.key.as_ref()).unwrap_or(&self.key256)
     }
 
     /// Whether the meter may have the next epoch's key.
     #[must_use]
     pub fn has_next(&self) -> bool {
-        self.renewed.next.is_some()
+        self.renewed.as_ref().is_some_and(|renewed| renewed.next.is_some())
     }
 
     /// The same with a key for the next epoch, or without one.
     pub(super) fn with_next(&self, next: Option<Zeroizing<[u8; 32]>>) -> MeterKeys {
-        MeterKeys { renewed: Renewed { next, ..self.renewed.clone() }, ..self.clone() }
+        let mut renewed = self.renewed.clone().unwrap_or_default();
+        renewed.next = next;
+        let is_any = renewed.epoch > 0 || renewed.next.is_some();
+        MeterKeys { renewed: is_any.then_some(renewed), ..self.clone() }
     }
 
     /// The keys in the next epoch, where its key is known.
     #[must_use]
     pub fn next_epoch(&self) -> Option<MeterKeys> {
-        let key = self.renewed.next.clone()?;
-        let renewed = Renewed { epoch: self.renewed.epoch.checked_add(1)?, key: Some(key), next: None };
-        Some(MeterKeys { renewed, ..self.clone() })
+        let before = self.renewed.as_ref()?;
+        let (epoch, key) = (before.epoch.checked_add(1)?, before.next.clone()?);
+        let renewed = Renewed { epoch, key: Some(key), next: None };
+        Some(MeterKeys { renewed: Some(Box::new(renewed)), ..self.clone() })
     }
 }
 
@@ -237,7 +238,7 @@ const NEVER_RENEWED: usize = 48;
 /// was renewed, or is being renewed, the epoch's number and key behind them, and the next epoch's key.
 impl Serialize for MeterKeys {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Renewed { epoch, key, next } = &self.renewed;
+        let Renewed { epoch, key, next } = self.renewed.as_deref().cloned().unwrap_or_default();
         let mut all = Zeroizing::new([0; KEYS]);
         all[..16].copy_from_slice(&self.key128[..]);
         all[16..48].copy_from_slice(&self.key256[..]);
@@ -268,9 +269,9 @@ impl<'de> Deserialize<'de> for MeterKeys {
             Some(key)
         };
         if let Some(epoch) = all.get(48..52) {
-            keys.renewed.epoch = super::Fields(epoch).u32();
-            keys.renewed.key = key(52).filter(|_| keys.renewed.epoch > 0);
-            keys.renewed.next = key(84);
+            let epoch = super::Fields(epoch).u32();
+            let renewed = Renewed { epoch, key: key(52).filter(|_| epoch > 0), next: key(84) };
+            keys.renewed = Some(Box::new(renewed));
         }
         Ok(keys)
     }

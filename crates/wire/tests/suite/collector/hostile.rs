@@ -94,7 +94,7 @@ fn attack(count: usize, seed: u64) {
         }
     }
     let kept_back: HashSet<Vec<u8>> = messages.iter().flatten().cloned().collect();
-    assert_eq!(kept_back.len(), 5 + 3 * (1 + 1 + 2 + 3 + 1));
+    assert_eq!(kept_back.len(), 6 + 3 * (1 + 1 + 2 + 3 + 1 + 1));
     let mut material: Vec<Vec<u8>> = heard.iter().chain(&kept_back).cloned().collect();
     // The set's order is not the seed's.
     material.sort();

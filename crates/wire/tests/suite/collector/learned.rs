@@ -524,13 +524,13 @@ fn withdrawn_changes_are_remembered_up_to_a_bound() {
         collector.withdraw(1, ticket).expect("under way");
     }
     let state = collector.state(1).expect("there");
-    assert_eq!((state.addresses().len(), state.suites().len()), (8, 6));
-    // 48 ways, of which the meter understands one.
+    assert_eq!((state.addresses().len(), state.suites().len()), (8, 7));
+    // 56 ways, of which the meter understands one.
     let meter = &mut meters[0];
     (meter.address.name, meter.address.radio, meter.suite) = (119, 0x50, Suite::EciesEcdsa);
     collector.command(1, Command::Reboot).expect("queued");
     let mut now_ms = NOW_MS;
-    let taken = (0..48).find_map(|_| {
+    let taken = (0..56).find_map(|_| {
         let sent = one(due(&mut collector, now_ms, rng));
         now_ms = collector.next_due_ms().expect("again");
         meter.hear(&sent)
