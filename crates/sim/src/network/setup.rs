@@ -280,6 +280,7 @@ fn outcome(scenario: &NetworkScenario, mut network: Network, wall_s: f64) -> Net
         attacks: Attacks {
             sent: simulation.attacker.as_ref().map(sent).unwrap_or_default(),
             accepted_unprotected: simulation.recorder.unprotected,
+            times_late: simulation.recorder.times_late,
         },
     }
 }
