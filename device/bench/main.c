@@ -28,6 +28,12 @@ static ws_drbg random;
 #define WS_BENCH_CAPACITY 32
 #define WS_BENCH_OUTPUT_CAPACITY 64
 #define WS_BENCH_AAD_CAPACITY 4
+#elif defined(WS_P256_ML_KEM_512_H)
+/* A salt and a private key; an offer; a private key, or a response and what is shared. */
+#define WS_BENCH_KEY_CAPACITY (32 + WS_P256_ML_KEM_512_PRIVATE_KEY)
+#define WS_BENCH_CAPACITY WS_P256_ML_KEM_512_OFFER
+#define WS_BENCH_OUTPUT_CAPACITY WS_P256_ML_KEM_512_PRIVATE_KEY
+#define WS_BENCH_AAD_CAPACITY 16
 #elif defined(WS_ML_KEM_H)
 /* The longest key of the parameter sets that fit, ciphertext, and both keys of a pair. */
 #if WS_RAM_SIZE < 12288

@@ -22,7 +22,8 @@
 #define WS_ML_KEM_768_PRIVATE_KEY 2400
 #define WS_ML_KEM_768_CIPHERTEXT 1088
 
-/* Makes a key pair, algorithm 16. in: d, z: random and secret. out: public_key; private_key. Nothing may overlap them. */
+/* Makes a key pair, algorithm 16. in: d, z: random and secret. out: public_key; private_key. Nothing may overlap them, but that public_key
+ * may be where it stands in private_key, behind the first 768 bytes (ML-KEM-768: 1152). */
 void ws_ml_kem_512_keygen(const uint8_t d[32], const uint8_t z[32], uint8_t public_key[WS_ML_KEM_512_PUBLIC_KEY],
                           uint8_t private_key[WS_ML_KEM_512_PRIVATE_KEY]);
 void ws_ml_kem_768_keygen(const uint8_t d[32], const uint8_t z[32], uint8_t public_key[WS_ML_KEM_768_PUBLIC_KEY],

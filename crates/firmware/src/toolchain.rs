@@ -48,11 +48,12 @@ impl Toolchain {
 pub const PUBLIC_KEY: &str = "public-key";
 
 /// The sets of `device/ops.toml` that are not built without optimisation.
-const OPTIMISED: [&str; 10] = [
+const OPTIMISED: [&str; 11] = [
     "chacha20",
     "ml-kem-512",
     "ml-kem-512-pieces",
     "ml-kem-768",
+    "p256-ml-kem-512",
     "ml-dsa-44",
     "ml-dsa-44-verify",
     "hash-based",

@@ -5,6 +5,7 @@ mod chacha20_poly1305;
 pub mod curve;
 pub mod drbg;
 pub mod field;
+pub mod hybrid;
 pub mod lms;
 pub mod ml_dsa;
 pub mod ml_kem;
@@ -66,6 +67,9 @@ pub fn random_case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
         return Ok(case);
     }
     if let Some(case) = ml_dsa::case(name, bytes, rng)? {
+        return Ok(case);
+    }
+    if let Some(case) = hybrid::case(name, rng)? {
         return Ok(case);
     }
     if let Some(case) = ml_kem::case(name, rng) {

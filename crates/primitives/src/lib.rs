@@ -8,6 +8,7 @@ mod derivation;
 mod drbg;
 pub mod ecies;
 pub mod entropy;
+pub mod hybrid;
 pub mod lms;
 pub mod ml_dsa;
 pub mod ml_kem;

@@ -26,7 +26,7 @@ pub fn x963_kdf(z: &[u8], info: &[u8], bytes: usize) -> Vec<u8> {
     out
 }
 
-fn hmac(key: &[u8], pieces: &[&[u8]]) -> Vec<u8> {
+pub(super) fn hmac(key: &[u8], pieces: &[&[u8]]) -> Vec<u8> {
     // HMAC takes keys of any length.
     let Ok(mut mac) = <Hmac<Sha256> as Mac>::new_from_slice(key) else { return Vec::new() };
     for piece in pieces {

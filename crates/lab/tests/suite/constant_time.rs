@@ -370,6 +370,14 @@ fn ml_kem(target: &str) {
     assert_constant(&request(target, &["ml-kem-*"], &["small", "fast"], 2));
 }
 
+/// The key agreement as a whole: its parts are checked in all variants.
+#[test]
+fn hybrid() {
+    for target in ["atmega2560", "msp430f5438a", "stm32f051", "stm32f407"] {
+        assert_constant(&request(target, &["p256-ml-kem-512-*"], &["fast"], 1));
+    }
+}
+
 /// Each compiler makes it of the same C, of which clang for the MSP430 made branches once.
 #[test]
 fn x25519() {

@@ -10,9 +10,9 @@ use lab::operations::{Catalogue, Operation};
 use lab::reference::Case;
 use lab::reference::curve::{Curve, agreement_case, generation_case, signing_case, x25519_case};
 use lab::reference::drbg::{Drbg, HmacDrbg, SEED_BYTES};
-use lab::reference::ml_kem;
 use lab::reference::sealing::{Seal, Sealed, seal, x963_kdf};
 use lab::reference::symmetric::{block_case, expand};
+use lab::reference::{hybrid, ml_kem};
 use lab::target::{Target, Workspace};
 use mcu::MemoryKind;
 use num_bigint::BigUint;
@@ -240,6 +240,44 @@ const ML_KEM: [&str; 4] = [
 /// Those of a target that has room for them, too.
 const ML_DSA: [&str; 2] = ["ml-dsa-44-keygen", "ml-dsa-44-sign"];
 
+/// Those of a target that has room for them, too.
+const HYBRID: [&str; 3] = ["p256-ml-kem-512-keygen", "p256-ml-kem-512-respond", "p256-ml-kem-512-agree"];
+
+/// A run of one of the hybrid agreement.
+fn hybrid_run(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {
+    let mut secrets = Secrets::default();
+    let (own, other) = (random(SEED_BYTES, rng), random(SEED_BYTES, rng));
+    let (salt, info) = (random(32, rng), random(16, rng));
+    let good = "good keys";
+    if operation == "p256-ml-kem-512-keygen" {
+        let (private_key, seeds) = hybrid::keys(&own).expect(good);
+        secrets.generator(&own, 40);
+        secrets.scalar("the private key", &private_key[..32], Curve::P256);
+        secrets.bytes("d and z", &seeds);
+        secrets.noise(&noise::seeds(&[&seeds[..32], &[2]])[32..], 4);
+        return (hybrid::keygen_case(own, private_key), secrets);
+    }
+    let responds = operation == "p256-ml-kem-512-respond";
+    let seeds = if responds { [&*other, &own] } else { [&*own, &other] };
+    let made = hybrid::agreement(seeds, &salt, &info).expect(good);
+    secrets.shared(&made.secrets[..32]);
+    secrets.bytes("T", &made.secrets[32..]);
+    secrets.mac_key("the key-derivation key", &hybrid::extracted(&made.secrets, &salt));
+    secrets.mac_key("the salt", &salt);
+    secrets.bytes("the key", &made.key);
+    secrets.bytes("m", &made.m);
+    secrets.noise(&noise::seeds(&[&made.m, &noise::hash(&made.offer[64..])])[32..], 5);
+    let case = if responds {
+        secrets.generator(&own, 40);
+        secrets.scalar("the ephemeral key", &made.ephemeral, Curve::P256);
+        hybrid::respond_case(&made, &own, &salt, info)
+    } else {
+        secrets.scalar("the private key", &made.private_key[..32], Curve::P256);
+        hybrid::agree_case(&made, &salt, info)
+    };
+    (case, secrets)
+}
+
 /// A run of one of ML-KEM.
 fn ml_kem_run(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {
     let mut secrets = Secrets::default();
@@ -414,8 +452,10 @@ fn check(target: &str) {
     let here = |names: &[&str]| operations.iter().filter(|operation| of(names, operation)).count();
     assert_eq!(here(&OPERATIONS), OPERATIONS.len(), "{} has the operations", target.name());
     assert_ne!(here(&ML_KEM), 0, "{} has some of ML-KEM", target.name());
-    operations
-        .retain(|operation| of(&OPERATIONS, operation) || of(&ML_KEM, operation) || of(&ML_DSA, operation));
+    operations.retain(|operation| {
+        let sets: [&[&str]; 4] = [&OPERATIONS, &ML_KEM, &ML_DSA, &HYBRID];
+        sets.iter().any(|names| of(names, operation))
+    });
     let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
     let build = firmware::build(&workspace.source(&target, &point).expect("a toolchain"), "fast", &names)
         .expect("the firmware builds");
@@ -427,6 +467,8 @@ fn check(target: &str) {
         let name = operation.name.as_str();
         let (case, secrets) = if ML_KEM.contains(&name) {
             ml_kem_run(name, &mut rng)
+        } else if HYBRID.contains(&name) {
+            hybrid_run(name, &mut rng)
         } else if ML_DSA.contains(&name) {
             ml_dsa::run(name, &mut rng)
         } else {
