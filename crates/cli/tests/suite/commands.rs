@@ -39,6 +39,7 @@ fn help_lists_all_commands_in_one_place() {
         "reproduce",
         "plan",
         "simulate",
+        "firmware",
         "completions",
         "man",
         "collect",
