@@ -87,8 +87,31 @@ $(DRIVER_OBJECTS): WIRING := $(BOARD_FLAGS)
 $(DRIVER_OBJECTS): $(B)/obj/wiring
 endif
 
+# The bootloader, and of it what an application reports in with (boot/boot.h); a program that is linked for one of its slots.
+BOOT_PARTS := $(if $(shell grep -l '^\#include ".*boot/boot\.h"$$' $(wildcard $(APP)/*.[ch])),confirm journal)
+ifneq ($(filter boot,$(APP))$(BOOT_PARTS)$(SLOT),)
+ifeq ($(BOOT_PORT),)
+$(error APP=$(APP) $(addprefix SLOT=,$(SLOT)) is not known for $(TARGET): there is no bootloader for it; there are: \
+	$(patsubst ports/%,%,$(wildcard ports/*/boot/*)))
+endif
+ifeq ($(APP),boot)
+BOOT_CLOCK := $(shell sed -n 's/^\#define WS_BOOT_CLOCK_HZ //p' $(BOOT_PORT)/layout.h)
+BOOT_DEFINES := -DWS_BOOTLOADER
+BOOT_FILES := $(wildcard $(BOOT_PORT)/*.c $(BOOT_PORT)/*.S)
+BOOT_KEY_FILE := $(if $(BOOT_KEY),$(abspath $(BOOT_KEY)))
+else
+BOOT_DEFINES := $(if $(SLOT),-DWS_SLOT=$(if $(filter a,$(SLOT)),0,1))
+BOOT_FILES := $(if $(BOOT_PARTS),$(BOOT_PORT)/flash.c)
+endif
+BOOT_DEFINES += -I$(BOOT_PORT)
+PARTS += $(BOOT_PARTS:%=$(B)/obj/boot/parts/%.o) $(patsubst ports/%,$(B)/obj/ports/%.o,$(BOOT_FILES))
+$(B)/obj/boot/%.o $(B)/obj/ports/%.o: PORT_CFLAGS += -I$(BOOT_PORT)
+$(B)/obj/$(BOOT_PORT)/key.S.o: FLAGS += $(if $(BOOT_KEY_FILE),-DWS_BOOT_KEY='"$(BOOT_KEY_FILE)"')
+$(B)/obj/$(BOOT_PORT)/key.S.o: $(BOOT_KEY_FILE)
+endif
+
 PROGRAMS := $(WANTED:%=$(B)/%.elf)
-SETTINGS := $(CFLAGS) | $(SUITES_FLAGS) | $(OPTIMISE_$(VARIANT)) | $(CALLERS) | $(MEMORIES) | $(LINK_FLAGS) | $(LIBRARY) $(RUNTIME)
+SETTINGS := $(CFLAGS) | $(SUITES_FLAGS) | $(OPTIMISE_$(VARIANT)) | $(CALLERS) | $(MEMORIES) | $(BOOT_DEFINES) $(BOOT_KEY_FILE) | $(LINK_FLAGS) | $(LIBRARY) $(RUNTIME)
 
 $(B)/obj/crypto/%.o: crypto/%.c $(B)/obj/settings
 	@mkdir -p $(@D)
@@ -128,8 +151,14 @@ $(B)/obj/$(APP)/parts/%.o: $(APP)/%.c $(B)/obj/settings
 	@mkdir -p $(@D)
 	$(CC) $(PORT_CFLAGS:-O2=$(SMALLEST)) -MMD -MP -c $< -o $@
 
+ifneq ($(BOOT_PARTS),)
+$(B)/obj/boot/parts/%.o: boot/%.c $(B)/obj/settings
+	@mkdir -p $(@D)
+	$(CC) $(PORT_CFLAGS:-O2=$(SMALLEST)) -MMD -MP -c $< -o $@
+endif
+
 $(B)/obj/device.ld: $(PORT)/device.ld.in $(B)/obj/settings
-	$(CC) $(TOOLCHAIN_flags) -E -P -undef -x c $(MEMORIES) $< -o $@
+	$(CC) $(TOOLCHAIN_flags) -E -P -undef -x c $(MEMORIES) $(BOOT_DEFINES) $< -o $@
 
 $(PROGRAMS): $(B)/%.elf: $(B)/obj/$(APP)/%.o $(PARTS) $(LIBRARY) $(RUNTIME) $(B)/obj/device.ld
 	$(LINK)

@@ -11,6 +11,7 @@ mod shell;
 #[cfg(feature = "simulator")]
 mod simulate;
 mod traces;
+mod update;
 
 use crate::compare::CompareArgs;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -53,6 +54,13 @@ struct Cli {
 enum Command {
     #[command(flatten)]
     Project(Box<ProjectCommand>),
+    /// Firmware images for a bootloader: make keys, sign, verify, send
+    #[command(
+        subcommand,
+        after_help = "docs/firmware-update.md says what the bootloader does.\n\n\
+                      Example: wattseal firmware keygen maker.key"
+    )]
+    Firmware(update::FirmwareCommand),
     #[command(flatten)]
     Shell(shell::ShellCommand),
 }
@@ -261,6 +269,7 @@ pub fn run(line: Vec<OsString>) -> ExitCode {
         Command::Project(command) => {
             project().and_then(|workspace| perform(workspace.cached_in(command.cache()), *command))
         }
+        Command::Firmware(command) => return output::end(update::perform(command, project)),
         Command::Shell(command) => {
             shell::perform(command, with_all_listed(Cli::command())).map(|answer| output::end(Ok(answer)))
         }

@@ -199,16 +199,20 @@ mod tests {
         };
         let first = drawn(&mut chaos, begun);
         assert_eq!((of(&first, Kind::Nats), of(&first, Kind::Postgres)), (0, 0), "they were not up for long");
+        assert_eq!(of(&first, Kind::Routes), 0, "nor these");
         assert_eq!((of(&first, Kind::Worker), of(&first, Kind::Gateway)), (4, 4));
         let later = begun + Duration::from_secs(60);
         let all = drawn(&mut chaos, later);
         assert_eq!((of(&all, Kind::Nats), of(&all, Kind::Worker)), (6, 4));
         assert_eq!((of(&all, Kind::ToNats), of(&all, Kind::ToPostgres)), (15, 9));
+        assert_eq!(of(&all, Kind::Routes), 21);
         assert_eq!(of(&all, Kind::Postgres), 3, "the primary alone: {all:?}");
         chaos.set(PartId { kind: Kind::Nats, index: 2 }, State::Harmed(Harm::Kill, later));
         chaos.set(PartId { kind: Kind::Postgres, index: 0 }, State::Begins);
         chaos.set(PartId { kind: Kind::Worker, index: 0 }, State::Harmed(Harm::Pause, later));
+        chaos.set(PartId { kind: Kind::Routes, index: 6 }, State::Harmed(Harm::Break, later));
         let left = drawn(&mut chaos, later);
+        assert_eq!(of(&left, Kind::Routes), 0, "one after the other: {left:?}");
         assert_eq!((of(&left, Kind::Nats), of(&left, Kind::Postgres)), (0, 0), "{left:?}");
         assert_eq!(of(&left, Kind::Worker), 2, "the other one");
     }

@@ -1,18 +1,21 @@
 //! What the meters sent and heard, compared with what the database has.
 
 use crate::ClusterError;
+use crate::firmware::record::{MeterLog, OnAir, unix_s};
 use crate::machines::Machines;
 use crate::meters::{METERS_EPOCH_S, Meter, Sent};
 use crate::orders::Given;
+use crate::report::FirmwareRow;
 use serde::Serialize;
 use std::collections::HashMap;
-use wire::meter::{Command, MeterId};
+use std::ops::RangeInclusive;
+use wire::meter::{Command, Content, Measurement, MeterId};
 
 /// Of each kind of trouble so many are told one by one.
 const TOLD: usize = 10;
 
 /// What came of the comparison.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Checked {
     /// Readings whose acknowledgement a meter heard, all of which were looked for.
     pub acknowledged: u64,
@@ -28,6 +31,8 @@ pub struct Checked {
     /// Commands that meters did, and those that one did more than once.
     pub commands_done: u64,
     pub commands_twice: u64,
+    /// Meters with their firmware, whose readings are among those above.
+    pub firmware_meters: Vec<FirmwareRow>,
     /// What is wrong, the first few of each kind.
     pub wrong: Vec<String>,
 }
@@ -45,9 +50,45 @@ impl Checked {
 /// A row of the database: when, watts, tenths of watt-hours.
 type Row = (i64, i64, i64);
 
+/// A reading, as it has to be there.
+struct Expected {
+    n: u32,
+    is_acknowledged: bool,
+    /// A meter whose clock is not set leaves the time to the collector.
+    at_s: RangeInclusive<i64>,
+    power_w: i64,
+    energy_dwh: i64,
+}
+
+impl Expected {
+    fn new(n: u32, measurement: &Measurement, is_acknowledged: bool) -> Expected {
+        let at_s = i64::from(measurement.time_s) + METERS_EPOCH_S as i64;
+        let (power_w, energy_dwh) = (measurement.power_w.into(), measurement.energy_dwh.into());
+        Expected { n, is_acknowledged, at_s: at_s..=at_s, power_w, energy_dwh }
+    }
+
+    /// Of a report that was on the air; nothing where it is no measurement.
+    fn on_air(n: u32, on_air: &OnAir, now_s: i64) -> Option<Expected> {
+        let Content::Measurement(measurement) = on_air.report.content else { return None };
+        let expected = Expected::new(n, &measurement, on_air.acknowledged_s.is_some());
+        // The collector's clock is this one; its seconds begin as these.
+        let heard_s = on_air.first_s..=on_air.acknowledged_s.unwrap_or(now_s);
+        Some(if on_air.report.time_set { expected } else { Expected { at_s: heard_s, ..expected } })
+    }
+
+    fn is(&self, (at_s, power_w, energy_dwh): Row) -> bool {
+        self.at_s.contains(&at_s) && (self.power_w, self.energy_dwh) == (power_w, energy_dwh)
+    }
+}
+
 /// # Errors
 /// Where the database does not answer, or says what is no reading.
-pub fn check(machines: &Machines, meters: &[Meter], given: &[Given]) -> Result<Checked, ClusterError> {
+pub fn check(
+    machines: &Machines,
+    meters: &[Meter],
+    firmware: &[MeterLog],
+    given: &[Given],
+) -> Result<Checked, ClusterError> {
     let text = machines.sql("SELECT meter, n, at_s, power_w, energy_dwh FROM readings")?;
     let mut rows: HashMap<(MeterId, u32), Vec<Row>> = HashMap::new();
     for line in text.lines() {
@@ -59,11 +100,14 @@ pub fn check(machines: &Machines, meters: &[Meter], given: &[Given]) -> Result<C
     for meter in meters {
         let acknowledged = meter.acknowledged().len();
         checked.acknowledged += acknowledged as u64;
-        for (at, sent) in meter.sent.iter().enumerate() {
-            let found = rows.remove(&(meter.id, sent.n)).unwrap_or_default();
+        for (at, Sent { n, measurement }) in meter.sent.iter().enumerate() {
+            let found = rows.remove(&(meter.id, *n)).unwrap_or_default();
             // The last may be stored without that its acknowledgement was heard.
-            of_reading(&mut checked, meter.id, &found, at < acknowledged, sent);
+            of_reading(&mut checked, meter.id, &found, &Expected::new(*n, measurement, at < acknowledged));
         }
+    }
+    for meter in firmware {
+        of_firmware(&mut checked, meter, &mut rows);
     }
     for (meter, n) in rows.keys() {
         let what = format!("meter {meter}: reading {n} is stored, and was never sent");
@@ -73,9 +117,24 @@ pub fn check(machines: &Machines, meters: &[Meter], given: &[Given]) -> Result<C
     Ok(checked)
 }
 
-fn of_reading(checked: &mut Checked, meter: MeterId, found: &[Row], is_acknowledged: bool, sent: &Sent) {
-    let Sent { n, measurement } = sent;
-    if found.is_empty() && is_acknowledged {
+/// What a meter had on the air, as its firmware says what was acknowledged of it.
+fn of_firmware(checked: &mut Checked, meter: &MeterLog, rows: &mut HashMap<(MeterId, u32), Vec<Row>>) {
+    let (mut acknowledged, mut stored) = (0, 0);
+    for (n, on_air) in &meter.on_air {
+        let Some(expected) = Expected::on_air(*n, on_air, unix_s()) else { continue };
+        let found = rows.remove(&(meter.id(), *n)).unwrap_or_default();
+        acknowledged += u64::from(expected.is_acknowledged);
+        stored += found.len() as u64;
+        of_reading(checked, meter.id(), &found, &expected);
+    }
+    checked.acknowledged += acknowledged;
+    checked.firmware_meters.push(FirmwareRow::new(meter, acknowledged, stored));
+    checked.wrong.extend(meter.wrong.iter().take(TOLD).cloned());
+}
+
+fn of_reading(checked: &mut Checked, meter: MeterId, found: &[Row], expected: &Expected) {
+    let Expected { n, is_acknowledged, at_s, power_w, energy_dwh } = expected;
+    if found.is_empty() && *is_acknowledged {
         let what = format!("meter {meter}: reading {n} was acknowledged and is not stored");
         checked.wrong(|checked| &mut checked.lost, what);
     }
@@ -83,12 +142,8 @@ fn of_reading(checked: &mut Checked, meter: MeterId, found: &[Row], is_acknowled
         let what = format!("meter {meter}: reading {n} is stored {} times", found.len());
         checked.wrong(|checked| &mut checked.double, what);
     }
-    let right = (
-        i64::from(measurement.time_s) + METERS_EPOCH_S as i64,
-        i64::from(measurement.power_w),
-        i64::from(measurement.energy_dwh),
-    );
-    for row in found.iter().filter(|row| **row != right) {
+    for row in found.iter().filter(|row| !expected.is(**row)) {
+        let right = (at_s, power_w, energy_dwh);
         let what = format!("meter {meter}: reading {n} is stored as {row:?}, and was sent as {right:?}");
         checked.wrong(|checked| &mut checked.altered, what);
     }
@@ -120,11 +175,10 @@ fn parse(line: &str) -> Option<((MeterId, u32), Row)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::meter::Measurement;
 
     #[test]
     fn what_is_lost_double_or_altered_is_told() {
-        let sent = Sent { n: 7, measurement: Measurement { time_s: 100, energy_dwh: 3, power_w: 412 } };
+        let sent = Measurement { time_s: 100, energy_dwh: 3, power_w: 412 };
         let (_, right) = parse("1001|7|946684900|412|3").expect("a row");
         let other = (right.0, right.1, 4);
         for (found, is_acknowledged, expected) in [
@@ -137,7 +191,7 @@ mod tests {
             (vec![right, other], true, (0, 1, 1)),
         ] {
             let mut checked = Checked::default();
-            of_reading(&mut checked, 1001, &found, is_acknowledged, &sent);
+            of_reading(&mut checked, 1001, &found, &Expected::new(7, &sent, is_acknowledged));
             assert_eq!((checked.lost, checked.double, checked.altered), expected, "{found:?}");
             assert_eq!(checked.wrong.len() as u64, expected.0 + expected.1 + expected.2);
         }

@@ -5,10 +5,12 @@
 //!   [`chaos`]: what is done when
 //! - [`meters`]: the client that all is checked with; [`orders`]: commands for meters; [`holders`]: who has which partition; [`check`]:
 //!   the comparison in the end
+//! - [`firmware`]: meters beside it that run the meter's firmware, on models of their boards or built for this machine
 //! - [`run`]: a run; [`report`]: what came of it; [`logs`]: what is kept of one that ended badly
 
 pub mod chaos;
 pub mod check;
+pub mod firmware;
 pub mod holders;
 pub mod http;
 pub mod logs;
@@ -21,6 +23,7 @@ pub mod report;
 pub mod run;
 
 use collector::registry::RegistryError;
+use lab::LabError;
 use parts::PartId;
 use servers::ServerError;
 use std::io;
@@ -33,6 +36,8 @@ pub enum ClusterError {
     Server(#[from] ServerError),
     #[error(transparent)]
     Keys(#[from] RegistryError),
+    #[error(transparent)]
+    Firmware(#[from] LabError),
     #[error("a socket on this machine: {error}; look at the limits of this user")]
     Socket { error: io::Error },
     #[error("{}: {error}", .path.display())]

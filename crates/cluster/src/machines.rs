@@ -5,7 +5,7 @@ use crate::network::Network;
 use crate::parts::{Kind, PartId};
 use rustix::process::Signal;
 use servers::folder::ServerFolder;
-use servers::nats::{Nats, cluster_configuration, configuration};
+use servers::nats::{Nats, configuration, relayed_cluster_configuration};
 use servers::postgres::{Postgres, give, make_home};
 use servers::process::{Process, tail};
 use servers::{ServerError, free_ports};
@@ -38,7 +38,7 @@ pub struct Machines {
     nats: Vec<Nats>,
     /// Where each NATS server tells by HTTP how it is.
     monitors: Vec<SocketAddr>,
-    /// Between the roles and the servers.
+    /// Between the roles and the servers, and between these.
     network: Network,
     collector: PathBuf,
     folder: ServerFolder,
@@ -74,17 +74,21 @@ impl Machines {
         let (ports, routes) = (free_ports(count(Kind::Nats))?, free_ports(count(Kind::Nats))?);
         let monitors = free_ports(count(Kind::Nats))?.into_iter();
         let monitors: Vec<_> = monitors.map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port))).collect();
+        let mut network = Network::new()?;
         let mut nats = Vec::new();
         for (index, port) in ports.into_iter().enumerate() {
             let name = PartId { kind: Kind::Nats, index }.to_string();
             let monitor = format!("http: \"{}\"\n", monitors[index]);
-            let text =
-                configuration(folder.path(), &name, port) + &cluster_configuration(&routes, index) + &monitor;
+            let mut to = Vec::new();
+            for other in (0..routes.len()).filter(|other| *other != index) {
+                to.push(network.to_port(PartId::route(index, other), routes[other])?);
+            }
+            let cluster = relayed_cluster_configuration(routes[index], &to);
+            let text = configuration(folder.path(), &name, port) + &cluster + &monitor;
             nats.push(Nats::new(folder.path(), &name, port, &text)?);
         }
         let home = folder.path().join("postgres");
         make_home(&home)?;
-        let mut network = Network::new()?;
         let replication = folder.path().join("replication");
         for socket in sockets(&mut network, PartId::REPLICATION, (&replication, &home))? {
             give(&socket)?;
@@ -187,7 +191,7 @@ impl Machines {
         self.folder.path()
     }
 
-    /// The networks of the roles.
+    /// The networks of the roles, and those between servers.
     #[must_use]
     pub fn network(&self) -> &Network {
         &self.network
@@ -252,7 +256,7 @@ impl Machines {
     pub fn run(&mut self, part: PartId) -> Result<(), ClusterError> {
         match part.kind {
             Kind::Nats => self.nats[part.index].run()?,
-            Kind::Postgres | Kind::ToNats | Kind::ToPostgres | Kind::Replication => {}
+            Kind::Postgres | Kind::ToNats | Kind::ToPostgres | Kind::Replication | Kind::Routes => {}
             Kind::Gateway | Kind::Worker | Kind::Api => {
                 let (log, number) = (self.log(part), self.folder.path().join(format!("{part}.pid")));
                 let folder = self.folder.path().to_owned();
@@ -284,7 +288,7 @@ impl Machines {
                     process.kill()?;
                 }
             }
-            Kind::ToNats | Kind::ToPostgres | Kind::Replication => {}
+            Kind::ToNats | Kind::ToPostgres | Kind::Replication | Kind::Routes => {}
         }
         Ok(())
     }
@@ -300,7 +304,7 @@ impl Machines {
                     process.tell(if hold { Signal::STOP } else { Signal::CONT });
                 }
             }
-            Kind::ToNats | Kind::ToPostgres | Kind::Replication => {}
+            Kind::ToNats | Kind::ToPostgres | Kind::Replication | Kind::Routes => {}
         }
     }
 

@@ -4,6 +4,7 @@ mod terminal;
 
 use clap::Parser;
 use cluster::ClusterError;
+use cluster::firmware::{FirmwareCounts, MOST};
 use cluster::report::report;
 use cluster::run::{ClusterRequest, collector_program, run as run_cluster};
 use output::stop::{Stop, seconds};
@@ -15,7 +16,7 @@ use terminal::ClusterTerminal;
 #[derive(Parser)]
 #[command(
     name = "wattseal-cluster",
-    about = "Gateways, workers, an API, three NATS servers and PostgreSQL with a standby on this machine, and meters that keep what they sent and heard",
+    about = "Gateways, workers, an API, three NATS servers and PostgreSQL with a standby on this machine, meters that keep what they sent and heard, and meters on processor models",
     version,
     max_term_width = 110,
     after_help = "The dashboard's address and a token are printed; what meters noticed comes at the end, and whether every reading that was \
@@ -38,9 +39,15 @@ struct ClusterArgs {
     /// Where the random numbers begin: what is killed when, what meters measure; keys are drawn anew each time
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Meters
+    /// Meters that keep what they sent and heard
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1000))]
     meters: u16,
+    /// Meters beside them whose firmware runs on the models of their boards
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(0..=MOST.into()))]
+    emulated: u16,
+    /// Meters beside them whose firmware is built for this machine
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(0..=MOST.into()))]
+    host: u16,
     /// How the figures are written at the end
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -56,9 +63,16 @@ enum CommandError {
     Output(#[from] OutputError),
 }
 
+impl CommandError {
+    /// Whether something was asked for that cannot be: exit code 2, else 1.
+    fn is_usage(&self) -> bool {
+        matches!(self, CommandError::Cluster(ClusterError::Firmware(error)) if error.is_usage())
+    }
+}
+
 fn main() -> ExitCode {
     let outcome = run(output::commands::parse("wattseal demo"));
-    output::end(outcome.map_err(|error| Failure::new(&error, false)))
+    output::end(outcome.map_err(|error| Failure::new(&error, error.is_usage())))
 }
 
 fn run(args: ClusterArgs) -> Result<Answer, CommandError> {
@@ -69,6 +83,7 @@ fn run(args: ClusterArgs) -> Result<Answer, CommandError> {
         chaos: args.chaos,
         seed: args.seed,
         meters: args.meters,
+        firmware: FirmwareCounts { emulated: args.emulated, host: args.host },
         collector: collector_program()?,
     };
     let mut terminal = ClusterTerminal::new();

@@ -1,5 +1,5 @@
-//! The network between the roles and the servers: each role's connections to NATS, and to PostgreSQL, go through a relay of this process, which
-//! carries what is sent, or harms it.
+//! The network between the roles and the servers, and between servers: each connection goes through a relay of this process, which carries what
+//! is sent, or harms it.
 //!
 //! A relay takes no privileges. It knows nothing of what it carries.
 
@@ -100,9 +100,9 @@ impl Network {
         Ok(())
     }
 
-    /// From now on this becomes of the link's connections.
-    pub fn set(&self, link: PartId, condition: Condition) {
-        if let Some(known) = self.links.get(&link) {
+    /// From now on this becomes of the part's connections.
+    pub fn set(&self, part: PartId, condition: Condition) {
+        for known in part.links().iter().filter_map(|link| self.links.get(link)) {
             known.send_replace(condition);
         }
     }

@@ -18,6 +18,8 @@ pub enum Kind {
     ToPostgres,
     /// The network from PostgreSQL's standby to its primary.
     Replication,
+    /// Of the networks between two NATS servers one, or those of a server, or all.
+    Routes,
 }
 
 /// What is done to it.
@@ -51,10 +53,10 @@ pub struct Rule {
 }
 
 /// The table of parts.
-pub static RULES: [Rule; 8] = [
+pub static RULES: [Rule; 9] = [
     Rule {
         kind: Kind::Nats,
-        count: 3,
+        count: NATS,
         weight: 2,
         harms: &[Harm::Kill, Harm::Pause],
         all_up_for: Duration::from_secs(8),
@@ -108,7 +110,18 @@ pub static RULES: [Rule; 8] = [
         harms: &[Harm::Hold, Harm::Break, Harm::Delay],
         all_up_for: Duration::ZERO,
     },
+    Rule {
+        kind: Kind::Routes,
+        count: 2 * NATS + 1,
+        weight: 2,
+        harms: &[Harm::Hold, Harm::Break, Harm::Delay],
+        all_up_for: Duration::from_secs(8),
+    },
 ];
+
+/// NATS servers. Of the parts of [`Kind::Routes`] so many are the networks between two, each with the index of the third; so many those of a
+/// server, which is alone without them; and the last is all of them.
+const NATS: usize = 3;
 
 /// The roles, those first that have no database.
 const ROLES: [Kind; 3] = [Kind::Gateway, Kind::Worker, Kind::Api];
@@ -125,12 +138,19 @@ impl Kind {
             Kind::ToNats => "network to nats",
             Kind::ToPostgres => "network to postgres",
             Kind::Replication => "replication",
+            Kind::Routes => "network between nats",
         }
+    }
+
+    /// Whether it is no process.
+    #[must_use]
+    pub fn is_network(self) -> bool {
+        matches!(self, Kind::ToNats | Kind::ToPostgres | Kind::Replication | Kind::Routes)
     }
 
     #[must_use]
     pub fn rule(self) -> &'static Rule {
-        let [nats, postgres, gateway, worker, api, to_nats, to_postgres, replication] = &RULES;
+        let [nats, postgres, gateway, worker, api, to_nats, to_postgres, replication, routes] = &RULES;
         match self {
             Kind::Nats => nats,
             Kind::Postgres => postgres,
@@ -140,6 +160,7 @@ impl Kind {
             Kind::ToNats => to_nats,
             Kind::ToPostgres => to_postgres,
             Kind::Replication => replication,
+            Kind::Routes => routes,
         }
     }
 }
@@ -190,6 +211,23 @@ impl PartId {
         (PartId { kind: Kind::ToNats, index: at }, to_postgres)
     }
 
+    /// The network between two NATS servers, by their indices: it has the index of the third.
+    #[must_use]
+    pub fn route(from: usize, to: usize) -> PartId {
+        let index = (0..NATS).find(|index| ![from, to].contains(index)).unwrap_or_default();
+        PartId { kind: Kind::Routes, index }
+    }
+
+    /// The networks that it is made of: itself, but for those of a NATS server, and those of all.
+    #[must_use]
+    pub fn links(self) -> Vec<PartId> {
+        let route = |index| PartId { kind: Kind::Routes, index };
+        match (self.kind, self.index.checked_sub(NATS)) {
+            (Kind::Routes, Some(server)) => (0..NATS).filter(|third| *third != server).map(route).collect(),
+            _ => vec![self],
+        }
+    }
+
     /// The role whose network it is; `None`: it is no network.
     fn role(self) -> Option<PartId> {
         let all = PartId::roles();
@@ -206,6 +244,18 @@ impl std::fmt::Display for PartId {
         match self.role() {
             Some(role) => write!(f, "{role}'s {}", self.kind.name()),
             None if *self == PartId::REPLICATION => f.write_str(self.kind.name()),
+            None if self.kind == Kind::Routes => {
+                let name = |index| PartId { kind: Kind::Nats, index };
+                match self.index.checked_sub(NATS) {
+                    None => {
+                        let mut both = (0..NATS).filter(|server| *server != self.index).map(name);
+                        let (one, other) = (both.next().unwrap_or(*self), both.next().unwrap_or(*self));
+                        write!(f, "network between {one} and {other}")
+                    }
+                    Some(NATS) => f.write_str("networks between all nats"),
+                    Some(server) => write!(f, "{}'s networks to other nats", name(server)),
+                }
+            }
             None => write!(f, "{}-{}", self.kind.name(), self.index + 1),
         }
     }
@@ -225,5 +275,23 @@ mod tests {
         let networks: Vec<_> = PartId::roles().into_iter().map(PartId::networks).collect();
         assert_eq!(networks.len(), Kind::ToNats.rule().count);
         assert_eq!(networks.iter().filter_map(|(_, of)| *of).count(), Kind::ToPostgres.rule().count);
+    }
+
+    #[test]
+    fn nats_servers_are_cut_off_from_one_from_both_and_all_from_all() {
+        let said = |index| {
+            let part = PartId { kind: Kind::Routes, index };
+            let links: Vec<_> = part.links().into_iter().map(|link| link.index).collect();
+            (part.to_string(), links)
+        };
+        assert_eq!(said(0), ("network between nats-2 and nats-3".to_owned(), vec![0]));
+        assert_eq!(said(1), ("network between nats-1 and nats-3".to_owned(), vec![1]));
+        // By pairs of servers: 1 and 3, 2 and 3.
+        assert_eq!(said(5), ("nats-3's networks to other nats".to_owned(), vec![0, 1]));
+        assert_eq!(said(6), ("networks between all nats".to_owned(), vec![0, 1, 2]));
+        assert_eq!(Kind::Routes.rule().count, 7);
+        assert_eq!((PartId::route(0, 2).index, PartId::route(2, 0).index), (1, 1));
+        let replication = PartId::REPLICATION;
+        assert_eq!(replication.links(), [replication]);
     }
 }

@@ -1,6 +1,7 @@
 //! What came of a run, for a person and for a program.
 
 use crate::check::Checked;
+use crate::firmware::record::MeterLog;
 use crate::parts::{Harm, Kind};
 use output::{Format, OutputError, csv, json, table};
 use serde::Serialize;
@@ -16,6 +17,8 @@ pub struct ClusterResult {
     /// What was done to parts, and of that, how often one was killed.
     pub harms: usize,
     pub killed: usize,
+    /// By how much this machine was too slow for the models of those with their firmware, in seconds.
+    pub behind_s: f64,
     /// Reports that meters sent again.
     pub resent: u64,
     /// The longest time to an acknowledgement.
@@ -65,6 +68,51 @@ impl Harmed {
     }
 }
 
+/// A meter that runs the meter's firmware, and what it noticed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FirmwareRow {
+    pub meter: u16,
+    /// Its board and its microcontroller, on their models; none of both where the firmware is built for this machine.
+    pub board: Option<&'static str>,
+    pub target: Option<String>,
+    pub suite: &'static str,
+    /// Measurements that it made; of these, those whose acknowledgement it took, and those that were lost for want of room, as it counts them.
+    pub measurements: u32,
+    pub acknowledged: u64,
+    pub lost: u16,
+    /// Its readings in the database.
+    pub stored: u64,
+    /// Reports that it sent again, each time.
+    pub resent: u16,
+    /// From a report's first packet to its acknowledgement, at most.
+    pub longest_s: f64,
+}
+
+impl FirmwareRow {
+    pub(super) fn new(meter: &MeterLog, acknowledged: u64, stored: u64) -> FirmwareRow {
+        FirmwareRow {
+            meter: meter.id(),
+            board: meter.board.as_ref().map(|board| board.name),
+            target: meter.board.as_ref().map(|board| board.target.clone()),
+            suite: meter.suite().name(),
+            measurements: meter.status.measurements,
+            acknowledged,
+            lost: meter.status.lost,
+            stored,
+            resent: meter.status.resent,
+            longest_s: meter.longest.as_secs_f64(),
+        }
+    }
+
+    /// What its firmware runs on.
+    fn runs_on(&self) -> String {
+        match (&self.target, self.board) {
+            (Some(target), Some(board)) => format!("{target} ({board})"),
+            _ => "this machine".into(),
+        }
+    }
+}
+
 impl ClusterResult {
     /// Whether everything that was acknowledged is stored once and as it was sent, no command was done twice, and nothing else was wrong.
     #[must_use]
@@ -102,6 +150,7 @@ fn text(result: &ClusterResult) -> String {
             "{rows}\nwaited: the slowest acknowledgement of a report that was under way meanwhile\n\n"
         );
     }
+    text += &firmware(result);
     text += &format!(
         "{} harms in {:.0} s, seed {}: {acknowledged} readings were acknowledged, {stored} are stored; lost {lost}, double {double}, altered {altered}\n",
         result.harms, result.seconds, result.seed
@@ -126,4 +175,42 @@ fn text(result: &ClusterResult) -> String {
         text += &format!("the logs of all parts are in {}\n", logs.display());
     }
     text
+}
+
+/// The meters with their firmware.
+fn firmware(result: &ClusterResult) -> String {
+    let all = &result.checked.firmware_meters;
+    if all.is_empty() {
+        return String::new();
+    }
+    let titles = [
+        "meter",
+        "its firmware on",
+        "suite",
+        "measured",
+        "acknowledged",
+        "stored",
+        "lost",
+        "sent again",
+        "longest",
+    ];
+    let mut rows = table(&titles, 3);
+    for meter in all {
+        rows.add_row([
+            meter.meter.to_string(),
+            meter.runs_on(),
+            meter.suite.to_owned(),
+            meter.measurements.to_string(),
+            meter.acknowledged.to_string(),
+            meter.stored.to_string(),
+            meter.lost.to_string(),
+            meter.resent.to_string(),
+            format!("{:.1} s", meter.longest_s),
+        ]);
+    }
+    let pace = match result.behind_s {
+        behind_s if behind_s > 0.0 => format!("the models fell behind the clock by {behind_s:.1} s in all"),
+        _ => "the models kept pace with the clock".to_owned(),
+    };
+    format!("{rows}\nlost: for want of room in the meter, as it counts them; {pace}\n\n")
 }

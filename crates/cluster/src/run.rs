@@ -3,6 +3,8 @@
 use crate::ClusterError;
 use crate::chaos::{Chaos, Done, State};
 use crate::check::{Checked, check};
+use crate::firmware::live::{FirmwareNoticed, LiveMeters};
+use crate::firmware::{FirmwareCounts, FirmwareMeters};
 use crate::holders::Holders;
 use crate::http::ask;
 use crate::logs;
@@ -16,6 +18,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 use wire::meter::MeterId;
 
@@ -39,6 +42,8 @@ pub struct ClusterRequest {
     pub seed: u64,
     /// Meters of the client that the cluster is checked with.
     pub meters: MeterId,
+    /// Meters beside them that run the meter's firmware.
+    pub firmware: FirmwareCounts,
     /// The program of the roles.
     pub collector: PathBuf,
 }
@@ -49,6 +54,8 @@ pub struct ClusterStatus<'a> {
     pub token: &'a str,
     pub elapsed: Duration,
     pub noticed: &'a Noticed,
+    /// Where there are meters with their firmware.
+    pub firmware: Option<&'a FirmwareNoticed>,
     pub primary: PartId,
     pub states: &'a [(PartId, State, Instant)],
     pub harms: usize,
@@ -78,9 +85,11 @@ pub fn run(
     let keys = machines.folder().join("keys");
     let registry = Registry::open(&keys)?;
     let meters = Meters::new(request.meters, &registry, machines.folder(), request.seed)?;
+    let firmware = FirmwareMeters::new(request.firmware, &registry, machines.folder(), request.seed)?;
     if stop() {
         return Ok(None);
     }
+    observer.event(Duration::ZERO, &kinds(request.meters, firmware.as_ref()));
     observer.preparing("starting the roles");
     let token = machines.begin(&keys)?;
     // From here on the database has them.
@@ -90,8 +99,34 @@ pub fn run(
     }
     let apis = machines.listening(Kind::Api);
     let dashboard_url = format!("http://{}/", apis[0]);
+    let gateways = machines.listening(Kind::Gateway);
+    let firmware = match firmware {
+        Some(firmware) => {
+            observer.preparing("building the meters' firmware for their boards");
+            match firmware.start(&gateways) {
+                // Ctrl-C ends the compiler, too.
+                Err(_) if stop() => return Ok(None),
+                started => Some(started?),
+            }
+        }
+        None => None,
+    };
     let cluster = Cluster { machines, request, dashboard_url, token: &token, apis, begun: Instant::now() };
-    cluster.live(meters, stop, observer).map(Some)
+    cluster.live((meters, firmware), stop, observer).map(Some)
+}
+
+/// Which meters there are, in words.
+fn kinds(client: MeterId, firmware: Option<&FirmwareMeters>) -> String {
+    let mut text = format!("{client} meters that keep what they sent and heard");
+    for (board, count) in firmware.map(FirmwareMeters::kinds).unwrap_or_default() {
+        text += &match board {
+            Some(board) => {
+                format!("; {count} with their firmware on the model of {} ({})", board.target, board.name)
+            }
+            None => format!("; {count} with their firmware built for this machine"),
+        };
+    }
+    text
 }
 
 /// Waits until all roles do their work.
@@ -127,6 +162,15 @@ struct Cluster<'r> {
     begun: Instant,
 }
 
+/// What is seen of the threads beside.
+#[derive(Clone, Copy)]
+struct Seen<'a> {
+    noticed: &'a Mutex<Noticed>,
+    firmware: Option<&'a Mutex<FirmwareNoticed>>,
+    /// Whether the meters with their firmware live no more.
+    is_over: &'a dyn Fn() -> bool,
+}
+
 /// What the threads beside are told.
 #[derive(Default)]
 struct Ends {
@@ -138,13 +182,14 @@ struct Ends {
 impl Cluster<'_> {
     fn live(
         mut self,
-        meters: Meters,
+        (meters, firmware): (Meters, Option<LiveMeters>),
         stop: &dyn Fn() -> bool,
         observer: &mut dyn ClusterObserver,
     ) -> Result<ClusterResult, ClusterError> {
         let ends = Ends::default();
         let gateways = self.machines.listening(Kind::Gateway);
         let (client, noticed) = (self.machines.client()?, meters.noticed());
+        let firmware_noticed = firmware.as_ref().map(LiveMeters::noticed);
         let (apis, token, seed) = (self.apis.clone(), self.token, self.request.seed);
         let names: Vec<_> = meters.meters.iter().map(|meter| (meter.id, meter.suite())).collect();
         std::thread::scope(|scope| {
@@ -152,20 +197,26 @@ impl Cluster<'_> {
             let _over = OnDrop(&ends);
             let (ends, gateways) = (&ends, &gateways);
             let sending = scope.spawn(move || meters.run(gateways, &ends.last, &ends.over));
+            let living = firmware.map(|meters| scope.spawn(move || meters.run(&ends.last, &ends.over)));
             let ordering = scope.spawn(move || orders::give((&apis, token), &names, seed, &ends.last));
             let watching = scope.spawn(move || Holders::watch(client, &ends.over));
             let mut chaos = Chaos::new(self.request.seed, Instant::now());
-            let ended = self.until_the_end(&mut chaos, &noticed, ends, stop, observer);
+            let is_over = || living.as_ref().is_none_or(ScopedJoinHandle::is_finished);
+            let seen = Seen { noticed: &noticed, firmware: firmware_noticed.as_deref(), is_over: &is_over };
+            let ended = self.until_the_end(&mut chaos, seen, ends, stop, observer);
             ends.last.store(true, Ordering::Relaxed);
             ends.over.store(true, Ordering::Relaxed);
             let meters = joined(sending.join());
+            let firmware = living.map(|living| joined(living.join())).unwrap_or_default();
             let given = joined(ordering.join());
             let holders = joined(watching.join());
             let lasted = self.begun.elapsed();
             let result = ended.and_then(|ended| {
                 observer.preparing("comparing what was acknowledged with the database");
-                let checked = check(&self.machines, &meters.meters, &given)?;
-                Ok(self.result(checked, &meters.meters, &chaos.done, &noticed, holders, (ended, lasted)))
+                let checked = check(&self.machines, &meters.meters, &firmware, &given)?;
+                let firmware = firmware_noticed.as_deref().map(|noticed| locked(noticed).clone());
+                let noticed = (locked(&noticed).clone(), firmware.unwrap_or_default());
+                Ok(self.result(checked, &meters.meters, &chaos.done, noticed, holders, (ended, lasted)))
             });
             if result.as_ref().is_ok_and(ClusterResult::is_good) {
                 return result;
@@ -187,7 +238,7 @@ impl Cluster<'_> {
     fn until_the_end(
         &mut self,
         chaos: &mut Chaos,
-        noticed: &Mutex<Noticed>,
+        seen: Seen<'_>,
         ends: &Ends,
         stop: &dyn Fn() -> bool,
         observer: &mut dyn ClusterObserver,
@@ -207,7 +258,8 @@ impl Cluster<'_> {
                 wrong.push(format!("{part} ended by itself: {line}"));
                 observer.event(elapsed, &format!("{part} ended by itself: {line}"));
             }
-            let now = locked(noticed).clone();
+            let now = locked(seen.noticed).clone();
+            let firmware = seen.firmware.map(|noticed| locked(noticed).clone());
             if elapsed >= shown {
                 shown = elapsed + SHOW_EVERY;
                 observer.show(&ClusterStatus {
@@ -215,6 +267,7 @@ impl Cluster<'_> {
                     token: self.token,
                     elapsed,
                     noticed: &now,
+                    firmware: firmware.as_ref(),
                     primary: self.machines.primary(),
                     states: &chaos.states,
                     harms: chaos.done.len(),
@@ -227,14 +280,17 @@ impl Cluster<'_> {
                     Instant::now()
                 });
                 // Its own view may be a moment old.
-                if now.waiting.is_empty() && now.acknowledged > 0 && since.elapsed() > SHOW_EVERY {
+                let is_quiet = now.waiting.is_empty() && (seen.is_over)();
+                if is_quiet && now.acknowledged > 0 && since.elapsed() > SHOW_EVERY {
                     return Ok(wrong);
                 }
                 if since.elapsed() > CALM_WITHIN {
+                    let of_client = now.waiting.iter().map(|waiting| waiting.meter);
+                    let of_firmware = firmware.into_iter().flat_map(|firmware| firmware.waiting);
                     let meters: Vec<String> =
-                        now.waiting.iter().map(|waiting| waiting.meter.to_string()).collect();
+                        of_client.chain(of_firmware).map(|meter| meter.to_string()).collect();
                     wrong.push(format!(
-                        "{} reports are not acknowledged {} s after all was up again, of the meters {}",
+                        "{} meters have reports that are not acknowledged {} s after all was up again: {}",
                         meters.len(),
                         CALM_WITHIN.as_secs(),
                         meters.join(", ")
@@ -251,11 +307,11 @@ impl Cluster<'_> {
         checked: Checked,
         meters: &[Meter],
         done: &[Done],
-        noticed: &Mutex<Noticed>,
+        (noticed, firmware): (Noticed, FirmwareNoticed),
         holders: Holders,
         (mut wrong, lasted): (Vec<String>, Duration),
     ) -> ClusterResult {
-        let noticed = locked(noticed).clone();
+        wrong.extend(firmware.failed.map(|why| format!("the meters with their firmware ended: {why}")));
         wrong.extend(checked.wrong.iter().cloned());
         wrong.extend(holders.wrong);
         let now = Instant::now();
@@ -281,6 +337,7 @@ impl Cluster<'_> {
             meters: meters.len(),
             harms: done.len(),
             killed: done.iter().filter(|done| done.harm == Harm::Kill).count(),
+            behind_s: firmware.behind.as_secs_f64(),
             resent: noticed.resent,
             longest_s: noticed.longest.as_secs_f64(),
             partitions_looked: holders.looked,
@@ -293,7 +350,7 @@ impl Cluster<'_> {
     }
 }
 
-fn locked(noticed: &Mutex<Noticed>) -> MutexGuard<'_, Noticed> {
+fn locked<T>(noticed: &Mutex<T>) -> MutexGuard<'_, T> {
     noticed.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,6 +1,7 @@
 //! A run as it goes on: drawn over and over again on a terminal, in lines anywhere else.
 
 use cluster::chaos::State;
+use cluster::firmware::live::FirmwareNoticed;
 use cluster::parts::PartId;
 use cluster::run::{ClusterObserver, ClusterStatus};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -82,16 +83,27 @@ fn tell(line: &str) {
 }
 
 fn figures(now: &ClusterStatus<'_>) -> String {
-    format!(
+    let mut text = format!(
         "{} readings acknowledged, {} sent again, longest wait {:.1} s, {} harms",
         now.noticed.acknowledged,
         now.noticed.resent,
         now.noticed.longest.as_secs_f64(),
         now.harms
-    )
+    );
+    if let Some(firmware) = now.firmware {
+        let FirmwareNoticed { acknowledged, resent, lost, behind, failed, .. } = firmware;
+        text += &format!("; of meters with their firmware {acknowledged}, {resent} sent again, {lost} lost");
+        if !behind.is_zero() {
+            text += &format!(", {:.1} s behind the clock", behind.as_secs_f64());
+        }
+        if let Some(failed) = failed {
+            text += &format!(", ended: {failed}");
+        }
+    }
+    text
 }
 
-/// A line for each part.
+/// A line for each part; networks only while something is the matter with them, else there are too many.
 fn parts(now: &ClusterStatus<'_>) -> String {
     let of = |(part, state, _): &(PartId, State, Instant)| {
         let state = match state {
@@ -102,5 +114,7 @@ fn parts(now: &ClusterStatus<'_>) -> String {
         };
         format!("  {part:<28}{state}\n", part = part.to_string())
     };
-    now.states.iter().map(of).collect()
+    let is_shown =
+        |(part, state, _): &&(PartId, State, Instant)| !part.kind.is_network() || *state != State::Up;
+    now.states.iter().filter(is_shown).map(of).collect()
 }

@@ -218,6 +218,8 @@ fn fill(store: &mut Store, readings: usize) -> Result<Range<i64>, Box<dyn Error>
         }
         store.commit(writes)?;
     }
+    // Which measures a server's database.
+    store.look()?;
     println!(
         "filled with {} readings in {:.0} s, database {} MB",
         each * usize::from(METERS),

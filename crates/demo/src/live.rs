@@ -5,7 +5,7 @@ use crate::meter_site::{COLLECTOR_ADDRESS, FRAMING, METER_SITES, MeterSite};
 use crate::report::CostRow;
 use crate::service::{Keys, Served, ServedError};
 use crate::start::{self, Firmwares};
-use crate::station::{ServiceStation, radio_settings};
+use crate::station::{ServiceStation, radio_settings, station};
 use lab::LabError;
 use lab::target::Workspace;
 use output::stop::Stop;
@@ -122,7 +122,7 @@ pub fn run(
         ..ChannelModel::ideal(FRAMING, currents.byte_ns)
     };
     let radio = radio_settings(FRAMING, currents.byte_ns, COLLECTOR_ADDRESS);
-    let station = ServiceStation::new(served.link().clone(), radio);
+    let station = station(served.link().clone(), radio);
     let mut live = Live {
         simulation: start::simulation(meters, station, model, APART_NS),
         currents,
@@ -164,7 +164,9 @@ impl Live {
                 told = pacer.elapsed() + TELL_EVERY;
                 served.tell_costs(&self.rows());
             }
-            self.simulation.base.wait(TICK);
+            for gateway in &mut self.simulation.base.gateways {
+                gateway.uplink.wait(TICK);
+            }
         }
         Ok(self.status(&pacer, served.dashboard_url()))
     }

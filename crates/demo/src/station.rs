@@ -2,12 +2,10 @@
 
 use collector::gateway::{HeardPacket, Route, Transmit};
 use collector::link::LinkHandle;
-use lab::LabError;
-use sim::base::radio::{BaseRadio, RadioSettings};
-use sim::base::{BaseEvent, BaseStation, Outgoing};
+use sim::base::gateway::{GatewayStation, Uplink};
+use sim::base::radio::RadioSettings;
 use sim::link::TURNAROUND_NS;
-use sim::radio::{Arrival, Framing, ReceiveMode};
-use std::collections::VecDeque;
+use sim::radio::Framing;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
@@ -28,18 +26,17 @@ pub fn radio_settings(framing: Framing, byte_ns: u64, address: u8) -> RadioSetti
     }
 }
 
-/// A service's link, and the radio that it has.
-pub struct ServiceStation {
+/// A service's link.
+pub struct ServiceUplink {
     link: LinkHandle,
     route: Route,
-    radio: BaseRadio,
     to_send: Receiver<Vec<Vec<u8>>>,
     /// What came while somebody waited for it.
     came: Option<Vec<Vec<u8>>>,
-    /// Packets that were received, or will have been at that time.
-    received: VecDeque<(u64, Vec<u8>)>,
-    outgoing: Vec<Outgoing>,
 }
+
+/// The radio that a service has.
+pub type ServiceStation = GatewayStation<ServiceUplink>;
 
 /// The end that the service holds.
 struct Gateway(SyncSender<Vec<Vec<u8>>>);
@@ -50,23 +47,16 @@ impl Transmit for Gateway {
     }
 }
 
-impl ServiceStation {
-    /// Attaches a gateway to a service.
-    #[must_use]
-    pub fn new(link: LinkHandle, settings: RadioSettings) -> ServiceStation {
-        let (sender, to_send) = sync_channel(MOST_WAITING);
-        let gateway = link.gateways().attach(Arc::new(Gateway(sender)));
-        ServiceStation {
-            route: Route { gateway, peer: None },
-            link,
-            radio: BaseRadio::new(settings),
-            to_send,
-            came: None,
-            received: VecDeque::new(),
-            outgoing: Vec::new(),
-        }
-    }
+/// Attaches a gateway to a service.
+#[must_use]
+pub fn station(link: LinkHandle, settings: RadioSettings) -> ServiceStation {
+    let (sender, to_send) = sync_channel(MOST_WAITING);
+    let gateway = link.gateways().attach(Arc::new(Gateway(sender)));
+    let route = Route { gateway, peer: None };
+    GatewayStation::new(vec![(ServiceUplink { link, route, to_send, came: None }, settings)])
+}
 
+impl ServiceUplink {
     /// Waits for a transmission of the service, for so long at most.
     pub fn wait(&mut self, most: Duration) {
         if self.came.is_none() {
@@ -79,52 +69,13 @@ impl ServiceStation {
     }
 }
 
-impl BaseStation for ServiceStation {
-    fn receive_mode(&self, _: usize) -> ReceiveMode {
-        ReceiveMode::Packets(self.radio.settings.address)
+impl Uplink for ServiceUplink {
+    fn hear(&mut self, packet: Vec<u8>) {
+        // An RFM12B does not tell how strong a packet was. One that is dropped comes again.
+        self.link.hear(HeardPacket { route: self.route, bytes: packet, rssi_dbm: None });
     }
 
-    /// What the service does, and when, is not known beforehand.
-    fn next_ns(&self) -> u64 {
-        0
-    }
-
-    fn advance(&mut self, now_ns: u64, until_ns: u64) -> Result<(), LabError> {
-        while self.received.front().is_some_and(|(end_ns, _)| *end_ns < until_ns) {
-            if let Some((_, bytes)) = self.received.pop_front() {
-                // An RFM12B does not tell how strong a packet was. One that is dropped comes again.
-                self.link.hear(HeardPacket { route: self.route, bytes, rssi_dbm: None });
-            }
-        }
-        for packets in self.came.take().into_iter().chain(self.to_send.try_iter()) {
-            self.radio.queue(packets, now_ns);
-        }
-        while self.radio.next_ns().max(now_ns) < until_ns {
-            let start_ns = self.radio.next_ns().max(now_ns);
-            if let Some(packet) = self.radio.send(start_ns) {
-                self.outgoing.push(Outgoing { channel: 0, start_ns, packet, tail_bytes: 0 });
-            }
-        }
-        self.radio.passed(now_ns);
-        Ok(())
-    }
-
-    fn receive(&mut self, _: usize, arrival: Arrival) -> Result<(), LabError> {
-        self.radio.coming(&arrival);
-        match arrival {
-            Arrival::Packet { start_ns, end_ns, packet, .. } if !self.radio.is_deaf_to(start_ns, end_ns) => {
-                self.received.push_back((end_ns, packet));
-            }
-            Arrival::Packet { .. } | Arrival::Byte(..) | Arrival::Coming { .. } => {}
-        }
-        Ok(())
-    }
-
-    fn take_outgoing(&mut self) -> Vec<Outgoing> {
-        std::mem::take(&mut self.outgoing)
-    }
-
-    fn take_events(&mut self) -> Vec<BaseEvent> {
-        Vec::new()
+    fn next(&mut self) -> Option<Vec<Vec<u8>>> {
+        self.came.take().or_else(|| self.to_send.try_recv().ok())
     }
 }

@@ -67,7 +67,7 @@ impl Build {
 /// [`FirmwareError::MissingTool`] for a compiler that is not installed, [`FirmwareError::Build`] with what it said.
 pub fn build(source: &Source<'_>, variant: &str, operations: &[&str]) -> Result<Build, FirmwareError> {
     let wanted: Vec<&str> = operations.iter().copied().chain([EMPTY]).collect();
-    make(source, variant, "bench", &wanted, &[])
+    make(source, variant, "bench", &wanted, &Choice::default())
 }
 
 /// Builds a program of its own, such as the harvested `node`, where it is not there yet. Returns the linked program.
@@ -76,7 +76,30 @@ pub fn build(source: &Source<'_>, variant: &str, operations: &[&str]) -> Result<
 /// [`FirmwareError::MissingTool`] for a compiler that is not installed, [`FirmwareError::Build`] with what it said, also where there
 /// is no such program for the target.
 pub fn build_app(source: &Source<'_>, variant: &str, app: &str) -> Result<PathBuf, FirmwareError> {
-    make(source, variant, app, &[app], &[]).map(|build| build.image(app))
+    make(source, variant, app, &[app], &Choice::default()).map(|build| build.image(app))
+}
+
+/// A slot of a bootloader's, which a program is linked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// The first.
+    A,
+    /// The second.
+    B,
+}
+
+/// As [`build_app`], linked for a slot of the target's bootloader.
+///
+/// # Errors
+/// As [`build_app`]; a target that there is no bootloader for.
+pub fn build_for_slot(
+    source: &Source<'_>,
+    variant: &str,
+    app: &str,
+    slot: Slot,
+) -> Result<PathBuf, FirmwareError> {
+    let choice = Choice { slot: Some(slot), ..Choice::default() };
+    make(source, variant, app, &[app], &choice).map(|build| build.image(app))
 }
 
 /// Builds the meter with these suites of its protocol, by their names, where it is not there yet; with those of the board's first build
@@ -85,7 +108,28 @@ pub fn build_app(source: &Source<'_>, variant: &str, app: &str) -> Result<PathBu
 /// # Errors
 /// As [`build_app`]; a suite that there is not.
 pub fn build_meter(source: &Source<'_>, variant: &str, suites: &[String]) -> Result<PathBuf, FirmwareError> {
-    make(source, variant, METER, &[METER], suites).map(|build| build.image(METER))
+    let choice = Choice { suites, ..Choice::default() };
+    make(source, variant, METER, &[METER], &choice).map(|build| build.image(METER))
+}
+
+/// What else `device/Makefile` is told.
+#[derive(Default)]
+struct Choice<'a> {
+    /// SUITES
+    suites: &'a [String],
+    /// SLOT
+    slot: Option<Slot>,
+}
+
+impl Choice<'_> {
+    /// SLOT's value.
+    fn slot(&self) -> &'static str {
+        match self.slot {
+            None => "",
+            Some(Slot::A) => "a",
+            Some(Slot::B) => "b",
+        }
+    }
 }
 
 /// Makes the wanted programs of an app where they are not there yet.
@@ -94,7 +138,7 @@ fn make(
     variant: &str,
     app: &str,
     programs: &[&str],
-    suites: &[String],
+    choice: &Choice<'_>,
 ) -> Result<Build, FirmwareError> {
     let compiler = compiler(source)?;
     require("make")?;
@@ -102,8 +146,11 @@ fn make(
     let out = source.cache().join(content_key(source, &compiler)?);
     let boards = boards(source)?;
     let mut place = target_folder(source.target, source.board, &boards)?;
-    if !suites.is_empty() {
-        place = format!("{place}-{}", suites.join("+"));
+    if !choice.suites.is_empty() {
+        place = format!("{place}-{}", choice.suites.join("+"));
+    }
+    if choice.slot.is_some() {
+        place = format!("{place}-slot-{}", choice.slot());
     }
     let place = Path::new(&place).join(variant);
     let folder = out.join(format!("{}-{}", source.clock_hz, source.wait_states)).join(&place);
@@ -132,7 +179,8 @@ fn make(
         .arg(format!("OPS={}", wanted.join(" ")))
         .arg(format!("CLOCK={}", source.clock_hz))
         .arg(format!("WAIT_STATES={}", source.wait_states))
-        .arg(format!("SUITES={}", suites.join(" ")))
+        .arg(format!("SUITES={}", choice.suites.join(" ")))
+        .arg(format!("SLOT={}", choice.slot()))
         .arg(format!("OUT={}", out.display()))
         .args(target_file.map(|file| format!("TARGET_FILE={}", file.display())))
         .args(source.board.map(|board| format!("BOARD={board}")))

@@ -2,25 +2,26 @@
 //!
 //! The memory holds the result from the start of an operation on; nobody but a debugger can see that, because the core
 //! stands still, or waits where it would read it. A reset before the end leaves the cells in between: what they really hold then is not specified, so
-//! the model takes one value that is neither the old nor the new one wherever the two differ in more than one bit. Of
-//! the bits that were to change, those with an odd number have, the others have not.
+//! of the bits that were to change some have and the others have not. Which, whoever cuts the power off says; at a reset it is those with an
+//! odd number, which gives one value that is neither the old nor the new one wherever the two differ in more than one bit.
 
 use crate::FlashChange;
 use crate::machine::Core;
 
 /// The bits that change first.
-const CHANGED: u8 = 0xaa;
+pub(crate) const CHANGED: u8 = 0xaa;
 
-/// What a byte holds that was to become another one.
-pub(crate) fn torn(old: u8, new: u8) -> u8 {
-    old & !CHANGED | new & CHANGED
+/// What a byte holds that was to become another one, of which these bits have changed.
+pub(crate) fn torn(old: u8, new: u8, changed: u8) -> u8 {
+    old & !changed | new & changed
 }
 
 /// The state between old and new.
 #[derive(Clone)]
 pub(crate) struct Torn {
     address: u32,
-    bytes: Vec<u8>,
+    /// What each byte held, and what it was to become.
+    bytes: Vec<(u8, u8)>,
 }
 
 impl Torn {
@@ -48,14 +49,14 @@ impl Torn {
             _ => vec![0xff; length],
         };
         core.poke(address, &new);
-        let bytes = old.iter().zip(&new).map(|(old, new)| torn(*old, *new)).collect();
-        Some((Torn { address, bytes }, until))
+        Some((Torn { address, bytes: old.into_iter().zip(new).collect() }, until))
     }
 
-    /// Writes what the cells hold after the power has failed.
-    pub fn store<C: Core>(&self, core: &mut C) {
+    /// Writes what the cells hold after the power has failed, where the bits that are set in `changed` have changed.
+    pub fn store<C: Core>(&self, core: &mut C, changed: u8) {
         if !self.bytes.is_empty() {
-            core.poke(self.address, &self.bytes);
+            let bytes: Vec<u8> = self.bytes.iter().map(|(old, new)| torn(*old, *new, changed)).collect();
+            core.poke(self.address, &bytes);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! where the cycles went, the board, snapshots.
 
 use crate::dataflow::CoreDataflow;
-use crate::flash::Torn;
+use crate::flash::{CHANGED, Torn};
 use crate::observe::{AnyObserver, dynamic};
 use crate::peripherals::stub::{Stub, without};
 use crate::residency::Usage;
@@ -449,7 +449,7 @@ impl<C: Core> Machine<C> {
     fn reset_running(&mut self, cause: ResetCause) {
         self.usage.ran(self.cycles, self.bus.power.core_level);
         if C::RESET_STOPS_FLASH {
-            self.tear_flash();
+            self.tear_flash(CHANGED);
         }
         self.bus.reset_by(cause, self.cycles, self.pc());
         self.begin(cause);
@@ -502,11 +502,11 @@ impl<C: Core> Machine<C> {
     }
 
     /// The power fails now: what is under way in the flash stays half done.
-    fn tear_flash(&mut self) {
+    fn tear_flash(&mut self, changed: u8) {
         if let Some((torn, until)) = self.torn.take()
             && self.cycles < until
         {
-            torn.store(&mut self.core);
+            torn.store(&mut self.core, changed);
         }
         self.held_until = 0;
     }
@@ -566,7 +566,7 @@ impl<C: Core> Mcu for Machine<C> {
     }
 
     fn reset(&mut self) {
-        self.tear_flash();
+        self.tear_flash(CHANGED);
         self.core.clear_ram();
         for segment in &self.ram_image {
             self.core.poke(segment.address, &segment.bytes);
@@ -589,6 +589,7 @@ impl<C: Core> Mcu for Machine<C> {
 
     fn cut_power(&mut self, torn: u8) {
         self.bus.cut_power(torn);
+        self.tear_flash(torn);
         self.reset();
     }
 

@@ -103,8 +103,8 @@ pub trait Mcu: Send {
     /// left out.
     fn reset_by(&mut self, cause: ResetCause);
 
-    /// The supply goes off at once, and comes back: whatever byte of non-volatile memory was being written becomes `torn`, then a
-    /// power-on reset follows.
+    /// The supply goes off at once, and comes back: whatever byte of non-volatile memory was being written becomes `torn`, and of flash that
+    /// was being erased or programmed those bits of each byte have changed that are set in `torn`; then a power-on reset follows.
     fn cut_power(&mut self, torn: u8);
 
     /// Writes of bytes of non-volatile memory that were begun since the machine was made, through all resets (AVR: EEPROM; STM32: option

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 /// Where Debian has it, which need not be in the path of who is not the superuser.
 const SERVER: &str = "/usr/sbin/nats-server";
 const WITHIN: Duration = Duration::from_secs(20);
+/// A port of the superuser's alone.
+const NOBODY: &str = "127.0.0.1:1";
 
 /// A server, which runs or does not.
 pub struct Nats {
@@ -38,6 +40,19 @@ pub fn cluster_configuration(routes: &[u16], index: usize) -> String {
     let all: Vec<String> = routes.iter().map(|port| format!("nats-route://127.0.0.1:{port}")).collect();
     let (own, all) = (routes[index], all.join(", "));
     format!("cluster {{ name: wattseal, listen: 127.0.0.1:{own}, routes: [{all}], no_advertise: true }}\n")
+}
+
+/// The same where servers hear each other by relays alone. own: the port at which it hears the others. to: those by which it gets to them. It
+/// tells the others of an address at which nobody is, as they do, and takes that for its own: so none is told of a way around a relay.
+#[must_use]
+pub fn relayed_cluster_configuration(own: u16, to: &[u16]) -> String {
+    let route = |to: String| format!("nats-route://{to}");
+    let all: Vec<String> = to.iter().map(|port| route(format!("127.0.0.1:{port}"))).collect();
+    // JetStream takes as many servers to be there as there are routes: its own is among them.
+    let (nobody, all) = (route(NOBODY.to_owned()), all.join(", "));
+    format!(
+        "cluster {{ name: wattseal, listen: 127.0.0.1:{own}, advertise: \"{NOBODY}\", routes: [{nobody}, {all}], no_advertise: true }}\n"
+    )
 }
 
 impl Nats {

@@ -6,7 +6,8 @@
 //!   ephemeral key goes with two messages.
 //! - Nothing that the attacker made is accepted, but with suite `none`, which has no defence.
 //! - A meter whose power came is heard on the air within a bound.
-//! - The energy that reports tell is the integral of the site's load, within the meter's error.
+//! - The energy that reports tell is the integral of the site's load, within the meter's error; and so is the time that they tell, but that
+//!   who holds a set time back makes it late (docs/protocol.md, "On the air").
 
 use crate::base::collector::BEGINS_MS;
 use crate::base::{BaseEvent, Delivery};
@@ -19,7 +20,7 @@ use ::meter::Status;
 use lab::LabError;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use wire::meter::{Content, MessageKind, MeterId, Packet, Suite};
+use wire::meter::{Content, Measurement, MessageKind, MeterId, Packet, Report, Suite};
 
 /// What is expected of the network.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +34,11 @@ pub struct Expectations {
     /// Somebody attacks: what meters have made is remembered.
     pub attacked: bool,
 }
+
+/// From measuring to the sealed report, at most: milliseconds, and with curves what an ATmega328P takes (docs/meter.md), the
+/// start-up of its noise source before the first among it.
+const SEALING_NS: u64 = SECOND_NS / 10;
+const SEALING_CURVE_NS: u64 = 9 * SECOND_NS;
 
 /// A time of a meter's life without a restart.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +97,8 @@ struct MeterAudit {
     delivered: HashSet<u32>,
     /// It reports with suite `none` where somebody attacks: commands and reports may be theirs, and what it says is not judged.
     undefended: bool,
+    /// When the reports that are not delivered were sealed, by their numbers.
+    sealed_ns: BTreeMap<u32, u64>,
     /// Losses that were counted and have not explained a gap yet.
     accounted_losses: u64,
     silent_since_ns: Option<u64>,
@@ -115,6 +123,8 @@ pub struct InvariantChecker {
     pub round_trips_s: BTreeMap<Suite, Vec<f32>>,
     /// What the attacker got into suite `none`.
     pub unprotected: u64,
+    /// Measurements whose time the attacker made late.
+    pub times_late: u64,
     /// When it looks next whether all meters are back.
     looks_ns: u64,
 }
@@ -132,6 +142,7 @@ impl InvariantChecker {
             last_n: 0,
             delivered: HashSet::new(),
             undefended: false,
+            sealed_ns: BTreeMap::new(),
             accounted_losses: 0,
             silent_since_ns: None,
             sending: None,
@@ -148,6 +159,7 @@ impl InvariantChecker {
             genuine: HashSet::new(),
             round_trips_s: BTreeMap::new(),
             unprotected: 0,
+            times_late: 0,
             looks_ns: SECOND_NS,
         }
     }
@@ -286,13 +298,14 @@ impl InvariantChecker {
         audit.counts.delivered += 1;
         if let Content::Measurement(measurement) = accepted.report.content {
             audit.counts.delivered_measurements += 1;
-            let set = accepted.report.time_set;
-            if let Some(problem) =
-                audit.energy(n, measurement.time_s, set, measurement.energy_dwh, self.expected.energy_error)
-            {
-                return Err(self.broken(meter, at_ns, &problem));
+            let judged = audit.measured(&accepted.report, &measurement, accepted.suite, &self.expected);
+            match judged {
+                Ok(late) => self.times_late += u64::from(late),
+                Err(problem) => return Err(self.broken(meter, at_ns, &problem)),
             }
         }
+        let audit = &mut self.audits[meter];
+        audit.sealed_ns = audit.sealed_ns.split_off(&(n + 1));
         Ok(())
     }
 
@@ -413,6 +426,9 @@ impl MeterAudit {
             self.counts.restarts += 1;
             self.begin(at_ns);
         }
+        if status.number != self.status.number && !self.undefended {
+            self.sealed_ns.insert(status.number, at_ns);
+        }
         let before = std::mem::replace(&mut self.status, status);
         let more = |now: u32, before: u32| u64::from(now.wrapping_sub(before));
         let more_16 = |now: u16, before: u16| u64::from(now.wrapping_sub(before));
@@ -440,31 +456,63 @@ impl MeterAudit {
         None
     }
 
-    /// Compares a measurement's energy with the load's. A meter counts whole seconds, and its time was set up to a second and
-    /// some late.
-    fn energy(&mut self, n: u32, time_s: u32, set: bool, energy_dwh: u32, error: f64) -> Option<String> {
+    /// Compares a measurement's energy with the load's, and its time with when it was sealed. A meter counts whole seconds, and its time was
+    /// set up to a second and some late. Returns whether an attacker made its time late.
+    fn measured(
+        &mut self,
+        report: &Report,
+        measurement: &Measurement,
+        suite: Suite,
+        expected: &Expectations,
+    ) -> Result<bool, String> {
         const DWH_J: f64 = 360.0;
-        let at = self.lives.partition_point(|life| life.above_n < n).checked_sub(1)?;
+        let (n, set) = (report.n, report.time_set);
+        let at = self.lives.partition_point(|life| life.above_n < n).checked_sub(1);
+        let Some(at) = at else { return Ok(false) };
         let start_ns = self.lives[at].start_ns;
-        let time_ns = if set {
-            (u64::from(time_s).saturating_sub(BEGINS_MS / 1000)) * SECOND_NS
+        let told_ns = if set {
+            (u64::from(measurement.time_s).saturating_sub(BEGINS_MS / 1000)) * SECOND_NS
         } else {
-            start_ns + u64::from(time_s) * SECOND_NS
+            start_ns + u64::from(measurement.time_s) * SECOND_NS
         };
-        let late_ns = if set { 5 * SECOND_NS / 2 } else { 3 * SECOND_NS / 2 };
+        let after_set_ns = if set { 5 * SECOND_NS / 2 } else { 3 * SECOND_NS / 2 };
         let early_ns = SECOND_NS;
-        let after_ns = |add_ns: u64| start_ns + add_ns;
-        let least_j = self.check.energy_j(after_ns(2 * SECOND_NS), time_ns.saturating_sub(early_ns));
-        let most_j = self.check.energy_j(start_ns, time_ns + late_ns);
-        let told_j = f64::from(energy_dwh) * DWH_J;
+        let sealed_ns = self.sealed_ns.get(&n).copied();
+        if sealed_ns.is_some_and(|sealed_ns| told_ns > sealed_ns + early_ns) {
+            return Err(format!(
+                "measurement {n} tells a time of {:.3} s, which is to come",
+                seconds(told_ns)
+            ));
+        }
+        let sealing_ns = if suite.has_curve() { SEALING_CURVE_NS } else { SEALING_NS };
+        let late = sealed_ns.filter(|sealed_ns| told_ns + after_set_ns + sealing_ns < *sealed_ns);
+        if let Some(sealed_ns) = late
+            && !(set && expected.attacked)
+        {
+            return Err(format!(
+                "measurement {n} tells a time of {:.3} s, and was sealed at {:.3} s",
+                seconds(told_ns),
+                seconds(sealed_ns)
+            ));
+        }
+        // Where its time is late, it was measured when it was sealed, or a little before.
+        let (from_ns, time_ns, until_ns) = match late {
+            Some(sealed_ns) => (sealed_ns.saturating_sub(sealing_ns), sealed_ns, sealed_ns),
+            None => (told_ns, told_ns, told_ns + after_set_ns),
+        };
+        let least_j = self.check.energy_j(start_ns + 2 * SECOND_NS, from_ns.saturating_sub(early_ns));
+        let most_j = self.check.energy_j(start_ns, until_ns);
         let truth_j = self.check.energy_j(start_ns, time_ns);
+        let energy_dwh = measurement.energy_dwh;
+        let told_j = f64::from(energy_dwh) * DWH_J;
         let (of_life, before_dwh, before_j) = self.told.unwrap_or((usize::MAX, 0, 0.0));
         let (before_dwh, before_j) = if of_life == at { (before_dwh, before_j) } else { (0, 0.0) };
         self.counts.energy_wh += f64::from(energy_dwh.wrapping_sub(before_dwh)) / 10.0;
         self.counts.load_wh += (truth_j - before_j) / 3600.0;
         self.told = Some((at, energy_dwh, truth_j));
+        let error = expected.energy_error;
         if told_j < least_j * (1.0 - error) - 2.0 * DWH_J || told_j > most_j * (1.0 + error) + DWH_J {
-            return Some(format!(
+            return Err(format!(
                 "measurement {n} of {:.3} s tells {:.1} Wh since the start at {:.3} s, the load's integral is {:.1} to {:.1} Wh",
                 seconds(time_ns),
                 told_j / 3600.0,
@@ -473,7 +521,7 @@ impl MeterAudit {
                 most_j / 3600.0
             ));
         }
-        None
+        Ok(late.is_some())
     }
 }
 

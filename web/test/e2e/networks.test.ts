@@ -32,6 +32,10 @@ describe.each([
     await cards.nth(8).waitFor();
     await page.locator('.spark-line').nth(5).waitFor({ state: 'attached' });
     expect(await page.getByText('Network 7', { exact: true }).count()).toBe(3);
+    // Nothing of what stands in them is cut off.
+    for (const [label, least] of [['Find a meter by name or number', 200], ['Of network', 140]] as const) {
+      expect((await page.getByLabel(label).boundingBox())?.width, label).toBeGreaterThan(least);
+    }
     await look('overview');
     await page.getByLabel('Of network').selectOption('Network 7');
     await expect.poll(() => cards.count()).toBe(2);

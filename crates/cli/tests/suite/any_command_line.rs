@@ -7,7 +7,7 @@ use testkit::documents::home;
 use testkit::random::{self, Random, seed};
 
 /// Commands that take little time as they are. What stands in braces is a file.
-const USUAL: [&str; 12] = [
+const USUAL: [&str; 13] = [
     "bench --target atmega328p --op aes128-encrypt --variant fast --runs 3",
     "bench --target mc68hc08 --op aes128-encrypt --variant small --format json",
     "measure {elf} --target atmega328p --max-cycles 20000",
@@ -18,6 +18,7 @@ const USUAL: [&str; 12] = [
     "ct --target atmega328p --op aes128-encrypt --variant fast --runs 3",
     "ct {elf} --target atmega328p --function main --secret ticks --max-cycles 20000",
     "check {folder}",
+    "firmware verify {elf} --key {elf}",
     "plan --target atmega328p --scheme aes128-gcm --energy 2mJ --supply 3.0",
     "reproduce nothing-of-this-name",
 ];

@@ -39,6 +39,7 @@ fn help_lists_all_commands_in_one_place() {
         "reproduce",
         "plan",
         "simulate",
+        "firmware",
         "completions",
         "man",
         "collect",
@@ -166,7 +167,7 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
         (
             "demo --cluster --for 2",
             [
-                "installs build cluster",
+                "installs build firmware openssl compilers cluster",
                 collector,
                 "build wattseal-cluster --bin wattseal-cluster",
                 "run wattseal-cluster --cluster --for 2",

@@ -24,7 +24,7 @@ cargo test -p wattseal-cli --test suite -- --ignored renew_the_json_reference
 ```
 
 makes them anew. `a[].b` is a field of each element of the array `a`, `a.*` whatever names the object `a` has. A type with `null`
-is written as `null` where there is no value. `run`, `completions` and `man` write no rows.
+is written as `null` where there is no value. `run`, `firmware`, `completions` and `man` write no rows.
 ";
 
 /// What a command writes.

@@ -10,6 +10,7 @@ mod contract;
 mod ct;
 mod debug;
 mod documentation;
+mod firmware;
 mod installed;
 mod json;
 mod kept;

@@ -2,6 +2,7 @@
 
 mod networks;
 
+use cluster::firmware::FirmwareCounts;
 use cluster::report::report;
 use cluster::run::{ClusterObserver, ClusterRequest, ClusterStatus, run};
 use std::io::{BufRead, BufReader};
@@ -53,6 +54,7 @@ fn harmed(kills: usize, meters: u16) {
         chaos: true,
         seed: random::seed(),
         meters,
+        firmware: FirmwareCounts { emulated: 1, host: 2 },
         collector: collector(),
     };
     let result = run(&request, &|| false, &mut Told).expect("it runs").expect("it began");
@@ -63,6 +65,13 @@ fn harmed(kills: usize, meters: u16) {
         result.checked.stored >= result.checked.acknowledged
             && result.checked.acknowledged >= u64::from(meters)
     );
+    let firmware = &result.checked.firmware_meters;
+    assert_eq!(firmware.iter().map(|meter| meter.board).collect::<Vec<_>>(), [Some("emontx"), None, None]);
+    for meter in firmware {
+        // Whatever it made is acknowledged or counted as lost; what was acknowledged is there.
+        assert_eq!(u64::from(meter.measurements), meter.acknowledged + u64::from(meter.lost), "{meter:?}");
+        assert!(meter.acknowledged > 0 && meter.stored >= meter.acknowledged, "{meter:?}");
+    }
     // Whether commands come through among so few harms is by chance; of none it may be that it was done twice.
     assert!(result.partitions_looked > 0);
 }
@@ -95,7 +104,7 @@ impl Drop for Program {
 fn started(folder: &Path) -> (Program, BufReader<ChildStderr>) {
     collector();
     let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal-cluster"));
-    command.env("TMPDIR", folder).args(["--cluster", "--format", "json"]);
+    command.env("TMPDIR", folder).args(["--cluster", "--emulated", "0", "--format", "json"]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut program = Program(command.spawn().expect("it runs"));
     let mut said = BufReader::new(program.0.stderr.take().expect("it is piped"));

@@ -69,3 +69,29 @@ fn until(what: &str, holds: impl Fn() -> bool) {
         std::thread::sleep(Duration::from_millis(50));
     }
 }
+
+/// How many routes each NATS server has.
+fn routes(machines: &Machines) -> Vec<u64> {
+    let of = |(_, monitor)| {
+        let answered = ask(monitor, ("GET", "/routez"), None, "", WITHIN).expect("it answers");
+        let said: serde_json::Value = serde_json::from_str(&answered.body).expect("JSON");
+        said["num_routes"].as_u64().expect("a number")
+    };
+    machines.monitors().into_iter().map(of).collect()
+}
+
+#[test]
+fn nats_servers_find_no_way_around_a_cut_network_and_find_each_other_again() {
+    let machines = Machines::start(&collector()).expect("servers");
+    until("all have found each other", || routes(&machines) == [2, 2, 2]);
+    for (index, left) in [(0, [2, 1, 1]), (5, [1, 1, 0]), (6, [0, 0, 0])] {
+        let part = PartId { kind: Kind::Routes, index };
+        machines.network().set(part, Condition::Refuses);
+        until(&format!("{part} broken"), || routes(&machines) == left);
+        // They look for each other each second.
+        std::thread::sleep(Duration::from_millis(1500));
+        assert_eq!(routes(&machines), left, "{part}");
+        machines.network().set(part, Condition::Carries);
+        until(&format!("{part} mended"), || routes(&machines) == [2, 2, 2]);
+    }
+}

@@ -7,6 +7,7 @@ mod avr_metering;
 mod avr_radio;
 mod bare;
 mod board_files;
+mod bootloader;
 mod clocks;
 mod constant_time;
 mod curves;

@@ -190,7 +190,7 @@ const MODELS: &[Model] = &[
     },
     Model {
         name: "avr-usart",
-        settings: &["a", "b", "c", "prr", "ubrrh", "ubrrl"],
+        settings: &["a", "b", "c", "d", "prr", "ubrrh", "ubrrl"],
         new: |_, spec| Ok(Box::new(microchip::usart::Usart::new(spec)?)),
     },
     Model {

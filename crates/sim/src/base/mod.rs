@@ -2,10 +2,12 @@
 //!
 //! - [`collector`]: the meters' collector: the one place that owns `wire`'s protocol engine, and a store behind it
 //! - [`challenger`]: the harvested node's server
+//! - [`gateway`]: radios of a collector that is elsewhere
 //! - [`radio`]: a half-duplex radio, for either
 
 pub mod challenger;
 pub mod collector;
+pub mod gateway;
 pub mod radio;
 
 use crate::radio::{Arrival, ReceiveMode};

@@ -99,6 +99,8 @@ pub struct Attacks {
     pub sent: BTreeMap<&'static str, u64>,
     /// Accepted with suite `none`. One with another suite ends the run.
     pub accepted_unprotected: u64,
+    /// Measurements that tell a time that is late, because a set time was held back. A time that is late otherwise, or to come, ends the run.
+    pub times_late: u64,
 }
 
 /// What a simulation found.

@@ -117,6 +117,7 @@ fn tables(outcome: &NetworkOutcome) -> String {
             ("heard by the collector and nothing new", collector.attacks_ignored),
             ("delivered as its maker had sent them", collector.attacks_delivered),
             ("accepted with suite none", attacks.accepted_unprotected),
+            ("measurements whose time was made late", attacks.times_late),
         ];
         for (what, number) in rows {
             table.add_row([what.to_owned(), count(number)]);

@@ -91,28 +91,35 @@ impl Radios {
             return Ok(index);
         }
         let settings = &scenario.channel;
-        let byte_ns = radio::byte_ns(workspace.radio(radio.as_str())?.bit_rate_hz);
-        let framing = match radio {
-            ChipModel::Cc2500 => Framing::Cc2500,
-            ChipModel::Rfm12b | ChipModel::Fm25l16b => Framing::Rfm12b { group: GROUP },
-        };
         let milliseconds = |ms: f64| (ms * 1e6).round() as u64;
-        let model = ChannelModel {
+        self.models.push(ChannelModel {
             // The first channel has the scenario's seed.
             seed: scenario.seed ^ (self.models.len() as u64) << 32,
-            latency_ns: milliseconds(settings.latency_ms),
             loss: settings.loss,
             bit_error_rate: settings.bit_error_rate,
             duplicate: settings.duplicate,
             reorder: settings.reorder,
             later_ns: (milliseconds(settings.later_ms[0]), milliseconds(settings.later_ms[1])),
-            ..ChannelModel::ideal(framing, byte_ns)
-        };
-        // Packets are known at their end: they come so much later.
-        self.models.push(ChannelModel { latency_ns: model.latency_ns + model.known_after_ns(), ..model });
+            ..channel(workspace, radio, milliseconds(settings.latency_ms))?
+        });
         self.kinds.push(radio);
         Ok(self.models.len() - 1)
     }
+}
+
+/// A channel for a kind of radio that loses and changes nothing. Packets are known at their end: they come later than `latency_ns` by what
+/// that takes.
+///
+/// # Errors
+/// A file of the radio that cannot be read.
+pub fn channel(workspace: &Workspace, radio: ChipModel, latency_ns: u64) -> Result<ChannelModel, LabError> {
+    let byte_ns = radio::byte_ns(workspace.radio(radio.as_str())?.bit_rate_hz);
+    let framing = match radio {
+        ChipModel::Cc2500 => Framing::Cc2500,
+        ChipModel::Rfm12b | ChipModel::Fm25l16b => Framing::Rfm12b { group: GROUP },
+    };
+    let model = ChannelModel { latency_ns, ..ChannelModel::ideal(framing, byte_ns) };
+    Ok(ChannelModel { latency_ns: latency_ns + model.known_after_ns(), ..model })
 }
 
 /// Makes a network.
@@ -140,7 +147,8 @@ pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Network
         };
         let radio = firmware.as_ref().and_then(|firmware| firmware.radio()).unwrap_or(ChipModel::Rfm12b);
         let channel = radios.channel(workspace, scenario, radio)?;
-        let setup = setup(index, group, radio, firmware.as_ref().map_or(0, |firmware| firmware.phase()));
+        let phase = firmware.as_ref().map_or(0, |firmware| firmware.phase());
+        let setup = setup(index, radio, (group.suite, group.interval_s), phase);
         let mut keys = Chance::new(seed, Purpose::Keys, index as u64, 0);
         let mut keys = StdRng::seed_from_u64(keys.bits());
         let provision = Provision::generate(setup, collector_key.public(), &mut keys);
@@ -166,12 +174,13 @@ pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Network
         energy_error: scenario.expect.energy_error,
         attacked: scenario.attacker.is_some(),
     };
+    let turnaround_ns = nanoseconds(scenario.collector.turnaround_ms / 1e3);
     let base = CollectorStation::new(collector::Setup {
         settings: scenario.collector.clone(),
         identity: collector_key,
         policy: Policy::default(),
         meters: records,
-        radios: radios.models.iter().map(|model| base_radio(scenario, model)).collect(),
+        radios: radios.models.iter().map(|model| base_radio(model, turnaround_ns, usize::MAX)).collect(),
         delay: ProcessingDelay {
             receive_ns: scenario.collector.processing_ms.map(|ms| nanoseconds(ms / 1e3)),
             ..ProcessingDelay::default()
@@ -188,8 +197,9 @@ pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Network
     Ok(Network { simulation, kinds })
 }
 
-/// What a meter is provisioned with.
-fn setup(index: usize, group: &MeterGroup, radio: ChipModel, phase: i16) -> Setup {
+/// What the meter with an index, from 0 on, is provisioned with; it is called as its index and 1. phase: its board's.
+#[must_use]
+pub fn setup(index: usize, radio: ChipModel, (suite, interval_s): (Suite, u16), phase: i16) -> Setup {
     let nodes = METER_NODES.end() - METER_NODES.start() + 1;
     let (channel, power) = match radio {
         ChipModel::Cc2500 => (CC2500_CHANNEL, CC2500_POWER),
@@ -201,22 +211,24 @@ fn setup(index: usize, group: &MeterGroup, radio: ChipModel, phase: i16) -> Setu
         collector_address: TO_NODE | COLLECTOR_NODE,
         channel,
         power,
-        interval_s: group.interval_s,
-        suite: group.suite,
+        interval_s,
+        suite,
         voltage_uv: VOLTAGE_UV,
         current_ua: CURRENT_UA,
         phase,
     }
 }
 
-fn base_radio(scenario: &NetworkScenario, model: &ChannelModel) -> RadioSettings {
+/// The radio that those meters talk to, on a channel.
+#[must_use]
+pub fn base_radio(model: &ChannelModel, turnaround_ns: u64, most_waiting: usize) -> RadioSettings {
     RadioSettings {
         framing: model.framing,
         byte_ns: model.byte_ns,
         address: TO_NODE | COLLECTOR_NODE,
-        turnaround_ns: nanoseconds(scenario.collector.turnaround_ms / 1e3),
+        turnaround_ns,
         tail_bytes: 0,
-        most_waiting: usize::MAX,
+        most_waiting,
     }
 }
 
@@ -280,6 +292,7 @@ fn outcome(scenario: &NetworkScenario, mut network: Network, wall_s: f64) -> Net
         attacks: Attacks {
             sent: simulation.attacker.as_ref().map(sent).unwrap_or_default(),
             accepted_unprotected: simulation.recorder.unprotected,
+            times_late: simulation.recorder.times_late,
         },
     }
 }

@@ -78,7 +78,7 @@ impl Gateway {
 pub struct SimulatedMeter {
     pub provision: Provision,
     pub suite: Suite,
-    collector: PublicKey,
+    pub collector: PublicKey,
     pub n: u32,
     rng: StdRng,
 }

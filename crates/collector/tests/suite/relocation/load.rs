@@ -2,16 +2,16 @@
 
 use super::{moved, open};
 use crate::link::station::{Gateway, SimulatedMeter, WITHIN, start_with};
-use crate::store::place::{Engine, TestStore, all_readings};
+use crate::store::place::{Engine, NEW_YEAR_S, TestStore, all_readings, provisioned, reading};
 use collector::link::CommandRequest;
-use collector::relocation::{Stage, relocate};
+use collector::relocation::{Relocated, Stage, relocate};
 use collector::service::Running;
-use collector::store::{Place, Reader};
+use collector::store::{Place, Provisioned, Reader, Write};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
-use wire::meter::{CommandResult, MessageKind, Suite};
+use wire::meter::{CommandResult, MessageKind, MeterState, Suite};
 
 const METERS: u16 = 4;
 /// After so long a meter sends again what is not acknowledged.
@@ -32,6 +32,10 @@ struct World {
 }
 
 impl World {
+    fn reports(&self) -> usize {
+        self.acknowledged.values().map(Vec::len).sum()
+    }
+
     /// Each meter sends, and hears what is said to it.
     async fn round(&mut self, running: &Running, gateway: &Gateway, meters: &mut [SimulatedMeter]) {
         self.rounds += 1;
@@ -96,7 +100,7 @@ impl World {
 }
 
 /// A move that goes on by itself; hears when the collector is to be stopped.
-fn moving(folder: &Path, from: &Place, to: &Place) -> (Receiver<()>, std::thread::JoinHandle<Duration>) {
+fn moving(folder: &Path, from: &Place, to: &Place) -> (Receiver<()>, std::thread::JoinHandle<Relocated>) {
     let (say, hear) = channel();
     let (keys, from, to) = (folder.join("keys"), from.clone(), to.clone());
     let thread = std::thread::spawn(move || {
@@ -105,30 +109,77 @@ fn moving(folder: &Path, from: &Place, to: &Place) -> (Receiver<()>, std::thread
                 say.send(()).expect("somebody listens");
             }
         });
-        moved.expect("moved").pause
+        moved.expect("moved")
     });
     (hear, thread)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_acknowledged_reading_is_there_once_and_no_number_of_a_command_comes_again() {
+    there_and_back(0).await;
+}
+
+/// `WATTSEAL_READINGS=200000`, as many before the first move.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes"]
+async fn readings_by_the_hundred_thousand_move_while_meters_send() {
+    let readings =
+        std::env::var("WATTSEAL_READINGS").map_or(200_000, |count| count.parse().expect("a number"));
+    there_and_back(readings).await;
+}
+
+/// What meters have sent before: an equal share of so many readings.
+fn fill(place: &Place, meters: &mut [SimulatedMeter], readings: u32) {
+    let mut store = open(place);
+    let provisioned = |(id, meter): (u16, &SimulatedMeter)| {
+        let record = meter.provision.record();
+        let (public, collector_public) = (record.public, meter.collector);
+        let state = MeterState::new(&record);
+        Write::Provisioned(Box::new(Provisioned { public, collector_public, state, ..provisioned(id, 1) }))
+    };
+    store.commit((1..).zip(meters.iter()).map(provisioned).collect()).expect("the meters are added");
+    let share = readings / u32::from(METERS);
+    for first in (1..=share).step_by(1000) {
+        let of = |meter| {
+            let measured = move |n| reading(meter, n, NEW_YEAR_S + i64::from(n) * 60, n, 412);
+            (first..=share.min(first + 999)).map(measured)
+        };
+        store.commit((1..=METERS).flat_map(of).collect()).expect("there is room");
+    }
+    for meter in meters {
+        meter.n = share;
+    }
+}
+
+/// A database of `readings` goes to PostgreSQL and back, and meters send meanwhile.
+async fn there_and_back(readings: u32) {
     let folder = tempfile::tempdir().expect("a folder");
     let keys = folder.path().join("keys");
     let mut meters: Vec<SimulatedMeter> =
         (1..=METERS).map(|meter| SimulatedMeter::register(&keys, meter, Suite::Aes128Gcm, 1)).collect();
     let (file, server, back) = (TestStore::new(), Engine::Postgres.place(), TestStore::new());
     let mut world = World::default();
+    if readings > 0 {
+        fill(&file.place(), &mut meters, readings);
+    }
     world.collect((folder.path(), &file.place()), &mut meters, |rounds| rounds >= 20).await;
     for (from, to) in [(&file, &server), (&server, &back)] {
+        let before = world.reports();
         let (stop, thread) = moving(folder.path(), &from.place(), &to.place());
-        let mut told = false;
+        let (mut told, began) = (false, Instant::now());
         let until_told = |rounds| {
             told |= stop.try_recv().is_ok();
             told && rounds >= 20
         };
         world.collect((folder.path(), &from.place()), &mut meters, until_told).await;
-        let pause = thread.join().expect("no panic");
-        println!("nobody could store for {:.2} s", pause.as_secs_f64());
+        let done = thread.join().expect("no panic");
+        let rows: u64 = done.rows.iter().map(|(_, rows)| rows).sum();
+        println!(
+            "{rows} rows in {:.1} s; nobody could store for {:.2} s of it; meanwhile {} reports were acknowledged",
+            began.elapsed().as_secs_f64(),
+            done.pause.as_secs_f64(),
+            world.reports() - before
+        );
         // As systemd would.
         let config = collector::service::Config::new(from.place(), &keys);
         let error = Running::start(config).await.err().expect("it was moved").to_string();
@@ -143,6 +194,12 @@ async fn every_acknowledged_reading_is_there_once_and_no_number_of_a_command_com
         once.sort_unstable();
         once.dedup();
         assert_eq!(once.len(), stored.len(), "meter {id}: something is there twice");
+        let before = readings / u32::from(METERS);
+        assert!(once.len() as u32 >= before + acknowledged.len() as u32, "meter {id}: only {}", once.len());
+        assert!(
+            (1..=before).eq(once.iter().copied().take(before as usize)),
+            "meter {id}: what was there before"
+        );
         let missing = acknowledged.iter().find(|n| once.binary_search(n).is_err());
         assert!(missing.is_none(), "meter {id}: {missing:?} of {acknowledged:?}");
         assert!(acknowledged.len() >= 80, "meter {id}: only {} reports", acknowledged.len());

@@ -2,7 +2,8 @@
 //!
 //! ATmega328P data sheet DS40002061, chapter 20; ATmega128 data sheet 2467, "USART". A frame begins with the write
 //! that starts it; the real one waits for the next tick of the baud rate generator, up to one sixteenth of a bit.
-//! Not modelled, and faults: synchronous and SPI modes, nine data bits, multi-processor mode.
+//! Not modelled, and faults: synchronous and SPI modes, nine data bits, multi-processor mode, and the ATmega32U4's flow control
+//! (data sheet 7766, 18.9).
 
 use crate::{Context, Fault, Peripheral, PeripheralSpec};
 use std::collections::VecDeque;
@@ -34,8 +35,8 @@ const FIFO: usize = 2;
 #[derive(Clone)]
 pub struct Usart {
     name: String,
-    /// UDR, UCSRA, UCSRB, UCSRC, UBRRL, UBRRH.
-    addresses: [u32; 6],
+    /// UDR, UCSRA, UCSRB, UCSRC, UBRRL, UBRRH; UCSRD where there is one.
+    addresses: Vec<u32>,
     /// The receive interrupt; data register empty and transmit complete are the next two.
     irq: u8,
     flags: u8,
@@ -55,17 +56,19 @@ pub struct Usart {
 }
 
 impl Usart {
-    /// UDR at `spec.base`; settings `a`, `b`, `c`, `ubrrl`, `ubrrh`: the addresses of the other registers. `spec.irq`
-    /// is the receive vector.
+    /// UDR at `spec.base`; settings `a`, `b`, `c`, `ubrrl`, `ubrrh`: the addresses of the other registers, and `d` where the part
+    /// has UCSRD. `spec.irq` is the receive vector.
     ///
     /// # Errors
     /// The setting that is missing.
     pub fn new(spec: &PeripheralSpec) -> Result<Usart, String> {
-        let mut addresses = [spec.base; 6];
-        for (slot, name) in addresses[1..].iter_mut().zip(["a", "b", "c", "ubrrl", "ubrrh"]) {
+        let mut addresses = vec![spec.base];
+        for name in ["a", "b", "c", "ubrrl", "ubrrh"] {
             let address = spec.settings.get(name);
-            *slot = *address.ok_or_else(|| format!("{}: setting {name} is missing", spec.name))? as u32;
+            addresses
+                .push(*address.ok_or_else(|| format!("{}: setting {name} is missing", spec.name))? as u32);
         }
+        addresses.extend(spec.settings.get("d").map(|address| *address as u32));
         let irq = spec.irq.ok_or_else(|| format!("{}: irq is missing", spec.name))?;
         Ok(Usart {
             name: spec.name.clone(),
@@ -184,9 +187,13 @@ impl Usart {
             }
             3 => self.format = value,
             4 => self.rate = self.rate & 0x0F00 | u16::from(value),
-            _ if value > 0x0F => {
+            5 if value > 0x0F => {
                 return Err(self.fault(address, context, "UBRR has twelve bits"));
             }
+            6 if value != 0 => {
+                return Err(self.fault(address, context, "flow control by RTS and CTS is not modelled"));
+            }
+            6 => {}
             _ => self.rate = self.rate & 0x00FF | u16::from(value) << 8,
         }
         Ok(())
@@ -199,7 +206,7 @@ impl Peripheral for Usart {
     }
 
     fn ranges(&self) -> Vec<Range<u32>> {
-        self.addresses.map(|address| address..address + 1).to_vec()
+        self.addresses.iter().map(|&address| address..address + 1).collect()
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -220,6 +227,7 @@ impl Peripheral for Usart {
             2 => self.control,
             3 => self.format,
             4 => self.rate as u8,
+            6 => 0,
             _ => (self.rate >> 8) as u8,
         };
         Ok(value.into())

@@ -230,6 +230,15 @@ fn every_usart_of_the_atmega2560_sends() {
     }
 }
 
+/// RIOT's driver writes 0 to UCSR1D at its start; RTSEN is bit 0 (7766J, 18.11.5).
+#[test]
+fn the_atmega32u4_s_usart_has_flow_control_off_and_says_that_it_has_no_other() {
+    let body = "int main(void) { UCSR1D = 0; if (UCSR1D) return 1; UCSR1D = 1 << 0; return 0; }";
+    let mut machine = machine("usart-flow-control", ATMEGA32U4, "atmega32u4", body);
+    let said = machine.run(&Until::default()).expect_err("not modelled").to_string();
+    assert!(said.contains("flow control"), "{said}");
+}
+
 #[test]
 fn the_second_power_reduction_register_stops_modules() {
     let body =

@@ -395,7 +395,7 @@ fn what_is_cut_off_is_torn() {
                 let mut machine = machine.snapshot();
                 run(&mut *machine, at);
                 if power {
-                    machine.cut_power(0);
+                    machine.cut_power(0xaa);
                 } else {
                     machine.reset_by(ResetCause::External);
                 }

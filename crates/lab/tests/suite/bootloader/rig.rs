@@ -1,0 +1,307 @@
+//! A part with a bootloader, and the host at its UART.
+
+use firmware::{Firmware, Slot, build_app, build_for_slot};
+use lab::target::Workspace;
+use mcu::{Access, AccessKind, Mcu, Observer, Stop, Until};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use tempfile::TempDir;
+use update::image;
+use update::key::{Height, PrivateKey, PublicKey};
+use update::loader::{Deframer, Status, Transfer, frame, status_of, status_request};
+
+pub const TARGET: &str = "stm32f407";
+pub const CLOCK_HZ: u64 = 16_000_000;
+/// docs/firmware-update.md, "Flash".
+pub const FLASH: u32 = 0x0800_0000;
+pub const FLASH_BYTES: usize = 0x10_0000;
+pub const JOURNAL: u32 = 0x0800_4000;
+pub const JOURNAL_SECTOR: u32 = 0x4000;
+pub const SLOTS: [u32; 2] = [0x0802_0000, 0x0808_0000];
+pub const SLOT_BYTES: u32 = 0x6_0000;
+/// FLASH_CR and its STRT.
+const FLASH_CR: u32 = 0x4002_3c10;
+const STRT: u64 = 1 << 16;
+const UART: &str = "USART1";
+/// How often the host looks at the UART, and how long it waits: a sector takes a second.
+const LOOK: u64 = 8_000;
+const ANSWER_WITHIN: u64 = 6 * CLOCK_HZ;
+/// 0.2 s of listening, two verifications and two records; ten seconds once there was a frame.
+pub const START_WITHIN: u64 = 14 * CLOCK_HZ;
+
+/// What all tests build once.
+pub struct Built {
+    pub boot: Firmware,
+    programs: [Firmware; 2],
+    folder: TempDir,
+}
+
+pub fn built() -> &'static Built {
+    static BUILT: OnceLock<Built> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let workspace = Workspace::find().expect("the project's folder");
+        let target = workspace.target(TARGET).expect("a target");
+        let point = target.operating_point(Some(CLOCK_HZ), None).expect("a clock of the part");
+        let source = workspace.source(&target, &point).expect("a toolchain");
+        let read = |path: PathBuf| Firmware::read(&path, target.part.core).expect("an ELF file");
+        let boot = read(build_app(&source, "fast", "boot").expect("it builds"));
+        let programs = [Slot::A, Slot::B]
+            .map(|slot| read(build_for_slot(&source, "small", "update", slot).expect("it builds")));
+        Built { boot, programs, folder: tempfile::tempdir().expect("a folder") }
+    })
+}
+
+/// A key pair of its own name.
+pub fn key(name: &str) -> (PrivateKey, PublicKey) {
+    let path = built().folder.path().join(name);
+    PrivateKey::generate(&path, Height::H5).expect("a new key")
+}
+
+/// What the program of an image does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Behaviour {
+    Silent = 0,
+    Confirms = 1,
+}
+
+/// What is to be signed: the program for a slot, named by its version.
+pub fn unsigned(slot: usize, version: u32, behaviour: Behaviour, signature: u32) -> Vec<u8> {
+    let program = &built().programs[slot];
+    let segments = &program.image().segments;
+    let (start, mut bytes) =
+        image::program(segments.iter().map(|segment| (segment.address, segment.bytes.as_slice())))
+            .expect("a program");
+    let at = (program.symbol("ws_update").expect("the program has it").address - start) as usize;
+    bytes[at..at + 2].copy_from_slice(&[b'0' + version as u8, behaviour as u8]);
+    image::pack(TARGET, version, start, &bytes, signature).expect("an image")
+}
+
+pub fn signed(key: &PrivateKey, slot: usize, version: u32, behaviour: Behaviour) -> Vec<u8> {
+    let image = unsigned(slot, version, behaviour, key.signature_bytes().expect("a key"));
+    let (signature, _) = key.sign(&image).expect("a leaf");
+    [image, signature].concat()
+}
+
+/// What is seen of a run: bytes that the part sends, and when its flash is changed.
+#[derive(Default)]
+struct Watched {
+    sent: Vec<u8>,
+    /// Cycle, and whether it is an erasure.
+    changes: Vec<(u64, bool)>,
+}
+
+impl Observer for Watched {
+    fn uart(&mut self, port: &str, byte: u8, _: u64) {
+        if port == UART {
+            self.sent.push(byte);
+        }
+    }
+    fn access(&mut self, access: &Access) {
+        if access.kind == AccessKind::Write {
+            let in_flash = access.address >= FLASH && access.address < FLASH + FLASH_BYTES as u32;
+            if in_flash || access.address == FLASH_CR && access.value & STRT != 0 {
+                self.changes.push((access.cycles, !in_flash));
+            }
+        }
+    }
+}
+
+/// What runs after a start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Running {
+    /// The program of a slot.
+    Slot(usize),
+    /// The bootloader, which waits.
+    Loader,
+}
+
+/// The journal's newest record, read by its description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub sequence: u32,
+    pub floor: u32,
+    pub confirmed: u8,
+    pub trial: u8,
+    pub starts: u8,
+}
+
+pub struct Rig {
+    pub machine: Box<dyn Mcu>,
+    deframer: Deframer,
+    /// Flash operations so far, since the last start.
+    pub changes: Vec<(u64, bool)>,
+    /// Where the run is interrupted, and by what.
+    pub stops: Stops,
+}
+
+/// Cycles at which a copy of the machine is handed over, the earliest last.
+#[derive(Default)]
+pub struct Stops {
+    pub cycles: Vec<u64>,
+    pub copies: Vec<(u64, Box<dyn Mcu>)>,
+}
+
+impl Rig {
+    /// A part with the bootloader for a key, and nothing else.
+    pub fn new(public: Option<&PublicKey>) -> Rig {
+        let workspace = Workspace::find().expect("the project's folder");
+        let target = workspace.target(TARGET).expect("a target");
+        let mut machine = mcu::new_machine(&target.part, CLOCK_HZ).expect("a model");
+        machine.load(built().boot.image()).expect("it fits");
+        if let Some(public) = public {
+            let at = built().boot.symbol("ws_boot_public_key").expect("the bootloader has it").address;
+            assert!(machine.poke(at, public.bytes()));
+        }
+        machine.reset();
+        Rig::of(machine)
+    }
+
+    pub fn of(machine: Box<dyn Mcu>) -> Rig {
+        Rig { machine, deframer: Deframer::default(), changes: Vec::new(), stops: Stops::default() }
+    }
+
+    /// The power goes and comes back; of what is being written these bits have changed.
+    pub fn cut(&mut self, torn: u8) {
+        self.machine.cut_power(torn);
+        self.deframer = Deframer::default();
+        self.changes.clear();
+    }
+
+    /// Runs up to a cycle, and returns what was sent.
+    pub fn advance(&mut self, cycles: u64) -> Vec<u8> {
+        let mut watched = Watched::default();
+        while let Some(&stop) = self.stops.cycles.last().filter(|stop| **stop <= cycles) {
+            self.stops.cycles.pop();
+            self.step(stop, &mut watched);
+            self.stops.copies.push((stop, self.machine.snapshot()));
+        }
+        self.step(cycles, &mut watched);
+        self.changes.append(&mut watched.changes);
+        watched.sent
+    }
+
+    fn step(&mut self, cycles: u64, watched: &mut Watched) {
+        let until = Until { cycles: Some(cycles), ..Until::default() };
+        match self.machine.run_observed(&until, watched) {
+            Ok(Stop::Cycles | Stop::Halted) => {}
+            other => panic!("{other:?} at {:#x}", self.machine.pc()),
+        }
+    }
+
+    /// Sends bytes, and returns the next frame that comes.
+    pub fn ask(&mut self, request: &[u8]) -> Option<Vec<u8>> {
+        assert!(self.machine.uart_receive(UART, request));
+        let end = self.machine.cycles() + ANSWER_WITHIN;
+        while self.machine.cycles() < end {
+            let look = self.machine.cycles() + LOOK;
+            let sent = self.advance(look);
+            // The last one, where there are several: others answer what went before.
+            let frame = sent.into_iter().filter_map(|byte| self.deframer.take(byte)).last();
+            if frame.is_some() {
+                return frame;
+            }
+            if self.machine.cycles() < look {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// A request of one's own making: its result.
+    pub fn result(&mut self, request: &[u8]) -> u8 {
+        let answer = self.ask(&frame(request)).expect("an answer");
+        assert_eq!(answer[0], request[0] | 0x80);
+        answer[1]
+    }
+
+    /// The bootloader listens once its UART is set up.
+    pub fn await_listening(&mut self) {
+        while self.machine.uart_listens(UART) != Some(true) {
+            let cycles = self.machine.cycles() + 1_000;
+            assert!(cycles < CLOCK_HZ, "the bootloader does not listen");
+            self.advance(cycles);
+        }
+    }
+
+    pub fn status(&mut self) -> Status {
+        self.await_listening();
+        let answer = self.ask(&status_request()).expect("an answer");
+        status_of(&answer).expect("a status")
+    }
+
+    /// Sends an image after a start.
+    pub fn send(&mut self, image: &[u8]) -> Result<(), update::UpdateError> {
+        self.await_listening();
+        let mut transfer = Transfer::new(image)?;
+        while let Some(request) = transfer.request() {
+            let answer = self.ask(&request).expect("an answer");
+            transfer.answer(&answer)?;
+        }
+        Ok(())
+    }
+
+    /// What runs when nobody says anything to the bootloader: it is looked at before its first instruction.
+    pub fn start(&mut self) -> Running {
+        let mains = [0, 1].map(|slot| self.main_of(slot));
+        let until = Until { cycles: Some(self.machine.cycles() + START_WITHIN), addresses: mains.to_vec() };
+        match self.machine.run(&until) {
+            Ok(Stop::Address(at)) => {
+                Running::Slot(mains.iter().position(|main| *main == at).expect("one of them"))
+            }
+            Ok(Stop::Cycles) => Running::Loader,
+            other => panic!("{other:?} at {:#x}", self.machine.pc()),
+        }
+    }
+
+    /// Where the program of a slot begins.
+    pub fn main_of(&self, slot: usize) -> u32 {
+        built().programs[slot].symbol("main").expect("a symbol").address
+    }
+
+    /// What a program says, once it runs: up to its last character.
+    pub fn says(&mut self) -> String {
+        let mut said = String::new();
+        for _ in 0..4_000 {
+            let before = self.machine.cycles();
+            said.extend(self.advance(before + LOOK).into_iter().map(char::from).filter(char::is_ascii));
+            if said.ends_with('>') {
+                break;
+            }
+        }
+        let begin = said.rfind('<').unwrap_or(0);
+        said[begin..].to_owned()
+    }
+
+    pub fn flash(&self, address: u32, bytes: usize) -> Vec<u8> {
+        let mut held = vec![0; bytes];
+        assert!(self.machine.peek(address, &mut held));
+        held
+    }
+
+    /// The newest valid record of the journal.
+    pub fn record(&self) -> Option<Record> {
+        let sectors = [JOURNAL, JOURNAL + JOURNAL_SECTOR].map(|sector| self.flash(sector, 64 * 20));
+        let records = sectors.iter().flat_map(|sector| sector.chunks_exact(20)).filter_map(|bytes| {
+            let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
+            let check = crc32([b"WSB1", &bytes[..16]].concat());
+            (number(16) == check).then(|| Record {
+                sequence: number(0),
+                floor: number(4),
+                confirmed: bytes[8],
+                trial: bytes[9],
+                starts: bytes[10],
+            })
+        });
+        records.max_by_key(|record| record.sequence)
+    }
+}
+
+/// CRC-32 of ISO 3309, bit by bit.
+fn crc32(bytes: Vec<u8>) -> u32 {
+    !bytes.into_iter().fold(!0, |crc, byte| {
+        (0..8).fold(
+            crc ^ u32::from(byte),
+            |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 },
+        )
+    })
+}

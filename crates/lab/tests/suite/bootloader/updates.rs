@@ -1,0 +1,138 @@
+//! What is to happen.
+
+use super::rig::{Behaviour, CLOCK_HZ, Rig, Running, SLOTS, built, key, signed};
+use mcu::{Stop, Until};
+
+/// Installs the first image: the part ran nothing before.
+#[test]
+fn an_image_is_installed_tried_and_confirmed() {
+    let (private, public) = key("installed");
+    let mut rig = Rig::new(Some(&public));
+    assert_eq!(rig.start(), Running::Loader, "there is nothing to run");
+    let status = rig.status();
+    assert_eq!((status.target.as_str(), status.free, status.floor), ("stm32f407", 0, 0));
+    assert_eq!((status.confirmed, status.trial), (None, None));
+    rig.send(&signed(&private, 0, 1, Behaviour::Confirms)).expect("it is taken");
+    assert_eq!(rig.says(), "<1+>");
+    rig.cut(0);
+    let status = rig.status();
+    assert_eq!((status.free, status.confirmed, status.trial, status.floor), (1, Some(0), None, 1));
+
+    // The next one goes into the other slot, and takes over.
+    rig.cut(0);
+    rig.send(&signed(&private, 1, 2, Behaviour::Confirms)).expect("it is taken");
+    assert_eq!(rig.says(), "<2+>");
+    for _ in 0..5 {
+        rig.cut(0);
+        assert_eq!(rig.start(), Running::Slot(1));
+    }
+    assert_eq!(rig.says(), "<2+>", "what is confirmed may say so again");
+    rig.cut(0);
+    let status = rig.status();
+    assert_eq!((status.free, status.confirmed, status.trial, status.floor), (0, Some(1), None, 2));
+}
+
+#[test]
+fn the_former_one_runs_again_when_the_new_one_does_not_report_in() {
+    let (private, public) = key("silent");
+    let mut rig = Rig::new(Some(&public));
+    rig.send(&signed(&private, 0, 1, Behaviour::Confirms)).expect("it is taken");
+    assert_eq!(rig.says(), "<1+>");
+    rig.cut(0);
+    rig.send(&signed(&private, 1, 2, Behaviour::Silent)).expect("it is taken");
+    // The first start follows the transfer.
+    assert_eq!(rig.says(), "<2>");
+    for start in 2..=3 {
+        rig.cut(0);
+        assert_eq!(rig.start(), Running::Slot(1), "start {start}");
+    }
+    rig.cut(0);
+    assert_eq!(rig.start(), Running::Slot(0), "the fourth start is the former one's");
+    assert_eq!(rig.says(), "<1+>");
+    rig.cut(0);
+    let status = rig.status();
+    assert_eq!((status.confirmed, status.trial, status.floor), (Some(0), None, 1));
+}
+
+/// A new image that stands still: the watchdog starts the part anew, and it goes back without anybody there.
+#[test]
+fn an_image_that_hangs_goes_back_by_the_watchdog() {
+    let (private, public) = key("hangs");
+    let mut rig = Rig::new(Some(&public));
+    rig.send(&signed(&private, 0, 1, Behaviour::Confirms)).expect("it is taken");
+    assert_eq!(rig.says(), "<1+>");
+    rig.cut(0);
+    rig.send(&signed(&private, 1, 2, Behaviour::Silent)).expect("it is taken");
+    assert_eq!(rig.says(), "<2>");
+    let main = rig.main_of(0);
+    let until = Until { cycles: Some(rig.machine.cycles() + 150 * CLOCK_HZ), addresses: vec![main] };
+    assert_eq!(rig.machine.run(&until), Ok(Stop::Address(main)), "the former image runs within 150 s");
+    assert!(rig.machine.cycles() > 90 * CLOCK_HZ, "three times 32 s");
+}
+
+#[test]
+fn a_transfer_goes_on_where_the_power_was_cut() {
+    let (private, public) = key("resumed");
+    let image = signed(&private, 0, 1, Behaviour::Confirms);
+    let mut rig = Rig::new(Some(&public));
+    rig.await_listening();
+    let mut transfer = update::loader::Transfer::new(&image).expect("an image");
+    while transfer.progress().0 < image.len() / 2 {
+        let request = transfer.request().expect("more");
+        let answer = rig.ask(&request).expect("an answer");
+        transfer.answer(&answer).expect("it is taken");
+    }
+    let there = transfer.progress().0;
+    rig.cut(0x5a);
+    rig.await_listening();
+    let begun = rig.machine.cycles();
+    let mut again = update::loader::Transfer::new(&image).expect("an image");
+    let answer = rig.ask(&again.request().expect("a request")).expect("an answer");
+    again.answer(&answer).expect("it is taken");
+    let (next, _) = again.progress();
+    assert!(next + 256 >= there && next <= there, "{next} of {there} bytes are there");
+    assert!(rig.machine.cycles() - begun < CLOCK_HZ / 4, "nothing was erased");
+    rig.send(&image).expect("the rest is taken");
+    assert_eq!(rig.says(), "<1+>");
+}
+
+/// docs/firmware-update.md, "What it takes": each figure as it is measured here.
+#[test]
+fn it_takes_what_the_page_says() {
+    let page = include_str!("../../../../../docs/firmware-update.md");
+    let section = page.split("## What it takes").nth(1).expect("a section");
+    let said = |name: &str| -> u64 {
+        let row = section.lines().find(|line| line.starts_with(&format!("| {name} |"))).expect(name);
+        let digits: String =
+            row.split('|').nth(2).expect("a figure").chars().filter(char::is_ascii_digit).collect();
+        digits.parse().expect("a number")
+    };
+    let boot = &built().boot;
+    let bytes: usize = boot.image().segments.iter().map(|segment| segment.bytes.len()).sum();
+    assert_eq!(bytes as u64, said("bytes of flash, the bootloader"));
+    let (private, public) = key("figures");
+    let mut rig = Rig::new(Some(&public));
+    rig.send(&signed(&private, 0, 1, Behaviour::Confirms)).expect("it is taken");
+    assert_eq!(rig.says(), "<1+>");
+    let [verify, run] =
+        ["ws_image_verify", "ws_boot_run"].map(|name| boot.symbol(name).expect("a function").address);
+    // How many hashes a signature takes, its digits say: so the mean of some.
+    let mut cycles = Vec::new();
+    for version in 1..=24 {
+        let image = signed(&private, 0, version, Behaviour::Confirms);
+        assert!(rig.machine.poke(SLOTS[0], &image));
+        rig.cut(0);
+        let mut at = |address| {
+            let until = Until { cycles: Some(CLOCK_HZ), addresses: vec![address] };
+            assert_eq!(rig.machine.run(&until), Ok(Stop::Address(address)));
+            rig.machine.cycles()
+        };
+        let begun = at(verify);
+        cycles.push(at(run) - begun);
+    }
+    let mean = cycles.iter().sum::<u64>() / cycles.len() as u64;
+    println!("verified in {mean} cycles on average, {:?} to {:?}", cycles.iter().min(), cycles.iter().max());
+    let told = said("cycles, an image of 4,460 bytes is verified, on average");
+    assert!(mean.abs_diff(told) < told / 20, "{mean} cycles, and the page says {told}");
+    assert_eq!(signed(&private, 0, 1, Behaviour::Confirms).len(), 4_460, "the image that the page tells of");
+}

@@ -1,0 +1,53 @@
+//! What can go wrong, said so that a user knows what to do next.
+
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// An error of this crate. [`UpdateError::is_usage`] says which exit code it stands for.
+#[derive(Debug, Error)]
+pub enum UpdateError {
+    /// A file that cannot be read or written.
+    #[error("{path}: {error}; check the path and its permissions")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// A file that is not what it should be.
+    #[error("{path}: {problem}")]
+    BadFile {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        problem: String,
+    },
+    /// A program that no image can be made of.
+    #[error("{0}")]
+    Program(String),
+    /// An argument that makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// The signature is not good.
+    #[error(
+        "the signature is not good under this key: the image was changed, or signed by another key; sign it anew"
+    )]
+    Signature,
+    /// The bootloader refuses.
+    #[error("the bootloader refuses: {0}")]
+    Refused(crate::loader::Refusal),
+    /// The bootloader does not answer.
+    #[error(
+        "the bootloader does not answer: it listens for 0.2 s after a reset, so reset the part while this waits; check the \
+         wires and the port's name"
+    )]
+    Silent,
+}
+
+impl UpdateError {
+    /// Whether the user asked for something that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(self, UpdateError::Usage(_))
+    }
+}

@@ -1,0 +1,121 @@
+//! A bootloader at a serial port.
+
+use crate::UpdateError;
+use crate::loader::{BAUD, Deframer, Status, Transfer, status_of, status_request};
+use rustix::fs::OFlags;
+use rustix::termios::{OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How often a status is asked for while the bootloader does not answer: it listens for 0.2 s.
+const ASK: Duration = Duration::from_millis(50);
+/// A frame of 256 bytes takes 25 ms each way; three sectors take 6 s to be erased at most, and 400 kB 1 s to be verified.
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+/// How often a request is sent before it is given up.
+const ATTEMPTS: usize = 3;
+
+/// A bootloader at a port, such as /dev/ttyUSB0.
+pub struct Port {
+    path: PathBuf,
+    file: File,
+    deframer: Deframer,
+}
+
+impl Port {
+    /// Opens the port, 115,200 baud, 8 bits, no parity, one stop bit.
+    ///
+    /// # Errors
+    /// [`UpdateError::File`]
+    pub fn open(path: &Path) -> Result<Port, UpdateError> {
+        let open = || {
+            let file = OpenOptions::new()
+                .read(true)
+                .write(true)
+                .custom_flags(OFlags::NOCTTY.bits() as i32)
+                .open(path)?;
+            let mut settings = tcgetattr(&file)
+                .map_err(|error| std::io::Error::other(format!("no serial port: {error}")))?;
+            settings.make_raw();
+            settings.set_speed(BAUD)?;
+            // A read ends after a tenth of a second without a byte.
+            settings.special_codes[SpecialCodeIndex::VMIN] = 0;
+            settings.special_codes[SpecialCodeIndex::VTIME] = 1;
+            tcsetattr(&file, OptionalActions::Flush, &settings)?;
+            Ok(file)
+        };
+        let file = open().map_err(|error| UpdateError::File { path: path.into(), error })?;
+        Ok(Port { path: path.into(), file, deframer: Deframer::default() })
+    }
+
+    fn failed(&self, error: std::io::Error) -> UpdateError {
+        UpdateError::File { path: self.path.clone(), error }
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> Result<(), UpdateError> {
+        self.file.write_all(bytes).map_err(|error| self.failed(error))
+    }
+
+    /// The next frame, where one comes in time.
+    fn receive(&mut self, within: Duration) -> Result<Option<Vec<u8>>, UpdateError> {
+        let end = Instant::now() + within;
+        let mut byte = [0];
+        while Instant::now() < end {
+            match self.file.read(&mut byte) {
+                Ok(0) => {}
+                Ok(_) => {
+                    if let Some(frame) = self.deframer.take(byte[0]) {
+                        return Ok(Some(frame));
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.failed(error)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits until the bootloader answers, and says what it is.
+    ///
+    /// # Errors
+    /// [`UpdateError::Silent`], [`UpdateError::File`].
+    pub fn status(&mut self, within: Duration) -> Result<Status, UpdateError> {
+        let end = Instant::now() + within;
+        while Instant::now() < end {
+            self.send(&status_request())?;
+            if let Some(status) = self.receive(ASK)?.and_then(|frame| status_of(&frame)) {
+                return Ok(status);
+            }
+        }
+        Err(UpdateError::Silent)
+    }
+
+    /// Sends an image, and has it run on trial. `progress` is told of the bytes that are there, and of all.
+    ///
+    /// # Errors
+    /// [`UpdateError::Refused`], [`UpdateError::Silent`], [`UpdateError::File`].
+    pub fn transfer(
+        &mut self,
+        image: &[u8],
+        mut progress: impl FnMut(usize, usize),
+    ) -> Result<(), UpdateError> {
+        let mut transfer = Transfer::of_signed(image)?;
+        let mut attempts = 0;
+        while let Some(request) = transfer.request() {
+            if attempts == ATTEMPTS {
+                return Err(UpdateError::Silent);
+            }
+            attempts += 1;
+            self.send(&request)?;
+            if let Some(answer) = self.receive(ANSWER_WITHIN)? {
+                transfer.answer(&answer)?;
+                attempts = if transfer.request().as_ref() == Some(&request) { attempts } else { 0 };
+                let (there, all) = transfer.progress();
+                progress(there, all);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,34 @@
+#include "boot.h"
+
+#include "bytes.h"
+#include "journal.h"
+#include "port.h"
+
+/* The slot that this code lies in, or none. */
+static uint8_t running(void)
+{
+    const uint32_t offset = (uint32_t)(uintptr_t)&ws_boot_confirm - WS_BOOT_SLOT_START;
+
+    return offset < WS_BOOT_SLOTS * WS_BOOT_SLOT_SIZE ? (uint8_t)(offset / WS_BOOT_SLOT_SIZE) : WS_BOOT_NONE;
+}
+
+int ws_boot_confirm(void)
+{
+    const uint8_t slot = running();
+    ws_journal journal;
+    uint8_t version[4];
+
+    if (slot == WS_BOOT_NONE) {
+        return -1;
+    }
+    ws_journal_start(&journal);
+    if (journal.state.trial != slot) {
+        return journal.state.confirmed == slot ? 0 : -1;
+    }
+    /* Verified by the bootloader before this ran. */
+    ws_flash_read(WS_BOOT_SLOT(slot) + 20, version, sizeof version);
+    journal.state.floor = ws_read_32(version);
+    journal.state.confirmed = slot;
+    journal.state.trial = WS_BOOT_NONE;
+    return ws_journal_write(&journal);
+}

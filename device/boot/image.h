@@ -1,0 +1,43 @@
+/* An image, as it lies in its slot: header, program, signature. docs/firmware-update.md has the header's bytes. */
+#ifndef WS_BOOT_IMAGE_H
+#define WS_BOOT_IMAGE_H
+
+#include <stdint.h>
+
+/* Bytes of the header that say anything; up to the program the rest is signed, too. */
+#define WS_IMAGE_FIELDS 40
+
+/* Why an image is refused; also the results of the loader's answers (loader.h). */
+enum {
+    WS_IMAGE_GOOD = 0,
+    /* No image's header, or sizes that no image has. */
+    WS_IMAGE_NONE = 1,
+    WS_IMAGE_OTHER_TARGET = 2,
+    /* Linked for another slot. */
+    WS_IMAGE_OTHER_ADDRESS = 3,
+    /* Below the floor. */
+    WS_IMAGE_OLD = 4,
+    /* Larger than the slot. */
+    WS_IMAGE_LARGE = 5,
+    WS_IMAGE_BAD_SIGNATURE = 6
+};
+
+typedef struct {
+    uint32_t version;
+    /* What is signed: header and program; and the signature behind it. */
+    uint32_t length;
+    uint32_t signature;
+} ws_image;
+
+/* Reads a header, whatever it holds.
+ *
+ * in: slot: the image is for; floor: the lowest version that is taken. out: image: good where 0 is returned.
+ * Returns one of the reasons above, but for the signature's. */
+uint8_t ws_image_header(const uint8_t fields[WS_IMAGE_FIELDS], uint8_t slot, uint32_t floor, ws_image *image);
+
+/* Whether the image in a slot may run: header, version, and the signature over every byte of header and program.
+ *
+ * out: image. Returns as ws_image_header. */
+uint8_t ws_image_verify(uint8_t slot, uint32_t floor, ws_image *image);
+
+#endif
