@@ -10,6 +10,7 @@ mod commits;
 mod elsewhere;
 mod end;
 mod handle;
+mod key_keeper;
 mod meter_state;
 mod numbers;
 mod orders;

@@ -45,7 +45,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use vault::{Keys, Vault};
-use wire::meter::{Command, Identity, MeterId, MeterRecord, Provision, PublicKey, Setup, Suite};
+use wire::meter::{Command, Identity, MeterId, MeterKeys, MeterRecord, Provision, PublicKey, Setup, Suite};
 
 /// What is wrong with the key files, or with what is asked of them.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +71,12 @@ pub enum RegistryError {
     /// A meter that is not there.
     #[error("meter {0} is not registered; 'wattseal meters list' shows those that are")]
     Unknown(GlobalMeterId),
+    /// Keys were renewed, and those in whose place they were to come are not there.
+    #[error(
+        "meter {0} has other keys than those that were renewed: another collector, or somebody by hand, has changed them. 'wattseal meters \
+         rotate {0}' makes new ones"
+    )]
+    OtherKeys(GlobalMeterId),
     /// No folder of keys.
     #[error(
         "there are no keys in {0}; give the collector's folder with --keys, or begin one with 'wattseal meters provision'"
@@ -456,6 +462,26 @@ impl Registry {
         Ok(file)
     }
 
+    /// Keeps keys that were renewed over the air in the place of those before; once more, that changes nothing. They are durable when this
+    /// returns.
+    ///
+    /// # Errors
+    /// [`RegistryError::OtherKeys`] where those before are not there, [`RegistryError::Unknown`], [`RegistryError::File`].
+    pub(crate) fn renew(&self, before: &MeterKeys, record: &MeterRecord) -> Result<(), RegistryError> {
+        let meter = record.setup.meter;
+        self.keys.change(|keys| {
+            let mut file = self.registered(keys, meter)?;
+            if file.record == *record {
+                return Ok(());
+            }
+            if file.record.keys != *before || file.record.public != record.public {
+                return Err(RegistryError::OtherKeys(self.network.meter(meter)));
+            }
+            file.record.keys = record.keys.clone();
+            keys.put(&file)
+        })
+    }
+
     /// Takes a meter off the register. Its file goes to `revoked/` without its secret keys.
     ///
     /// # Errors
@@ -495,11 +521,6 @@ fn check(setup: &Setup) -> Result<(), RegistryError> {
     }
     if address == collector_address {
         return Err(RegistryError::Setup("the meter's radio address has to be another than the collector's"));
-    }
-    if !Suite::WITH_FIXED_KEYS.contains(&suite) {
-        return Err(RegistryError::Setup(
-            "this collector keeps no keys that are renewed; choose another suite than aes256-gcm-rekeyed",
-        ));
     }
     if !valid(Command::Configure { interval_s, suite }) {
         return Err(RegistryError::Setup("the interval has to be at least 1 s"));

@@ -61,7 +61,7 @@ impl Config {
             udp: Vec::new(),
             networks: BTreeSet::new(),
             verifiers: 0,
-            policy: Policy { renew_keys: false, ..Policy::default() },
+            policy: Policy::default(),
             require_sealed: None,
             unknown_meters: None,
         }

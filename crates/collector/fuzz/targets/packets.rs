@@ -24,7 +24,7 @@ static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
     let rng = &mut StdRng::seed_from_u64(1);
     let identity = Identity::generate(rng);
     let (mut meters, mut genuine) = (Vec::new(), Vec::new());
-    for (meter, suite) in (1..).zip(&Suite::WITH_FIXED_KEYS[1..]) {
+    for (meter, suite) in (1..).zip(&Suite::ALL[1..]) {
         let setup = Setup { suite: *suite, ..Setup::usual(meter) };
         let provision = Provision::generate(setup, identity.public(), rng);
         let record = provision.record();

@@ -63,6 +63,8 @@ enum Ordered {
     ReadStatus { page: u8 },
     /// Begin anew.
     Reboot,
+    /// Renew the key of the suite `aes256-gcm-rekeyed`.
+    RenewKey,
 }
 
 /// What a meter answered.
@@ -133,8 +135,7 @@ impl From<Order> for Ordered {
             }
             Order::Command(Command::ReadStatus { page }) => Ordered::ReadStatus { page },
             Order::Command(Command::Reboot) => Ordered::Reboot,
-            // No collector with this API gives it.
-            Order::Command(Command::RenewKey) => Ordered::Reboot,
+            Order::Command(Command::RenewKey) => Ordered::RenewKey,
         }
     }
 }

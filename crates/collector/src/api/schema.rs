@@ -304,6 +304,8 @@ pub(super) enum CommandRequest {
     },
     /// Begin anew.
     Reboot,
+    /// Renew the key of the suite `aes256-gcm-rekeyed`: the collector and the meter agree on another one, by P-256 and ML-KEM-512.
+    RenewKey,
 }
 
 impl From<store::Meter> for Meter {
@@ -394,6 +396,7 @@ impl From<CommandRequest> for link::CommandRequest {
             CommandRequest::SetTime => Self::SetTime,
             CommandRequest::ReadStatus { page } => Self::ReadStatus { page },
             CommandRequest::Reboot => Self::Reboot,
+            CommandRequest::RenewKey => Self::RenewKey,
         }
     }
 }
@@ -414,7 +417,7 @@ mod tests {
     #[test]
     fn the_description_has_the_names_that_are_written() {
         use CommandState::{Done, Refused, Sent, Waiting, Withdrawn};
-        are_names_of::<SuiteName>(Suite::WITH_FIXED_KEYS);
+        are_names_of::<SuiteName>(Suite::ALL);
         are_names_of::<RoleName>([Role::Viewer, Role::Administrator]);
         are_names_of::<CommandStateName>([Waiting, Sent, Done, Refused, Withdrawn]);
         are_names_of::<ResolutionName>([

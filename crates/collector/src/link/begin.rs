@@ -3,6 +3,7 @@
 use super::clock::Clock;
 use super::end::End;
 use super::handle::{Inputs, LinkHandle, Snapshot};
+use super::key_keeper::KeyKeeper;
 use super::meter_state::{LastHeard, MeterLinkState, Named};
 use super::pending::{PendingCommit, RetryQueue, Submitted};
 use super::receipt::UnfinishedReceipts;
@@ -14,7 +15,7 @@ use crate::fence::Fence;
 use crate::gateway::HeardPacket;
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
-use crate::registry::{Issued, MeterFile};
+use crate::registry::{Issued, MeterFile, Registry};
 use crate::store::{
     CommandProgress, CommandRecord, Provisioned, Reader, StoreError, StoredMeter, Write, Written,
 };
@@ -65,6 +66,8 @@ pub(crate) struct Parts {
     pub(crate) unknown_meters: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
     /// What it writes under; `None`: nobody else writes.
     pub(crate) fence: Option<Arc<Fence>>,
+    /// Where renewed keys are kept; `None`: no meter's key is renewed.
+    pub(crate) registry: Option<Registry>,
     /// What became of its writes.
     pub(crate) done: Receiver<Done<Submitted>>,
     /// Spreads attempts, and makes ephemeral keys.
@@ -346,6 +349,7 @@ pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> s
         jobs: parts.jobs,
         done: parts.done,
         verifiers: Verifiers::start(parts.verifiers)?,
+        key_keeper: KeyKeeper::start(parts.registry)?,
         gateways: handle.gateways.clone(),
         onlookers: handle.onlookers.clone(),
         shared: handle.shared.clone(),

@@ -42,6 +42,8 @@ pub enum CommandRequest {
     },
     /// Begin anew.
     Reboot,
+    /// Renew the key of the suite `aes256-gcm-rekeyed`.
+    RenewKey,
 }
 
 /// What the link does not do.

@@ -50,6 +50,10 @@ pub(super) struct Activity {
     pub(super) handed_out: Option<u32>,
     /// The revision of its state that is being stored.
     pub(super) saving: Option<u64>,
+    /// Its renewed keys are being kept.
+    pub(super) keeping_keys: bool,
+    /// They could not be kept, and are tried again then.
+    pub(super) keep_keys_at: Option<Instant>,
     /// The commands that have a name in the API, by ticket.
     pub(super) commands: BTreeMap<u32, Named>,
     /// Packets that were not authentic, when the minute began.
@@ -76,6 +80,8 @@ impl Activity {
             told_refused: 0,
             handed_out: None,
             saving: None,
+            keeping_keys: false,
+            keep_keys_at: None,
             commands: BTreeMap::new(),
             forged: 0,
             forged_quiet_until: None,

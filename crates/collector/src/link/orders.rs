@@ -21,8 +21,7 @@ impl Link {
         for meter in reached {
             match self.collector.due_of(meter, now_ms, &mut self.rng) {
                 Some(Due::Save(state)) => self.save(meter, state.revision),
-                // No meter of this collector has such keys: its policy forbids it.
-                Some(Due::SaveKeys(_)) => {}
+                Some(Due::SaveKeys(record)) => self.keep_keys(record),
                 Some(Due::Send(sent)) => {
                     let route = self.meters.get(&meter).and_then(|known| known.activity().route);
                     if let Some(route) = route {
@@ -34,7 +33,8 @@ impl Link {
             }
             // What is being stored says itself when it is.
             let saving = self.meters.get(&meter).is_some_and(|known| known.activity().saving.is_some());
-            if let (false, Some(due_ms)) = (saving, self.collector.next_due_ms_of(meter)) {
+            let waits = saving || self.keys_wait(meter);
+            if let (false, Some(due_ms)) = (waits, self.collector.next_due_ms_of(meter)) {
                 self.next_due_ms = Some(self.next_due_ms.map_or(due_ms, |next| next.min(due_ms)));
             }
         }

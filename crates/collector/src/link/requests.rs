@@ -27,6 +27,7 @@ impl CommandRequest {
             CommandRequest::SetTime => return None,
             CommandRequest::ReadStatus { page } => Command::ReadStatus { page },
             CommandRequest::Reboot => Command::Reboot,
+            CommandRequest::RenewKey => Command::RenewKey,
         })
     }
 }

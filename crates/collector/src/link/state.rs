@@ -3,6 +3,7 @@
 use super::clock::Clock;
 use super::elsewhere::Onlookers;
 use super::handle::{Shared, Snapshot};
+use super::key_keeper::KeyKeeper;
 use super::meter_state::MeterLinkState;
 use super::pending::{RetryQueue, Submitted};
 use super::receipt::UnfinishedReceipts;
@@ -44,6 +45,7 @@ pub(crate) struct Link {
     pub(super) jobs: Arc<Jobs<Submitted>>,
     pub(super) done: Receiver<Done<Submitted>>,
     pub(super) verifiers: Verifiers,
+    pub(super) key_keeper: KeyKeeper,
     pub(super) gateways: Arc<Gateways>,
     pub(super) onlookers: Onlookers,
     pub(super) shared: Arc<Shared>,

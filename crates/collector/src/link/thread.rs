@@ -32,6 +32,7 @@ impl Link {
             let mut first = None;
             select! {
                 recv(self.done) -> done => if let Ok(done) = done { self.now(); self.done(done) },
+                recv(self.key_keeper.kept) -> kept => if let Ok(kept) = kept { self.now(); self.kept_keys(kept) },
                 recv(self.verifiers.opened) -> opened => if let Ok(opened) = opened { self.now(); self.opened(opened) },
                 recv(inputs.requests) -> ask => match ask {
                     Ok(ask) => first = Some(ask),
@@ -81,6 +82,9 @@ impl Link {
     /// Takes what is there. Returns whether that is the end.
     fn turn(&mut self, first: Option<Request>, inputs: &Inputs) -> bool {
         self.take_done();
+        while let Ok(kept) = self.key_keeper.kept.try_recv() {
+            self.kept_keys(kept);
+        }
         for _ in 0..TURN {
             let Ok(opened) = self.verifiers.opened.try_recv() else { break };
             self.opened(opened);

@@ -154,6 +154,7 @@ impl Links {
             seal_by_itself: self.config.require_sealed.is_none(),
             unknown_meters: self.config.unknown_meters.clone().filter(|_| network.is_default()),
             fence,
+            registry: Some(registry),
             rng: StdRng::from_os_rng(),
         };
         let inputs = self.handle.open(partition);

@@ -22,7 +22,9 @@ pub use rejection::{Counters, Rejection};
 pub use state::MeterState;
 
 use super::renewal::RenewalPacket;
-use super::{Address, Answer, Command, Identity, MessageKind, MeterId, MeterRecord, Packet, Report, Suite};
+use super::{
+    Address, Answer, Command, Identity, MessageKind, MeterId, MeterKeys, MeterRecord, Packet, Report, Suite,
+};
 use meters::{Meter, Meters};
 use quiet::Quiet;
 use rand_core::CryptoRng;
@@ -483,6 +485,12 @@ impl Collector {
         if let Some(session) = self.meters.awake_mut(meter) {
             session.saved(revision);
         }
+    }
+
+    /// The keys of a meter that are durable, where others are to be made so in their place ([`Due::SaveKeys`]).
+    #[must_use]
+    pub fn saved_keys(&self, meter: MeterId) -> Option<&MeterKeys> {
+        self.meters.awake_one(meter)?.saved_keys()
     }
 
     /// Says that a record of [`Due::SaveKeys`] is durable.

@@ -150,7 +150,7 @@ struct ProvisionArgs {
 }
 
 fn suite(name: &str) -> Result<Suite, String> {
-    let names = Suite::WITH_FIXED_KEYS.map(Suite::name).join(", ");
+    let names = Suite::ALL.map(Suite::name).join(", ");
     Suite::named(name).ok_or_else(|| format!("there are {names}"))
 }
 

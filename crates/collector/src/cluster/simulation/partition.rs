@@ -249,6 +249,7 @@ impl Task {
             let identity = (common.identity.clone(), policy);
             let beginning = Beginning::of_stored(partition, identity, meters.collect(), commands);
             let parts = Parts {
+                registry: None,
                 jobs: jobs.clone(),
                 verifiers: 0,
                 seal_by_itself: false,

@@ -157,7 +157,7 @@ fn a_reading_goes_by_nats_to_the_store_and_its_acknowledgement_back() {
     let server = nats::Nats::start();
     let keys = folder.path().join("keys");
     let mut meters: Vec<(NetworkId, SimulatedMeter)> = Vec::new();
-    for (meter, suite) in (258..).zip(Suite::WITH_FIXED_KEYS) {
+    for (meter, suite) in (258..).zip(Suite::ALL) {
         meters.push((NetworkId::DEFAULT, SimulatedMeter::register(&keys, meter, suite, 1)));
         meters.push((SEVEN, SimulatedMeter::register_in(&keys, SEVEN.meter(meter), suite, 1)));
     }

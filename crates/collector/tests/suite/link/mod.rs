@@ -4,6 +4,7 @@ mod backups;
 mod concentrator;
 mod networks;
 mod numbers;
+mod renewal;
 mod server;
 pub(crate) mod station;
 
@@ -23,7 +24,7 @@ const SHORT: Duration = Duration::from_millis(300);
 async fn a_report_is_acknowledged_when_it_is_stored_and_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut meters: Vec<SimulatedMeter> = (1..)
-        .zip(Suite::WITH_FIXED_KEYS)
+        .zip(Suite::ALL)
         .map(|(meter, suite)| SimulatedMeter::register(&folder.path().join("keys"), meter, suite, 1))
         .collect();
     let running = start(folder.path()).await;

@@ -62,6 +62,11 @@ impl Gateway {
         }
     }
 
+    /// The next packet that was sent; `None` where none comes for a time.
+    pub fn next_packet(&self, within: Duration) -> Option<Vec<u8>> {
+        self.sent.recv_timeout(within).ok().map(|(_, packet)| packet)
+    }
+
     /// The next message that was sent, and where to; `None` where nothing comes for a time.
     pub fn next(&self, within: Duration) -> Option<(Route, MessageKind, Suite, Vec<u8>)> {
         let mut reassembly = Reassembly::default();

@@ -37,8 +37,8 @@ pub(super) struct Renewal {
 /// What is known of a meter's keys that need not survive the collector.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    /// They are not durable yet.
-    changed: bool,
+    /// Those that are durable, where the record has others.
+    saved: Option<Box<MeterKeys>>,
     renewal: Option<Renewal>,
     prove_at_ms: u64,
     proofs: u32,
@@ -47,11 +47,11 @@ pub(super) struct Keys {
 impl Session {
     /// Whether a key is being renewed, or has to be kept.
     pub(super) fn has_renewal(&self) -> bool {
-        self.keys.changed || self.keys.renewal.is_some() || self.record.keys.has_next()
+        self.keys.saved.is_some() || self.keys.renewal.is_some() || self.record.keys.has_next()
     }
 
     pub(super) fn renewal_due_ms(&self) -> Option<u64> {
-        if self.keys.changed {
+        if self.keys.saved.is_some() {
             return Some(0);
         }
         let renewal = self.keys.renewal.as_ref().map(|renewal| renewal.next_ms);
@@ -59,7 +59,13 @@ impl Session {
     }
 
     pub(super) fn keys_saved(&mut self, saved: &MeterKeys) {
-        self.keys.changed &= self.record.keys != *saved;
+        let is_all = self.record.keys == *saved;
+        self.keys.saved = (!is_all).then(|| Box::new(saved.clone()));
+    }
+
+    /// The keys that are durable, where others are to be.
+    pub(super) fn saved_keys(&self) -> Option<&MeterKeys> {
+        self.keys.saved.as_deref()
     }
 
     /// The meter has begun a renewal with this command. It has forgotten the next key that an earlier one gave.
@@ -87,15 +93,16 @@ impl Session {
     }
 
     fn set_keys(&mut self, keys: MeterKeys) {
-        self.record = Arc::new(MeterRecord { keys, ..MeterRecord::clone(&self.record) });
-        self.keys.changed = true;
+        let record = MeterRecord { keys, ..MeterRecord::clone(&self.record) };
+        let before = std::mem::replace(&mut self.record, Arc::new(record));
+        self.keys.saved.get_or_insert_with(|| Box::new(before.keys.clone()));
         self.forget_sealed();
         (self.keys.prove_at_ms, self.keys.proofs) = (0, 0);
     }
 
     /// Keys that have to be kept, before all else.
     pub(super) fn keys_due(&self) -> Option<Due> {
-        self.keys.changed.then(|| Due::SaveKeys(Box::new(MeterRecord::clone(&self.record))))
+        self.keys.saved.is_some().then(|| Due::SaveKeys(Box::new(MeterRecord::clone(&self.record))))
     }
 
     /// Orders what a renewal needs next: a proof that the meter has the next key, or another renewal.
