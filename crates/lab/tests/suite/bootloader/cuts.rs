@@ -79,8 +79,13 @@ fn cut_and_start(
     (rig, slot)
 }
 
-/// Cuts within each of `changes` that `choose` takes, and at `more` moments between.
-fn cuts(name: &str, behaviour: Behaviour, more: usize, choose: &mut dyn FnMut(usize, &mut Random) -> usize) {
+/// Cuts as often within each flash operation as `choose` says of its index among all, and at `more` moments between.
+fn cuts(
+    name: &str,
+    behaviour: Behaviour,
+    more: usize,
+    choose: &mut dyn FnMut(usize, usize, &mut Random) -> usize,
+) {
     let mut random = Random::new(seed_or(1));
     let history = History::new(name, behaviour);
     let (reference, confirmed) = history.run(Stops::default(), &mut |_, _| {});
@@ -88,7 +93,7 @@ fn cuts(name: &str, behaviour: Behaviour, more: usize, choose: &mut dyn FnMut(us
     let changes = &reference.changes;
     let mut cycles = Vec::new();
     for (index, &(at, is_erasure)) in changes.iter().enumerate() {
-        for _ in 0..choose(index, &mut random) {
+        for _ in 0..choose(index, changes.len(), &mut random) {
             // One in four close behind it.
             let longest = if is_erasure { ERASE } else { PROGRAM };
             cycles.push(at + 1 + u64::from(random.below(longest + longest / 4)));
@@ -131,30 +136,32 @@ fn cuts(name: &str, behaviour: Behaviour, more: usize, choose: &mut dyn FnMut(us
     assert!(old > 0 && new > 0, "cuts are spread over all of it");
 }
 
-/// All operations of the journal, some of the image's.
-fn short(changes: usize) -> impl FnMut(usize, &mut Random) -> usize {
-    move |index, random| {
-        // The image lies between the journal's records: 1,000 words of it.
-        let is_journal = index < 16 || index + 60 > changes;
-        usize::from(random.below(if is_journal { 2 } else { 100 }) == 0)
-    }
+/// One in a hundred of the image's operations, half of the journal's before them, all at the end: there the new image is on trial, or
+/// confirmed.
+fn short(name: &str, behaviour: Behaviour) {
+    cuts(name, behaviour, 12, &mut |index, operations, random| {
+        let one_in = match index {
+            _ if index + 30 > operations => 1,
+            0..16 => 2,
+            _ => 100,
+        };
+        usize::from(random.below(one_in) == 0)
+    });
 }
 
 #[test]
 fn whatever_moment_the_power_is_cut_at_an_image_that_is_signed_and_not_old_runs() {
-    cuts("cuts-confirm", Behaviour::Confirms, 12, &mut short(1_100));
+    short("cuts-confirm", Behaviour::Confirms);
 }
 
 #[test]
 fn cuts_while_an_image_is_on_trial_that_never_reports_in() {
-    cuts("cuts-silent", Behaviour::Silent, 12, &mut |index, random| {
-        usize::from(random.below(if index < 16 { 2 } else { 100 }) == 0)
-    });
+    short("cuts-silent", Behaviour::Silent);
 }
 
 #[test]
 #[ignore = "10,000 power cuts: the command is in the module's text"]
 fn ten_thousand_cuts() {
-    cuts("cuts-10000-confirm", Behaviour::Confirms, 1_000, &mut |_, _| 5);
-    cuts("cuts-10000-silent", Behaviour::Silent, 1_000, &mut |_, _| 3);
+    cuts("cuts-10000-confirm", Behaviour::Confirms, 1_000, &mut |_, _, _| 5);
+    cuts("cuts-10000-silent", Behaviour::Silent, 1_000, &mut |_, _, _| 3);
 }
