@@ -97,17 +97,19 @@ endif
 ifeq ($(APP),boot)
 BOOT_CLOCK := $(shell sed -n 's/^\#define WS_BOOT_CLOCK_HZ //p' $(BOOT_PORT)/layout.h)
 BOOT_DEFINES := -DWS_BOOTLOADER
-BOOT_FILES := $(wildcard $(BOOT_PORT)/*.c $(BOOT_PORT)/*.S)
+BOOT_FILES := $(wildcard $(BOOT_PORT)/*.c $(BOOT_PORT)/*.S) ports/shared/boot_key.S
 BOOT_KEY_FILE := $(if $(BOOT_KEY),$(abspath $(BOOT_KEY)))
 else
 BOOT_DEFINES := $(if $(SLOT),-DWS_SLOT=$(if $(filter a,$(SLOT)),0,1))
-BOOT_FILES := $(if $(BOOT_PARTS),$(BOOT_PORT)/flash.c)
+BOOT_FILES := $(if $(BOOT_PARTS),$(BOOT_PORT)/flash.c) \
+	$(if $(shell grep -l '^\#include ".*boot/port\.h"$$' $(wildcard $(APP)/*.[ch])),$(BOOT_PORT)/start.c)
 endif
 BOOT_DEFINES += -I$(BOOT_PORT)
 PARTS += $(BOOT_PARTS:%=$(B)/obj/boot/parts/%.o) $(patsubst ports/%,$(B)/obj/ports/%.o,$(BOOT_FILES))
-$(B)/obj/boot/%.o $(B)/obj/ports/%.o: PORT_CFLAGS += -I$(BOOT_PORT)
-$(B)/obj/$(BOOT_PORT)/key.S.o: FLAGS += $(if $(BOOT_KEY_FILE),-DWS_BOOT_KEY='"$(BOOT_KEY_FILE)"')
-$(B)/obj/$(BOOT_PORT)/key.S.o: $(BOOT_KEY_FILE)
+$(B)/obj/$(APP)/%.o $(B)/obj/boot/%.o $(B)/obj/ports/%.o: PORT_CFLAGS += -I$(BOOT_PORT)
+$(B)/obj/ports/%.S.o: FLAGS += $(BOOT_DEFINES)
+$(B)/obj/ports/shared/boot_key.S.o: FLAGS += $(if $(BOOT_KEY_FILE),-DWS_BOOT_KEY='"$(BOOT_KEY_FILE)"')
+$(B)/obj/ports/shared/boot_key.S.o: $(BOOT_KEY_FILE)
 endif
 
 PROGRAMS := $(WANTED:%=$(B)/%.elf)
@@ -157,7 +159,7 @@ $(B)/obj/boot/parts/%.o: boot/%.c $(B)/obj/settings
 	$(CC) $(PORT_CFLAGS:-O2=$(SMALLEST)) -MMD -MP -c $< -o $@
 endif
 
-$(B)/obj/device.ld: $(PORT)/device.ld.in $(B)/obj/settings
+$(B)/obj/device.ld: $(PORT)/device.ld.in $(if $(BOOT_PORT),$(BOOT_PORT)/layout.h) $(B)/obj/settings
 	$(CC) $(TOOLCHAIN_flags) -E -P -undef -x c $(MEMORIES) $(BOOT_DEFINES) $< -o $@
 
 $(PROGRAMS): $(B)/%.elf: $(B)/obj/$(APP)/%.o $(PARTS) $(LIBRARY) $(RUNTIME) $(B)/obj/device.ld
