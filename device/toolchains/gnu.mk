@@ -93,19 +93,21 @@ $(error APP=$(APP) $(addprefix SLOT=,$(SLOT)) is not known for $(TARGET): there 
 	$(patsubst ports/%,%,$(wildcard ports/*/boot/*)))
 endif
 ifeq ($(APP),boot)
-BOOT_CLOCK := $(shell sed -n 's/^\#define WS_BOOT_CLOCK_HZ //p' $(BOOT_PORT)/layout.h)
 BOOT_DEFINES := -DWS_BOOTLOADER
-BOOT_FILES := $(wildcard $(BOOT_PORT)/*.c $(BOOT_PORT)/*.S)
+BOOT_FILES := $(wildcard $(BOOT_PORT)/*.c $(BOOT_PORT)/*.S) ports/shared/boot_key.S
 BOOT_KEY_FILE := $(if $(BOOT_KEY),$(abspath $(BOOT_KEY)))
 else
 BOOT_DEFINES := $(if $(SLOT),-DWS_SLOT=$(if $(filter a,$(SLOT)),0,1))
-BOOT_FILES := $(if $(BOOT_PARTS),$(BOOT_PORT)/flash.c)
+BOOT_FILES := $(if $(BOOT_PARTS),$(BOOT_PORT)/flash.c) \
+	$(if $(shell grep -l '^\#include ".*boot/port\.h"$$' $(wildcard $(APP)/*.[ch])),$(BOOT_PORT)/start.c)
 endif
+BOOT_CLOCK := $(if $(filter %/start.c,$(BOOT_FILES)),$(shell sed -n 's/^\#define WS_BOOT_CLOCK_HZ //p' $(BOOT_PORT)/layout.h))
 BOOT_DEFINES += -I$(BOOT_PORT)
 PARTS += $(BOOT_PARTS:%=$(OBJ)/boot/parts/%.o) $(patsubst ports/%,$(OBJ)/ports/%.o,$(BOOT_FILES))
-$(OBJ)/boot/%.o $(OBJ)/ports/%.o: PORT_CFLAGS += -I$(BOOT_PORT)
-$(OBJ)/$(BOOT_PORT)/key.S.o: FLAGS += $(if $(BOOT_KEY_FILE),-DWS_BOOT_KEY='"$(BOOT_KEY_FILE)"')
-$(OBJ)/$(BOOT_PORT)/key.S.o: $(BOOT_KEY_FILE) $(OBJ)/$(APP)/settings
+$(OBJ)/$(APP)/%.o $(OBJ)/boot/%.o $(OBJ)/ports/%.o: PORT_CFLAGS += -I$(BOOT_PORT)
+$(OBJ)/ports/%.S.o: FLAGS += $(BOOT_DEFINES)
+$(OBJ)/ports/shared/boot_key.S.o: FLAGS += $(if $(BOOT_KEY_FILE),-DWS_BOOT_KEY='"$(BOOT_KEY_FILE)"')
+$(OBJ)/ports/shared/boot_key.S.o: $(BOOT_KEY_FILE) $(OBJ)/$(APP)/settings
 endif
 
 C_FILES := $(call c_files,$(wildcard $(APP)/*.[ch]) $(PORT_FILES) $(if $(USED),$(DRIVER_FILES)) $(BOOT_FILES) $(BOOT_PARTS:%=boot/%.c))
@@ -159,7 +161,7 @@ $(OBJ)/boot/parts/%.o: boot/%.c $(OBJ)/settings
 	$(CC) $(PORT_CFLAGS:-O2=$(SMALLEST)) -MMD -MP -c $< -o $@
 endif
 
-$(OBJ)/$(APP)/device.ld: $(PORT)/device.ld.in $(OBJ)/$(APP)/settings
+$(OBJ)/$(APP)/device.ld: $(PORT)/device.ld.in $(if $(BOOT_PORT),$(BOOT_PORT)/layout.h) $(OBJ)/$(APP)/settings
 	$(CC) $(TOOLCHAIN_flags) -E -P -undef -x c $(MEMORIES) $(BOOT_DEFINES) $< -o $@
 
 $(PROGRAMS): $(B)/%.elf: $(OBJ)/$(APP)/%.o $(PARTS) $(LIBRARY) $(RUNTIME) $(OBJ)/$(APP)/device.ld
