@@ -5,15 +5,9 @@
  * all of them a third time. So a word that reads as it should is left alone where another behind it is programmed: what is
  * programmed in the order of addresses is firm then, wherever the power failed. */
 #include "../../../../boot/port.h"
+#include "../../flash_controller.h"
 
 #define REGISTER(address) (*(volatile uint16_t *)(address))
-#define FCTL1 REGISTER(0x0140)
-#define FCTL3 REGISTER(0x0144)
-#define FWPW 0xa500u
-#define FCTL1_ERASE 0x0002u
-#define FCTL1_WRT 0x0040u
-#define FCTL3_BUSY 0x0001u
-#define FCTL3_LOCK 0x0010u
 #define SR_GIE 0x0008u
 
 #define SEGMENT 512u
