@@ -1,6 +1,7 @@
 #include "boot.h"
 
 #include "bytes.h"
+#include "image.h"
 #include "journal.h"
 #include "port.h"
 
@@ -26,7 +27,7 @@ int ws_boot_confirm(void)
         return journal.state.confirmed == slot ? 0 : -1;
     }
     /* Verified by the bootloader before this ran. */
-    ws_flash_read(WS_BOOT_SLOT(slot) + 20, version, sizeof version);
+    ws_flash_read(WS_BOOT_SLOT(slot) + WS_IMAGE_AT_VERSION, version, sizeof version);
     journal.state.floor = ws_read_32(version);
     journal.state.confirmed = slot;
     journal.state.trial = WS_BOOT_NONE;

@@ -7,6 +7,17 @@
 /* Bytes of the header that say anything; up to the program the rest is signed, too. */
 #define WS_IMAGE_FIELDS 40
 
+/* Where a field begins. */
+enum {
+    WS_IMAGE_AT_MAGIC = 0,
+    WS_IMAGE_AT_TARGET = 4,
+    WS_IMAGE_AT_VERSION = 20,
+    WS_IMAGE_AT_ADDRESS = 24,
+    WS_IMAGE_AT_HEADER = 28,
+    WS_IMAGE_AT_LENGTH = 32,
+    WS_IMAGE_AT_SIGNATURE = 36
+};
+
 /* Why an image is refused; also the results of the loader's answers (loader.h). */
 enum {
     WS_IMAGE_GOOD = 0,

@@ -6,12 +6,15 @@
 
 #define SECTORS 2
 #define RECORD 20
-/* Of a sector more would be there: all of them are read at each start. */
-#define PLACES 64
+#define MARK 4
+/* All of them are read at each start: of a large sector no more. */
+#define MOST_PLACES 64
+#define PLACES_IN_SECTOR (WS_BOOT_JOURNAL_SECTOR / (RECORD + MARK))
+#define PLACES (PLACES_IN_SECTOR < MOST_PLACES ? PLACES_IN_SECTOR : MOST_PLACES)
 
 static uint32_t address(uint8_t sector, uint8_t place)
 {
-    return WS_BOOT_JOURNAL_START + (uint32_t)sector * WS_BOOT_JOURNAL_SECTOR + (uint32_t)place * RECORD;
+    return WS_BOOT_JOURNAL_START + (uint32_t)sector * WS_BOOT_JOURNAL_SECTOR + (uint32_t)place * (RECORD + MARK);
 }
 
 static uint32_t check(const uint8_t *bytes)
@@ -65,15 +68,37 @@ static uint8_t newest(ws_boot_state *out, uint8_t *sector, uint8_t *place)
     return found;
 }
 
+/* Programs the mark of a record. One that is not kept is programmed at the next start. */
+static void mark(uint8_t sector, uint8_t place)
+{
+    static const uint8_t zeros[MARK];
+
+    (void)ws_flash_program(address(sector, place) + RECORD, zeros, MARK);
+}
+
+/* Makes a valid record firm that has no mark. Returns 0, or -1 where the memory does not keep it. */
+static int make_firm(uint8_t sector, uint8_t place)
+{
+    uint8_t bytes[RECORD + MARK];
+
+    ws_flash_read(address(sector, place), bytes, sizeof bytes);
+    if (ws_read_32(bytes + RECORD) != 0xffffffff) {
+        return 0;
+    }
+    if (ws_flash_program(address(sector, place), bytes, RECORD) != 0) {
+        return -1;
+    }
+    mark(sector, place);
+    return 0;
+}
+
 void ws_journal_start(ws_journal *journal)
 {
-    uint8_t bytes[RECORD];
     ws_boot_state *state = &journal->state;
 
     journal->erased = 0;
     if (newest(state, &journal->sector, &journal->place)) {
-        ws_flash_read(address(journal->sector, journal->place), bytes, RECORD);
-        (void)ws_flash_program(address(journal->sector, journal->place), bytes, RECORD);
+        (void)make_firm(journal->sector, journal->place);
         return;
     }
     state->sequence = 0;
@@ -88,19 +113,15 @@ void ws_journal_start(ws_journal *journal)
 /* Makes the sector ready that the next record goes to. Returns whether it is. */
 static uint8_t make_room(ws_journal *journal)
 {
-    static const uint8_t zeros[RECORD];
+    static const uint8_t zeros[RECORD + MARK];
     ws_boot_state last;
     uint8_t sector = 1;
     uint8_t place = 0;
 
-    if (newest(&last, &sector, &place) && !journal->erased) {
-        uint8_t bytes[RECORD];
-
-        ws_flash_read(address(sector, place), bytes, RECORD);
-        if (ws_flash_program(address(sector, place), bytes, RECORD) != 0 ||
-            (place + 1 < PLACES && ws_flash_program(address(sector, (uint8_t)(place + 1)), zeros, RECORD) != 0)) {
-            return 0;
-        }
+    if (newest(&last, &sector, &place) && !journal->erased &&
+        (make_firm(sector, place) != 0 ||
+         (place + 1 < PLACES && ws_flash_program(address(sector, (uint8_t)(place + 1)), zeros, sizeof zeros) != 0))) {
+        return 0;
     }
     journal->sector = sector ^ 1;
     journal->place = 0;
@@ -128,6 +149,7 @@ int ws_journal_write(ws_journal *journal)
         journal->erased = 0;
         return -1;
     }
+    mark(journal->sector, journal->place);
     journal->place++;
     state->sequence++;
     return 0;

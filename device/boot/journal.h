@@ -1,7 +1,7 @@
 /* What is to run, what is being received and which versions are too old: one record, written anew with each change, so that whatever instruction
  * or flash operation the power fails at, either the old record counts or the new one.
  *
- * Records lie in two sectors of flash, 20 bytes each, one behind the other, big-endian:
+ * Records lie in two sectors of flash, 24 bytes each, one behind the other, big-endian:
  *    0   4  sequence: one more with each record
  *    4   4  floor: the version that was confirmed last; lower ones are neither taken nor run
  *    8   1  confirmed: the slot whose image has reported in, or WS_BOOT_NONE
@@ -10,10 +10,12 @@
  *   11   1  receiving: the slot that was erased for an image and is being filled, or WS_BOOT_NONE
  *   12   4  image: CRC-32 of that image's header
  *   16   4  CRC-32 (ISO 3309) of "WSB1" and bytes 0 to 15
+ *   20   4  mark: zeros, programmed when the record has been read back; no part of it is before
  * The valid record with the highest sequence counts.
  *
  * Bits whose programming or erasing was cut short may read 1 now and 0 later. So
- *   - a start programs the newest record once more with the same bytes, which makes such bits firm, before anything follows from it;
+ *   - where nothing of the newest record's mark is programmed, a start programs the record once more with the same bytes, which makes such bits
+ *     firm, before anything follows from it, and then the mark: so each start does not program it anew, which some flash does not bear;
  *   - the first change after a start makes zero of the place behind the newest record, where a record may have been begun, erases the
  *     other sector, and begins there: a record goes only where the sector was erased to the end since that start.
  * What is left of records in the sector that is being erased has lower sequences than the firm one in the other.

@@ -1,7 +1,7 @@
 /* What the bootloader needs of a part. Implemented by ports/<port>/boot/<family>, whose layout.h has where things are in flash:
  *
  *   WS_BOOT_TARGET              the target's name: images of others are refused
- *   WS_BOOT_CLOCK_HZ            the core's clock after a reset
+ *   WS_BOOT_CLOCK_HZ            the core's clock, which start-up sets and the bootloader hands over
  *   WS_BOOT_START, _SIZE        the bootloader
  *   WS_BOOT_JOURNAL_START, _SECTOR   two sectors of the journal, and the bytes of each
  *   WS_BOOT_SLOT_START, _SIZE   two slots, one behind the other
@@ -25,11 +25,12 @@ void ws_flash_read(uint32_t address, uint8_t *out, uint16_t len);
  * them does not read erased. */
 int ws_flash_erase(uint32_t address, uint32_t len);
 
-/* Makes those bits 0 that are 0 in the len bytes at data, word by word in the order of their addresses. in: address, len: divisible by 4,
+/* Makes those bits 0 that are 0 in the len bytes at data, word by word in the order of their addresses. Where the power fails meanwhile, the same
+ * call makes the bits firm that are half programmed. in: address, len: divisible by 4,
  * within the journal or a slot. Returns 0, or -1 where they do not read back. */
 int ws_flash_program(uint32_t address, const uint8_t *data, uint16_t len);
 
-/* Sets up the UART, and the clock that ws_boot_ticked looks at; the core's clock is as after a reset. */
+/* Sets up the UART, and the clock that ws_boot_ticked looks at. */
 void ws_boot_port_start(void);
 
 /* The next byte that has come, or -1. */
@@ -38,13 +39,16 @@ int16_t ws_uart_receive(void);
 /* Sends a byte; returns when there is room for the next. */
 void ws_uart_send(uint8_t byte);
 
+/* Returns when all that was sent has gone out. */
+void ws_uart_flush(void);
+
 /* Whether a millisecond has gone by since the last call that said so. One that comes late says it once. */
 uint8_t ws_boot_ticked(void);
 
-/* Starts a watchdog that only a reset ends: about 32 s. */
+/* Starts the watchdog: about 32 s, and only a reset ends it (STM32F407), or 16 s, and a program can hold it (MSP430F5438A). */
 void ws_boot_watchdog(void);
 
-/* Leaves peripherals as after a reset, and runs the program of a slot. Does not return. */
+/* Leaves the peripherals as after a reset, but for the clock and the watchdog, and runs the program of a slot. Does not return. */
 void ws_boot_run(uint8_t slot);
 
 /* LMS's public key (crypto/lms.h) that images are signed for: in the bootloader's flash. All ones, which no signature is good for, where the

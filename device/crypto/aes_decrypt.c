@@ -1,3 +1,4 @@
+#include "aes.h"
 #include "aes_steps.h"
 
 WS_INLINE uint8_t inverse_sub(uint8_t x)

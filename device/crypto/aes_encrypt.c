@@ -1,3 +1,4 @@
+#include "aes.h"
 #include "aes_steps.h"
 
 /* SubBytes and ShiftRows, sections 5.1.1 and 5.1.2; s[r + 4c] is row r of column c. */

@@ -1,3 +1,4 @@
+#include "aes.h"
 #include "aes_steps.h"
 
 void ws_aes_expand(uint8_t *round_keys, const uint8_t *key, unsigned key_words)

@@ -40,7 +40,7 @@ CFLAGS := $(FLAGS) -std=c99 -ffreestanding -ffunction-sections -fdata-sections $
 PORT_CFLAGS := $(CFLAGS) -O2
 
 # What start-up leaves unused is dropped; the bench's variables stay, whether the operation needs them or not.
-LINK_FLAGS := --gc-sections $(RELAX) --fatal-warnings -T $(B)/obj/device.ld $(KEEP:%=-u %)
+LINK_FLAGS := --gc-sections $(RELAX) --fatal-warnings -T $(OBJ)/$(APP)/device.ld $(KEEP:%=-u %)
 comma := ,
 ifeq ($(CC),clang)
 LINK = ld.lld $(LINK_FLAGS) -o $@ $(filter %.o,$^)
@@ -50,13 +50,11 @@ LINK = $(CC) $(TOOLCHAIN_flags) -nostdlib -Wl,$(subst $(space),$(comma),$(strip 
 PORT_CFLAGS += -fno-tree-loop-distribute-patterns
 endif
 
-LIBRARY := $(C_FILES:%=$(B)/obj/crypto/%.o) $(KERNEL_NAMES:%=$(B)/obj/kernels/%.o)
-
 # Port files named <something>_<family> are for that family alone, the others for all.
 FAMILY := $(TOOLCHAIN_family)
 PORT_FILES := $(wildcard ports/memory.c $(PORT)/*.c $(PORT)/*.S)
 PORT_FILES := $(foreach file,$(PORT_FILES),$(if $(findstring _,$(notdir $(file))),$(if $(FAMILY),$(filter %_$(FAMILY).c %_$(FAMILY).S,$(file))),$(file)))
-RUNTIME := $(patsubst ports/%,$(B)/obj/ports/%.o,$(PORT_FILES))
+RUNTIME := $(patsubst ports/%,$(OBJ)/ports/%.o,$(PORT_FILES))
 
 # An app's files beside main.c, and the drivers of the target's board where it uses any: all that its files include from drivers/
 # has to be implemented, which is what a driver says by including the same. Drivers have the wiring from the board's file. The port has its drivers in a folder, those for one app
@@ -65,9 +63,9 @@ SHARED_msp430 := cc2500 fm25 noise provision stack
 SHARED_cortex-m := $(SHARED_msp430)
 # A part that the port has in assembly, ports/<port>/<app>/<part>.S, replaces the C file.
 PORT_PARTS := $(wildcard $(PORT)/$(APP)/*.S)
-PARTS := $(patsubst $(APP)/%.c,$(B)/obj/$(APP)/parts/%.o, \
+PARTS := $(patsubst $(APP)/%.c,$(OBJ)/$(APP)/parts/%.o, \
 	$(filter-out $(APP)/main.c $(PORT_PARTS:$(PORT)/%.S=%.c),$(wildcard $(APP)/*.c)))
-PARTS += $(patsubst ports/%,$(B)/obj/ports/%.o,$(PORT_PARTS))
+PARTS += $(patsubst ports/%,$(OBJ)/ports/%.o,$(PORT_PARTS))
 included = $(if $1,$(sort $(shell sed -n 's|^\#include ".*drivers/\([a-z_]*\)\.h"$$|\1|p' $1)))
 USED := $(call included,$(wildcard $(APP)/*.[ch]))
 ifneq ($(USED),)
@@ -81,10 +79,10 @@ endif
 ifeq ($(WIRED),)
 $(error APP=$(APP) is for boards, and there is none of $(TARGET) in boards/)
 endif
-DRIVER_OBJECTS := $(patsubst ports/%,$(B)/obj/ports/%.o,$(DRIVER_FILES))
+DRIVER_OBJECTS := $(patsubst ports/%,$(OBJ)/ports/%.o,$(DRIVER_FILES))
 PARTS += $(DRIVER_OBJECTS)
 $(DRIVER_OBJECTS): WIRING := $(BOARD_FLAGS)
-$(DRIVER_OBJECTS): $(B)/obj/wiring
+$(DRIVER_OBJECTS): $(OBJ)/wiring
 endif
 
 # The bootloader, and of it what an application reports in with (boot/boot.h); a program that is linked for one of its slots.
@@ -95,37 +93,43 @@ $(error APP=$(APP) $(addprefix SLOT=,$(SLOT)) is not known for $(TARGET): there 
 	$(patsubst ports/%,%,$(wildcard ports/*/boot/*)))
 endif
 ifeq ($(APP),boot)
-BOOT_CLOCK := $(shell sed -n 's/^\#define WS_BOOT_CLOCK_HZ //p' $(BOOT_PORT)/layout.h)
 BOOT_DEFINES := -DWS_BOOTLOADER
-BOOT_FILES := $(wildcard $(BOOT_PORT)/*.c $(BOOT_PORT)/*.S)
+BOOT_FILES := $(wildcard $(BOOT_PORT)/*.c $(BOOT_PORT)/*.S) ports/shared/boot_key.S
 BOOT_KEY_FILE := $(if $(BOOT_KEY),$(abspath $(BOOT_KEY)))
 else
 BOOT_DEFINES := $(if $(SLOT),-DWS_SLOT=$(if $(filter a,$(SLOT)),0,1))
-BOOT_FILES := $(if $(BOOT_PARTS),$(BOOT_PORT)/flash.c)
+BOOT_FILES := $(if $(BOOT_PARTS),$(BOOT_PORT)/flash.c) \
+	$(if $(shell grep -l '^\#include ".*boot/port\.h"$$' $(wildcard $(APP)/*.[ch])),$(BOOT_PORT)/start.c)
 endif
+BOOT_CLOCK := $(if $(filter %/start.c,$(BOOT_FILES)),$(shell sed -n 's/^\#define WS_BOOT_CLOCK_HZ //p' $(BOOT_PORT)/layout.h))
 BOOT_DEFINES += -I$(BOOT_PORT)
-PARTS += $(BOOT_PARTS:%=$(B)/obj/boot/parts/%.o) $(patsubst ports/%,$(B)/obj/ports/%.o,$(BOOT_FILES))
-$(B)/obj/boot/%.o $(B)/obj/ports/%.o: PORT_CFLAGS += -I$(BOOT_PORT)
-$(B)/obj/$(BOOT_PORT)/key.S.o: FLAGS += $(if $(BOOT_KEY_FILE),-DWS_BOOT_KEY='"$(BOOT_KEY_FILE)"')
-$(B)/obj/$(BOOT_PORT)/key.S.o: $(BOOT_KEY_FILE)
+PARTS += $(BOOT_PARTS:%=$(OBJ)/boot/parts/%.o) $(patsubst ports/%,$(OBJ)/ports/%.o,$(BOOT_FILES))
+$(OBJ)/$(APP)/%.o $(OBJ)/boot/%.o $(OBJ)/ports/%.o: PORT_CFLAGS += -I$(BOOT_PORT)
+$(OBJ)/ports/%.S.o: FLAGS += $(BOOT_DEFINES)
+$(OBJ)/ports/shared/boot_key.S.o: FLAGS += $(if $(BOOT_KEY_FILE),-DWS_BOOT_KEY='"$(BOOT_KEY_FILE)"')
+$(OBJ)/ports/shared/boot_key.S.o: $(BOOT_KEY_FILE) $(OBJ)/$(APP)/settings
 endif
+
+C_FILES := $(call c_files,$(wildcard $(APP)/*.[ch]) $(PORT_FILES) $(if $(USED),$(DRIVER_FILES)) $(BOOT_FILES) $(BOOT_PARTS:%=boot/%.c))
+LIBRARY := $(C_FILES:%=$(OBJ)/crypto/%.o) $(KERNEL_NAMES:%=$(OBJ)/kernels/%.o)
 
 PROGRAMS := $(WANTED:%=$(B)/%.elf)
-SETTINGS := $(CFLAGS) | $(SUITES_FLAGS) | $(OPTIMISE_$(VARIANT)) | $(CALLERS) | $(MEMORIES) | $(BOOT_DEFINES) $(BOOT_KEY_FILE) | $(LINK_FLAGS) | $(LIBRARY) $(RUNTIME)
+SETTINGS := $(CFLAGS) | $(OPTIMISE_$(VARIANT)) | $(CALLERS)
+APP_SETTINGS := $(SUITES_FLAGS) | $(MEMORIES) | $(BOOT_DEFINES) $(BOOT_KEY_FILE) | $(LINK_FLAGS) | $(LIBRARY) $(RUNTIME)
 
-$(B)/obj/crypto/%.o: crypto/%.c $(B)/obj/settings
+$(OBJ)/crypto/%.o: crypto/%.c $(OBJ)/settings
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(call OPTIMISE,$*) -MMD -MP -c $< -o $@
 
-$(B)/obj/kernels/%.o: $(KERNELS)/%.S $(B)/obj/settings
+$(OBJ)/kernels/%.o: $(KERNELS)/%.S $(OBJ)/settings
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) -Icrypto -MMD -MP -c $< -o $@
 
-$(B)/obj/ports/%.c.o: ports/%.c $(B)/obj/settings $(B)/obj/clock
+$(OBJ)/ports/%.c.o: ports/%.c $(OBJ)/settings $(OBJ)/clock
 	@mkdir -p $(@D)
 	$(CC) $(PORT_CFLAGS) $(CLOCK_FLAGS) $(WIRING) -MMD -MP -c $< -o $@
 
-$(B)/obj/ports/%.S.o: ports/%.S $(B)/obj/settings $(B)/obj/clock
+$(OBJ)/ports/%.S.o: ports/%.S $(OBJ)/settings $(OBJ)/clock
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CLOCK_FLAGS) $(WIRING) -MMD -MP -c $< -o $@
 
@@ -135,30 +139,30 @@ $(DRIVER_OBJECTS): PORT_CFLAGS := $(PORT_CFLAGS:-O2=$(SMALLEST))
 endif
 
 # The app's frame around the operation is the same in every variant, too.
-$(B)/obj/$(APP)/%.o: $(APP)/main.c $(B)/obj/settings $(B)/obj/ops.mk
+$(OBJ)/$(APP)/%.o: $(APP)/main.c $(OBJ)/settings $(OBJ)/$(APP)/settings $(B)/obj/ops.mk
 	@mkdir -p $(@D)
 	$(CC) $(PORT_CFLAGS) $(BENCH_FLAGS) -MMD -MP -c $< -o $@
 
 # Which suites the meter has: of those its structures have parts.
-$(B)/obj/meter/%.o: PORT_CFLAGS += $(SUITES_FLAGS)
+$(OBJ)/meter/%.o: PORT_CFLAGS += $(SUITES_FLAGS)
 
 # What the sampler's interrupt calls leaves the hardware multiplier alone, which what it breaks into may be using.
 ifeq ($(TOOLCHAIN_port),msp430)
-$(B)/obj/meter/parts/metering.o $(B)/obj/meter/parts/metering_add.o: PORT_CFLAGS += -mhwmult=none
+$(OBJ)/meter/parts/metering.o $(OBJ)/meter/parts/metering_add.o: PORT_CFLAGS += -mhwmult=none
 endif
 
-$(B)/obj/$(APP)/parts/%.o: $(APP)/%.c $(B)/obj/settings
+$(OBJ)/$(APP)/parts/%.o: $(APP)/%.c $(OBJ)/settings $(OBJ)/$(APP)/settings
 	@mkdir -p $(@D)
 	$(CC) $(PORT_CFLAGS:-O2=$(SMALLEST)) -MMD -MP -c $< -o $@
 
 ifneq ($(BOOT_PARTS),)
-$(B)/obj/boot/parts/%.o: boot/%.c $(B)/obj/settings
+$(OBJ)/boot/parts/%.o: boot/%.c $(OBJ)/settings
 	@mkdir -p $(@D)
 	$(CC) $(PORT_CFLAGS:-O2=$(SMALLEST)) -MMD -MP -c $< -o $@
 endif
 
-$(B)/obj/device.ld: $(PORT)/device.ld.in $(B)/obj/settings
+$(OBJ)/$(APP)/device.ld: $(PORT)/device.ld.in $(if $(BOOT_PORT),$(BOOT_PORT)/layout.h) $(OBJ)/$(APP)/settings
 	$(CC) $(TOOLCHAIN_flags) -E -P -undef -x c $(MEMORIES) $(BOOT_DEFINES) $< -o $@
 
-$(PROGRAMS): $(B)/%.elf: $(B)/obj/$(APP)/%.o $(PARTS) $(LIBRARY) $(RUNTIME) $(B)/obj/device.ld
+$(PROGRAMS): $(B)/%.elf: $(OBJ)/$(APP)/%.o $(PARTS) $(LIBRARY) $(RUNTIME) $(OBJ)/$(APP)/device.ld
 	$(LINK)

@@ -8,12 +8,13 @@ endif
 # The host's preprocessor, for #include and definitions; nothing of the host's is defined.
 PREPROCESS := cc -E -undef -x assembler-with-cpp
 LD := m32c-elf-ld
-LINK_FLAGS := --gc-sections --fatal-warnings -T $(B)/obj/device.ld $(KEEP:%=-u %)
+LINK_FLAGS := --gc-sections --fatal-warnings -T $(OBJ)/$(APP)/device.ld $(KEEP:%=-u %)
 
-OBJECTS := $(KERNEL_NAMES:%=$(B)/obj/kernels/%.o) $(B)/obj/startup.o
+OBJECTS := $(KERNEL_NAMES:%=$(OBJ)/kernels/%.o) $(OBJ)/startup.o
 
 PROGRAMS := $(WANTED:%=$(B)/%.elf)
-SETTINGS := $(TOOLCHAIN_flags) | $(MEMORIES) | $(LINK_FLAGS) | $(OBJECTS)
+SETTINGS := $(TOOLCHAIN_flags)
+APP_SETTINGS := $(MEMORIES) | $(LINK_FLAGS) | $(OBJECTS)
 
 # $(call ASSEMBLE,flags of the preprocessor)
 define ASSEMBLE
@@ -22,17 +23,17 @@ $(PREPROCESS) $1 -MMD -MP -MT $@ -MF $(@:.o=.d) $< -o $(@:.o=.s)
 $(CC) $(TOOLCHAIN_flags) $(@:.o=.s) -o $@
 endef
 
-$(B)/obj/kernels/%.o: $(KERNELS)/%.S $(B)/obj/settings
+$(OBJ)/kernels/%.o: $(KERNELS)/%.S $(OBJ)/settings
 	$(call ASSEMBLE)
 
-$(B)/obj/startup.o: $(PORT)/startup.S $(B)/obj/settings $(B)/obj/clock
+$(OBJ)/startup.o: $(PORT)/startup.S $(OBJ)/settings $(OBJ)/clock
 	$(call ASSEMBLE,$(CLOCK_FLAGS))
 
-$(B)/obj/$(APP)/%.o: $(PORT)/$(APP).S $(B)/obj/settings $(B)/obj/ops.mk
+$(OBJ)/$(APP)/%.o: $(PORT)/$(APP).S $(OBJ)/settings $(OBJ)/$(APP)/settings $(B)/obj/ops.mk
 	$(call ASSEMBLE,$(BENCH_FLAGS))
 
-$(B)/obj/device.ld: $(PORT)/device.ld.in $(B)/obj/settings
+$(OBJ)/$(APP)/device.ld: $(PORT)/device.ld.in $(OBJ)/$(APP)/settings
 	cc -E -P -undef -x c $(MEMORIES) $< -o $@
 
-$(PROGRAMS): $(B)/%.elf: $(B)/obj/$(APP)/%.o $(OBJECTS) $(B)/obj/device.ld
+$(PROGRAMS): $(B)/%.elf: $(OBJ)/$(APP)/%.o $(OBJECTS) $(OBJ)/$(APP)/device.ld
 	$(LD) $(LINK_FLAGS) -o $@ $(filter %.o,$^)

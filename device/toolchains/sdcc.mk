@@ -14,41 +14,42 @@ OPTIMISE_O0 := --nogcse --nolabelopt --noinvariant --noinduction --noloopreverse
 
 CFLAGS := $(TOOLCHAIN_flags) --std-c99 --Werror -Icrypto
 
-OBJECTS := $(C_FILES:%=$(B)/obj/crypto/%.rel) $(KERNEL_NAMES:%=$(B)/obj/kernels/%.rel)
-LIBRARY := $(B)/obj/crypto.lib
-RUNTIME := $(patsubst ports/%.asm,$(B)/obj/ports/%.rel,$(wildcard $(PORT)/*.asm))
+C_FILES := $(call c_files,$(APP)/main.c)
+OBJECTS := $(C_FILES:%=$(OBJ)/crypto/%.rel) $(KERNEL_NAMES:%=$(OBJ)/kernels/%.rel)
+LIBRARY := $(OBJ)/crypto.lib
+RUNTIME := $(patsubst ports/%.asm,$(OBJ)/ports/%.rel,$(wildcard $(PORT)/*.asm))
 
 PROGRAMS := $(WANTED:%=$(B)/%.ihx)
-SETTINGS := $(CFLAGS) | $(OPTIMISE_$(VARIANT)) $(foreach file,$(C_FILES),$(OPTIMISE_$(file))) | $(LINK_FLAGS) | \
-	$(AREA_ENDS) | $(OBJECTS) $(RUNTIME)
+SETTINGS := $(CFLAGS) | $(OPTIMISE_$(VARIANT)) $(foreach file,$(C_FILES),$(OPTIMISE_$(file)))
+APP_SETTINGS := $(LINK_FLAGS) | $(AREA_ENDS) | $(OBJECTS) $(RUNTIME)
 
-$(B)/obj/crypto/%.rel: crypto/%.c $(wildcard crypto/*.h crypto/*.inc) $(B)/obj/settings
+$(OBJ)/crypto/%.rel: crypto/%.c $(wildcard crypto/*.h crypto/*.inc) $(OBJ)/settings
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(OPTIMISE_$(VARIANT)) $(OPTIMISE_$*) -c $< -o $@
 
 # As sdcc itself calls its assembler: a listing, symbols, undefined names taken for global.
-$(B)/obj/kernels/%.rel: $(KERNELS)/%.asm $(wildcard $(KERNELS)/*.inc) $(B)/obj/settings
+$(OBJ)/kernels/%.rel: $(KERNELS)/%.asm $(wildcard $(KERNELS)/*.inc) $(OBJ)/settings
 	@mkdir -p $(@D)
 	$(ASSEMBLER) -plosgff $@ $<
 
-$(B)/obj/ports/%.rel: ports/%.asm $(B)/obj/settings
+$(OBJ)/ports/%.rel: ports/%.asm $(OBJ)/settings
 	@mkdir -p $(@D)
 	$(ASSEMBLER) -plosgff $@ $<
 
 # The app's frame around the operation is the same in every variant. sdcc writes start-up into the file that has main, and
 # there it uses what LINK_FLAGS say of the memories.
-$(B)/obj/$(APP)/%.rel: $(APP)/main.c $(wildcard crypto/*.h crypto/*.inc) $(B)/obj/settings $(B)/obj/ops.mk
+$(OBJ)/$(APP)/%.rel: $(APP)/main.c $(wildcard crypto/*.h crypto/*.inc) $(OBJ)/settings $(OBJ)/$(APP)/settings $(B)/obj/ops.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LINK_FLAGS) $(BENCH_FLAGS) -c $< -o $@
 
-$(LIBRARY): $(OBJECTS)
+$(LIBRARY): $(OBJECTS) $(OBJ)/$(APP)/settings
 	rm -f $@
-	sdar rcs $@ $^
+	sdar rcs $@ $(OBJECTS)
 
 # Linked beside the objects and then moved, because sdcc leaves files of its own beside what it links. Whatever the
 # linker says is an error: of areas that overlap, as those with .org may, it speaks, but exits with 0.
-LINKED = $(B)/obj/$(APP)/$*
-$(PROGRAMS): $(B)/%.ihx: $(B)/obj/$(APP)/%.rel $(RUNTIME) $(LIBRARY) toolchains/sdld-check.awk
+LINKED = $(OBJ)/$(APP)/$*
+$(PROGRAMS): $(B)/%.ihx: $(OBJ)/$(APP)/%.rel $(RUNTIME) $(LIBRARY) toolchains/sdld-check.awk
 	$(CC) $(TOOLCHAIN_flags) $(LINK_FLAGS) --out-fmt-ihx $(filter-out %.awk,$^) -o $(LINKED).ihx 2>$(LINKED).err || \
 		{ cat $(LINKED).err >&2; false; }
 	@[ ! -s $(LINKED).err ] || { cat $(LINKED).err >&2; echo '$*: what the linker says above is an error here' >&2; false; }

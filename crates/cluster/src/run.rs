@@ -26,6 +26,9 @@ const TICK: Duration = Duration::from_millis(20);
 const SHOW_EVERY: Duration = Duration::from_millis(500);
 /// What is under way at the end has to be acknowledged within this, after all is up again.
 const CALM_WITHIN: Duration = Duration::from_secs(120);
+/// Those with their firmware have so long by their own clocks, which go slower where this machine is too slow for the models; and this by
+/// the clock on the wall.
+const CALM_WITHIN_ON_MODELS: Duration = Duration::from_secs(1200);
 /// The roles have to be ready within this.
 const READY_WITHIN: Duration = Duration::from_secs(120);
 
@@ -179,6 +182,20 @@ struct Ends {
     over: AtomicBool,
 }
 
+/// Since when nothing is harmed any more.
+struct Calm {
+    since: Instant,
+    /// By how much the models were behind the clock by then.
+    behind: Duration,
+}
+
+/// Whether all that was under way had its time since all was up. client: some of it is the client's. missed: what the models fell behind
+/// the clock by in that time.
+fn is_long_calm(elapsed: Duration, client: bool, missed: Duration) -> bool {
+    let own = elapsed.saturating_sub(missed);
+    elapsed > CALM_WITHIN && (client || own > CALM_WITHIN || elapsed > CALM_WITHIN_ON_MODELS)
+}
+
 impl Cluster<'_> {
     fn live(
         mut self,
@@ -244,7 +261,7 @@ impl Cluster<'_> {
         observer: &mut dyn ClusterObserver,
     ) -> Result<Vec<String>, ClusterError> {
         let (mut wrong, mut shown) = (Vec::new(), Duration::ZERO);
-        let mut calm: Option<Instant> = None;
+        let mut calm: Option<Calm> = None;
         loop {
             let elapsed = self.begun.elapsed();
             let is_over = stop()
@@ -275,16 +292,18 @@ impl Cluster<'_> {
             }
             if is_over && chaos.is_calm() {
                 ends.last.store(true, Ordering::Relaxed);
-                let since = *calm.get_or_insert_with(|| {
+                let behind = firmware.as_ref().map(|firmware| firmware.behind).unwrap_or_default();
+                let calm = calm.get_or_insert_with(|| {
                     observer.event(elapsed, "nothing is harmed any more, and all is up");
-                    Instant::now()
+                    Calm { since: Instant::now(), behind }
                 });
                 // Its own view may be a moment old.
                 let is_quiet = now.waiting.is_empty() && (seen.is_over)();
-                if is_quiet && now.acknowledged > 0 && since.elapsed() > SHOW_EVERY {
+                if is_quiet && now.acknowledged > 0 && calm.since.elapsed() > SHOW_EVERY {
                     return Ok(wrong);
                 }
-                if since.elapsed() > CALM_WITHIN {
+                let missed = behind.saturating_sub(calm.behind);
+                if is_long_calm(calm.since.elapsed(), !now.waiting.is_empty(), missed) {
                     let of_client = now.waiting.iter().map(|waiting| waiting.meter);
                     let of_firmware = firmware.into_iter().flat_map(|firmware| firmware.waiting);
                     let meters: Vec<String> =
@@ -292,7 +311,7 @@ impl Cluster<'_> {
                     wrong.push(format!(
                         "{} meters have reports that are not acknowledged {} s after all was up again: {}",
                         meters.len(),
-                        CALM_WITHIN.as_secs(),
+                        calm.since.elapsed().as_secs(),
                         meters.join(", ")
                     ));
                     return Ok(wrong);
@@ -380,5 +399,26 @@ pub fn collector_program() -> Result<PathBuf, ClusterError> {
     match program.exists() {
         true => Ok(program),
         false => Err(ClusterError::NoCollector(program)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine that is too slow for the models gives their meters the time that they missed, and no more than twenty minutes.
+    #[test]
+    fn meters_on_models_have_their_time_by_their_own_clocks() {
+        let s = Duration::from_secs;
+        for (elapsed_s, client, missed_s, is_long) in [
+            (119, true, 0, false),
+            (121, true, 100, true),
+            (121, false, 0, true),
+            (121, false, 100, false),
+            (230, false, 100, true),
+            (1201, false, 1200, true),
+        ] {
+            assert_eq!(is_long_calm(s(elapsed_s), client, s(missed_s)), is_long, "{elapsed_s} s");
+        }
     }
 }

@@ -6,10 +6,11 @@
 //!
 //! `postgres` beside them: the same with PostgreSQL, Debian's, with a server of its own in that folder that syncs as it is set by itself,
 //! and reads as a server that has been there for a while (`ANALYZE`); 10 million readings need 4 GB. `backup` with it: how long a dump, what
-//! restores it, and a copy of the whole server take, of a million (docs/operations.md). `WATTSEAL_TIMES=10` before `queries postgres`: ten times
-//! as many meters, each thousand with the readings of the first; 100 million readings need 30 GB.
+//! restores it, and a copy of the whole server take, of a million (docs/operations.md). `WATTSEAL_TIMES=10` before `queries postgres`: ten
+//! networks, each with the thousand meters and the readings of the first; 100 million readings need 30 GB.
 
 use collector::api::{Consumption, Readings};
+use collector::network::NetworkId;
 use collector::store::{
     ConsumptionQuery, Interval, METERS_EPOCH_S, NewReport, Options, Place, Provisioned, Reader,
     ReadingsQuery, Resolution, Store, Whose, Write,
@@ -193,7 +194,7 @@ fn quantiles(times: &mut [Duration]) -> String {
 /// What is in the database.
 struct Filled {
     range: Range<i64>,
-    /// [`METERS`] meters so often.
+    /// Networks of [`METERS`] meters.
     times: u16,
 }
 
@@ -229,20 +230,21 @@ fn fill(store: &mut Store, readings: usize) -> Result<Range<i64>, Box<dyn Error>
     Ok(begin..time(each))
 }
 
-/// The first thousand meters lie this far apart from the next: whole rows of `used_by_time`.
-const METERS_APART: u16 = 1024;
-
-/// What the store wrote of some meters, again for others until there are `times` as many, by the server itself: as much as the store would
-/// have written of them, and sooner.
+/// What the store wrote of network 0's meters, again for those of others until there are `times` as many, by the server itself: as much
+/// as the store would have written of them, and sooner.
 fn multiply(server: &Server, times: u16) {
     let began = Instant::now();
     let of_meter = |table: &str, columns: &str| {
         format!(
-            "INSERT INTO {table} SELECT meter + {METERS_APART} * time, {columns} FROM {table}, generate_series(1, {times} - 1) AS time"
+            "INSERT INTO {table} SELECT meter + 65536 * time, {columns} FROM {table}, generate_series(1, {times} - 1) AS time"
         )
     };
+    let latest = "SELECT string_agg(column_name, ', ' ORDER BY ordinal_position) FROM information_schema.columns \
+                  WHERE table_name = 'latest' AND column_name <> 'meter'";
+    let latest = server.sql("postgres", latest);
     for (table, columns) in [
         ("meters", "epoch, label, state, interval_s, added_ms, revoked_ms"),
+        ("latest", &latest),
         ("readings", "at_s, epoch, n, energy_dwh, heard_ms, flags, power_w, rssi_dbm"),
         ("rollups", "level, start_s, readings, used_dwh, power_min_w, power_max_w, power_sum_w"),
     ] {
@@ -251,7 +253,7 @@ fn multiply(server: &Server, times: u16) {
     server.sql(
         "postgres",
         &format!(
-            "INSERT INTO used_by_time SELECT level, start_s, meters + {METERS_APART} / 128 * time, used_dwh \
+            "INSERT INTO used_by_time SELECT level, start_s, meters + 512 * time, used_dwh \
              FROM used_by_time, generate_series(1, {times} - 1) AS time"
         ),
     );
@@ -279,19 +281,25 @@ fn queries(engine: Engine) -> Result<(), Box<dyn Error>> {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut all = Vec::new();
     type Ask = fn(&Reader, &Filled, &mut StdRng) -> Result<usize, Box<dyn Error>>;
-    let kinds: [(&str, Ask); 7] = [
+    let kinds: [(&str, Ask); 9] = [
         ("raw, an hour", |reader, filled, rng| series(reader, filled, rng, Resolution::Raw, 3600)),
         ("raw, a day", |reader, filled, rng| series(reader, filled, rng, Resolution::Raw, DAY_S)),
         ("hours, a month", |reader, filled, rng| series(reader, filled, rng, Resolution::Hour, 30 * DAY_S)),
         ("days, a year", |reader, filled, rng| series(reader, filled, rng, Resolution::Day, 365 * DAY_S)),
-        ("all meters, 10 days by hour", |reader, filled, rng| {
-            consumption(reader, filled, rng, Interval::Hour, 10 * DAY_S)
+        ("a network, 10 days by hour", |reader, filled, rng| {
+            consumption(reader, filled, rng, (Interval::Hour, 10 * DAY_S), Of::Network)
         }),
-        ("all meters, a month by day", |reader, filled, rng| {
-            consumption(reader, filled, rng, Interval::Day, 30 * DAY_S)
+        ("a network, a month by day", |reader, filled, rng| {
+            consumption(reader, filled, rng, (Interval::Day, 30 * DAY_S), Of::Network)
         }),
-        ("all meters, a year by month", |reader, filled, rng| {
-            consumption(reader, filled, rng, Interval::Month, 365 * DAY_S)
+        ("a network, a year by month", |reader, filled, rng| {
+            consumption(reader, filled, rng, (Interval::Month, 365 * DAY_S), Of::Network)
+        }),
+        ("all networks, a day by hour", |reader, filled, rng| {
+            consumption(reader, filled, rng, (Interval::Hour, DAY_S), Of::All)
+        }),
+        ("all networks, a year by month", |reader, filled, rng| {
+            consumption(reader, filled, rng, (Interval::Month, 365 * DAY_S), Of::All)
         }),
     ];
     for (name, ask) in kinds {
@@ -337,30 +345,39 @@ fn series(
     // Half of what is asked is of the last two days: what people look at.
     let earliest = if rng.random() { range.start } else { range.end - 2 * DAY_S };
     let from_s = rng.random_range(earliest..range.end);
-    let meter = METERS_APART * rng.random_range(0..*times) + rng.random_range(1..=METERS);
-    let query = ReadingsQuery {
-        meter: meter.into(),
-        from_s,
-        to_s: from_s + length_s,
-        resolution,
-        after: None,
-        limit: 10_000,
-    };
+    let meter = any_network(*times, rng).meter(rng.random_range(1..=METERS));
+    let query =
+        ReadingsQuery { meter, from_s, to_s: from_s + length_s, resolution, after: None, limit: 10_000 };
     Ok(serde_json::to_vec(&Readings::from(reader.readings(&query)?))?
         .iter()
         .filter(|byte| **byte == b',')
         .count())
 }
 
+/// Whose consumption is asked for.
+enum Of {
+    /// A thousand meters: what the dashboard asks for.
+    Network,
+    All,
+}
+
+fn any_network(networks: u16, rng: &mut StdRng) -> NetworkId {
+    NetworkId(rng.random_range(0..networks).into())
+}
+
 fn consumption(
     reader: &Reader,
-    Filled { range, .. }: &Filled,
+    Filled { range, times }: &Filled,
     rng: &mut StdRng,
-    resolution: Interval,
-    length_s: i64,
+    (resolution, length_s): (Interval, i64),
+    of: Of,
 ) -> Result<usize, Box<dyn Error>> {
+    let whose = match of {
+        Of::Network => Whose::Network(any_network(*times, rng)),
+        Of::All => Whose::All,
+    };
     let from_s = rng.random_range(range.start..(range.end - length_s).max(range.start + 1));
-    let query = ConsumptionQuery { from_s, to_s: from_s + length_s, resolution, whose: Whose::All };
+    let query = ConsumptionQuery { from_s, to_s: from_s + length_s, resolution, whose };
     Ok(serde_json::to_vec(&Consumption::from(reader.consumption(&query)?))?
         .iter()
         .filter(|byte| **byte == b',')

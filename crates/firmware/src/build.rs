@@ -169,7 +169,9 @@ fn make(
     });
     let target_file = target_file.transpose()?;
     let what = format!("{} {variant} ({})", source.target, wanted.join(", "));
+    let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let output = Command::new("make")
+        .arg(format!("--jobs={jobs}"))
         .arg("--directory")
         .arg(source.root.join("device"))
         .arg("--no-print-directory")

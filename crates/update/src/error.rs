@@ -33,9 +33,9 @@ pub enum UpdateError {
         "the signature is not good under this key: the image was changed, or signed by another key; sign it anew"
     )]
     Signature,
-    /// The bootloader refuses.
-    #[error("the bootloader refuses: {0}")]
-    Refused(crate::loader::Refusal),
+    /// The bootloader rejects the request or the image.
+    #[error("the bootloader rejects it: {0}")]
+    Rejected(crate::loader::Rejection),
     /// The bootloader does not answer.
     #[error(
         "the bootloader does not answer: it listens for 0.2 s after a reset, so reset the part while this waits; check the \

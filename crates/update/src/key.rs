@@ -149,7 +149,12 @@ impl PrivateKey {
         PrivateKey::from_seed(path, height, &seed)
     }
 
-    fn from_seed(
+    /// As [`PrivateKey::generate`], of a seed: the pair's I and all its secrets come from it (RFC 8554, appendix A). The same seed gives the same
+    /// pair, which signs the same messages alike, and whoever knows it signs: for tests.
+    ///
+    /// # Errors
+    /// As [`PrivateKey::generate`].
+    pub fn from_seed(
         path: &Path,
         height: Height,
         seed: &[u8; 32],

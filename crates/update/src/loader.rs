@@ -26,9 +26,9 @@ const DATA: u8 = 3;
 const FINISH: u8 = 4;
 const RUN: u8 = 5;
 
-/// Why the bootloader refuses, as it says.
+/// Why the bootloader rejects a request or an image, as it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum Rejection {
     /// Not an image's header.
     NoImage,
     /// For another part.
@@ -51,46 +51,46 @@ pub enum Refusal {
     NotBegun,
 }
 
-impl Refusal {
-    fn of(result: u8) -> Refusal {
+impl Rejection {
+    fn of(result: u8) -> Rejection {
         match result {
-            1 => Refusal::NoImage,
-            2 => Refusal::OtherTarget,
-            3 => Refusal::OtherAddress,
-            4 => Refusal::Old,
-            5 => Refusal::Large,
-            6 => Refusal::BadSignature,
-            17 => Refusal::OutOfOrder,
-            18 => Refusal::NotKept,
-            19 => Refusal::NotBegun,
-            other => Refusal::Unknown(other),
+            1 => Rejection::NoImage,
+            2 => Rejection::OtherTarget,
+            3 => Rejection::OtherAddress,
+            4 => Rejection::Old,
+            5 => Rejection::Large,
+            6 => Rejection::BadSignature,
+            17 => Rejection::OutOfOrder,
+            18 => Rejection::NotKept,
+            19 => Rejection::NotBegun,
+            other => Rejection::Unknown(other),
         }
     }
 }
 
-impl Display for Refusal {
+impl Display for Rejection {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let said = match self {
-            Refusal::NoImage => "that is no image; make one with wattseal firmware sign",
-            Refusal::OtherTarget => {
+            Rejection::NoImage => "that is no image; make one with wattseal firmware sign",
+            Rejection::OtherTarget => {
                 "the image is another target's; sign the program that was built for this part"
             }
-            Refusal::OtherAddress => {
+            Rejection::OtherAddress => {
                 "the image is linked for the slot that runs; send the one for the other slot (wattseal firmware status says which)"
             }
-            Refusal::Old => {
+            Rejection::Old => {
                 "the image's version is below the one that was confirmed, and no version goes back; sign it with a higher one"
             }
-            Refusal::Large => "the image is larger than a slot",
-            Refusal::BadSignature => {
+            Rejection::Large => "the image is larger than a slot",
+            Rejection::BadSignature => {
                 "the signature is not good under the bootloader's key; sign with the key that it was built with"
             }
-            Refusal::OutOfOrder => "these are not the bytes that are next; send the image anew",
-            Refusal::NotKept => {
+            Rejection::OutOfOrder => "these are not the bytes that are next; send the image anew",
+            Rejection::NotKept => {
                 "its flash does not keep what is written; send the image anew, and if that does not help change the part"
             }
-            Refusal::NotBegun => "nothing was begun; send the image anew",
-            Refusal::Unknown(result) => {
+            Rejection::NotBegun => "nothing was begun; send the image anew",
+            Rejection::Unknown(result) => {
                 return write!(f, "result {result}, which this program does not know");
             }
         };
@@ -224,7 +224,7 @@ pub struct Transfer<'a> {
 const RESTARTS: u8 = 3;
 
 impl<'a> Transfer<'a> {
-    /// Of an image; one that is no image the bootloader refuses.
+    /// Of an image; one that is no image the bootloader rejects.
     ///
     /// # Errors
     /// [`UpdateError::Program`] where it is not even as long as a header.
@@ -267,14 +267,14 @@ impl<'a> Transfer<'a> {
     /// Takes a frame of the bootloader's; what answers another request is let go.
     ///
     /// # Errors
-    /// [`UpdateError::Refused`].
+    /// [`UpdateError::Rejected`].
     pub fn answer(&mut self, frame: &[u8]) -> Result<(), UpdateError> {
         let (expected, [request, result, body @ ..]) = (self.expected(), frame) else { return Ok(()) };
         if Some(*request) != expected {
             return Ok(());
         }
         let next = body.first_chunk().map(|next| u32::from_be_bytes(*next) as usize);
-        match (self.step, Refusal::of(*result), next) {
+        match (self.step, Rejection::of(*result), next) {
             (Step::Begin | Step::Data, _, Some(next)) if *result == 0 && next <= self.image.len() => {
                 self.next = next;
                 self.step = if next == self.image.len() { Step::Finish } else { Step::Data };
@@ -282,13 +282,13 @@ impl<'a> Transfer<'a> {
             (Step::Finish, ..) if *result == 0 => self.step = Step::Run,
             (Step::Run, ..) if *result == 0 => self.step = Step::Done,
             // It began anew in between.
-            (Step::Data | Step::Finish, Refusal::NotBegun | Refusal::OutOfOrder, _)
+            (Step::Data | Step::Finish, Rejection::NotBegun | Rejection::OutOfOrder, _)
                 if self.restarts < RESTARTS =>
             {
                 self.restarts += 1;
                 self.step = Step::Begin;
             }
-            (_, refusal, _) => return Err(UpdateError::Refused(refusal)),
+            (_, rejection, _) => return Err(UpdateError::Rejected(rejection)),
         }
         Ok(())
     }

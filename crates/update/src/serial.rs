@@ -95,7 +95,7 @@ impl Port {
     /// Sends an image, and has it run on trial. `progress` is told of the bytes that are there, and of all.
     ///
     /// # Errors
-    /// [`UpdateError::Refused`], [`UpdateError::Silent`], [`UpdateError::File`].
+    /// [`UpdateError::Rejected`], [`UpdateError::Silent`], [`UpdateError::File`].
     pub fn transfer(
         &mut self,
         image: &[u8],

@@ -11,7 +11,10 @@
     .type ws_reset, @function
 ws_reset:
     mov #ws_stack_top, r1
+; In a slot it is as the bootloader has left it: held, or on trial.
+#ifndef WS_SLOT
     mov #WDTPW+WDTHOLD, &WDTCTL
+#endif
 
     mov #ws_data_load, r14
     mov #ws_data_start, r15

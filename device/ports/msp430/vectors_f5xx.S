@@ -13,6 +13,8 @@ ws_interrupt_ta1:
 ws_interrupt_adc12:
 1:  jmp 1b
 
+; The bootloader has its own.
+#ifndef WS_BOOTLOADER
 ; 64 vectors, the last is reset (SLAS655, "Interrupt Vector Addresses").
     .section .vectors, "a", @progbits
     .rept 47
@@ -31,3 +33,4 @@ ws_interrupt_adc12:
     .short ws_unexpected_interrupt
     .endr
     .short ws_reset
+#endif

@@ -33,6 +33,8 @@ pub(super) trait Reports {
     fn add(&mut self, meter: GlobalMeterId, level: i64, rollup: &Rollup) -> Result<(), SqlError>;
     /// Takes away what there is of an interval.
     fn take(&mut self, meter: GlobalMeterId, level: i64, start_s: i64) -> Result<Option<Rollup>, SqlError>;
+    /// The same happened to days of a month. used_dwh: below 0 where they were taken away.
+    fn add_to_month(&mut self, meter: GlobalMeterId, start_s: i64, used_dwh: i64);
     /// What was given until now is to be found by other statements.
     fn settle(&mut self) -> Result<(), SqlError>;
 }

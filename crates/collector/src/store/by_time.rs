@@ -4,12 +4,18 @@
 //! A row of `used_by_time` is of up to [`METERS_OF_A_ROW`] meters of one network, those with the same `meter / 128`, where `meter` is the key
 //! of a meter (`key`). Its blob has an entry for each of them that has a row in `rollups`, by key: a byte, `meter % 128`, and `used_dwh`
 //! in LEB128. With 128 meters it stays below the thousand bytes above which SQLite would put it into pages of its own.
+//!
+//! Months, which `rollups` does not have, are here, too: of each meter the sum of its days that are over.
 
-use super::latest::{LEVELS, Rollup};
+use super::interval::Intervals;
+use super::latest::{DAY, LEVELS, Rollup};
+use super::query::Interval;
 use super::sql::{Session, SqlError, values};
 use crate::network::GlobalMeterId;
 use std::collections::BTreeMap;
 
+/// The level of months: as long as the longest.
+pub(super) const MONTH: i64 = 31 * DAY;
 const METERS_OF_A_ROW: i64 = 128;
 /// Intervals that are gathered at once when all is made anew: with 128 meters 128,000 figures.
 const STRETCH: i64 = 1000;
@@ -30,6 +36,13 @@ impl Changes {
     pub(super) fn add(&mut self, meter: GlobalMeterId, level: i64, rollup: &Rollup) {
         let change = self.0.entry((level, rollup.start_s, meter.key())).or_default();
         change.added_dwh = Some(change.added_dwh.unwrap_or(0) + rollup.used_dwh);
+    }
+
+    /// Days of a month are over, or, with what they used below 0, are not any more. A month whose days all went keeps its entry: what
+    /// took them is of the same month.
+    pub(super) fn add_to_month(&mut self, meter: GlobalMeterId, start_s: i64, used_dwh: i64) {
+        let change = self.0.entry((MONTH, start_s, meter.key())).or_default();
+        change.added_dwh = Some(change.added_dwh.unwrap_or(0) + used_dwh);
     }
 
     /// A rollup goes.
@@ -75,7 +88,7 @@ impl RowChange {
     }
 }
 
-/// Makes all of it anew from `rollups`, a stretch of time after the other.
+/// Makes all but the months anew from `rollups`, a stretch of time after the other.
 pub(super) fn rebuild(session: Session<'_>) -> Result<(), SqlError> {
     session.execute("DELETE FROM used_by_time", &[])?;
     let meters: Vec<i64> = session.query("SELECT meter FROM latest ORDER BY meter", &[], |row| row.get(0))?;
@@ -106,16 +119,45 @@ pub(super) fn rebuild(session: Session<'_>) -> Result<(), SqlError> {
                     )?;
                 }
                 for (start_s, entries) in by_start {
-                    let insert =
-                        "INSERT INTO used_by_time (level, start_s, meters, used_dwh) VALUES ($1, $2, $3, $4)";
-                    let blob = encode(&entries);
-                    session.execute(insert, values![level, start_s, row[0] / METERS_OF_A_ROW, &blob])?;
+                    insert(session, Key { level, start_s, meters: row[0] / METERS_OF_A_ROW }, &entries)?;
                 }
             }
             from_s = to_s;
         }
     }
     Ok(())
+}
+
+/// Makes the months anew of the days that are here, a day after the other.
+pub(super) fn rebuild_months(session: Session<'_>, intervals: &mut Intervals) -> Result<(), SqlError> {
+    session.execute("DELETE FROM used_by_time WHERE level = $1", values![MONTH])?;
+    let (mut month_s, mut rows): (i64, BTreeMap<i64, Entries>) = (i64::MIN, BTreeMap::new());
+    let mut from_s = i64::MIN;
+    loop {
+        let next = "SELECT min(start_s) FROM used_by_time WHERE level = $1 AND start_s >= $2";
+        let day_s: Option<i64> = session.value(next, values![DAY, from_s])?;
+        let of_s = day_s.map(|day_s| intervals.start(day_s, Interval::Month));
+        if of_s != Some(month_s) {
+            for (meters, entries) in std::mem::take(&mut rows) {
+                insert(session, Key { level: MONTH, start_s: month_s, meters }, &entries)?;
+            }
+        }
+        let (Some(day_s), Some(of_s)) = (day_s, of_s) else { return Ok(()) };
+        (month_s, from_s) = (of_s, day_s + 1);
+        let sql = "SELECT meters, used_dwh FROM used_by_time WHERE level = $1 AND start_s = $2";
+        session.query(sql, values![DAY, day_s], |row| {
+            let entries = rows.entry(row.get(0)?).or_default();
+            row.read_bytes(1, |bytes| {
+                decode(bytes, |low, used_dwh| *entries.entry(low).or_insert(0) += used_dwh)
+            })
+        })?;
+    }
+}
+
+fn insert(session: Session<'_>, key: Key, entries: &Entries) -> Result<(), SqlError> {
+    let sql = "INSERT INTO used_by_time (level, start_s, meters, used_dwh) VALUES ($1, $2, $3, $4)";
+    let blob = encode(entries);
+    session.execute(sql, values![key.level, key.start_s, key.meters, &blob]).map(drop)
 }
 
 /// Hands out what the meters of a range of keys, whole networks, used in the intervals that are over and begin in a range: beginning,

@@ -7,7 +7,9 @@ use crate::network::GlobalMeterId;
 use wire::meter::{Alert, Cause, Suite};
 
 /// Lengths of the intervals of rollups, as `rollups.level` has them: quarter-hour, hour, day.
-pub(super) const LEVELS: [i64; 3] = [900, 3600, 86_400];
+pub(super) const LEVELS: [i64; 3] = [900, 3600, DAY];
+/// The last of them.
+pub(super) const DAY: i64 = 86_400;
 
 /// What the readings of an interval come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,9 @@
 //! Every primitive with its buffers at every address modulo 4, on every target, in the variants with kernels
 //! (`device/alignment`): what it gives must not depend on where they lie, and nothing around them may be touched.
 
-use firmware::Firmware;
+use firmware::{Firmware, build_app};
 use lab::target::Workspace;
 use mcu::{Stop, Until, new_machine};
-use std::path::Path;
-use std::process::Command;
 
 /// The checks, in the order of `device/alignment/main.c`.
 const CHECKS: [&str; 12] = [
@@ -30,23 +28,12 @@ const CYCLES: u64 = 1_000_000_000;
 fn check(name: &str, variant: &str) {
     let workspace = Workspace::find().expect("the test runs inside the project");
     let target = workspace.target(name).expect("it is one of the targets");
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("alignment");
-    let output = Command::new("make")
-        .arg("-C")
-        .arg(workspace.root().expect("a folder").join("device"))
-        .args([format!("TARGET={name}"), "APP=alignment".into(), format!("VARIANT={variant}")])
-        .arg(format!("OUT={}", out.display()))
-        // A make that runs the tests must not lend its settings to this one.
-        .env_remove("MAKEFLAGS")
-        .env_remove("MAKELEVEL")
-        .output()
-        .expect("make is there");
-    assert!(output.status.success(), "{name} {variant}: {}", String::from_utf8_lossy(&output.stderr));
-
-    let elf = out.join(name).join(variant).join("alignment.elf");
-    let firmware = Firmware::read(&elf, target.part.core).expect("make has built it");
-    let clock = target.operating_point(None, None).expect("the default is allowed").clock_hz;
-    let mut machine = new_machine(&target.part, clock).expect("the target's peripherals are modelled");
+    let point = target.operating_point(None, None).expect("the default is allowed");
+    let source = workspace.source(&target, &point).expect("a toolchain");
+    let elf = build_app(&source, variant, "alignment").expect("it builds");
+    let firmware = Firmware::read(&elf, target.part.core).expect("an ELF file");
+    let mut machine =
+        new_machine(&target.part, point.clock_hz).expect("the target's peripherals are modelled");
     machine.load(firmware.image()).expect("it fits the target");
     machine.reset();
     let done = firmware.symbol("ws_alignment_done").expect("main calls it").address;

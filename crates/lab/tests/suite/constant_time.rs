@@ -1,7 +1,7 @@
-//! Planted leaks are found and their places named; and no operation takes time or way from a secret, on any target and
-//! in any variant. What runs long is looked at in its fast variant and on one target of a kind.
+//! Planted leaks are found and their places named; and no operation takes time or way from a secret, on any target. What runs long is
+//! looked at in its fast variant and on one target of a kind.
 
-use firmware::Firmware;
+use firmware::{Firmware, build_app};
 use lab::LabError;
 use lab::ct::{self, Accepted, ConstantTimeRow, Difference, Request, Subject, Verdict};
 use lab::loaded::Setup;
@@ -13,8 +13,6 @@ use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 
 struct Silence;
 
@@ -40,23 +38,13 @@ fn request(target: &str, operations: &[&str], variants: &[&str], runs: u32) -> R
     }
 }
 
-/// `device/leaks`, built for a target: once at a time, because two makes must not share a folder.
+/// `device/leaks`, built for a target.
 fn leaks_elf(name: &str) -> PathBuf {
-    static MAKE: Mutex<()> = Mutex::new(());
-    let _one = MAKE.lock().unwrap_or_else(PoisonError::into_inner);
     let workspace = workspace();
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("leaks");
-    let output = Command::new("make")
-        .arg("-C")
-        .arg(workspace.root().expect("a folder").join("device"))
-        .args([format!("TARGET={name}"), "APP=leaks".into(), format!("OUT={}", out.display())])
-        // A make that runs the tests must not lend its settings to this one.
-        .env_remove("MAKEFLAGS")
-        .env_remove("MAKELEVEL")
-        .output()
-        .expect("make is there");
-    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
-    out.join(name).join("portable/leaks.elf")
+    let target = workspace.target(name).expect("it is one of the targets");
+    let point = target.operating_point(None, None).expect("the default is allowed");
+    let source = workspace.source(&target, &point).expect("a toolchain");
+    build_app(&source, "portable", "leaks").expect("it builds")
 }
 
 /// The checks of `device/leaks` on a target, by function.
@@ -64,7 +52,7 @@ fn leaks(name: &str, functions: &[&str]) -> Vec<ConstantTimeRow> {
     let workspace = workspace();
     let target = workspace.target(name).expect("it is one of the targets");
     let elf = leaks_elf(name);
-    let firmware = Firmware::read(&elf, target.part.core).expect("make has built it");
+    let firmware = Firmware::read(&elf, target.part.core).expect("an ELF file");
     let clock_hz = target.operating_point(None, None).expect("the default is allowed").clock_hz;
     let request = request(name, &[], &[], 64);
     let case = |run: u32| {
@@ -304,7 +292,7 @@ fn a_decision_that_nothing_needs_any_more_is_refused() {
     assert!(refused.contains("ws_sha256 (sha256) matches nothing any more"), "{refused}");
 }
 
-/// Operations that are quick on every processor, all variants.
+/// Operations that are quick on every processor.
 const QUICK: [&str; 10] = [
     "aes*",
     "ascon-*",
@@ -349,16 +337,15 @@ macro_rules! targets {
     )* } };
 }
 
+/// The kernels, and the C of another variant each time: `wattseal ct` checks them all.
 fn quick(target: &str) {
-    let patterns: &[&str] = if ["r8c", "i8051", "mc68hc08"].contains(&target) { &[] } else { &QUICK };
-    assert_constant(&request(target, patterns, &[], 8));
-}
-
-/// Compiler and kernels are those of a target that is checked in all variants: here the kernels, and the C of another variant each time.
-/// `wattseal ct` checks them all.
-fn relative(target: &str) {
     let c = ["portable", "O0", "small"][(testkit::random::seed() % 3) as usize];
     assert_constant(&request(target, &QUICK, &["fast", c], 8));
+}
+
+/// All that they have, in all variants.
+fn whole(target: &str) {
+    assert_constant(&request(target, &[], &[], 8));
 }
 
 fn long(target: &str) {
@@ -387,8 +374,8 @@ fn x25519() {
 }
 
 targets! {
-    quick: atmega328p msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 r8c i8051 mc68hc08 ch32v003
+    quick: atmega328p atmega128l msp430f5438a msp430fr5994 stm32f051 stm32f100 stm32f407 stm32f767 samd21 rp2040 nrf52840 ch32v003
 }
-targets! { relative: atmega128l msp430fr5994 samd21 rp2040 nrf52840 }
+targets! { whole: r8c i8051 mc68hc08 }
 targets! { ml_kem: atmega2560 }
 targets! { long: atmega328p msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 }

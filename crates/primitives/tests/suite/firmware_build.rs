@@ -104,6 +104,33 @@ fn the_result_depends_on_the_settings_alone() {
     assert_eq!(elf("elsewhere", &[]), default);
 }
 
+/// The primitives that a make has compiled.
+fn compiled(output: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let names = text.lines().filter_map(|line| line.split(" -c crypto/").nth(1)?.split(".c ").next());
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn what_a_program_needs_is_compiled_once_for_all_programs() {
+    std::fs::remove_dir_all(Path::new(env!("CARGO_TARGET_TMPDIR")).join("shared")).ok();
+    let arguments = ["TARGET=stm32f407", "OP=sha1"];
+    let (_, first) = make("shared", &arguments);
+    let names = compiled(&first);
+    assert!(names.contains(&"sha1".into()) && names.contains(&"sha1_blocks".into()), "{names:?}");
+    assert!(!names.contains(&"sha256".into()) && !names.contains(&"p256".into()), "{names:?}");
+    // Another program, and one whose linker keeps other variables.
+    let (_, second) = make("shared", &["TARGET=stm32f407", "OP=hmac-sha256"]);
+    let (_, third) = make("shared", &["TARGET=stm32f407", "APP=alignment"]);
+    let mut all = [&first, &second, &third].map(compiled).concat();
+    let count = all.len();
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), count, "one was compiled again");
+    assert!(all.contains(&"sha256".into()) && all.contains(&"aes_encrypt".into()), "{all:?}");
+    assert_eq!(elf("shared", &[]), elf("elsewhere", &[]));
+}
+
 /// Builds the R8C's assembler and linker where they are not there yet. Returns the folder that they are in.
 fn build_r8c_tools() -> PathBuf {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../device/ports/r8c/build-binutils");

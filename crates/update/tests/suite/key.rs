@@ -25,6 +25,19 @@ fn each_leaf_signs_once_and_then_the_key_is_used_up() {
 }
 
 #[test]
+fn a_seed_decides_pair_and_signatures() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let signed = |name: &str, seed: u8| {
+        let (key, public) =
+            PrivateKey::from_seed(&folder.path().join(name), Height::H5, &[seed; 32]).expect("a new key");
+        (public, [b"one", b"two"].map(|message| key.sign(message).expect("a leaf").0))
+    };
+    let (first, again, other) = (signed("first", 1), signed("again", 1), signed("other", 2));
+    assert_eq!(first, again);
+    assert_ne!(first.0, other.0);
+}
+
+#[test]
 fn signers_at_once_take_leaves_of_their_own() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("maker.key");

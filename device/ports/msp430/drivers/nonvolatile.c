@@ -2,15 +2,9 @@
  * the flash that it executes from is erased or programmed. */
 #include "../../../drivers/nonvolatile.h"
 
+#include "../flash_controller.h"
 #include "registers.h"
 
-#define FCTL1 REGISTER(0x0140)
-#define FCTL3 REGISTER(0x0144)
-#define FWPW 0xa500u
-#define FCTL1_ERASE 0x0002u
-#define FCTL1_WRT 0x0040u
-#define FCTL3_BUSY 0x0001u
-#define FCTL3_LOCK 0x0010u
 
 #define INFORMATION 0x1800u
 

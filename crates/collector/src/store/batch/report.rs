@@ -2,8 +2,11 @@
 
 use super::{Kept, Landed, Number, Numbered, Raised, Reports};
 use crate::event;
+use crate::network::GlobalMeterId;
 use crate::store::METERS_EPOCH_S;
-use crate::store::latest::{LEVELS, Measured, Rollup, is_start};
+use crate::store::interval::Intervals;
+use crate::store::latest::{DAY, LEVELS, Measured, Rollup, is_start};
+use crate::store::query::Interval;
 use crate::store::read::kept_from_s;
 use crate::store::sql::{Session, SqlError};
 use crate::store::write::{NewReport, Written};
@@ -66,6 +69,20 @@ fn raise(
     Ok(Written::Alert { alert: event::Alert { id, meter: Some(new.meter), at_s, cause, detail }, lost })
 }
 
+/// What there is of an interval that is over is added to what is stored of it.
+fn end(
+    reports: &mut impl Reports,
+    intervals: &mut Intervals,
+    (meter, level): (GlobalMeterId, i64),
+    over: &Rollup,
+) -> Result<(), SqlError> {
+    reports.add(meter, level, over)?;
+    if level == DAY {
+        reports.add_to_month(meter, intervals.start(over.start_s, Interval::Month), over.used_dwh);
+    }
+    Ok(())
+}
+
 impl Kept {
     pub(super) fn report(
         &mut self,
@@ -118,13 +135,19 @@ impl Kept {
             match open {
                 Some(open) if open.start_s == start_s => open.add(&new),
                 // Late.
-                Some(open) if open.start_s > start_s => reports.add(meter, level, &new)?,
+                Some(open) if open.start_s > start_s => {
+                    end(reports, &mut self.intervals, (meter, level), &new)?;
+                }
                 _ => {
                     if let Some(over) = open {
-                        reports.add(meter, level, over)?;
+                        end(reports, &mut self.intervals, (meter, level), over)?;
                     }
                     let mut begun = new;
                     if let Some(taken) = reports.take(meter, level, start_s)? {
+                        if level == DAY {
+                            let month_s = self.intervals.start(start_s, Interval::Month);
+                            reports.add_to_month(meter, month_s, -taken.used_dwh);
+                        }
                         begun.add(&taken);
                     }
                     *open = Some(begun);

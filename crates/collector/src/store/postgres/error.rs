@@ -107,6 +107,18 @@ impl ConnectionError {
                  until then"
                 ))
             }
+            SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT | SqlState::IDLE_SESSION_TIMEOUT => {
+                unreachable(format!(
+                    "the server heard nothing for too long: {message}. The network, or this machine, stood still. It is connected with \
+                     again by itself; nothing is acknowledged until then"
+                ))
+            }
+            SqlState::QUERY_CANCELED
+            | SqlState::LOCK_NOT_AVAILABLE
+            | SqlState::T_R_DEADLOCK_DETECTED
+            | SqlState::T_R_SERIALIZATION_FAILURE => unreachable(format!(
+                "the server gave a question up: {message}. It may be overloaded; nothing is acknowledged until it answers"
+            )),
             SqlState::UNDEFINED_TABLE => {
                 unreachable(format!("a table is gone: {message}. Somebody dropped it: restore a copy"))
             }

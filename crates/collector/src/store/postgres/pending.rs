@@ -491,6 +491,10 @@ impl Reports for Pending<'_> {
         Ok(taken)
     }
 
+    fn add_to_month(&mut self, meter: GlobalMeterId, start_s: i64, used_dwh: i64) {
+        self.by_time.add_to_month(meter, start_s, used_dwh);
+    }
+
     /// Alerts are what something else than a report may be about.
     fn settle(&mut self) -> Result<(), SqlError> {
         self.write_alerts()

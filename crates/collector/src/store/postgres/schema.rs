@@ -3,7 +3,7 @@
 use super::connection::Connection;
 use crate::store::mark::{self, Mark};
 use crate::store::sql::{Session, SqlError, values};
-use crate::store::{Place, StoreError};
+use crate::store::{Place, StoreError, zone};
 
 /// What leads from each version of the schema to the next.
 const MIGRATIONS: &[&str] = &[
@@ -11,7 +11,10 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
     include_str!("schema/4.sql"),
+    include_str!("schema/5.sql"),
 ];
+/// The version that has months: they are made of what is there.
+const WITH_MONTHS: usize = 5;
 
 /// The oldest server: PostgreSQL 15.
 const OLDEST: i64 = 150_000;
@@ -137,6 +140,9 @@ pub(super) fn migrate(connection: &Connection, found: Found) -> Result<(), SqlEr
     };
     for sql in MIGRATIONS.iter().skip(from) {
         connection.simple(sql)?;
+    }
+    if from < WITH_MONTHS {
+        zone::make_months(Session::Postgres(connection))?;
     }
     if from < MIGRATIONS.len() {
         let version = MIGRATIONS.len() as i64;

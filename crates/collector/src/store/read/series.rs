@@ -190,6 +190,7 @@ pub(super) fn used(
         }
         Whose::All | Whose::Network(_) => {
             let (level, name) = level(query.resolution);
+            let level = if query.resolution == Interval::Month { by_time::MONTH } else { level };
             let keys = query.whose.keys();
             by_time::each(session, level, keys, range, |start_s, key, used_dwh| {
                 table.add(start_s, key, used_dwh);

@@ -161,6 +161,10 @@ impl Reports for Statements<'_> {
         Ok(taken)
     }
 
+    fn add_to_month(&mut self, meter: GlobalMeterId, start_s: i64, used_dwh: i64) {
+        self.changes.add_to_month(meter, start_s, used_dwh);
+    }
+
     fn settle(&mut self) -> Result<(), SqlError> {
         Ok(())
     }

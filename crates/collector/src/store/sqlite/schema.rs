@@ -3,7 +3,7 @@
 use super::files::{beside, free_beside, make_private, put_in_place, remove};
 use crate::store::mark::{self, Mark};
 use crate::store::sql::{Session, SqlError};
-use crate::store::{StoreError, by_time};
+use crate::store::{StoreError, by_time, zone};
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::fs::{self, File};
@@ -22,6 +22,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("schema/2.sql"), fill: |connection| by_time::rebuild(connection.into()) },
     Migration { sql: include_str!("schema/3.sql"), fill: |_| Ok(()) },
     Migration { sql: include_str!("schema/4.sql"), fill: |_| Ok(()) },
+    Migration { sql: include_str!("schema/5.sql"), fill: |connection| zone::make_months(connection.into()) },
 ];
 
 /// A step from a version to the next.

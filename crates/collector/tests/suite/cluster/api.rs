@@ -248,7 +248,7 @@ fn what_a_worker_that_stands_still_is_asked_is_not_done_later() {
     stand.report_all();
     let of_api = Asked { address: api.address("dashboard"), token: &token };
     let (meter, events) = (stand.name(0), of_api.follow());
-    one.signal("-STOP");
+    one.pause();
     let (status, silent) = of_api.command(meter);
     one.signal("-CONT");
     assert_eq!((status, &silent["error"]["code"]), (503, &json!("worker-silent")), "{silent}");

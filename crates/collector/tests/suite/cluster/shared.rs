@@ -125,7 +125,7 @@ fn a_worker_that_stands_still_within_a_transaction_is_followed_and_stores_nothin
     stand.radio.send(&report);
     let waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     until("it waits for its meter's row", || stand.sql(waits) == "1");
-    one.signal("-STOP");
+    one.pause();
     let begun = Instant::now();
     drop(locked);
     let idle = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'";

@@ -69,6 +69,22 @@ impl Process {
         assert!(told.success());
     }
 
+    /// It stands still when this returns: the signal stops one thread, and that the others, which on a busy machine is later.
+    pub fn pause(&self) {
+        self.signal("-STOP");
+        let tasks = format!("/proc/{}/task", self.child.id());
+        let stands = || {
+            let mut tasks =
+                std::fs::read_dir(&tasks).expect("it runs").map(|task| task.expect("a thread").path());
+            tasks.all(|task| {
+                let stat = std::fs::read_to_string(task.join("stat")).unwrap_or_default();
+                // Behind the name, in which there may be anything.
+                stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('T'))
+            })
+        };
+        until("all its threads stand still", stands);
+    }
+
     /// As if its power went.
     pub fn kill(mut self) {
         self.child.kill().expect("it runs");
@@ -228,7 +244,7 @@ fn a_worker_that_was_stopped_for_longer_than_its_lease_writes_and_acknowledges_n
     for _ in 0..3 {
         radio.report(&mut meter);
     }
-    one.signal("-STOP");
+    one.pause();
     // They come to it, and are delivered to the next when it has the partition.
     let report = meter.report();
     (0..3).for_each(|_| radio.send(&report));

@@ -1,7 +1,7 @@
 //! What all meters used, asked at once: it is read by time, from a table of its own, and has to be the count over all readings, and what
 //! each meter says when it is asked alone.
 
-use super::place::{Engine, NEW_YEAR_S, TestStore, add, measurement, on_each_engine, report};
+use super::place::{Engine, NEW_YEAR_S, TestStore, add, measurement, on_each_engine, reading, report};
 use super::sums::{Seen, begins, sums};
 use collector::network::{GlobalMeterId, NetworkId};
 use collector::store::{
@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 on_each_engine!(
     all_meters_used_what_their_readings_say,
     an_hour_that_begins_where_clocks_change_has_its_own_sum,
+    a_database_of_before_months_gets_them,
 );
 
 const INTERVALS: [(Interval, i64); 5] = [
@@ -187,6 +188,42 @@ fn an_hour_that_begins_where_clocks_change_has_its_own_sum(engine: Engine) {
         assert_eq!(shown.start_s, [change_s - 2700, change_s, change_s + 900]);
         assert_eq!(dwh(&shown.meters[0].used_wh), [Some(1), Some(3), Some(5)]);
     }
+}
+
+/// Months of all meters are read where they are kept, not summed of days.
+fn a_database_of_before_months_gets_them(engine: Engine) {
+    let mut rng = StdRng::seed_from_u64(testkit::random::seed());
+    let name = "Europe/Prague";
+    let (zone, place) = (TimeZone::get(name).expect("a zone"), engine.place());
+    let mut store = place.open_in(name);
+    let meters = [(0, 1), (0, 127), (0, 128), (7, 1), (7, 65_535)];
+    let meters = meters.map(|(network, meter)| NetworkId(network).meter(meter));
+    add(&mut store, meters);
+    let mut seen: BTreeMap<GlobalMeterId, Vec<Seen>> = BTreeMap::new();
+    for (meter, n) in meters.into_iter().flat_map(|meter| (1..=60).map(move |n| (meter, n))) {
+        let at_s = NEW_YEAR_S + i64::from(n) * 300_000 + rng.random_range(-500_000..0);
+        seen.entry(meter).or_default().push(Seen { at_s, used_dwh: 7, power_w: 1 });
+        store.commit(vec![reading(meter, n, at_s, n * 7, 1)]).expect("there is room");
+    }
+    check_all_meters(&store, &zone, &seen, &mut rng);
+    drop(store);
+    // As a version of before left it.
+    place.change("DELETE FROM used_by_time WHERE level NOT IN (900, 3600, 86400)");
+    let store = place.open_in(name);
+    let march = ["2026-03-01T00:00+01:00", "2026-04-01T00:00+02:00"];
+    let [from_s, to_s] = march.map(|at| at.parse::<jiff::Timestamp>().expect("a time").as_second());
+    let query = ConsumptionQuery { from_s, to_s, resolution: Interval::Month, whose: Whose::All };
+    let used = || store.reader().consumption(&query).expect("consumption").meters;
+    assert!(used().iter().all(|of| of.used_wh == [None]), "{:?}", used());
+    drop(store);
+    place.change(match engine {
+        Engine::Sqlite => "PRAGMA user_version = 4",
+        Engine::Postgres => "UPDATE wattseal_schema SET version = 4",
+    });
+    let store = place.open_in(name);
+    check_all_meters(&store, &zone, &seen, &mut rng);
+    let used = store.reader().consumption(&query).expect("consumption").meters;
+    assert!(used.iter().all(|of| of.used_wh[0].is_some()), "{used:?}");
 }
 
 /// A batch that failed leaves nothing behind that is by time.

@@ -4,13 +4,17 @@
 //! Ten thousand cuts, within each flash operation at least once:
 //! `cargo test --release -p wattseal-lab --test suite bootloader::cuts:: -- --ignored --nocapture`, with WATTSEAL_SEED=n for others.
 
-use super::rig::{Behaviour, CLOCK_HZ, Rig, Running, SLOTS, Stops, key, signed};
+use super::part::{BootPart, on_each_part};
+use super::rig::{Behaviour, Rig, Running, Stops, key, signed};
 use mcu::Mcu;
 use testkit::random::{Random, seed_or};
 
-/// What a word takes to be programmed, and a sector of 16 kB to be erased, in cycles: targets/stm32f407.toml.
-const PROGRAM: u32 = 16 * (CLOCK_HZ / 1_000_000) as u32;
-const ERASE: u32 = (CLOCK_HZ / 4) as u32;
+on_each_part! {
+    whatever_moment_the_power_is_cut_at_an_image_that_is_signed_and_not_old_runs,
+    cuts_while_an_image_is_on_trial_that_never_reports_in,
+    #[ignore = "10,000 power cuts: the command is in the module's text"]
+    ten_thousand_cuts,
+}
 
 /// The history that is cut: version 1 runs in the first slot, and version 2 comes, in the second.
 struct History {
@@ -19,10 +23,11 @@ struct History {
 }
 
 impl History {
-    fn new(name: &str, behaviour: Behaviour) -> History {
-        let (private, public) = key(name);
-        let images = [signed(&private, 0, 1, Behaviour::Confirms), signed(&private, 1, 2, behaviour)];
-        let mut rig = Rig::new(Some(&public));
+    fn new(part: &'static BootPart, name: &str, behaviour: Behaviour, random: &mut Random) -> History {
+        let (private, public) = key(part, name, random);
+        let images =
+            [signed(part, &private, 0, 1, Behaviour::Confirms), signed(part, &private, 1, 2, behaviour)];
+        let mut rig = Rig::new(part, Some(&public));
         rig.send(&images[0]).expect("it is taken");
         assert_eq!(rig.says(), "<1+>");
         rig.cut(0);
@@ -31,7 +36,7 @@ impl History {
 
     /// From the start on: the same each time, to the cycle. Returns the cycle at which the new image has been confirmed, if it ever is.
     fn run(&self, stops: Stops, then: &mut dyn FnMut(u64, Box<dyn Mcu>)) -> (Rig, Option<u64>) {
-        let mut rig = Rig::of(self.rig.machine.snapshot());
+        let mut rig = Rig::of(self.rig.part, self.rig.machine.snapshot());
         rig.stops = stops;
         rig.await_listening();
         let mut transfer = update::loader::Transfer::new(&self.images[1]).expect("an image");
@@ -53,7 +58,10 @@ impl History {
 /// What must hold of whatever runs: it is an image as it was signed, and none older than what was confirmed.
 fn is_whole(rig: &Rig, slot: usize, history: &History, told: &str) {
     let image = &history.images[slot];
-    assert!(rig.flash(SLOTS[slot], image.len()) == *image, "{told}: what runs is not what was signed");
+    assert!(
+        rig.flash(rig.part.slots[slot], image.len()) == *image,
+        "{told}: what runs is not what was signed"
+    );
 }
 
 /// Cuts a copy off, once or a few times, and starts it: an image runs. Returns which.
@@ -64,12 +72,12 @@ fn cut_and_start(
     was_confirmed: bool,
     told: &str,
 ) -> (Rig, usize) {
-    let mut rig = Rig::of(copy);
+    let mut rig = Rig::of(history.rig.part, copy);
     let floor = if was_confirmed { 2 } else { 1 };
     rig.cut(random.byte());
     // Again while it starts: up to the first record and behind it.
     while random.below(3) == 0 {
-        let cycles = u64::from(random.below(6_000_000));
+        let cycles = u64::from(random.below(rig.part.start_cycles));
         rig.advance(cycles);
         rig.cut(random.byte());
     }
@@ -79,18 +87,24 @@ fn cut_and_start(
     (rig, slot)
 }
 
-/// Cuts within each of `changes` that `choose` takes, and at `more` moments between.
-fn cuts(name: &str, behaviour: Behaviour, more: usize, choose: &mut dyn FnMut(usize, &mut Random) -> usize) {
+/// Cuts as often within each flash operation as `choose` says of its index among all, and at `more` moments between.
+fn cuts(
+    part: &'static BootPart,
+    name: &str,
+    behaviour: Behaviour,
+    more: usize,
+    choose: &mut dyn FnMut(usize, usize, &mut Random) -> usize,
+) {
     let mut random = Random::new(seed_or(1));
-    let history = History::new(name, behaviour);
+    let history = History::new(part, name, behaviour, &mut random);
     let (reference, confirmed) = history.run(Stops::default(), &mut |_, _| {});
     assert_eq!(confirmed.is_some(), behaviour == Behaviour::Confirms);
     let changes = &reference.changes;
     let mut cycles = Vec::new();
     for (index, &(at, is_erasure)) in changes.iter().enumerate() {
-        for _ in 0..choose(index, &mut random) {
+        for _ in 0..choose(index, changes.len(), &mut random) {
             // One in four close behind it.
-            let longest = if is_erasure { ERASE } else { PROGRAM };
+            let longest = if is_erasure { part.erase_cycles } else { part.program_cycles };
             cycles.push(at + 1 + u64::from(random.below(longest + longest / 4)));
         }
     }
@@ -101,7 +115,7 @@ fn cuts(name: &str, behaviour: Behaviour, more: usize, choose: &mut dyn FnMut(us
     let (mut old, mut new, mut sent_again) = (0, 0, 0);
     let stops = Stops { cycles, ..Stops::default() };
     history.run(stops, &mut |cycle, copy| {
-        let told = format!("{name}: cut at cycle {cycle}");
+        let told = format!("{} {name}: cut at cycle {cycle}", part.target);
         let was_confirmed = confirmed.is_some_and(|confirmed| cycle >= confirmed);
         let (mut rig, slot) = cut_and_start(copy, &history, &mut random, was_confirmed, &told);
         if slot == 0 {
@@ -125,36 +139,38 @@ fn cuts(name: &str, behaviour: Behaviour, more: usize, choose: &mut dyn FnMut(us
         }
     });
     println!(
-        "{name}: {} flash operations, {count} cuts: the former image ran after {old}, the new one after {new}; {sent_again} went on to the end",
+        "{} {name}: {} flash operations, {count} cuts: the former image ran after {old}, the new one after {new}; {sent_again} went on to the end",
+        part.target,
         changes.len()
     );
     assert!(old > 0 && new > 0, "cuts are spread over all of it");
 }
 
-/// All operations of the journal, some of the image's.
-fn short(changes: usize) -> impl FnMut(usize, &mut Random) -> usize {
-    move |index, random| {
-        // The image lies between the journal's records: 1,000 words of it.
-        let is_journal = index < 16 || index + 60 > changes;
-        usize::from(random.below(if is_journal { 2 } else { 100 }) == 0)
-    }
-}
-
-#[test]
-fn whatever_moment_the_power_is_cut_at_an_image_that_is_signed_and_not_old_runs() {
-    cuts("cuts-confirm", Behaviour::Confirms, 12, &mut short(1_100));
-}
-
-#[test]
-fn cuts_while_an_image_is_on_trial_that_never_reports_in() {
-    cuts("cuts-silent", Behaviour::Silent, 12, &mut |index, random| {
-        usize::from(random.below(if index < 16 { 2 } else { 100 }) == 0)
+/// One in a hundred of the image's operations, half of the journal's before them, all at the end: there the new image is on trial, or
+/// confirmed.
+fn short(part: &'static BootPart, name: &str, behaviour: Behaviour) {
+    cuts(part, name, behaviour, 12, &mut |index, operations, random| {
+        let record = 24 / part.word_bytes;
+        // As many on each part, however small its words.
+        let words = 4 / part.word_bytes as u32;
+        let one_in = match index {
+            _ if index + 5 * record > operations => words,
+            _ if index < 3 * record => 2 * words,
+            _ => 100 * words,
+        };
+        usize::from(random.below(one_in) == 0)
     });
 }
 
-#[test]
-#[ignore = "10,000 power cuts: the command is in the module's text"]
-fn ten_thousand_cuts() {
-    cuts("cuts-10000-confirm", Behaviour::Confirms, 1_000, &mut |_, _| 5);
-    cuts("cuts-10000-silent", Behaviour::Silent, 1_000, &mut |_, _| 3);
+fn whatever_moment_the_power_is_cut_at_an_image_that_is_signed_and_not_old_runs(part: &'static BootPart) {
+    short(part, "cuts-confirm", Behaviour::Confirms);
+}
+
+fn cuts_while_an_image_is_on_trial_that_never_reports_in(part: &'static BootPart) {
+    short(part, "cuts-silent", Behaviour::Silent);
+}
+
+fn ten_thousand_cuts(part: &'static BootPart) {
+    cuts(part, "cuts-10000-confirm", Behaviour::Confirms, 1_000, &mut |_, _, _| 5);
+    cuts(part, "cuts-10000-silent", Behaviour::Silent, 1_000, &mut |_, _, _| 3);
 }

@@ -1,8 +1,9 @@
-//! The bootloader of the STM32F407 on the part's model: images that are packed and signed by `update` arrive by the UART, run on trial, report
+//! The bootloader on the models of its parts: images that are packed and signed by `update` arrive by the UART, run on trial, report
 //! in or do not; what is not to run does not; and whatever the power is cut at, a verified image runs that is no older than the last one
 //! that was confirmed.
 
 mod cuts;
+mod part;
 mod refused;
 mod rig;
 mod updates;

@@ -1,47 +1,40 @@
 //! A part with a bootloader, and the host at its UART.
 
+use super::part::{BootPart, Erasure, MSP430F5438A, STM32F407};
 use firmware::{Firmware, Slot, build_app, build_for_slot};
 use lab::target::Workspace;
 use mcu::{Access, AccessKind, Mcu, Observer, Stop, Until};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use tempfile::TempDir;
+use testkit::random::Random;
 use update::image;
 use update::key::{Height, PrivateKey, PublicKey};
 use update::loader::{Deframer, Status, Transfer, frame, status_of, status_request};
 
-pub const TARGET: &str = "stm32f407";
-pub const CLOCK_HZ: u64 = 16_000_000;
-/// docs/firmware-update.md, "Flash".
-pub const FLASH: u32 = 0x0800_0000;
-pub const FLASH_BYTES: usize = 0x10_0000;
-pub const JOURNAL: u32 = 0x0800_4000;
-pub const JOURNAL_SECTOR: u32 = 0x4000;
-pub const SLOTS: [u32; 2] = [0x0802_0000, 0x0808_0000];
-pub const SLOT_BYTES: u32 = 0x6_0000;
-/// FLASH_CR and its STRT.
-const FLASH_CR: u32 = 0x4002_3c10;
-const STRT: u64 = 1 << 16;
-const UART: &str = "USART1";
-/// How often the host looks at the UART, and how long it waits: a sector takes a second.
+/// How often the host looks at the UART: twice in a millisecond of a clock of 16 MHz.
 const LOOK: u64 = 8_000;
-const ANSWER_WITHIN: u64 = 6 * CLOCK_HZ;
+/// How long it waits, in seconds: a sector takes a second.
+const ANSWER_WITHIN_S: u64 = 6;
 /// 0.2 s of listening, two verifications and two records; ten seconds once there was a frame.
-pub const START_WITHIN: u64 = 14 * CLOCK_HZ;
+const START_WITHIN_S: u64 = 14;
+/// Bytes of a record of the journal, and its mark behind it.
+const RECORD: usize = 24;
 
-/// What all tests build once.
+/// What all tests of a part build once.
 pub struct Built {
     pub boot: Firmware,
     programs: [Firmware; 2],
     folder: TempDir,
 }
 
-pub fn built() -> &'static Built {
-    static BUILT: OnceLock<Built> = OnceLock::new();
-    BUILT.get_or_init(|| {
+pub fn built(part: &BootPart) -> &'static Built {
+    static BUILT: [OnceLock<Built>; 2] = [OnceLock::new(), OnceLock::new()];
+    let place = [&STM32F407, &MSP430F5438A].iter().position(|other| other.target == part.target);
+    BUILT[place.expect("a part that is listed")].get_or_init(|| {
         let workspace = Workspace::find().expect("the project's folder");
-        let target = workspace.target(TARGET).expect("a target");
-        let point = target.operating_point(Some(CLOCK_HZ), None).expect("a clock of the part");
+        let target = workspace.target(part.target).expect("a target");
+        let point = target.operating_point(Some(part.clock_hz), None).expect("a clock of the part");
         let source = workspace.source(&target, &point).expect("a toolchain");
         let read = |path: PathBuf| Firmware::read(&path, target.part.core).expect("an ELF file");
         let boot = read(build_app(&source, "fast", "boot").expect("it builds"));
@@ -51,10 +44,10 @@ pub fn built() -> &'static Built {
     })
 }
 
-/// A key pair of its own name.
-pub fn key(name: &str) -> (PrivateKey, PublicKey) {
-    let path = built().folder.path().join(name);
-    PrivateKey::generate(&path, Height::H5).expect("a new key")
+/// A key pair of its own name: of the random numbers alone, so that a seed says what is signed, too.
+pub fn key(part: &BootPart, name: &str, random: &mut Random) -> (PrivateKey, PublicKey) {
+    let path = built(part).folder.path().join(name);
+    PrivateKey::from_seed(&path, Height::H5, &std::array::from_fn(|_| random.byte())).expect("a new key")
 }
 
 /// What the program of an image does.
@@ -65,43 +58,53 @@ pub enum Behaviour {
 }
 
 /// What is to be signed: the program for a slot, named by its version.
-pub fn unsigned(slot: usize, version: u32, behaviour: Behaviour, signature: u32) -> Vec<u8> {
-    let program = &built().programs[slot];
+pub fn unsigned(part: &BootPart, slot: usize, version: u32, behaviour: Behaviour, signature: u32) -> Vec<u8> {
+    let program = &built(part).programs[slot];
     let segments = &program.image().segments;
     let (start, mut bytes) =
         image::program(segments.iter().map(|segment| (segment.address, segment.bytes.as_slice())))
             .expect("a program");
     let at = (program.symbol("ws_update").expect("the program has it").address - start) as usize;
     bytes[at..at + 2].copy_from_slice(&[b'0' + version as u8, behaviour as u8]);
-    image::pack(TARGET, version, start, &bytes, signature).expect("an image")
+    image::pack(part.target, version, start, &bytes, signature).expect("an image")
 }
 
-pub fn signed(key: &PrivateKey, slot: usize, version: u32, behaviour: Behaviour) -> Vec<u8> {
-    let image = unsigned(slot, version, behaviour, key.signature_bytes().expect("a key"));
+pub fn signed(part: &BootPart, key: &PrivateKey, slot: usize, version: u32, behaviour: Behaviour) -> Vec<u8> {
+    let image = unsigned(part, slot, version, behaviour, key.signature_bytes().expect("a key"));
     let (signature, _) = key.sign(&image).expect("a leaf");
     [image, signature].concat()
 }
 
 /// What is seen of a run: bytes that the part sends, and when its flash is changed.
-#[derive(Default)]
 struct Watched {
+    part: &'static BootPart,
     sent: Vec<u8>,
     /// Cycle, and whether it is an erasure.
     changes: Vec<(u64, bool)>,
+    erases: bool,
 }
 
 impl Observer for Watched {
     fn uart(&mut self, port: &str, byte: u8, _: u64) {
-        if port == UART {
+        if port == self.part.uart {
             self.sent.push(byte);
         }
     }
     fn access(&mut self, access: &Access) {
-        if access.kind == AccessKind::Write {
-            let in_flash = access.address >= FLASH && access.address < FLASH + FLASH_BYTES as u32;
-            if in_flash || access.address == FLASH_CR && access.value & STRT != 0 {
-                self.changes.push((access.cycles, !in_flash));
+        if access.kind != AccessKind::Write {
+            return;
+        }
+        let part = self.part;
+        let in_flash = access.address.wrapping_sub(part.flash) < part.flash_bytes as u32;
+        match part.erasure {
+            Erasure::Command { register, bit } if access.address == register && access.value & bit != 0 => {
+                self.changes.push((access.cycles, true));
             }
+            Erasure::Mode { register, bit } if access.address == register => {
+                self.erases = access.value & bit != 0;
+            }
+            _ if in_flash => self.changes.push((access.cycles, self.erases)),
+            _ => {}
         }
     }
 }
@@ -126,10 +129,12 @@ pub struct Record {
 }
 
 pub struct Rig {
+    pub part: &'static BootPart,
     pub machine: Box<dyn Mcu>,
     deframer: Deframer,
-    /// Flash operations so far, since the last start.
+    /// Flash operations so far, since the last start: cycle, and whether it is an erasure.
     pub changes: Vec<(u64, bool)>,
+    erases: bool,
     /// Where the run is interrupted, and by what.
     pub stops: Stops,
 }
@@ -143,21 +148,22 @@ pub struct Stops {
 
 impl Rig {
     /// A part with the bootloader for a key, and nothing else.
-    pub fn new(public: Option<&PublicKey>) -> Rig {
+    pub fn new(part: &'static BootPart, public: Option<&PublicKey>) -> Rig {
         let workspace = Workspace::find().expect("the project's folder");
-        let target = workspace.target(TARGET).expect("a target");
-        let mut machine = mcu::new_machine(&target.part, CLOCK_HZ).expect("a model");
-        machine.load(built().boot.image()).expect("it fits");
+        let target = workspace.target(part.target).expect("a target");
+        let mut machine = mcu::new_machine(&target.part, part.clock_hz).expect("a model");
+        machine.load(built(part).boot.image()).expect("it fits");
         if let Some(public) = public {
-            let at = built().boot.symbol("ws_boot_public_key").expect("the bootloader has it").address;
+            let at = built(part).boot.symbol("ws_boot_public_key").expect("the bootloader has it").address;
             assert!(machine.poke(at, public.bytes()));
         }
         machine.reset();
-        Rig::of(machine)
+        Rig::of(part, machine)
     }
 
-    pub fn of(machine: Box<dyn Mcu>) -> Rig {
-        Rig { machine, deframer: Deframer::default(), changes: Vec::new(), stops: Stops::default() }
+    pub fn of(part: &'static BootPart, machine: Box<dyn Mcu>) -> Rig {
+        let (deframer, changes, stops) = (Deframer::default(), Vec::new(), Stops::default());
+        Rig { part, machine, deframer, changes, erases: false, stops }
     }
 
     /// The power goes and comes back; of what is being written these bits have changed.
@@ -165,11 +171,13 @@ impl Rig {
         self.machine.cut_power(torn);
         self.deframer = Deframer::default();
         self.changes.clear();
+        self.erases = false;
     }
 
     /// Runs up to a cycle, and returns what was sent.
     pub fn advance(&mut self, cycles: u64) -> Vec<u8> {
-        let mut watched = Watched::default();
+        let mut watched =
+            Watched { part: self.part, sent: Vec::new(), changes: Vec::new(), erases: self.erases };
         while let Some(&stop) = self.stops.cycles.last().filter(|stop| **stop <= cycles) {
             self.stops.cycles.pop();
             self.step(stop, &mut watched);
@@ -177,6 +185,7 @@ impl Rig {
         }
         self.step(cycles, &mut watched);
         self.changes.append(&mut watched.changes);
+        self.erases = watched.erases;
         watched.sent
     }
 
@@ -190,8 +199,8 @@ impl Rig {
 
     /// Sends bytes, and returns the next frame that comes.
     pub fn ask(&mut self, request: &[u8]) -> Option<Vec<u8>> {
-        assert!(self.machine.uart_receive(UART, request));
-        let end = self.machine.cycles() + ANSWER_WITHIN;
+        assert!(self.machine.uart_receive(self.part.uart, request));
+        let end = self.machine.cycles() + ANSWER_WITHIN_S * self.part.clock_hz;
         while self.machine.cycles() < end {
             let look = self.machine.cycles() + LOOK;
             let sent = self.advance(look);
@@ -216,9 +225,9 @@ impl Rig {
 
     /// The bootloader listens once its UART is set up.
     pub fn await_listening(&mut self) {
-        while self.machine.uart_listens(UART) != Some(true) {
+        while self.machine.uart_listens(self.part.uart) != Some(true) {
             let cycles = self.machine.cycles() + 1_000;
-            assert!(cycles < CLOCK_HZ, "the bootloader does not listen");
+            assert!(cycles < self.part.clock_hz, "the bootloader does not listen");
             self.advance(cycles);
         }
     }
@@ -243,7 +252,10 @@ impl Rig {
     /// What runs when nobody says anything to the bootloader: it is looked at before its first instruction.
     pub fn start(&mut self) -> Running {
         let mains = [0, 1].map(|slot| self.main_of(slot));
-        let until = Until { cycles: Some(self.machine.cycles() + START_WITHIN), addresses: mains.to_vec() };
+        let until = Until {
+            cycles: Some(self.machine.cycles() + START_WITHIN_S * self.part.clock_hz),
+            addresses: mains.to_vec(),
+        };
         match self.machine.run(&until) {
             Ok(Stop::Address(at)) => {
                 Running::Slot(mains.iter().position(|main| *main == at).expect("one of them"))
@@ -255,7 +267,7 @@ impl Rig {
 
     /// Where the program of a slot begins.
     pub fn main_of(&self, slot: usize) -> u32 {
-        built().programs[slot].symbol("main").expect("a symbol").address
+        built(self.part).programs[slot].symbol("main").expect("a symbol").address
     }
 
     /// What a program says, once it runs: up to its last character.
@@ -280,8 +292,10 @@ impl Rig {
 
     /// The newest valid record of the journal.
     pub fn record(&self) -> Option<Record> {
-        let sectors = [JOURNAL, JOURNAL + JOURNAL_SECTOR].map(|sector| self.flash(sector, 64 * 20));
-        let records = sectors.iter().flat_map(|sector| sector.chunks_exact(20)).filter_map(|bytes| {
+        let BootPart { journal, journal_sector, .. } = *self.part;
+        let bytes = (journal_sector as usize).min(64 * RECORD);
+        let sectors = [journal, journal + journal_sector].map(|sector| self.flash(sector, bytes));
+        let records = sectors.iter().flat_map(|sector| sector.chunks_exact(RECORD)).filter_map(|bytes| {
             let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
             let check = crc32([b"WSB1", &bytes[..16]].concat());
             (number(16) == check).then(|| Record {

@@ -274,9 +274,17 @@ impl FlashRegisters {
             Some(needed) if set >= needed => Ok(()),
             needed => {
                 let needed = needed.map_or_else(|| "more than it has".into(), |needed| needed.to_string());
+                let instead = match self.part.followed_crystal_hz() {
+                    Some(crystal_hz) if self.rcc.hclk_hz(2 * crystal_hz) != clock_hz => {
+                        format!(
+                            "say which crystal the board has, where it is not a crystal of {} MHz",
+                            crystal_hz as f64 / 1e6
+                        )
+                    }
+                    _ => "run the machine at the clock that the program sets".into(),
+                };
                 let what = format!(
-                    "{set} wait states are too few: the flash needs {needed} at {} MHz; set them first, or run the \
-                     machine at the clock that the program sets",
+                    "{set} wait states are too few: the flash needs {needed} at {} MHz; set them first, or {instead}",
                     clock_hz as f64 / 1e6
                 );
                 Err(self.fault(device, address, pc, what))

@@ -21,12 +21,12 @@
 #define FLASH_START 0x08000000u
 #define SECTORS 12u
 
-static uint32_t sector_start(uint32_t sector)
+static uint32_t sector_size(uint32_t sector)
 {
     if (sector < 4) {
-        return FLASH_START + 0x4000u * sector;
+        return 0x4000u;
     }
-    return sector == 4 ? FLASH_START + 0x10000u : FLASH_START + 0x20000u * (sector - 4);
+    return sector == 4 ? 0x10000u : 0x20000u;
 }
 
 static void begin(uint32_t control)
@@ -67,14 +67,18 @@ int ws_flash_erase(uint32_t address, uint32_t len)
 {
     const uint32_t last = address + len;
     const volatile uint32_t *word = (const volatile uint32_t *)address;
+    uint32_t start = FLASH_START;
     uint32_t sector;
 
     for (sector = 0; sector < SECTORS; sector++) {
-        if (sector_start(sector) < last && address < sector_start(sector + 1)) {
+        const uint32_t size = sector_size(sector);
+
+        if (start < last && address < start + size) {
             begin(CR_SER | CR_SNB(sector));
             FLASH_CR |= CR_STRT;
             end();
         }
+        start += size;
     }
     for (; (uint32_t)word < last; word++) {
         if (*word != 0xffffffffu) {

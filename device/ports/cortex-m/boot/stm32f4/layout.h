@@ -2,7 +2,7 @@
  * and 11 are nobody's. */
 #define WS_BOOT_TARGET "stm32f407"
 
-/* The core's clock after a reset, which the bootloader hands over as it is. */
+/* The core's clock after a reset, which stays. */
 #define WS_BOOT_CLOCK_HZ 16000000
 
 /* Sector 0. */

@@ -58,6 +58,12 @@ void ws_uart_send(uint8_t byte)
     USART1_DR = byte;
 }
 
+void ws_uart_flush(void)
+{
+    while (!(USART1_SR & SR_TC)) {
+    }
+}
+
 uint8_t ws_boot_ticked(void)
 {
     return (SYST_CSR & SYST_COUNTFLAG) != 0;
@@ -79,9 +85,7 @@ void ws_boot_run(uint8_t slot)
 {
     const uint32_t program = WS_BOOT_SLOT(slot) + WS_BOOT_HEADER;
 
-    /* The last answer goes out. */
-    while (!(USART1_SR & SR_TC)) {
-    }
+    ws_uart_flush();
     SYST_CSR = 0;
     RCC_APB2RSTR = ENABLE_USART1;
     RCC_APB2RSTR = 0;

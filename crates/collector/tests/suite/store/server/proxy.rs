@@ -1,4 +1,4 @@
-//! What lies between a collector and its server, and cuts a connection when something goes by.
+//! What lies between a collector and its server, and cuts a connection when something goes by, or stands still.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -6,7 +6,9 @@ use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A server's socket in another folder.
@@ -15,6 +17,8 @@ pub struct Proxy {
     /// The next commit goes through, and its answer does not.
     armed: Arc<AtomicBool>,
     cuts: Arc<AtomicU32>,
+    /// What comes behind the next beginning of a transaction comes so many ms late.
+    late_ms: Arc<AtomicU64>,
 }
 
 impl Proxy {
@@ -22,15 +26,17 @@ impl Proxy {
         let folder = tempfile::tempdir().expect("a folder");
         let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).expect("a socket");
         let (armed, cuts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU32::new(0)));
+        let late_ms = Arc::<AtomicU64>::default();
+        let late_ms_too = Arc::clone(&late_ms);
         let server: PathBuf = server.join(".s.PGSQL.5432");
         let (armed_too, cuts_too) = (Arc::clone(&armed), Arc::clone(&cuts));
         std::thread::spawn(move || {
             for client in listener.incoming() {
                 let (Ok(client), Ok(server)) = (client, UnixStream::connect(&server)) else { return };
-                carry(client, server, &armed_too, &cuts_too);
+                carry(client, server, (&armed_too, &cuts_too), &late_ms_too);
             }
         });
-        Proxy { folder, armed, cuts }
+        Proxy { folder, armed, cuts, late_ms }
     }
 
     /// The URL of a database by way of it.
@@ -42,6 +48,11 @@ impl Proxy {
     /// Lets the next commit through, and cuts its connection before the answer.
     pub fn cut_after_commit(&self) {
         self.armed.store(true, Ordering::SeqCst);
+    }
+
+    /// Stands still once a transaction is begun the next time: the server hears nothing more of it for so long.
+    pub fn stand_still_after_begin(&self, within: Duration) {
+        self.late_ms.store(within.as_millis() as u64, Ordering::SeqCst);
     }
 
     pub fn cuts(&self) -> u32 {
@@ -56,20 +67,30 @@ impl Drop for Proxy {
     }
 }
 
-fn carry(client: UnixStream, server: UnixStream, armed: &Arc<AtomicBool>, cuts: &Arc<AtomicU32>) {
+fn carry(
+    client: UnixStream,
+    server: UnixStream,
+    (armed, cuts): (&Arc<AtomicBool>, &Arc<AtomicU32>),
+    late_ms: &Arc<AtomicU64>,
+) {
     let (mut from_client, mut to_server) =
         (client.try_clone().expect("a socket"), server.try_clone().expect("a socket"));
     let (mut from_server, mut to_client) = (server, client);
     let (armed, cuts) = (Arc::clone(armed), Arc::clone(cuts));
     let silent = Arc::new(AtomicBool::new(false));
     let silent_too = Arc::clone(&silent);
+    let late_ms = Arc::clone(late_ms);
     std::thread::spawn(move || {
-        let mut bytes = [0; 1 << 16];
+        let (mut bytes, mut late) = ([0; 1 << 16], Duration::ZERO);
         while let Ok(length @ 1..) = from_client.read(&mut bytes) {
             let commit = bytes[..length].windows(6).any(|word| word == b"COMMIT");
             if commit && armed.swap(false, Ordering::SeqCst) {
                 silent_too.store(true, Ordering::SeqCst);
                 cuts.fetch_add(1, Ordering::SeqCst);
+            }
+            sleep(std::mem::take(&mut late));
+            if bytes[..length].windows(5).any(|word| word == b"BEGIN") {
+                late = Duration::from_millis(late_ms.swap(0, Ordering::SeqCst));
             }
             if to_server.write_all(&bytes[..length]).is_err() {
                 break;

@@ -1,5 +1,6 @@
 //! Several that write one database, each some partitions.
 
+use super::proxy::Proxy;
 use super::{METERS, batch, open, place};
 use crate::store::place::{NEW_YEAR_S, all_readings, provisioned, reading};
 use collector::fence::LeaseNumber;
@@ -8,6 +9,7 @@ use collector::partition::{Partition, Slices};
 use collector::store::{
     ConsumptionQuery, Interval, Options, Sharing, Store, StoreError, Whose, Write, Written,
 };
+use std::time::Duration;
 use testkit::postgres::{Server, shared};
 use wire::meter::MeterId;
 
@@ -105,6 +107,21 @@ fn who_writes_alone_and_those_who_share_exclude_each_other() {
     drop(alone);
     drop(worker(&url, "two"));
     assert_eq!(server.sql(&database, "SELECT generation, shared FROM writer"), "3|t");
+}
+
+/// A worker whose network stands still while it begins is cut off by the server, and waits for it as for any that does not answer.
+#[test]
+fn a_worker_that_the_server_heard_nothing_of_while_it_began_begins_again() {
+    let server = shared();
+    let database = server.database();
+    drop(worker(&server.url(&database), "one"));
+    let proxy = Proxy::of(server.folder());
+    let url = proxy.url(&database);
+    proxy.stand_still_after_begin(Duration::from_secs(4));
+    let error = try_open(&url, "two", "2").err().expect("3 s within a transaction are too long");
+    assert!(matches!(error, StoreError::Unreachable { .. }), "{error:?}");
+    assert!(error.to_string().contains("heard nothing for too long"), "{error}");
+    worker(&url, "two").take(lease(0, 100)).expect("nobody has it");
 }
 
 /// A worker that knows another number of slices writes nothing more as soon as one partition is taken with the new one.

@@ -1,5 +1,4 @@
 /* LMS's public key, as `wattseal firmware keygen` writes it: BOOT_KEY=file of the Makefile. */
-    .syntax unified
     .section .rodata.ws_boot_public_key, "a"
     .global ws_boot_public_key
     .type ws_boot_public_key, %object

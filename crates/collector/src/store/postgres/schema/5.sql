@@ -1,0 +1,1 @@
+-- Months are in `used_by_time`, as a level of their own, which programs of before would not keep up. docs/collector.md, "What is stored".
