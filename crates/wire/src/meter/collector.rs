@@ -50,6 +50,9 @@ pub struct Policy {
     pub require_sealed: bool,
     /// The owner makes keys durable ([`Due::SaveKeys`]). Without it no meter is taken, and none is told, to seal with a key that is renewed.
     pub renew_keys: bool,
+    /// A key of [`Suite::Aes256GcmRekeyed`] is renewed when its meter is heard with one that was not renewed within this time; `None`: by
+    /// command alone.
+    pub renew_keys_after_s: Option<u32>,
 }
 
 impl Default for Policy {
@@ -63,6 +66,7 @@ impl Default for Policy {
             most_commands: 64,
             require_sealed: false,
             renew_keys: true,
+            renew_keys_after_s: None,
         }
     }
 }
@@ -354,10 +358,9 @@ impl Collector {
         let taken = session.renewal_reply(packet, &self.identity);
         if let Err(rejection) = taken {
             session.count(rejection);
-            return self.reject(rejection);
         }
         self.tidy(meter);
-        Heard::Piece
+        taken.map_or_else(|rejection| self.reject(rejection), |()| Heard::Piece)
     }
 
     /// Takes a message that was opened. What changed since it was gathered counts: of a meter that was removed, or has other keys,
@@ -493,11 +496,11 @@ impl Collector {
         self.meters.awake_one(meter)?.saved_keys()
     }
 
-    /// Says that a record of [`Due::SaveKeys`] is durable.
+    /// Says that a record of [`Due::SaveKeys`] is durable. Of a meter that has other keys since, or was removed, that changes nothing.
     pub fn keys_saved(&mut self, record: &MeterRecord) {
         let meter = record.setup.meter;
         if let Some(session) = self.meters.awake_mut(meter) {
-            session.keys_saved(&record.keys);
+            session.keys_saved(record);
         }
         self.tidy(meter);
     }

@@ -234,46 +234,56 @@ const KEYS: usize = 16 + 32 + 4 + 32 + 32;
 const WITHOUT_NEXT: usize = KEYS - 32;
 const NEVER_RENEWED: usize = 48;
 
-/// For who keeps them, in a store that is as secret as they are: `key128` and `key256`, one after the other, in hexadecimal; where the key
-/// was renewed, or is being renewed, the epoch's number and key behind them, and the next epoch's key.
+/// For who keeps them, in a store that is as secret as they are.
+impl MeterKeys {
+    /// `key128` and `key256`, one after the other, 48 bytes; where the key was renewed, or is being renewed, the epoch's number and key behind
+    /// them, and the next epoch's key.
+    #[must_use]
+    pub fn expose_all(&self) -> Zeroizing<Vec<u8>> {
+        let mut all = Zeroizing::new(Vec::with_capacity(KEYS));
+        all.extend_from_slice(&self.key128[..]);
+        all.extend_from_slice(&self.key256[..]);
+        if let Some(renewed) = &self.renewed {
+            all.extend_from_slice(&renewed.epoch.to_be_bytes());
+            all.extend_from_slice(self.expose_epoch_key());
+            all.extend_from_slice(renewed.next.as_ref().map_or(&[], |next| &next[..]));
+        }
+        all
+    }
+
+    /// Those of [`MeterKeys::expose_all`]; `None`: bytes that it does not give.
+    #[must_use]
+    pub fn from_exposed(all: &[u8]) -> Option<MeterKeys> {
+        let (key128, rest) = all.split_first_chunk()?;
+        let (key256, rest) = rest.split_first_chunk()?;
+        let mut keys = MeterKeys::new(*key128, *key256);
+        if rest.is_empty() {
+            return Some(keys);
+        }
+        let (epoch, rest) = rest.split_first_chunk()?;
+        let (key, next) = rest.split_first_chunk()?;
+        let epoch = u32::from_be_bytes(*epoch);
+        let next = match next {
+            [] if epoch > 0 => None,
+            next => Some(Zeroizing::new(next.try_into().ok()?)),
+        };
+        let key = Some(Zeroizing::new(*key)).filter(|_| epoch > 0);
+        keys.renewed = Some(Box::new(Renewed { epoch, key, next }));
+        Some(keys)
+    }
+}
+
+/// [`MeterKeys::expose_all`] in hexadecimal.
 impl Serialize for MeterKeys {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Renewed { epoch, key, next } = self.renewed.as_deref().cloned().unwrap_or_default();
-        let mut all = Zeroizing::new([0; KEYS]);
-        all[..16].copy_from_slice(&self.key128[..]);
-        all[16..48].copy_from_slice(&self.key256[..]);
-        all[48..52].copy_from_slice(&epoch.to_be_bytes());
-        all[52..84].copy_from_slice(self.expose_epoch_key());
-        let length = match next {
-            Some(next) => {
-                all[84..].copy_from_slice(&next[..]);
-                KEYS
-            }
-            None if key.is_some() => WITHOUT_NEXT,
-            None => NEVER_RENEWED,
-        };
-        serializer.serialize_str(&Zeroizing::new(to_hex(&all[..length])))
+        serializer.serialize_str(&Zeroizing::new(to_hex(&self.expose_all())))
     }
 }
 
 impl<'de> Deserialize<'de> for MeterKeys {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MeterKeys, D::Error> {
-        let lengths = [NEVER_RENEWED, WITHOUT_NEXT, KEYS];
-        let all = bytes_of_hex::<D>(deserializer, &lengths)?;
-        let mut keys = MeterKeys::new([0; 16], [0; 32]);
-        keys.key128.copy_from_slice(&all[..16]);
-        keys.key256.copy_from_slice(&all[16..48]);
-        let key = |from: usize| {
-            let mut key = Zeroizing::new([0; 32]);
-            key.copy_from_slice(all.get(from..from + 32)?);
-            Some(key)
-        };
-        if let Some(epoch) = all.get(48..52) {
-            let epoch = super::Fields(epoch).u32();
-            let renewed = Renewed { epoch, key: key(52).filter(|_| epoch > 0), next: key(84) };
-            keys.renewed = Some(Box::new(renewed));
-        }
-        Ok(keys)
+        let all = bytes_of_hex::<D>(deserializer, &[NEVER_RENEWED, WITHOUT_NEXT, KEYS])?;
+        MeterKeys::from_exposed(&all).ok_or_else(|| serde::de::Error::custom("keys of no epoch"))
     }
 }
 
@@ -300,6 +310,35 @@ fn bytes_of_hex<'de, D: Deserializer<'de>>(
     let fits = |digits: &Vec<u8>| digits.len().is_multiple_of(2) && lengths.contains(&(digits.len() / 2));
     let digits = Zeroizing::new(digits.filter(fits).ok_or_else(wrong)?);
     Ok(Zeroizing::new(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()))
+}
+
+#[cfg(test)]
+mod kept {
+    use super::*;
+
+    #[test]
+    fn keys_are_kept_whole_in_each_state_of_a_renewal() {
+        let never = MeterKeys::new([1; 16], [2; 32]);
+        let begun = never.with_next(Some(Zeroizing::new([3; 32])));
+        let renewed = begun.next_epoch().expect("its key is known");
+        let again = renewed.with_next(Some(Zeroizing::new([4; 32])));
+        for (keys, bytes) in [(never, 48), (begun, 116), (renewed, 84), (again, 116)] {
+            let all = keys.expose_all();
+            assert_eq!(all.len(), bytes);
+            assert!(MeterKeys::from_exposed(&all).as_ref() == Some(&keys));
+            for wrong in (0..all.len()).filter(|wrong| ![48, 84].contains(wrong)) {
+                assert!(MeterKeys::from_exposed(&all[..wrong]).is_none(), "{wrong} of {bytes} bytes");
+            }
+            assert!(
+                MeterKeys::from_exposed(&[&all[..], &[0]].concat()).is_none(),
+                "{bytes} bytes and one more"
+            );
+            let text = serde_json::to_string(&keys).expect("they can be written");
+            assert!(serde_json::from_str::<MeterKeys>(&text).expect("and read") == keys);
+        }
+        // Epoch 0 has no key but key256.
+        assert!(MeterKeys::from_exposed(&[0; 84]).is_none());
+    }
 }
 
 /// Both libraries say the same.

@@ -128,9 +128,11 @@ struct Sealed {
 impl Attempts {
     /// After a start of the collector, of a state that was durable.
     pub(super) fn resumed(state: &mut MeterState) -> Attempts {
-        // What number a time was sent with is not known any more: it needs another.
-        if let Some(time) = state.under_way.take_if(|under_way| under_way.order == Order::TimeNow) {
-            state.waiting.push_front(time.again());
+        // What number a time was sent with is not known any more; and under the number that began a renewal there may have been an offer,
+        // which is in no memory any more: both need another.
+        let needs_another = |order| matches!(order, Order::TimeNow | Order::Command(Command::RenewKey));
+        if let Some(again) = state.under_way.take_if(|under_way| needs_another(under_way.order)) {
+            state.waiting.push_front(again.again());
         }
         Attempts { saved: true, resumed: true, ..Attempts::default() }
     }
@@ -397,8 +399,12 @@ impl Session {
             return Heard::NumberTooLow { meter: self.state.meter, last_m };
         }
         self.state.under_way = None;
+        let done = answer.outcome == CommandResult::Done;
+        if command == Command::RenewKey && !done {
+            self.renewal_refused();
+        }
         if suite == Suite::Aes256GcmRekeyed {
-            if command == Command::RenewKey && answer.outcome == CommandResult::Done {
+            if command == Command::RenewKey && done {
                 self.renewal_begun(answer.m);
             } else if self.record.keys.has_next() {
                 let asked = command == Command::ReadStatus { page: 0 };
@@ -408,7 +414,7 @@ impl Session {
             }
         }
         if let Command::SetTime { .. } = command {
-            if answer.outcome == CommandResult::Done {
+            if done {
                 self.state.time_set_n = opened.number.unwrap_or(self.state.last_n);
             } else {
                 self.clock_check.refused(policy, now_ms);

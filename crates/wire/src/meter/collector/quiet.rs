@@ -8,6 +8,7 @@ use super::session::Session;
 use super::state::MeterState;
 use crate::meter::{Address, MeterRecord, Suite};
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 
 /// A meter without commands, with one suite and one address. Its keys are wiped when it is dropped.
 #[derive(Debug)]
@@ -46,8 +47,17 @@ impl Quiet {
     }
 
     pub(super) fn state(&self) -> MeterState {
-        let QuietState { revision, last_n, next_m, next_ticket, settled_n, time_set_n, starts, .. } =
-            self.state;
+        let QuietState {
+            revision,
+            last_n,
+            next_m,
+            next_ticket,
+            settled_n,
+            time_set_n,
+            starts,
+            renewed_s,
+            ..
+        } = self.state;
         MeterState {
             meter: self.record.setup.meter,
             revision,
@@ -61,6 +71,8 @@ impl Quiet {
             addresses: vec![self.state.address],
             time_set_n,
             starts,
+            renewing: false,
+            renewed_s,
             waiting: VecDeque::new(),
             under_way: None,
         }
@@ -78,6 +90,7 @@ struct QuietState {
     time_set_n: u32,
     address: Address,
     starts: u16,
+    renewed_s: Option<NonZeroU32>,
     past_suites: SuiteList,
     suite: Suite,
 }
@@ -97,11 +110,13 @@ impl QuietState {
             addresses,
             time_set_n,
             starts,
+            renewing,
+            renewed_s,
             waiting,
             under_way,
         } = state;
         let ([suite], [address]) = (&suites[..], &addresses[..]) else { return None };
-        if *earliest_suite != 0 || !waiting.is_empty() || under_way.is_some() {
+        if *earliest_suite != 0 || !waiting.is_empty() || under_way.is_some() || *renewing {
             return None;
         }
         Some(QuietState {
@@ -113,6 +128,7 @@ impl QuietState {
             time_set_n: *time_set_n,
             address: *address,
             starts: *starts,
+            renewed_s: *renewed_s,
             past_suites: SuiteList::of(past_suites)?,
             suite: *suite,
         })
@@ -187,8 +203,10 @@ mod tests {
             state.revision = rng.random();
             (state.last_n, state.next_m, state.next_ticket) = (rng.random(), rng.random(), rng.random());
             (state.time_set_n, state.starts) = (rng.random(), rng.random());
+            state.renewed_s = rng.random::<bool>().then(|| rng.random()).and_then(NonZeroU32::new);
+            state.renewing = rng.random_bool(0.1);
             state.settled_n = rng.random::<bool>().then(|| rng.random());
-            let simple = state.suites.len() == 1 && state.addresses.len() == 1;
+            let simple = state.suites.len() == 1 && state.addresses.len() == 1 && !state.renewing;
             match Quiet::new(&record, &state) {
                 Some(at_rest) => {
                     assert!(simple);

@@ -1,6 +1,6 @@
 //! The renewal of a meter's key, piece by piece: docs/protocol.md, "Renewal of the key".
 //!
-//! Its secrets are in memory alone: after a restart it is begun anew. The next key is durable before the meter is asked to take it, and the one
+//! Its secrets are in memory alone: after a restart it is begun anew, which [`MeterState`] remembers. The next key is durable before the meter is asked to take it, and the one
 //! before is kept until the meter has shown that it did.
 
 use super::commands::Order;
@@ -9,6 +9,7 @@ use super::{Due, Policy, Rejection, Transmission};
 use crate::meter::renewal::{Initiator, OFFER_PIECES, PIECES, RenewalPacket};
 use crate::meter::{Address, Command, Identity, MessageKind, MeterKeys, MeterRecord, Suite};
 use rand_core::CryptoRng;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// After so many packets without a reply the meter has begun anew, or does not seal like that any more: the renewal is begun anew, too.
@@ -47,20 +48,36 @@ pub(super) struct Keys {
 impl Session {
     /// Whether a key is being renewed, or has to be kept.
     pub(super) fn has_renewal(&self) -> bool {
-        self.keys.saved.is_some() || self.keys.renewal.is_some() || self.record.keys.has_next()
+        self.keys.saved.is_some() || self.state.renewing || self.record.keys.has_next()
     }
 
     pub(super) fn renewal_due_ms(&self) -> Option<u64> {
         if self.keys.saved.is_some() {
             return Some(0);
         }
-        let renewal = self.keys.renewal.as_ref().map(|renewal| renewal.next_ms);
-        renewal.or_else(|| self.record.keys.has_next().then_some(self.keys.prove_at_ms))
+        let under_way = self.keys.renewal.as_ref().map(|renewal| renewal.next_ms);
+        under_way.or_else(|| self.order_due_ms())
     }
 
-    pub(super) fn keys_saved(&mut self, saved: &MeterKeys) {
-        let is_all = self.record.keys == *saved;
-        self.keys.saved = (!is_all).then(|| Box::new(saved.clone()));
+    /// When the next order of a renewal is given: another one where it was broken off, or a question that the next key is shown by. A meter that
+    /// seals otherwise now shows none until it has this suite again.
+    fn order_due_ms(&self) -> Option<u64> {
+        let can_show = self.state.suites().contains(&Suite::Aes256GcmRekeyed);
+        if !can_show || self.has_commands() || self.state.next_m() == u32::MAX {
+            return None;
+        }
+        match self.record.keys.has_next() {
+            true => Some(self.keys.prove_at_ms),
+            false => (self.state.renewing && self.keys.renewal.is_none()).then_some(0),
+        }
+    }
+
+    /// Of other keys, which the meter had before it was added again, nothing is said by that.
+    pub(super) fn keys_saved(&mut self, saved: &MeterRecord) {
+        if saved.public == self.record.public {
+            let is_all = self.record.keys == saved.keys;
+            self.keys.saved = (!is_all).then(|| Box::new(saved.keys.clone()));
+        }
     }
 
     /// The keys that are durable, where others are to be.
@@ -75,13 +92,33 @@ impl Session {
         }
         let renewal = Renewal { m, initiator: None, response: Vec::new(), index: 0, attempts: 0, next_ms: 0 };
         self.keys.renewal = Some(renewal);
+        self.state.renewing = true;
+    }
+
+    /// The meter does not renew its key: it seals otherwise.
+    pub(super) fn renewal_refused(&mut self) {
+        self.keys.renewal = None;
+        self.state.renewing = false;
+    }
+
+    /// The meter was heard with the key that it has: it is renewed where it is too old.
+    pub(super) fn look_at_age(&mut self, policy: &Policy, now_ms: u64) {
+        let Some(after_s) = policy.renew_keys_after_s.filter(|_| policy.renew_keys) else { return };
+        let age_s = |renewed_s: u32| (now_ms / 1000).saturating_sub(renewed_s.into());
+        let is_old = self.state.renewed_s().is_none_or(|renewed_s| age_s(renewed_s) >= after_s.into());
+        if is_old && !self.has_renewal() {
+            self.order_first(Order::Command(Command::RenewKey));
+        }
     }
 
     /// Something of the meter came that is sealed with the next key: the present one is no more.
-    pub(super) fn next_key_shown(&mut self) {
+    pub(super) fn next_key_shown(&mut self, now_ms: u64) {
         if let Some(keys) = self.record.keys.next_epoch() {
             self.set_keys(keys);
             self.keys.renewal = None;
+            let now_s = NonZeroU32::new((now_ms / 1000) as u32);
+            (self.state.renewing, self.state.renewed_s) = (false, now_s);
+            self.state.revision += 1;
         }
     }
 
@@ -107,13 +144,14 @@ impl Session {
 
     /// Orders what a renewal needs next: a proof that the meter has the next key, or another renewal.
     pub(super) fn order_for_renewal(&mut self, now_ms: u64) {
-        let is_lost = |renewal: &Renewal| renewal.attempts >= MOST_ATTEMPTS && renewal.next_ms <= now_ms;
-        if self.keys.renewal.as_ref().is_some_and(is_lost) {
-            self.keys.renewal = None;
-            self.order_first(Order::Command(Command::RenewKey));
-        } else if self.record.keys.has_next() && self.keys.prove_at_ms <= now_ms && !self.has_commands() {
-            let is_lost = self.keys.proofs >= MOST_PROOFS;
-            self.order_first(if is_lost { Order::Command(Command::RenewKey) } else { Order::LookAtTime });
+        let is_lost = |renewal: &mut Renewal| renewal.attempts >= MOST_ATTEMPTS && renewal.next_ms <= now_ms;
+        self.keys.renewal.take_if(is_lost);
+        if self.order_due_ms().is_some_and(|due_ms| due_ms <= now_ms) {
+            let is_shown_by_a_question = self.record.keys.has_next() && self.keys.proofs < MOST_PROOFS;
+            self.order_first(match is_shown_by_a_question {
+                true => Order::LookAtTime,
+                false => Order::Command(Command::RenewKey),
+            });
         }
     }
 
@@ -173,10 +211,15 @@ impl Session {
         }
         let response = renewal.response.as_slice().try_into();
         let next = match (&renewal.initiator, response) {
-            (Some(initiator), Ok(response)) => initiator.agree(&self.channel(own), renewal.m, response),
-            _ => return Err(Rejection::NotAuthentic),
+            (Some(initiator), Ok(response)) => initiator.agree(&self.channel(own), renewal.m, response).ok(),
+            _ => None,
         };
-        let next = next.map_err(|_| Rejection::NotAuthentic)?;
+        // A meter whose response is none would make no better one.
+        let Some(next) = next else {
+            self.state.renewing = false;
+            self.state.revision += 1;
+            return Err(Rejection::NotAuthentic);
+        };
         self.set_keys(self.record.keys.with_next(Some(next)));
         Ok(())
     }

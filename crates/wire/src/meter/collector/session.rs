@@ -172,7 +172,7 @@ impl Session {
             return Heard::Rejected(Rejection::Number);
         }
         if with_next {
-            self.next_key_shown();
+            self.next_key_shown(now_ms);
         }
         if message.kind == MessageKind::Answer {
             return self.answered(opened, message.suite, address, policy, now_ms);
@@ -207,6 +207,9 @@ impl Session {
         }
         if self.handed_out.is_some() {
             return Heard::Busy;
+        }
+        if of.suite == Suite::Aes256GcmRekeyed {
+            self.look_at_age(policy, now_ms);
         }
         self.handed_out = Some(of);
         accepted.memory_went_back = of.starts.is_some_and(|starts| self.started_before(starts));

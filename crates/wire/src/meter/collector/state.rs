@@ -6,6 +6,7 @@ use super::commands::{UnderWay, Waiting};
 use crate::meter::{Address, MessageKind, MeterId, MeterRecord, Suite};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 use std::ops::Range;
 
 /// So many addresses are remembered at most while registers are under way, or were withdrawn.
@@ -46,6 +47,12 @@ pub struct MeterState {
     /// How often the meter had started, by its last alert that says so.
     #[serde(default)]
     pub(super) starts: u16,
+    /// A renewal of the key was begun, and is not over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) renewing: bool,
+    /// When the meter showed a renewed key last, in seconds since 2000-01-01; `None`: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) renewed_s: Option<NonZeroU32>,
     pub(super) waiting: VecDeque<Waiting>,
     pub(super) under_way: Option<UnderWay>,
 }
@@ -67,6 +74,8 @@ impl MeterState {
             addresses: vec![Address::provisioned(&record.setup)],
             time_set_n: 0,
             starts: 0,
+            renewing: false,
+            renewed_s: None,
             waiting: VecDeque::new(),
             under_way: None,
         }
@@ -90,6 +99,12 @@ impl MeterState {
     #[must_use]
     pub fn next_m(&self) -> u32 {
         self.next_m
+    }
+
+    /// When the meter showed a renewed key last, in seconds since 2000-01-01 00:00:00 UTC; `None`: its key was never renewed.
+    #[must_use]
+    pub fn renewed_s(&self) -> Option<u32> {
+        self.renewed_s.map(NonZeroU32::get)
     }
 
     /// After it was read from a copy that may not be the last one: numbers of commands go on with this one at the lowest.

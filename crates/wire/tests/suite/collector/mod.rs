@@ -6,5 +6,6 @@ mod exchanges;
 mod fixture;
 mod hostile;
 mod learned;
+mod renewed;
 mod rest;
 mod restarts;
