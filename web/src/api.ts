@@ -29,7 +29,7 @@ export function byName(a: OfMeter, b: OfMeter): number {
 type WithNetwork<T extends { network?: number }> = Whole<Omit<T, 'network'>> & Pick<OfMeter, 'network'>;
 
 export type Suite = Described['Suite'];
-export const SUITES: readonly Suite[] = ['none', 'aes128-gcm', 'aes256-gcm', 'ecies', 'ecies-ecdsa', 'ascon-aead128'];
+export const SUITES: readonly Suite[] = ['none', 'aes128-gcm', 'aes256-gcm', 'ecies', 'ecies-ecdsa', 'ascon-aead128', 'aes256-gcm-rekeyed'];
 
 export type Role = Described['Role'];
 export type Session = Described['Session'];

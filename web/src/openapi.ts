@@ -336,7 +336,7 @@ export interface components {
             id: number;
             /** @description In words. */
             what: string;
-            /** @description The token's name; `command line` and `one-time link` are no token's. */
+            /** @description The token's name; `command line`, `one-time link` and `collector` are no token's. */
             who: string;
         };
         /** @description An alert as it is shown. */
@@ -469,7 +469,7 @@ export interface components {
                  */
                 page: number;
             };
-        } | "reboot";
+        } | "reboot" | "renew-key";
         /**
          * @description How far a command is.
          * @enum {string}
@@ -722,7 +722,7 @@ export interface components {
                 /** Format: int32 */
                 page: number;
             };
-        } | "reboot";
+        } | "reboot" | "renew-key";
         /** @description A page of readings, as columns of equal length, oldest first. */
         Readings: components["schemas"]["Rows"] & {
             /**
@@ -790,7 +790,7 @@ export interface components {
          * @description How a meter seals, by name; for the description alone.
          * @enum {string}
          */
-        Suite: "none" | "aes128-gcm" | "aes256-gcm" | "ecies" | "ecies-ecdsa" | "ascon-aead128";
+        Suite: "none" | "aes128-gcm" | "aes256-gcm" | "ecies" | "ecies-ecdsa" | "ascon-aead128" | "aes256-gcm-rekeyed";
         /** @description A token, without its secret, which is not kept. */
         Token: {
             /** Format: int64 */

@@ -10,6 +10,7 @@ export const SUITE_NAMES: Record<Suite, string> = {
   ecies: 'ECIES',
   'ecies-ecdsa': 'ECIES + ECDSA',
   'ascon-aead128': 'Ascon-AEAD128',
+  'aes256-gcm-rekeyed': 'AES-256-GCM, renewed',
 };
 
 export const SUITE_MEANINGS: Record<Suite, string> = {
@@ -19,6 +20,7 @@ export const SUITE_MEANINGS: Record<Suite, string> = {
   ecies: 'Encrypted to the collector’s public key; recordings stay closed when the meter is stolen.',
   'ecies-ecdsa': 'Encrypted to the collector, and signed by the meter: who reported it can be proved.',
   'ascon-aead128': 'Secret and authentic with a key that meter and collector share, with the cipher for small devices.',
+  'aes256-gcm-rekeyed': 'As AES-256-GCM, with a key that is renewed over the air: a stolen one opens neither what was sent before it nor after.',
 };
 
 const CAUSES: Record<string, string> = {
@@ -76,6 +78,7 @@ export function orderName(order: Command['command']): string {
   if (order === 'look-at-time') return 'Look at its time';
   if (order === 'set-time') return 'Set time';
   if (order === 'reboot') return 'Reboot';
+  if (order === 'renew-key') return 'Renew the key';
   if ('configure' in order) {
     const { interval_s, suite } = order.configure;
     return `Configure: every ${number(interval_s)} s, ${SUITE_NAMES[suite] ?? suite}`;

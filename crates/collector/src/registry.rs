@@ -16,6 +16,7 @@ mod maker;
 mod networks;
 mod pkcs11;
 mod poller;
+mod renewed;
 mod rewrap;
 mod sealed;
 mod sealed_poller;
@@ -45,7 +46,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use vault::{Keys, Vault};
-use wire::meter::{Command, Identity, MeterId, MeterKeys, MeterRecord, Provision, PublicKey, Setup, Suite};
+use wire::meter::{Command, Identity, MeterId, MeterRecord, Provision, PublicKey, Setup, Suite};
 
 /// What is wrong with the key files, or with what is asked of them.
 #[derive(Debug, thiserror::Error)]
@@ -73,10 +74,13 @@ pub enum RegistryError {
     Unknown(GlobalMeterId),
     /// Keys were renewed, and those in whose place they were to come are not there.
     #[error(
-        "meter {0} has other keys than those that were renewed: another collector, or somebody by hand, has changed them. 'wattseal meters \
-         rotate {0}' makes new ones"
+        "meter {0} has other keys than those that were renewed: they were rotated, or changed by hand. Where the meter is not heard any more, \
+         'wattseal meters rotate {0}' makes new ones"
     )]
     OtherKeys(GlobalMeterId),
+    /// Keys were renewed under a lease that is over.
+    #[error("the lease that it was under is over: another worker has the keys now")]
+    LeaseOver,
     /// No folder of keys.
     #[error(
         "there are no keys in {0}; give the collector's folder with --keys, or begin one with 'wattseal meters provision'"
@@ -460,26 +464,6 @@ impl Registry {
             keys.put(&file)
         })?;
         Ok(file)
-    }
-
-    /// Keeps keys that were renewed over the air in the place of those before; once more, that changes nothing. They are durable when this
-    /// returns.
-    ///
-    /// # Errors
-    /// [`RegistryError::OtherKeys`] where those before are not there, [`RegistryError::Unknown`], [`RegistryError::File`].
-    pub(crate) fn renew(&self, before: &MeterKeys, record: &MeterRecord) -> Result<(), RegistryError> {
-        let meter = record.setup.meter;
-        self.keys.change(|keys| {
-            let mut file = self.registered(keys, meter)?;
-            if file.record == *record {
-                return Ok(());
-            }
-            if file.record.keys != *before || file.record.public != record.public {
-                return Err(RegistryError::OtherKeys(self.network.meter(meter)));
-            }
-            file.record.keys = record.keys.clone();
-            keys.put(&file)
-        })
     }
 
     /// Takes a meter off the register. Its file goes to `revoked/` without its secret keys.

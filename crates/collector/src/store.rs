@@ -43,6 +43,7 @@ pub use write::{
 
 pub(crate) use batch::flags_of;
 pub(crate) use key::{Keys, keys_of};
+pub(crate) use postgres::is_held;
 pub(crate) use read::{METERS_OF_A_PAGE, Stored, kept_from_s, stored};
 pub(crate) use record::{StoredMeter, has_administrator};
 pub(crate) use sql::{Row, Session, SqlError, Value, values};

@@ -180,7 +180,7 @@ function Actions({ round }: { round: number }): JSX.Element {
       {actions === null ? (
         found.loading && <Loading what="the actions" />
       ) : actions.length === 0 ? (
-        <Empty title="Nothing yet">Commands, tokens and acknowledgements are noted here.</Empty>
+        <Empty title="Nothing yet">Commands, tokens, acknowledgements and renewed keys are noted here.</Empty>
       ) : (
         <>
           <ul class="actions">

@@ -7,7 +7,7 @@ import * as show from '../format';
 import { SUITE_MEANINGS, SUITE_NAMES, meterName } from '../words';
 import { Confirm } from './basics';
 
-export type CommandKind = 'configure' | 'calibrate' | 'register' | 'set-time' | 'read-status' | 'reboot';
+export type CommandKind = 'configure' | 'calibrate' | 'register' | 'set-time' | 'read-status' | 'reboot' | 'renew-key';
 
 const KINDS: readonly { kind: CommandKind; name: string; what: string }[] = [
   { kind: 'configure', name: 'Configure', what: 'How often it measures, and how it seals its readings.' },
@@ -15,6 +15,7 @@ const KINDS: readonly { kind: CommandKind; name: string; what: string }[] = [
   { kind: 'register', name: 'Register', what: 'Its name and addresses on the radio channel. With wrong ones it is not heard any more.' },
   { kind: 'set-time', name: 'Set time', what: 'Sets the meter’s clock to the collector’s.' },
   { kind: 'read-status', name: 'Read status', what: 'Asks for what the meter says of itself; the answer appears below.' },
+  { kind: 'renew-key', name: 'Renew key', what: 'Agrees on another key with the meter; the one before opens nothing any more. Actions say when that is done.' },
   { kind: 'reboot', name: 'Reboot', what: 'Starts the meter anew. Its register and journal stay.' },
 ];
 
@@ -75,7 +76,8 @@ export function orderOf(kind: CommandKind, fields: Fields): Checked {
     case 'read-status':
       return { order: { 'read-status': { page: fields.page === '1' ? 1 : 0 } } };
     case 'reboot':
-      return { order: 'reboot' };
+    case 'renew-key':
+      return { order: kind };
   }
 }
 
@@ -104,7 +106,12 @@ export function OrderForms({ meter, send }: Props): JSX.Element {
   const [wrong, setWrong] = useState<string | null>(null);
   const [asking, setAsking] = useState<Order | null>(null);
   const [busy, setBusy] = useState(false);
+  const kinds = kindsOf(meter);
   useEffect(() => setFields(fresh(meter)), [nameOf(meter)]);
+  // What this meter has no use for is not left chosen.
+  useEffect(() => {
+    if (kinds.every((each) => each.kind !== kind)) setKind('configure');
+  });
 
   const put = <K extends keyof Fields>(name: K, value: Fields[K]): void => {
     setFields({ ...fields, [name]: value });
@@ -150,7 +157,7 @@ export function OrderForms({ meter, send }: Props): JSX.Element {
               setWrong(null);
             }}
           >
-            {KINDS.map((each) => (
+            {kinds.map((each) => (
               <option key={each.kind} value={each.kind}>
                 {each.name}
               </option>
@@ -219,6 +226,11 @@ export function OrderForms({ meter, send }: Props): JSX.Element {
       )}
     </form>
   );
+}
+
+/** Those that it can carry out: a key is renewed with one suite alone. */
+export function kindsOf(meter: Pick<Meter, 'suite'>): typeof KINDS {
+  return KINDS.filter((each) => each.kind !== 'renew-key' || meter.suite === 'aes256-gcm-rekeyed');
 }
 
 function fresh(meter: Meter): Fields {

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
+import { SUITES, type Suite } from '../../src/api';
 import { answerRows } from '../../src/parts/answer';
-import { type Fields, type CommandKind, orderOf } from '../../src/parts/orders';
+import { type Fields, type CommandKind, kindsOf, orderOf } from '../../src/parts/orders';
 import { routeOf } from '../../src/router';
 import { means } from '../../src/state';
+import { SUITE_MEANINGS, SUITE_NAMES, orderName } from '../../src/words';
 
 const FIELDS: Fields = {
   interval_s: '60',
@@ -17,7 +19,7 @@ const FIELDS: Fields = {
 };
 
 test('commands are as the collector takes them', () => {
-  const orders = (['configure', 'calibrate', 'register', 'set-time', 'read-status', 'reboot'] as const).map((kind) => orderOf(kind, FIELDS));
+  const orders = (['configure', 'calibrate', 'register', 'set-time', 'read-status', 'reboot', 'renew-key'] as const).map((kind) => orderOf(kind, FIELDS));
   expect(orders).toEqual(
     [
       { configure: { interval_s: 60, suite: 'ecies' } },
@@ -26,8 +28,22 @@ test('commands are as the collector takes them', () => {
       'set-time',
       { 'read-status': { page: 1 } },
       'reboot',
+      'renew-key',
     ].map((order) => ({ order })),
   );
+});
+
+test('a key is renewed with the suite alone that has one to renew', () => {
+  const kinds = (suite: Suite): CommandKind[] => kindsOf({ suite }).map((each) => each.kind);
+  expect(kinds('aes256-gcm-rekeyed')).toContain('renew-key');
+  for (const suite of SUITES.filter((each) => each !== 'aes256-gcm-rekeyed')) {
+    expect(kinds(suite)).toEqual(['configure', 'calibrate', 'register', 'set-time', 'read-status', 'reboot']);
+  }
+});
+
+test('commands and suites have words', () => {
+  expect(orderName('renew-key')).toBe('Renew the key');
+  for (const suite of SUITES) expect([SUITE_NAMES[suite], SUITE_MEANINGS[suite]]).not.toContain(undefined);
 });
 
 test.each<[CommandKind, Partial<Fields>]>([

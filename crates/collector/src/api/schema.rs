@@ -18,6 +18,7 @@ pub(super) enum SuiteName {
     Ecies,
     EciesEcdsa,
     AsconAead128,
+    Aes256GcmRekeyed,
 }
 
 /// What a token lets its holder do.
@@ -172,7 +173,7 @@ pub struct Action {
     id: i64,
     /// When, in s.
     at_s: i64,
-    /// The token's name; `command line` and `one-time link` are no token's.
+    /// The token's name; `command line`, `one-time link` and `collector` are no token's.
     who: String,
     /// In words.
     what: String,

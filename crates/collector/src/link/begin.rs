@@ -338,6 +338,7 @@ pub(crate) fn start(
 pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> std::io::Result<Link> {
     let Beginning { partition, collector, meters, over, newest_ms, lost, forgotten } = beginning;
     handle.shared.newest_ms.fetch_max(newest_ms, Ordering::Relaxed);
+    let key_keeper = KeyKeeper::new(parts.registry, (handle.slices, parts.fence.clone()));
     let mut link = Link {
         partition,
         slices: handle.slices,
@@ -349,7 +350,7 @@ pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> s
         jobs: parts.jobs,
         done: parts.done,
         verifiers: Verifiers::start(parts.verifiers)?,
-        key_keeper: KeyKeeper::start(parts.registry)?,
+        key_keeper,
         gateways: handle.gateways.clone(),
         onlookers: handle.onlookers.clone(),
         shared: handle.shared.clone(),

@@ -71,7 +71,10 @@ pub enum LinkError {
     )]
     SealRequired,
     /// A key is to be renewed, and this collector keeps none that is.
-    #[error("this collector keeps no keys that are renewed; choose another suite than aes256-gcm-rekeyed")]
+    #[error(
+        "this collector keeps no keys that are renewed, as several workers do not whose keys are in files: take these into the database with \
+         'wattseal meters import', or choose another suite than aes256-gcm-rekeyed"
+    )]
     KeysNotRenewed,
     /// Too many commands wait.
     #[error("{0} commands wait for this meter already; wait for answers, or withdraw some")]

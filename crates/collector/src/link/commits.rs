@@ -56,6 +56,7 @@ impl Link {
             }
             PendingCommit::Counts(counts) => Write::Counts(*counts),
             PendingCommit::Alert(alert) => Write::Alert(alert.clone()),
+            PendingCommit::Action(action) => Write::Action(action.clone()),
             PendingCommit::Provisioned { provisioned, .. } => Write::Provisioned(provisioned.clone()),
             PendingCommit::Revoked { meter, at_ms, .. } => {
                 Write::Revoked { meter: self.global(*meter), at_ms: *at_ms }
@@ -288,7 +289,7 @@ impl Link {
             (PendingCommit::Interval { meter, .. }, _) => {
                 self.tell(Event::Meter { meter: self.global(meter) });
             }
-            (PendingCommit::Counts(_), _) => {}
+            (PendingCommit::Counts(_) | PendingCommit::Action(_), _) => {}
             (pending, written) => tracing::error!("the store said {written:?} of {pending:?}"),
         }
     }

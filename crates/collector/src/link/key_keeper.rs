@@ -1,95 +1,418 @@
 //! The thread that makes renewed keys durable: in the key files, or sealed in the database, where the meter's keys are. Nothing is sealed with
 //! a key before, and none goes while the meter may still have it.
 
+use super::pending::PendingCommit;
 use super::state::Link;
 use crate::clock;
+use crate::event::Event;
+use crate::fence::Fence;
+use crate::partition::Slices;
 use crate::registry::{Registry, RegistryError};
+use crate::store::NewAction;
 use crossbeam_channel::{Receiver, Sender, never, unbounded};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::Duration;
-use wire::meter::{MeterId, MeterKeys, MeterRecord};
+use wire::meter::{MeterKeys, MeterRecord};
 
-/// What could not be kept is tried again after so long.
+/// What could not be kept is tried again after so long, and after twice as long each time.
 const AGAIN_AFTER: Duration = Duration::from_secs(2);
+const MOST_DOUBLINGS: u32 = 5;
 
-/// A meter's record with its new keys, and the keys in whose place they come.
+/// A meter's record with its new keys.
 struct ToKeep {
-    before: MeterKeys,
+    /// Of its provisioning.
+    epoch: u32,
+    /// The keys in whose place they come: the last ones that are durable, and then those that may be.
+    before: Vec<MeterKeys>,
     record: Box<MeterRecord>,
 }
 
 /// What became of it.
 pub(super) struct Kept {
-    record: Box<MeterRecord>,
+    asked: ToKeep,
     result: Result<(), RegistryError>,
 }
 
-/// The queues to the thread and back. There is none where no meter's key is renewed; it ends when the queue to it is gone.
+/// Where keys are kept, and under what.
+struct Keeping {
+    registry: Registry,
+    slices: Slices,
+    fence: Option<Arc<Fence>>,
+}
+
+impl Keeping {
+    fn keep(&self, ToKeep { before, record, .. }: &ToKeep) -> Result<(), RegistryError> {
+        let lease = match &self.fence {
+            Some(fence) if !fence.holds() => return Err(RegistryError::LeaseOver),
+            fence => fence.as_ref().map(|fence| (self.slices, fence.lease())),
+        };
+        self.registry.renew(before, record, lease)
+    }
+}
+
+/// The thread, which begins with the first key, and the queues to it and back. Who drops it waits until nothing is written any more.
 pub(super) struct KeyKeeper {
     asked: Option<Sender<ToKeep>>,
+    /// Closed: the thread has ended.
     pub(super) kept: Receiver<Kept>,
+    ended: Arc<AtomicBool>,
+    /// `None`: it has begun, or there are no keys to be kept.
+    idle: Option<Box<Idle>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What the thread is to have.
+struct Idle {
+    keeping: Keeping,
+    asked: Receiver<ToKeep>,
+    kept: Sender<Kept>,
+}
+
+impl Idle {
+    fn run(self, is_over: &AtomicBool) {
+        for asked in self.asked {
+            if is_over.load(Ordering::SeqCst) {
+                return;
+            }
+            let result = self.keeping.keep(&asked);
+            if self.kept.send(Kept { asked, result }).is_err() {
+                return;
+            }
+        }
+    }
 }
 
 impl KeyKeeper {
-    /// Where there are no keys to be kept, none is taken.
-    pub(super) fn start(registry: Option<Registry>) -> std::io::Result<KeyKeeper> {
+    /// registry: `None`: there are no keys to be kept. fence: what they are written under; `None`: nobody else writes.
+    pub(super) fn new(
+        registry: Option<Registry>,
+        (slices, fence): (Slices, Option<Arc<Fence>>),
+    ) -> KeyKeeper {
+        let (ended, thread) = (Arc::new(AtomicBool::new(false)), None);
         let Some(registry) = registry else {
-            return Ok(KeyKeeper { asked: None, kept: never() });
+            return KeyKeeper { asked: None, kept: never(), ended, idle: None, thread };
         };
-        let (asked, asked_in) = unbounded::<ToKeep>();
-        let (kept_out, kept) = unbounded();
-        std::thread::Builder::new().name("keys".to_owned()).spawn(move || {
-            for ToKeep { before, record } in asked_in {
-                let result = registry.renew(&before, &record);
-                if kept_out.send(Kept { record, result }).is_err() {
-                    return;
-                }
+        let ((asked, asked_in), (kept_out, kept)) = (unbounded(), unbounded());
+        let keeping = Keeping { registry, slices, fence };
+        let idle = Some(Box::new(Idle { keeping, asked: asked_in, kept: kept_out }));
+        KeyKeeper { asked: Some(asked), kept, ended, idle, thread }
+    }
+
+    /// Returns whether somebody keeps it.
+    fn keep(&mut self, keys: ToKeep) -> bool {
+        if let Some(idle) = self.idle.take() {
+            let is_over = self.ended.clone();
+            let thread = std::thread::Builder::new().name("keys".to_owned());
+            match thread.spawn(move || idle.run(&is_over)) {
+                Ok(thread) => self.thread = Some(thread),
+                Err(error) => tracing::error!("the system gives no thread: {error}"),
             }
-        })?;
-        Ok(KeyKeeper { asked: Some(asked), kept })
+        }
+        self.asked.as_ref().is_some_and(|asked| asked.send(keys).is_ok())
+    }
+}
+
+impl KeyKeeper {
+    /// What waits to be kept is left; what is being written is waited for.
+    fn stop(&mut self) {
+        self.ended.store(true, Ordering::SeqCst);
+        (self.asked, self.idle) = (None, None);
+        if let Some(thread) = self.thread.take() {
+            // One that panicked has said so.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for KeyKeeper {
+    fn drop(&mut self) {
+        self.stop();
     }
 }
 
 impl Link {
-    /// Has a meter's new keys kept, unless they are being kept.
+    /// Has a meter's new keys kept, unless they are being kept, or are to be tried again later.
     pub(super) fn keep_keys(&mut self, record: Box<MeterRecord>) {
         let meter = record.setup.meter;
         if self.fence.as_ref().is_some_and(|fence| !fence.holds()) {
             return self.fenced();
         }
-        let Some(before) = self.collector.saved_keys(meter).cloned() else { return };
-        let Some(known) = self.meters.get_mut(&meter).map(|known| known.active()) else { return };
-        if known.keeping_keys || known.keep_keys_at.is_some_and(|at| clock::now() < at) {
+        let Some(saved) = self.collector.saved_keys(meter).cloned() else { return };
+        let Some(known) = self.meters.get_mut(&meter) else { return };
+        let epoch = known.epoch;
+        let keys = &mut known.active().keys;
+        if keys.is_asked || keys.again_at.is_some_and(|at| clock::now() < at) {
             return;
         }
-        let Some(asked) = &self.key_keeper.asked else { return };
-        known.keeping_keys = asked.send(ToKeep { before, record }).is_ok();
+        let before = [&[saved], &keys.tried[..]].concat();
+        keys.again_at = None;
+        keys.is_asked = self.key_keeper.keep(ToKeep { epoch, before, record });
     }
 
     /// Goes on with keys that are durable, or are to be tried again.
-    pub(super) fn kept_keys(&mut self, Kept { record, result }: Kept) {
+    pub(super) fn kept_keys(&mut self, Kept { asked: ToKeep { epoch, before, record }, result }: Kept) {
         let meter = record.setup.meter;
         let named = self.global(meter);
-        if let Some(known) = self.meters.get_mut(&meter) {
-            known.active().keeping_keys = false;
-        }
+        self.look_at_due = true;
+        // It was rotated or revoked meanwhile: that says nothing of the keys that it has now.
+        let Some(known) = self.meters.get_mut(&meter).filter(|known| known.epoch == epoch) else { return };
+        let keys = &mut known.active().keys;
+        keys.is_asked = false;
         match result {
-            Ok(()) => self.collector.keys_saved(&record),
-            // Another worker has the meter, whatever the clock here says.
-            Err(RegistryError::OtherKeys(_)) if self.fence.is_some() => return self.fenced(),
-            Err(error) => {
-                tracing::error!(meter = %named, "a renewed key could not be kept, and is not used: {error}");
-                if let Some(known) = self.meters.get_mut(&meter) {
-                    known.active().keep_keys_at = Some(clock::now() + AGAIN_AFTER);
+            Ok(()) => {
+                (keys.tried, keys.failures) = (Vec::new(), 0);
+                self.collector.keys_saved(&record);
+                if before.first().is_some_and(|before| before.epoch() < record.keys.epoch()) {
+                    self.renewed(&record);
                 }
             }
+            Err(RegistryError::LeaseOver) => self.fenced(),
+            Err(error) => {
+                tracing::error!(meter = %named, "a renewed key was not kept, and is not used: {error}");
+                // Nothing was written; or that is not known, as where the database's answer was lost.
+                let is_refused = matches!(error, RegistryError::OtherKeys(_) | RegistryError::Unknown(_));
+                if !is_refused && !keys.tried.contains(&record.keys) {
+                    keys.tried.push(record.keys.clone());
+                }
+                keys.again_at = Some(clock::now() + (AGAIN_AFTER * (1 << keys.failures.min(MOST_DOUBLINGS))));
+                keys.failures += 1;
+            }
         }
-        self.look_at_due = true;
     }
 
-    /// Whether a meter's keys are being kept, or wait to be tried again.
-    pub(super) fn keys_wait(&self, meter: MeterId) -> bool {
-        let activity = self.meters.get(&meter).map(|known| known.activity());
-        activity
-            .is_some_and(|known| known.keeping_keys || known.keep_keys_at.is_some_and(|at| clock::now() < at))
+    /// Keeps no more keys, and goes on with those that were kept.
+    pub(super) fn stop_keeping_keys(&mut self) {
+        self.key_keeper.stop();
+        while let Ok(kept) = self.key_keeper.kept.try_recv() {
+            self.kept_keys(kept);
+        }
+    }
+
+    /// The meter has the next key, and the one before is no more.
+    fn renewed(&mut self, record: &MeterRecord) {
+        let (meter, epoch) = (self.global(record.setup.meter), record.keys.epoch());
+        let what = format!("renewed the key of meter {meter}: epoch {epoch}");
+        tracing::info!(%meter, epoch, "a key was renewed");
+        let action = NewAction { at_ms: self.now_ms, who: "collector".to_owned(), what };
+        self.store(PendingCommit::Action(action));
+        // When that was.
+        self.store_state(record.setup.meter);
+        self.tell(Event::Meter { meter });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::simulated;
+    use crate::gateway::{HeardPacket, Route};
+    use crate::link::handle::Inputs;
+    use crate::link::pending::Submitted;
+    use crate::link::{Beginning, LinkHandle, Parts, link};
+    use crate::network::NetworkId;
+    use crate::partition::Partition;
+    use crate::registry::Issued;
+    use crate::store::{StoredMeter, Write};
+    use crate::writer::{Job, Jobs};
+    use rand::SeedableRng;
+    use rand::rngs::StdRng;
+    use std::time::Instant;
+    use wire::meter::{
+        Channel, Content, Identity, Measurement, MessageKind, MeterState, Policy, Provision, Report, Setup,
+        Suite, packets,
+    };
+
+    const METER: u16 = 7;
+    const SUITE: Suite = Suite::Aes256GcmRekeyed;
+
+    /// The link of a worker with one meter that has the next key, and a keeper that the test is.
+    struct Stand {
+        link: Link,
+        inputs: Inputs,
+        handle: LinkHandle,
+        asked: Receiver<ToKeep>,
+        began: Instant,
+        /// The meter's, with the next key.
+        provision: Provision,
+        collector: Identity,
+        half: MeterKeys,
+        _jobs: Receiver<Job<Submitted>>,
+    }
+
+    impl Stand {
+        fn new() -> Stand {
+            let rng = &mut StdRng::seed_from_u64(1);
+            let collector = Identity::generate(rng);
+            let setup = Setup { suite: SUITE, ..Setup::usual(METER) };
+            let provision = Provision::generate(setup, collector.public(), rng);
+            let mut record = provision.record();
+            let (key128, key256) = record.keys.expose();
+            let all = [&key128[..], key256, &[0; 4], key256, &[9; 32]].concat();
+            record.keys = MeterKeys::from_exposed(&all).expect("keys");
+            let next = record.keys.next_epoch().expect("it is known");
+            let identity = provision.identity().clone();
+            let provision = Provision::with_keys(setup, next, identity, collector.public(), [0; 48]);
+            let stored = StoredMeter {
+                meter: METER,
+                epoch: 1,
+                state: MeterState::new(&record),
+                interval_s: 10,
+                last_heard_ms: None,
+                revoked_ms: None,
+                public: Some(record.public.to_bytes()),
+            };
+            let began = Instant::now();
+            simulated::set(began, 1_800_000_000_000);
+            let (handle, (jobs, jobs_in)) = (LinkHandle::new(Slices::ONE), Jobs::without_thread());
+            let half = record.keys.clone();
+            let beginning = Beginning::of_stored(
+                Partition::FIRST,
+                (collector.clone(), Policy::default()),
+                vec![(record, stored)],
+                Vec::new(),
+            );
+            let parts = Parts {
+                done: jobs.begin(Partition::FIRST, Issued::nowhere()),
+                jobs: Arc::new(jobs),
+                verifiers: 0,
+                seal_by_itself: false,
+                unknown_meters: None,
+                fence: Some(Arc::new(Fence::new(Partition::FIRST, 1, began + Duration::from_secs(3600)))),
+                registry: None,
+                rng: StdRng::seed_from_u64(2),
+            };
+            let inputs = handle.open(Partition::FIRST);
+            let mut link = link(beginning, parts, &handle).expect("no thread");
+            let (asked_out, asked) = unbounded();
+            link.key_keeper.asked = Some(asked_out);
+            Stand { link, inputs, handle, asked, began, provision, collector, half, _jobs: jobs_in }
+        }
+
+        /// A report that is sealed with the next key.
+        fn hear(&mut self, n: u32) {
+            let record = self.provision.record();
+            let channel = Channel {
+                meter: METER,
+                keys: &record.keys,
+                own: self.provision.identity(),
+                peer: self.collector.public(),
+            };
+            let content = Content::Measurement(Measurement { time_s: 0, energy_dwh: n, power_w: 1 });
+            let plaintext = Report { n, time_set: true, lost: 0, content }.to_bytes();
+            let sealed =
+                channel.seal(MessageKind::Report, SUITE, n, &plaintext, &mut StdRng::seed_from_u64(3));
+            let route = Route { gateway: crate::gateway::GatewayId(0), peer: None };
+            for bytes in packets(0x4f, MessageKind::Report, SUITE, METER, n, &sealed) {
+                assert!(self.handle.hear(HeardPacket { route, bytes, rssi_dbm: None }));
+            }
+        }
+
+        fn step(&mut self) -> Option<ToKeep> {
+            assert!(!self.link.step(None, &self.inputs));
+            self.asked.try_recv().ok()
+        }
+
+        /// So long after the beginning.
+        fn at(&mut self, since: Duration) -> Option<ToKeep> {
+            simulated::set(self.began + since, 1_800_000_000_000 + since.as_millis() as i64);
+            self.step()
+        }
+
+        fn failed(&mut self, asked: ToKeep) {
+            let error = RegistryError::Bad { path: "keys".into(), problem: "full".to_owned() };
+            self.link.kept_keys(Kept { asked, result: Err(error) });
+        }
+    }
+
+    #[test]
+    fn keys_that_may_be_there_after_a_failure_are_those_before_of_the_next_attempt() {
+        let mut stand = Stand::new();
+        assert!(stand.step().is_none());
+        stand.hear(1);
+        let asked = stand.step().expect("it has shown its key");
+        let next = asked.record.keys.clone();
+        assert!(next.epoch() == 1 && asked.before == [stand.half.clone()]);
+        assert!(stand.step().is_none(), "they are being kept");
+        stand.failed(asked);
+        // Not at once; after two seconds, and then after four, without anything that is heard.
+        for (since_ms, is_asked) in [(0, false), (1900, false), (2010, true)] {
+            let asked = stand.at(Duration::from_millis(since_ms));
+            assert_eq!(asked.is_some(), is_asked, "after {since_ms} ms");
+            if let Some(asked) = asked {
+                assert!(asked.before == [stand.half.clone(), next.clone()]);
+                stand.failed(asked);
+            } else {
+                assert!(
+                    stand.link.wait()
+                        <= Duration::from_millis(2001).saturating_sub(Duration::from_millis(since_ms))
+                );
+            }
+        }
+        assert!(stand.at(Duration::from_millis(5900)).is_none());
+        let asked = stand.at(Duration::from_millis(6100)).expect("it is tried again");
+        // The same once, however often it failed.
+        assert!(asked.before == [stand.half.clone(), next]);
+        stand.link.kept_keys(Kept { asked, result: Ok(()) });
+        assert_eq!(stand.link.collector.saved_keys(METER), None);
+        let is_told = |write: &Write| matches!(write, Write::Action(action) if action.who == "collector");
+        assert_eq!(stand.link.writes.iter().filter(|write| is_told(write)).count(), 1);
+        assert!(stand.step().is_none());
+    }
+
+    /// The rotation is on its way; a lease that is over ends the link.
+    #[test]
+    fn keys_that_were_rotated_meanwhile_do_not_end_the_link() {
+        for (error, ends) in [
+            (RegistryError::OtherKeys(METER.into()), false),
+            (RegistryError::Unknown(METER.into()), false),
+            (RegistryError::LeaseOver, true),
+        ] {
+            let mut stand = Stand::new();
+            stand.hear(1);
+            let asked = stand.step().expect("it has shown its key");
+            let what = error.to_string();
+            stand.link.kept_keys(Kept { asked, result: Err(error) });
+            assert_eq!(stand.link.ended, ends, "{what}");
+        }
+    }
+
+    #[test]
+    fn what_comes_late_of_keys_before_a_rotation_says_nothing_of_the_new_ones() {
+        let mut stand = Stand::new();
+        stand.hear(1);
+        let asked = stand.step().expect("it has shown its key");
+        let record = Provision::generate(
+            *stand.provision.setup(),
+            stand.collector.public(),
+            &mut StdRng::seed_from_u64(4),
+        )
+        .record();
+        stand.link.collector.remove(METER);
+        let state = MeterState::new(&record);
+        stand.link.collector.add(record, state).expect("removed");
+        let mut known = crate::link::meter_state::MeterLinkState::new(2, 10);
+        known.active().keys.is_asked = true;
+        stand.link.meters.insert(METER, known);
+        stand.link.kept_keys(Kept { asked, result: Ok(()) });
+        let keys = &stand.link.meters[&METER].activity().keys;
+        assert!(keys.is_asked && stand.link.writes.is_empty());
+        assert_eq!(stand.link.collector.saved_keys(METER), None);
+    }
+
+    #[test]
+    fn a_lease_that_is_over_by_the_clock_writes_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let registry = Registry::open_network(&folder.path().join("keys"), NetworkId::DEFAULT);
+        let fence = Arc::new(Fence::new(Partition::FIRST, 1, Instant::now() + Duration::from_secs(3600)));
+        let keeping =
+            Keeping { registry: registry.expect("keys"), slices: Slices::ONE, fence: Some(fence.clone()) };
+        fence.end();
+        let mut stand = Stand::new();
+        stand.hear(1);
+        let asked = stand.step().expect("it has shown its key");
+        let error = keeping.keep(&asked).expect_err("it is over");
+        assert!(matches!(error, RegistryError::LeaseOver), "{error}");
     }
 }

@@ -6,7 +6,7 @@ use crate::network::GlobalMeterId;
 use crate::store::SILENT_AFTER_INTERVALS;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
-use wire::meter::Collector;
+use wire::meter::{Collector, MeterKeys};
 
 /// A meter is not silent before that, however short its interval is: it may be sending again.
 const LEAST_SILENCE: Duration = Duration::from_secs(10);
@@ -50,10 +50,7 @@ pub(super) struct Activity {
     pub(super) handed_out: Option<u32>,
     /// The revision of its state that is being stored.
     pub(super) saving: Option<u64>,
-    /// Its renewed keys are being kept.
-    pub(super) keeping_keys: bool,
-    /// They could not be kept, and are tried again then.
-    pub(super) keep_keys_at: Option<Instant>,
+    pub(super) keys: KeysToKeep,
     /// The commands that have a name in the API, by ticket.
     pub(super) commands: BTreeMap<u32, Named>,
     /// Packets that were not authentic, when the minute began.
@@ -62,6 +59,19 @@ pub(super) struct Activity {
     pub(super) forged_quiet_until: Option<Instant>,
     /// No alert about its memory before that.
     pub(super) memory_quiet_until: Option<Instant>,
+}
+
+/// Of renewed keys that are to be kept.
+#[derive(Debug)]
+pub(super) struct KeysToKeep {
+    /// They are being kept.
+    pub(super) is_asked: bool,
+    /// They could not be kept, and are tried again then.
+    pub(super) again_at: Option<Instant>,
+    /// How often in a row they could not.
+    pub(super) failures: u32,
+    /// Of attempts that failed, and may be there all the same.
+    pub(super) tried: Vec<MeterKeys>,
 }
 
 /// That of a meter without any.
@@ -80,8 +90,7 @@ impl Activity {
             told_refused: 0,
             handed_out: None,
             saving: None,
-            keeping_keys: false,
-            keep_keys_at: None,
+            keys: KeysToKeep { is_asked: false, again_at: None, failures: 0, tried: Vec::new() },
             commands: BTreeMap::new(),
             forged: 0,
             forged_quiet_until: None,

@@ -2,6 +2,7 @@
 
 use super::pending::PendingCommit;
 use super::state::{Link, since_2000_ms};
+use crate::clock;
 use crate::event::CommandState;
 use crate::store::CommandProgress;
 use wire::meter::{Answered, Command, CommandResult, Delivery, Due, MeterId, Order};
@@ -31,12 +32,22 @@ impl Link {
                 }
                 None => {}
             }
-            // What is being stored says itself when it is.
-            let saving = self.meters.get(&meter).is_some_and(|known| known.activity().saving.is_some());
-            let waits = saving || self.keys_wait(meter);
-            if let (false, Some(due_ms)) = (waits, self.collector.next_due_ms_of(meter)) {
+            if let Some(due_ms) = self.next_due_ms_of(meter, now_ms) {
                 self.next_due_ms = Some(self.next_due_ms.map_or(due_ms, |next| next.min(due_ms)));
             }
+        }
+    }
+
+    fn next_due_ms_of(&self, meter: MeterId, now_ms: u64) -> Option<u64> {
+        let known = self.meters.get(&meter)?.activity();
+        // What is being stored says itself when it is.
+        if known.saving.is_some() || known.keys.is_asked {
+            return None;
+        }
+        let wait = known.keys.again_at.map(|at| at.saturating_duration_since(clock::now()));
+        match wait.filter(|wait| !wait.is_zero()) {
+            Some(wait) => Some(now_ms + 1 + wait.as_millis() as u64),
+            None => self.collector.next_due_ms_of(meter),
         }
     }
 

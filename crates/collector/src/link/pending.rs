@@ -4,7 +4,7 @@ use super::command::LinkError;
 use super::handle::Answer;
 use super::receipt::Receipts;
 use crate::gateway::Route;
-use crate::store::{CommandProgress, MeterCounts, NewAlert, NewCommand, Provisioned};
+use crate::store::{CommandProgress, MeterCounts, NewAction, NewAlert, NewCommand, Provisioned};
 use std::time::Instant;
 use wire::meter::{MeterId, MeterRecord};
 
@@ -27,6 +27,8 @@ pub(crate) enum PendingCommit {
     Counts(MeterCounts),
     /// Tell who looks on.
     Alert(NewAlert),
+    /// Nothing.
+    Action(NewAction),
     /// The meter is one of the collector's now. Not tried again: who gave it is told.
     Provisioned {
         provisioned: Box<Provisioned>,

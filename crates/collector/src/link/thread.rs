@@ -32,7 +32,13 @@ impl Link {
             let mut first = None;
             select! {
                 recv(self.done) -> done => if let Ok(done) = done { self.now(); self.done(done) },
-                recv(self.key_keeper.kept) -> kept => if let Ok(kept) = kept { self.now(); self.kept_keys(kept) },
+                recv(self.key_keeper.kept) -> kept => match kept {
+                    Ok(kept) => { self.now(); self.kept_keys(kept) }
+                    Err(_) => {
+                        tracing::error!("the keys' thread has ended; no renewed key can be kept");
+                        self.ended = true;
+                    }
+                },
                 recv(self.verifiers.opened) -> opened => if let Ok(opened) = opened { self.now(); self.opened(opened) },
                 recv(inputs.requests) -> ask => match ask {
                     Ok(ask) => first = Some(ask),
@@ -124,6 +130,7 @@ impl Link {
             let Ok(opened) = self.verifiers.opened.recv_timeout(TICK) else { break };
             self.opened(opened);
         }
+        self.stop_keeping_keys();
         self.begin_finish();
         while !self.is_finished() {
             let Some(left) = until.checked_duration_since(clock::now()) else {

@@ -19,6 +19,8 @@ pub struct ListedMeter {
     /// `registered` or `revoked`.
     pub state: &'static str,
     pub epoch: u32,
+    /// How often the key of `aes256-gcm-rekeyed` was renewed in this epoch.
+    pub renewals: u32,
     /// How it seals: as it was provisioned, or as its last report was sealed.
     pub suite: Suite,
     /// Seconds between its measurements.
@@ -67,7 +69,7 @@ impl Registry {
     fn list(&self, stored: &[Meter]) -> Result<Vec<ListedMeter>, RegistryError> {
         let stored: BTreeMap<GlobalMeterId, &Meter> =
             stored.iter().map(|meter| (meter.meter, meter)).collect();
-        let listed = |state, epoch, setup: &Setup| {
+        let listed = |state, (epoch, renewals), setup: &Setup| {
             let known = stored.get(&self.network.meter(setup.meter));
             let of = known.filter(|of| of.epoch == epoch);
             ListedMeter {
@@ -76,6 +78,7 @@ impl Registry {
                 label: known.map(|of| of.label.clone()).unwrap_or_default(),
                 state,
                 epoch,
+                renewals,
                 suite: of.map_or(setup.suite, |of| of.suite),
                 interval_s: of.map_or(setup.interval_s, |of| of.interval_s),
                 address: setup.address,
@@ -86,10 +89,10 @@ impl Registry {
         };
         let mut all: BTreeMap<MeterId, ListedMeter> = BTreeMap::new();
         for (meter, file) in self.revoked()? {
-            all.insert(meter, listed("revoked", file.epoch, &file.setup));
+            all.insert(meter, listed("revoked", (file.epoch, 0), &file.setup));
         }
         for (meter, MeterFile { epoch, record, .. }) in self.load()? {
-            all.insert(meter, listed("registered", epoch, &record.setup));
+            all.insert(meter, listed("registered", (epoch, record.keys.epoch()), &record.setup));
         }
         Ok(all.into_values().collect())
     }

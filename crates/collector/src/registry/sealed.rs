@@ -5,10 +5,11 @@
 use super::kek::{KeyRing, NotOpened};
 use super::vault::{Meters, Vault};
 use super::{MeterFile, RegistryError, RevokedFile, check};
+use crate::fence::LeaseNumber;
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::partition::{Partition, Slices};
 use crate::store::{
-    Keys, METERS_OF_A_PAGE, Place, Reader, Row, Session, SqlError, StoreError, keys_of, values,
+    Keys, METERS_OF_A_PAGE, Place, Reader, Row, Session, SqlError, StoreError, is_held, keys_of, values,
 };
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -22,8 +23,10 @@ const COLLECTOR: MeterId = 0;
 pub(super) const SEALING: &str = "kek";
 /// Goes before what is authenticated.
 const CONTEXT: &[u8; 14] = b"wattseal key 1";
-/// key128, key256, the public key, and what was chosen but for name and suite.
-const METER_BYTES: usize = 16 + 32 + 64 + 16;
+/// key128 and key256.
+const KEY_BYTES: usize = 16 + 32;
+/// These, the public key, and what was chosen but for name and suite. Behind it is what else there is of keys that were renewed.
+const METER_BYTES: usize = KEY_BYTES + 64 + 16;
 
 /// The keys in a database, and what opens them.
 #[derive(Clone)]
@@ -147,8 +150,9 @@ impl SealedRow {
 }
 
 fn text_of(record: &MeterRecord) -> Zeroizing<Vec<u8>> {
-    let mut text = Zeroizing::new(Vec::with_capacity(METER_BYTES));
-    let (key128, key256) = record.keys.expose();
+    let keys = record.keys.expose_all();
+    let (keys, renewed) = keys.split_at(KEY_BYTES);
+    let mut text = Zeroizing::new(Vec::with_capacity(METER_BYTES + renewed.len()));
     let Setup {
         meter: _,
         address,
@@ -161,26 +165,25 @@ fn text_of(record: &MeterRecord) -> Zeroizing<Vec<u8>> {
         current_ua,
         phase,
     } = record.setup;
-    text.extend_from_slice(key128);
-    text.extend_from_slice(key256);
+    text.extend_from_slice(keys);
     text.extend_from_slice(&record.public.to_bytes());
     text.extend_from_slice(&[address, collector_address, channel, power]);
     text.extend_from_slice(&interval_s.to_be_bytes());
     text.extend_from_slice(&voltage_uv.to_be_bytes());
     text.extend_from_slice(&current_ua.to_be_bytes());
     text.extend_from_slice(&phase.to_be_bytes());
+    text.extend_from_slice(renewed);
     text
 }
 
 fn record_of(text: &[u8], meter: MeterId, suite: u8) -> Option<MeterRecord> {
-    let (key128, text) = text.split_first_chunk::<16>()?;
-    let (key256, text) = text.split_first_chunk::<32>()?;
+    let (keys, text) = text.split_first_chunk::<KEY_BYTES>()?;
     let (public, text) = text.split_first_chunk::<64>()?;
     let ([address, collector_address, channel, power], text) = text.split_first_chunk::<4>()?;
     let (interval_s, text) = text.split_first_chunk::<2>()?;
     let (voltage_uv, text) = text.split_first_chunk::<4>()?;
     let (current_ua, text) = text.split_first_chunk::<4>()?;
-    let phase: &[u8; 2] = text.try_into().ok()?;
+    let (phase, renewed) = text.split_first_chunk::<2>()?;
     let setup = Setup {
         meter,
         address: *address,
@@ -194,7 +197,8 @@ fn record_of(text: &[u8], meter: MeterId, suite: u8) -> Option<MeterRecord> {
         phase: i16::from_be_bytes(*phase),
     };
     let public = PublicKey::from_bytes(public).ok()?;
-    Some(MeterRecord { setup, keys: MeterKeys::new(*key128, *key256), public })
+    let keys = MeterKeys::from_exposed(&Zeroizing::new([keys, renewed].concat()))?;
+    Some(MeterRecord { setup, keys, public })
 }
 
 /// A network's keys in a database.
@@ -366,6 +370,10 @@ impl Vault for Rows<'_> {
             }
         }
         Ok(false)
+    }
+
+    fn is_under(&self, (slices, lease): (Slices, LeaseNumber)) -> Result<bool, RegistryError> {
+        is_held(self.session, slices, lease).map_err(|error| self.store.asked(error))
     }
 
     fn put(&self, file: &MeterFile) -> Result<(), RegistryError> {

@@ -4,6 +4,7 @@ use super::file::Folder;
 use super::files::KeyFiles;
 use super::sealed::SealedNetwork;
 use super::{MeterFile, RegistryError, RevokedFile};
+use crate::fence::LeaseNumber;
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use std::collections::BTreeMap;
@@ -25,6 +26,8 @@ pub(super) trait Vault {
     /// The meters that were revoked, each with the last of its keys.
     fn revoked(&self) -> Result<BTreeMap<MeterId, RevokedFile>, RegistryError>;
     fn last_revoked(&self, meter: MeterId) -> Result<Option<RevokedFile>, RegistryError>;
+    /// Whether a partition is written under this lease until the end: nobody takes it meanwhile.
+    fn is_under(&self, lease: (Slices, LeaseNumber)) -> Result<bool, RegistryError>;
     /// A meter's keys go.
     fn revoke(&self, file: &RevokedFile) -> Result<(), RegistryError>;
 }

@@ -138,7 +138,8 @@ impl Links {
         let Meters { files, network_seals, revision } = registry.load_of(partition, slices)?;
         self.look_whose(&registry, partition, &files)?;
         let issued = registry.issued()?;
-        let policy = self.policy(network, &files, network_seals);
+        let renew_keys = registry.renews(fence.is_some());
+        let policy = Policy { renew_keys, ..self.policy(network, &files, network_seals) };
         let poller = registry.poller_of(Some((partition, slices)), &files, revision);
         let meters = files.len();
         let identity = registry.identity().clone();
@@ -154,7 +155,7 @@ impl Links {
             seal_by_itself: self.config.require_sealed.is_none(),
             unknown_meters: self.config.unknown_meters.clone().filter(|_| network.is_default()),
             fence,
-            registry: Some(registry),
+            registry: Some(registry).filter(|_| renew_keys),
             rng: StdRng::from_os_rng(),
         };
         let inputs = self.handle.open(partition);

@@ -23,6 +23,7 @@ mod writers;
 
 pub(crate) use connection::Connection;
 pub(crate) use error::ConnectionError;
+pub(crate) use partitions::is_held;
 pub(super) use pool::Pool;
 pub use server::Server;
 pub(super) use side::Side;

@@ -185,7 +185,7 @@ pub struct Action {
     /// Higher than those of all before.
     pub id: i64,
     pub at_ms: i64,
-    /// The token's name; `command line` and `one-time link` are no token's.
+    /// The token's name; `command line`, `one-time link` and `collector` are no token's.
     pub who: String,
     pub what: String,
 }

@@ -171,7 +171,7 @@ impl std::fmt::Debug for NewToken {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewAction {
     pub at_ms: i64,
-    /// The token's name; `command line` and `one-time link` are no token's.
+    /// The token's name; `command line`, `one-time link` and `collector` are no token's.
     pub who: String,
     pub what: String,
 }

@@ -114,7 +114,7 @@ struct ProvisionArgs {
     /// The meters' numbers, 1 to 65535; 7-258 is meter 258 of network 7
     #[arg(required = true, value_name = "[NETWORK-]METER", value_parser = meter)]
     meters: Vec<GlobalMeterId>,
-    /// How they seal at first: none, aes128-gcm, aes256-gcm, ecies, ecies-ecdsa or ascon-aead128
+    /// How they seal at first: none, aes128-gcm, aes256-gcm, ecies, ecies-ecdsa, ascon-aead128 or aes256-gcm-rekeyed
     #[arg(long, value_name = "SUITE", default_value = "aes128-gcm", value_parser = suite)]
     suite: Suite,
     /// Seconds between measurements

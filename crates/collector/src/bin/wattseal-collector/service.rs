@@ -21,6 +21,10 @@ pub(crate) struct ServiceArgs {
     /// Take nothing that is not sealed, and tell no meter to seal nothing [default: true as soon as a meter is provisioned to seal]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     require_sealed: Option<bool>,
+    /// Renew keys of the suite aes256-gcm-rekeyed that are older, or were never renewed, when their meter is heard [default: by command
+    /// alone]
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u16).range(1..=36_500))]
+    renew_keys: Option<u16>,
 }
 
 impl ServiceArgs {
@@ -32,6 +36,7 @@ impl ServiceArgs {
         service.store.zone = self.zone.unwrap_or_else(zone_here);
         service.store.keep_days = self.keep;
         service.require_sealed = self.require_sealed;
+        service.policy.renew_keys_after_s = self.renew_keys.map(|days| u32::from(days) * 86_400);
         service.verifiers = self.verifiers.map_or(0, usize::from);
         Ok(service)
     }

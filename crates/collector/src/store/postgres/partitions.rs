@@ -44,6 +44,16 @@ pub(super) fn transaction(
     Ok(leases.iter().filter(|lease| !is_there(lease)).copied().collect())
 }
 
+/// Whether a partition is written under the lease that it was taken under last. Who takes it meanwhile waits for the transaction's end.
+pub(crate) fn is_held(session: Session<'_>, slices: Slices, lease: LeaseNumber) -> Result<bool, SqlError> {
+    let LeaseNumber { partition: Partition { network, slice }, number } = lease;
+    let sql =
+        "SELECT fence FROM partitions WHERE (network, slices, slice, fence) = ($1, $2, $3, $4) FOR SHARE";
+    let found = session
+        .first(sql, values![network.0, slices.count(), slice, stored(number)], |row| row.get::<i64>(0));
+    Ok(found?.is_some())
+}
+
 /// Takes a partition under a lease, in a transaction that it begins: nothing is stored under one before any more. Partitions of another
 /// number of slices are over. Returns whether its number is the highest.
 pub(super) fn take(

@@ -21,6 +21,7 @@ async fn a_command_is_given_listed_and_taken_back() {
         json!("set-time"),
         json!({"read-status": {"page": 1}}),
         json!("reboot"),
+        json!("renew-key"),
     ];
     let mut ids = Vec::new();
     for order in &orders {
@@ -43,10 +44,10 @@ async fn a_command_is_given_listed_and_taken_back() {
         2
     );
     assert!(
-        stand.get("/meters/258", &tokens.viewer).await["waiting_commands"].as_u64().expect("a number") >= 6
+        stand.get("/meters/258", &tokens.viewer).await["waiting_commands"].as_u64().expect("a number") >= 7
     );
 
-    let last = ids.last().expect("six");
+    let last = ids.last().expect("seven");
     let path = format!("/meters/258/commands/{last}");
     let withdraw = || stand.ask(Method::DELETE, &path).bearer_auth(&tokens.administrator);
     let gone = told(withdraw(), 200).await;

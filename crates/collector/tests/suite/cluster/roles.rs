@@ -157,10 +157,12 @@ fn a_reading_goes_by_nats_to_the_store_and_its_acknowledgement_back() {
     let server = nats::Nats::start();
     let keys = folder.path().join("keys");
     let mut meters: Vec<(NetworkId, SimulatedMeter)> = Vec::new();
-    for (meter, suite) in (258..).zip(Suite::ALL) {
+    for (meter, suite) in (258..).zip(Suite::WITH_FIXED_KEYS) {
         meters.push((NetworkId::DEFAULT, SimulatedMeter::register(&keys, meter, suite, 1)));
         meters.push((SEVEN, SimulatedMeter::register_in(&keys, SEVEN.meter(meter), suite, 1)));
     }
+    // Keys in files are not renewed under leases: it is left out.
+    let mut rekeyed = SimulatedMeter::register(&keys, 300, Suite::Aes256GcmRekeyed, 1);
     let worker = worker(servers(&server.url()), folder.path(), "one", None);
     let gateway = gateway(servers(&server.url()), "hall", &[NetworkId::DEFAULT, SEVEN]);
     let radios: Vec<Radio> = gateway.started.udp.iter().map(|udp| Radio::near(udp.what)).collect();
@@ -179,6 +181,8 @@ fn a_reading_goes_by_nats_to_the_store_and_its_acknowledgement_back() {
     let report = other.report();
     radios[0].send(&report);
     assert!(!radios[0].is_acknowledged(&other, other.n, Duration::from_millis(500)));
+    radios[0].send(&rekeyed.report());
+    assert!(!radios[0].is_acknowledged(&rekeyed, 1, Duration::from_millis(500)));
 
     worker.stop().expect("it stops well");
     for (network, meter) in &meters {

@@ -2,6 +2,7 @@
 
 mod backups;
 mod concentrator;
+mod firmware;
 mod networks;
 mod numbers;
 mod renewal;
@@ -45,7 +46,8 @@ async fn a_report_is_acknowledged_when_it_is_stored_and_told() {
         assert_eq!(meter.acknowledged(&gateway.next(WITHIN).expect("again")), 1);
     }
     let snapshot = running.link().snapshot().await.expect("counted");
-    assert_eq!((snapshot.reports, snapshot.repeats, snapshot.online), (6, 6, 6));
+    let all = meters.len() as u64;
+    assert_eq!((snapshot.reports, snapshot.repeats, snapshot.online), (all, all, meters.len()));
     assert_eq!(snapshot.refused.total(), 0);
     assert!(events.try_recv().is_err());
     running.stop().await.expect("it stops well");
