@@ -147,8 +147,9 @@ impl Link {
             return;
         }
         let before = [&[saved], &keys.tried[..]].concat();
-        keys.again_at = None;
         keys.is_asked = self.key_keeper.keep(ToKeep { epoch, before, record });
+        // Where nobody keeps any, as where a meter seals so that was told to elsewhere, nothing is gained by asking at once.
+        keys.again_at = (!keys.is_asked).then(|| clock::now() + AGAIN_AFTER * (1 << MOST_DOUBLINGS));
     }
 
     /// Goes on with keys that are durable, or are to be tried again.
@@ -176,7 +177,7 @@ impl Link {
                 if !is_refused && !keys.tried.contains(&record.keys) {
                     keys.tried.push(record.keys.clone());
                 }
-                keys.again_at = Some(clock::now() + (AGAIN_AFTER * (1 << keys.failures.min(MOST_DOUBLINGS))));
+                keys.again_at = Some(clock::now() + AGAIN_AFTER * (1 << keys.failures.min(MOST_DOUBLINGS)));
                 keys.failures += 1;
             }
         }
@@ -359,6 +360,17 @@ mod tests {
         let is_told = |write: &Write| matches!(write, Write::Action(action) if action.who == "collector");
         assert_eq!(stand.link.writes.iter().filter(|write| is_told(write)).count(), 1);
         assert!(stand.step().is_none());
+    }
+
+    #[test]
+    fn where_nobody_keeps_keys_the_link_goes_on_without_asking_all_the_time() {
+        let mut stand = Stand::new();
+        stand.link.key_keeper.asked = None;
+        stand.hear(1);
+        for _ in 0..3 {
+            assert!(stand.step().is_none());
+        }
+        assert!(stand.link.wait() > Duration::from_millis(900), "{:?}", stand.link.wait());
     }
 
     /// The rotation is on its way; a lease that is over ends the link.
