@@ -305,3 +305,40 @@ fn another_suite_has_no_key_to_renew() {
     is_well(&mut world, "back");
     assert_eq!((world.meter.status().epoch, keys(&world).epoch()), (1, 1));
 }
+
+/// A meter that was told to seal otherwise, while it may have the next key, is not asked for that again and again; once it seals so again, it is.
+#[test]
+fn a_change_of_suite_between_two_keys_leaves_them_for_later() {
+    let mut world = world(49);
+    order(&mut world);
+    let limit = world.now_ns + 60 * SECOND_NS;
+    while !keys(&world).has_next() {
+        assert!(world.now_ns < limit);
+        world.step(limit);
+    }
+    // With reports that wait it does not take the next key, and is told with the present one.
+    world.deaf = true;
+    world.run(5 * SECOND_NS);
+    let other = Command::Configure { interval_s: 2, suite: Suite::Aes128Gcm };
+    world.collector.command(METER, other).expect("there is room");
+    let (limit, mut whispered) = (world.now_ns + 300 * SECOND_NS, world.commanded.len());
+    while world.meter.status().suite != Suite::Aes128Gcm.code() {
+        assert!(world.now_ns < limit && world.meter.status().waiting > 0, "{:?}", world.meter.status());
+        world.run(SECOND_NS);
+        for packets in world.commanded.split_off(whispered) {
+            world.until_it_is_still();
+            packets.iter().for_each(|packet| world.whisper(packet));
+            world.commanded.push(packets);
+        }
+        whispered = world.commanded.len();
+    }
+    world.deaf = false;
+    world.run(30 * SECOND_NS);
+    assert!(keys(&world).has_next());
+    let before = world.commanded.len();
+    world.run(60 * SECOND_NS);
+    assert_eq!(world.commanded.len() - before, 0, "commands in a minute of quiet");
+    world.command(Command::Configure { interval_s: 2, suite: SUITE });
+    until_epoch(&mut world, 1, "once it seals with it again");
+    is_well(&mut world, "once it seals with it again");
+}

@@ -253,9 +253,13 @@ impl World {
 
     /// The collector sends a command: the one that is under way.
     fn command_sent(&mut self, transmission: &Transmission) {
-        if let Some(&(_, Order::Command(command), Delivery::UnderWay { m, .. })) =
-            self.collector.commands(METER).first()
-        {
+        if let Some(&(_, order, Delivery::UnderWay { m, .. })) = self.collector.commands(METER).first() {
+            // The collector's own question, where it has to know which key the meter has.
+            let command = match order {
+                Order::Command(command) => command,
+                Order::LookAtTime => Command::ReadStatus { page: 0 },
+                Order::TimeNow => return,
+            };
             self.tell(|invariants, _| invariants.commanded(m, command));
             self.commanded.push(transmission.packets.clone());
         }

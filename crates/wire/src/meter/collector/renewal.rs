@@ -55,7 +55,12 @@ impl Session {
             return Some(0);
         }
         let renewal = self.keys.renewal.as_ref().map(|renewal| renewal.next_ms);
-        renewal.or_else(|| self.record.keys.has_next().then_some(self.keys.prove_at_ms))
+        renewal.or_else(|| self.is_between_keys().then_some(self.keys.prove_at_ms))
+    }
+
+    /// Whether the meter may have either of two keys, and can show which. One that seals otherwise cannot, until it seals so again.
+    fn is_between_keys(&self) -> bool {
+        self.record.keys.has_next() && self.state.suites().contains(&Suite::Aes256GcmRekeyed)
     }
 
     pub(super) fn keys_saved(&mut self, saved: &MeterKeys) {
@@ -111,7 +116,7 @@ impl Session {
         if self.keys.renewal.as_ref().is_some_and(is_lost) {
             self.keys.renewal = None;
             self.order_first(Order::Command(Command::RenewKey));
-        } else if self.record.keys.has_next() && self.keys.prove_at_ms <= now_ms && !self.has_commands() {
+        } else if self.is_between_keys() && self.keys.prove_at_ms <= now_ms && !self.has_commands() {
             let is_lost = self.keys.proofs >= MOST_PROOFS;
             self.order_first(if is_lost { Order::Command(Command::RenewKey) } else { Order::LookAtTime });
         }
