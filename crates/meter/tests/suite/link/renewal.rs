@@ -157,9 +157,9 @@ fn no_piece_has_two_contents() {
 #[test]
 fn the_power_may_fail_within_every_byte_write() {
     const TORN: [Torn; 4] = [Torn::Old, Torn::New, Torn::Value(0x5a), Torn::Unstable];
-    // Of settings, of the key, and of zeros over the one before; and of two reports whose acknowledgements come late, because the meter
+    // Of settings, of two slots of the seed, of the key, and of zeros over the one before; and of two reports whose acknowledgements come late, because the meter
     // replies meanwhile.
-    const WRITES: u64 = 32 + 52 + 52 + 2 * 45;
+    const WRITES: u64 = 32 + 2 * 60 + 52 + 52 + 2 * 45;
     let (mut cut, mut epochs) = (0, [0; 3]);
     for write in 0..WRITES {
         let torn = TORN[write as usize % 4];
@@ -341,4 +341,63 @@ fn a_change_of_suite_between_two_keys_leaves_them_for_later() {
     world.command(Command::Configure { interval_s: 2, suite: SUITE });
     until_epoch(&mut world, 1, "once it seals with it again");
     is_well(&mut world, "once it seals with it again");
+}
+
+/// Runs until the collector has the next key, and is to have it proven.
+fn until_next(world: &mut World) -> MeterKeys {
+    let limit = world.now_ns + 60 * SECOND_NS;
+    while !keys(world).has_next() {
+        assert!(world.now_ns < limit, "{:?}", world.meter.status());
+        world.step(limit);
+    }
+    keys(world).next_epoch().expect("it has one")
+}
+
+/// Two meters whose memories are the same to the last byte, those of their generators, too: what comes of the noise after that decides the next
+/// key, so that who had all of it before does not have that.
+#[test]
+fn the_next_key_takes_noise_that_no_thief_has() {
+    let next_key = |noise: u64| {
+        let mut world = world(51);
+        // From then on the generator is seeded.
+        order(&mut world);
+        until_epoch(&mut world, 1, "without losses");
+        is_well(&mut world, "without losses");
+        world.meter.change_noise(noise);
+        order(&mut world);
+        *until_next(&mut world).expose_epoch_key()
+    };
+    assert_eq!(next_key(1), next_key(1), "all else is the same");
+    assert_ne!(next_key(1), next_key(2));
+}
+
+/// Who asks for the response without the key has nothing written: seeds are in a memory that wears out.
+#[test]
+fn nobody_else_has_the_generator_seeded() {
+    let mut world = world(52);
+    order(&mut world);
+    let limit = world.now_ns + 60 * SECOND_NS;
+    let is_last_of_offer = |packet: &Vec<u8>| packet[5] == 26;
+    while !world.renewals.last().is_some_and(is_last_of_offer) {
+        world.step(limit);
+    }
+    world.deaf = true;
+    world.run(2 * SECOND_NS);
+    let question = world.renewals.last().expect("some").clone();
+    assert_eq!(question[5], 27, "the first piece of the response is asked for");
+    let seeds = |world: &World| world.meter.eeprom().writes()[..120].iter().sum::<u32>();
+    let before = seeds(&world);
+    for at in [4, 6, 20, 37, 38, 53] {
+        let mut forged = question.clone();
+        forged[at] ^= 1;
+        world.until_it_is_still();
+        world.whisper(&forged);
+    }
+    assert_eq!(seeds(&world), before);
+    world.until_it_is_still();
+    world.whisper(&question);
+    world.until_it_listens();
+    assert!(seeds(&world) > before);
+    world.deaf = false;
+    until_epoch(&mut world, 1, "once it is heard");
 }
