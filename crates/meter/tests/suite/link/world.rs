@@ -265,21 +265,21 @@ impl World {
         }
     }
 
-    /// What the collector has to send.
+    /// What the collector has to send. Then there is nothing more for now: else who waits for that would not come to rest.
     fn poll_collector(&mut self) {
         loop {
             let due = self.collector.due(self.now_ms(), &mut self.rng);
-            let mut saved = false;
+            if due.is_empty() {
+                let next_ms = self.collector.next_due_ms();
+                assert!(next_ms.is_none_or(|next_ms| next_ms > self.now_ms()), "due, and there is nothing");
+                return;
+            }
             for due in due {
                 match due {
-                    Due::Save(state) => {
-                        self.collector.saved(state.meter, state.revision);
-                        saved = true;
-                    }
+                    Due::Save(state) => self.collector.saved(state.meter, state.revision),
                     Due::SaveKeys(record) => {
                         self.collector.keys_saved(&record);
                         self.keys.push(record.keys.clone());
-                        saved = true;
                     }
                     Due::Send(transmission) => {
                         if is_renewal(&transmission.packets[0]) {
@@ -290,9 +290,6 @@ impl World {
                         self.transmit(&transmission);
                     }
                 }
-            }
-            if !saved {
-                return;
             }
         }
     }

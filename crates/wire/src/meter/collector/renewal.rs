@@ -55,12 +55,16 @@ impl Session {
             return Some(0);
         }
         let renewal = self.keys.renewal.as_ref().map(|renewal| renewal.next_ms);
-        renewal.or_else(|| self.is_between_keys().then_some(self.keys.prove_at_ms))
+        renewal.or_else(|| self.has_to_ask().then_some(self.keys.prove_at_ms))
     }
 
-    /// Whether the meter may have either of two keys, and can show which. One that seals otherwise cannot, until it seals so again.
-    fn is_between_keys(&self) -> bool {
-        self.record.keys.has_next() && self.state.suites().contains(&Suite::Aes256GcmRekeyed)
+    /// Whether the meter has to be asked for what shows which of two keys it has. Any command does that, so with one there is nothing to ask; and a
+    /// meter that seals otherwise does not show it, until it seals so again.
+    fn has_to_ask(&self) -> bool {
+        self.record.keys.has_next()
+            && self.state.suites().contains(&Suite::Aes256GcmRekeyed)
+            && !self.has_commands()
+            && self.state.next_m != u32::MAX
     }
 
     pub(super) fn keys_saved(&mut self, saved: &MeterKeys) {
@@ -116,7 +120,7 @@ impl Session {
         if self.keys.renewal.as_ref().is_some_and(is_lost) {
             self.keys.renewal = None;
             self.order_first(Order::Command(Command::RenewKey));
-        } else if self.is_between_keys() && self.keys.prove_at_ms <= now_ms && !self.has_commands() {
+        } else if self.has_to_ask() && self.keys.prove_at_ms <= now_ms {
             let is_lost = self.keys.proofs >= MOST_PROOFS;
             self.order_first(if is_lost { Order::Command(Command::RenewKey) } else { Order::LookAtTime });
         }
