@@ -90,7 +90,8 @@ impl Trial {
     fn command(&mut self) -> Command {
         let renews = self.renews();
         let chance = &mut self.world.chance;
-        if renews && chance.bool() {
+        // Where the meter does not seal so, it refuses.
+        if chance.u8(..8) < if renews { 4 } else { u8::from(matches!(self.seals, Seals::ByTurns)) } {
             return Command::RenewKey;
         }
         match chance.u8(..8) {
