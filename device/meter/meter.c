@@ -430,7 +430,8 @@ static WS_NOINLINE void renew(ws_meter *meter, const uint8_t *packet)
         refuse(meter);
         return;
     }
-    if (ws_renewal_is_response_due(&meter->renewal, packet) && !meter->seeded && !seed(meter)) {
+    /* A seed of before may be known to who had all memories once. */
+    if (ws_renewal_is_response_due(&meter->renewal, &meter->key, packet) && !seed(meter)) {
         return;
     }
     ws_watchdog_feed();

@@ -33,10 +33,10 @@ void ws_renewal_end(ws_renewal *renewal)
     ws_wipe(renewal, sizeof *renewal);
 }
 
-uint8_t ws_renewal_is_response_due(const ws_renewal *renewal, const uint8_t packet[WS_RENEWAL_PACKET])
+/* Whether the first piece of the response is the next thing that may be asked for, and this is its index. */
+static uint8_t begins_response(const ws_renewal *renewal, uint8_t index)
 {
-    return renewal->m != 0 && !renewal->responded && renewal->have == ALL_OF_THE_OFFER &&
-           packet[WS_LINK_HEADER] == WS_RENEWAL_OFFER;
+    return !renewal->responded && renewal->have == ALL_OF_THE_OFFER && index == WS_RENEWAL_OFFER;
 }
 
 /* The nonce of a piece: what no other message of the suite has, whose bytes 4 to 7 are zeros or begin with a name. */
@@ -47,6 +47,28 @@ static void write_nonce(uint8_t kind, uint32_t m, uint8_t index, uint8_t nonce[1
     ws_provision_read(METER, nonce + 2, 2);
     ws_message_write_32(nonce + 4, (uint32_t)1 << 8 | index);
     ws_message_write_32(nonce + 8, m);
+}
+
+/* Opens a packet of this renewal. Returns whether it is one. */
+static WS_NOINLINE uint8_t open(const ws_renewal *renewal, const ws_epoch_key *key, const uint8_t packet[WS_RENEWAL_PACKET],
+                                uint8_t data[WS_RENEWAL_DATA])
+{
+    const uint8_t index = packet[WS_LINK_HEADER];
+    const uint8_t *const sealed = packet + WS_LINK_HEADER + 1;
+    uint8_t nonce[12];
+
+    if (renewal->m == 0 || packet[4] != (uint8_t)renewal->m || index >= WS_RENEWAL_OFFER + WS_RENEWAL_RESPONSE) {
+        return 0;
+    }
+    write_nonce(WS_KIND_COMMAND, renewal->m, index, nonce);
+    return ws_aes_gcm_open(key->key, 8, nonce, 0, 0, sealed, WS_RENEWAL_DATA, sealed + WS_RENEWAL_DATA, data) == 0;
+}
+
+uint8_t ws_renewal_is_response_due(const ws_renewal *renewal, const ws_epoch_key *key, const uint8_t packet[WS_RENEWAL_PACKET])
+{
+    uint8_t data[WS_RENEWAL_DATA];
+
+    return begins_response(renewal, packet[WS_LINK_HEADER]) && open(renewal, key, packet, data);
 }
 
 /* Makes the response and the next key. Returns as ws_p256_ml_kem_512_respond. */
@@ -69,17 +91,12 @@ uint8_t ws_renewal_take(ws_renewal *renewal, const ws_epoch_key *key, ws_drbg *r
                         uint8_t reply[WS_RENEWAL_DATA + 16])
 {
     const uint8_t index = packet[WS_LINK_HEADER];
-    const uint8_t *const sealed = packet + WS_LINK_HEADER + 1;
     uint8_t nonce[12];
     uint8_t data[WS_RENEWAL_DATA];
     const uint8_t *said = data;
     uint8_t i;
 
-    if (renewal->m == 0 || packet[4] != (uint8_t)renewal->m || index >= WS_RENEWAL_OFFER + WS_RENEWAL_RESPONSE) {
-        return 0;
-    }
-    write_nonce(WS_KIND_COMMAND, renewal->m, index, nonce);
-    if (ws_aes_gcm_open(key->key, 8, nonce, 0, 0, sealed, sizeof data, sealed + sizeof data, data) != 0) {
+    if (!open(renewal, key, packet, data)) {
         return 0;
     }
     if (index < WS_RENEWAL_OFFER) {
@@ -94,7 +111,7 @@ uint8_t ws_renewal_take(ws_renewal *renewal, const ws_epoch_key *key, ws_drbg *r
         }
     } else {
         if (!renewal->responded) {
-            if (!ws_renewal_is_response_due(renewal, packet)) {
+            if (!begins_response(renewal, index)) {
                 return 0;
             }
             if (respond(renewal, key, random) != 0) {

@@ -46,13 +46,15 @@ void ws_renewal_begin(ws_renewal *renewal, uint32_t m);
 /* Wipes it: none is under way. */
 void ws_renewal_end(ws_renewal *renewal);
 
-/* Whether the next piece that is asked for is the first of the response, which takes curves and random numbers. in: packet as below. */
-uint8_t ws_renewal_is_response_due(const ws_renewal *renewal, const uint8_t packet[WS_RENEWAL_PACKET]);
+/* Whether a packet asks for the first piece of the response, which takes curves and random numbers: it is authentic, the offer is whole, and
+ * there is no response yet. in: key, packet as below. */
+uint8_t ws_renewal_is_response_due(const ws_renewal *renewal, const ws_epoch_key *key, const uint8_t packet[WS_RENEWAL_PACKET]);
 
 /* Takes a packet of the collector and makes the reply.
  *
  * in:     key: the present one. packet: of WS_RENEWAL_PACKET bytes and piece WS_RENEWAL_PIECE, for this meter; else any.
- * in/out: renewal; random: seeded where ws_renewal_is_response_due, else not looked at.
+ * in/out: renewal; random: where ws_renewal_is_response_due, seeded anew with noise, so that who knew all that the meter has in its memories
+ *         before does not know the next key; else not looked at.
  * out:    reply: data and tag, 48 bytes.
  * Returns 1: the reply is to be sent. 0: there is none: of no renewal under way, not authentic, a piece of the response before the offer
  * is whole, or an offer that is none, with which the renewal is over. */

@@ -145,6 +145,10 @@ impl Context {
         }
     }
 
+    pub(crate) fn ram(&self) -> &[u8] {
+        &self.meter.0
+    }
+
     pub(crate) fn status(&self) -> Status {
         Status::read(&self.status.0)
     }

@@ -179,6 +179,17 @@ impl Meter {
         self.context_mut().noise = None;
     }
 
+    /// Its noise source gives this from now on.
+    pub fn change_noise(&mut self, noise_seed: u64) {
+        self.context_mut().noise = Some(fastrand::Rng::with_seed(noise_seed));
+    }
+
+    /// What it has in RAM: `ws_meter`.
+    #[must_use]
+    pub fn ram(&self) -> &[u8] {
+        self.context().ram()
+    }
+
     /// `ws_meter_status`.
     #[must_use]
     pub fn status(&self) -> Status {

@@ -4,6 +4,7 @@ use crate::chance::{Chance, Purpose};
 use crate::radio::{SentPacket, framing};
 use crate::time::SECOND_NS;
 use serde::{Deserialize, Serialize};
+use wire::meter::RenewalPacket;
 
 /// So many packets they remember; then one at random makes room for a new one.
 const MEMORY: usize = 4096;
@@ -12,8 +13,8 @@ const MEMORY: usize = 4096;
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AttackerSettings {
-    /// Packets an hour, of all kinds, at random times. Half of them are sent right behind a meter's report, in the place of its
-    /// acknowledgement.
+    /// Packets an hour, of all kinds, at random times. Half of them are sent right behind a meter's report or a piece of a renewal, in the
+    /// place of what is waited for. Once they have heard pieces, half of them are made of those.
     #[serde(default)]
     pub packets_per_hour: f64,
     /// Share of the time for which noise is on the air.
@@ -42,11 +43,16 @@ pub enum Attack {
     Random,
     /// A packet of the right form with random contents.
     Forge,
+    /// A piece of a renewal in the place of another one.
+    Splice,
 }
 
 impl Attack {
     /// All.
-    pub const ALL: [Attack; 5] =
+    pub const ALL: [Attack; 6] =
+        [Attack::Replay, Attack::Alter, Attack::Truncate, Attack::Random, Attack::Forge, Attack::Splice];
+    /// What is done to any packet.
+    const TO_ANY: [Attack; 5] =
         [Attack::Replay, Attack::Alter, Attack::Truncate, Attack::Random, Attack::Forge];
 
     /// As a table has it.
@@ -58,6 +64,7 @@ impl Attack {
             Attack::Truncate => "truncated",
             Attack::Random => "random",
             Attack::Forge => "forged",
+            Attack::Splice => "spliced",
         }
     }
 }
@@ -84,8 +91,12 @@ pub struct Attacker {
     chance: Chance,
     /// Packets, and the channel of each.
     heard: Vec<(usize, Vec<u8>)>,
+    /// Pieces of renewals among them, and what is done with those; the one that was sent last.
+    pieces: Vec<(usize, Vec<u8>)>,
+    of_pieces: Chance,
+    last_piece: Option<(usize, Vec<u8>)>,
     packet_ns: u64,
-    /// The next packet waits for a report to answer.
+    /// The next packet waits for a report, or a piece, to answer.
     waits: bool,
     noise_ns: u64,
     /// How many of each kind they have sent, in the order of [`Attack::ALL`].
@@ -100,6 +111,9 @@ impl Attacker {
             settings,
             chance: Chance::new(seed, Purpose::Attack, 0, 0),
             heard: Vec::new(),
+            pieces: Vec::new(),
+            of_pieces: Chance::new(seed, Purpose::Attack, 1, 0),
+            last_piece: None,
             packet_ns: u64::MAX,
             waits: false,
             noise_ns: u64::MAX,
@@ -145,7 +159,17 @@ impl Attacker {
             let at = self.chance.below(MEMORY as u64) as usize;
             self.heard[at] = (channel, packet.packet.clone());
         }
-        if self.waits && report && self.packet_ns <= now_ns + SECOND_NS {
+        let is_piece = RenewalPacket::parse(&packet.packet).is_some();
+        if is_piece {
+            if self.pieces.len() < MEMORY {
+                self.pieces.push((channel, packet.packet.clone()));
+            } else {
+                let at = self.of_pieces.below(MEMORY as u64) as usize;
+                self.pieces[at] = (channel, packet.packet.clone());
+            }
+            self.last_piece = Some((channel, packet.packet.clone()));
+        }
+        if self.waits && (report || is_piece) && self.packet_ns <= now_ns + SECOND_NS {
             // A turnaround, and up to the time for which the meter waits.
             self.packet_ns = now_ns + 1_000_000 + self.chance.below(40_000_000);
             self.waits = false;
@@ -162,7 +186,11 @@ impl Attacker {
         if self.packet_ns > now_ns {
             return None;
         }
-        let (attack, channel, packet) = self.make();
+        let spliced = if self.of_pieces.happens(0.5) { self.splice() } else { None };
+        let (attack, channel, packet) = match spliced {
+            Some((channel, packet)) => (Attack::Splice, channel, packet),
+            None => self.make(),
+        };
         self.plan_packet(now_ns);
         self.sent[attack as usize] += 1;
         Some(Act::Packet { attack, channel, packet })
@@ -170,7 +198,7 @@ impl Attacker {
 
     fn make(&mut self) -> (Attack, usize, Vec<u8>) {
         let chance = &mut self.chance;
-        let attack = Attack::ALL[chance.below(Attack::ALL.len() as u64) as usize];
+        let attack = Attack::TO_ANY[chance.below(Attack::TO_ANY.len() as u64) as usize];
         let Some(at) = self.heard.len().checked_sub(1).map(|last| chance.below(last as u64 + 1) as usize)
         else {
             let mut packet = vec![0; 1 + chance.below(framing::LONGEST as u64) as usize];
@@ -196,12 +224,43 @@ impl Attacker {
                 chance.fill(&mut packet[1..]);
             }
             // Behind address, kind and name: the number, and all that is sealed.
-            Attack::Forge => {
+            Attack::Forge | Attack::Splice => {
                 if let Some(sealed) = packet.get_mut(4..) {
                     chance.fill(sealed);
                 }
             }
         }
         (attack, channel, packet)
+    }
+
+    /// A piece in the place of another; none where they have heard none.
+    fn splice(&mut self) -> Option<(usize, Vec<u8>)> {
+        // Address, kind, name, the lowest byte of the renewal's number, index.
+        const HEADER: usize = 6;
+        let chance = &mut self.of_pieces;
+        let at = chance.below(self.pieces.len() as u64) as usize;
+        let (channel, piece) = self.pieces.get(at)?.clone();
+        let (last_channel, last) = self.last_piece.clone()?;
+        let sealed = |from: &[u8]| from.get(HEADER..).unwrap_or_default().to_vec();
+        let header = |from: &[u8]| from.get(..HEADER).unwrap_or_default().to_vec();
+        Some(match chance.below(5) {
+            // Of an older renewal, or from elsewhere in this one, as it was.
+            0 => (channel, piece),
+            // Its contents where the last one is waited for.
+            1 => (last_channel, [header(&last), sealed(&piece)].concat()),
+            // The last one under another index, and under another renewal's number.
+            2 => {
+                let mut moved = last;
+                moved[HEADER - 1] = chance.below(53) as u8;
+                (last_channel, moved)
+            }
+            3 => {
+                let mut moved = last;
+                moved[HEADER - 2] = piece[HEADER - 2];
+                (last_channel, moved)
+            }
+            // What one side sent, to itself: the contents of the one behind the other one's header.
+            _ => (channel, [header(&piece), sealed(&last)].concat()),
+        })
     }
 }

@@ -25,6 +25,8 @@ pub enum Purpose {
     Keys,
     /// A meter's own noise.
     Meter,
+    /// When the collector has keys renewed, and what a crash leaves of those that are being stored.
+    Renewals,
 }
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;

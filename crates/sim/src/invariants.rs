@@ -3,24 +3,31 @@
 //! - Every report whose append to the journal was finished is delivered exactly once, in order; a measurement may be missing only
 //!   where its meter counts it as lost for want of room.
 //! - No number is on the air with two contents, neither a meter's n (for a kind and a suite) nor the collector's, and no
-//!   ephemeral key goes with two messages.
+//!   ephemeral key goes with two messages. With suite 6 that is for each key, and what `keys` says holds.
 //! - Nothing that the attacker made is accepted, but with suite `none`, which has no defence.
 //! - A meter whose power came is heard on the air within a bound.
 //! - The energy that reports tell is the integral of the site's load, within the meter's error; and so is the time that they tell, but that
 //!   who holds a set time back makes it late (docs/protocol.md, "On the air").
 
-use crate::base::collector::BEGINS_MS;
+mod keys;
+mod meter;
+
+pub use self::meter::MeterCounts;
+
+use self::meter::MeterAudit;
 use crate::base::{BaseEvent, Delivery};
 use crate::load::LoadProfile;
 use crate::radio::{Participant, SentPacket};
 use crate::simulation::Recorder;
 use crate::site::{Site, SiteEvent};
 use crate::time::{SECOND_NS, seconds};
-use ::meter::Status;
 use lab::LabError;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use wire::meter::{Content, Measurement, MessageKind, MeterId, Packet, Report, Suite};
+use wire::meter::{
+    Command, CommandResult, Content, Identity, MessageKind, MeterId, MeterRecord, Packet, RenewalPacket,
+    Suite,
+};
 
 /// What is expected of the network.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,89 +42,13 @@ pub struct Expectations {
     pub attacked: bool,
 }
 
-/// From measuring to the sealed report, at most: milliseconds, and with curves what an ATmega328P takes (docs/meter.md), the
-/// start-up of its noise source before the first among it.
-const SEALING_NS: u64 = SECOND_NS / 10;
-const SEALING_CURVE_NS: u64 = 9 * SECOND_NS;
-
-/// A time of a meter's life without a restart.
-#[derive(Clone, Copy, Debug)]
-struct Life {
-    /// Its reports have numbers above this.
-    above_n: u32,
-    start_ns: u64,
-}
-
-/// What is counted of a meter.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MeterCounts {
-    /// Reports made: measurements and alerts.
-    pub made: u64,
-    /// Of these, measurements.
-    pub measurements: u64,
-    /// Reports whose append was finished before they were acknowledged.
-    pub kept: u64,
-    /// Delivered to the application.
-    pub delivered: u64,
-    /// Measurements among them.
-    pub delivered_measurements: u64,
-    /// Measurements lost for want of room.
-    pub lost: u64,
-    /// Reports sent, each attempt counted.
-    pub sent: u64,
-    /// Of these, beyond the first attempt.
-    pub resent: u64,
-    /// Packets that it refused.
-    pub refused: u64,
-    /// Commands that it carried out.
-    pub commands: u64,
-    /// Losses of power.
-    pub cuts: u64,
-    /// Of these, while a byte was written.
-    pub cuts_while_writing: u64,
-    /// Starts that no loss of power explains.
-    pub restarts: u64,
-    /// Bytes that it had on the air.
-    pub air_bytes: u64,
-    /// The longest from power-up to its first bit on the air, in seconds.
-    pub back_s: f64,
-    /// Energy that its reports tell, summed over its starts, in watt-hours.
-    pub energy_wh: f64,
-    /// The load's over the same times.
-    pub load_wh: f64,
-}
-
-struct MeterAudit {
-    counts: MeterCounts,
-    status: Status,
-    lives: Vec<Life>,
-    /// Kept and not delivered, and when they were.
-    due: BTreeMap<u32, u64>,
-    last_n: u32,
-    delivered: HashSet<u32>,
-    /// It reports with suite `none` where somebody attacks: commands and reports may be theirs, and what it says is not judged.
-    undefended: bool,
-    /// When the reports that are not delivered were sealed, by their numbers.
-    sealed_ns: BTreeMap<u32, u64>,
-    /// Losses that were counted and have not explained a gap yet.
-    accounted_losses: u64,
-    silent_since_ns: Option<u64>,
-    /// The report that is sent: the lowest byte of its number, when it was first on the air, how it is sealed.
-    sending: Option<(u8, u64, Suite)>,
-    /// Pieces that were sent behind each other: the packets, and the last one's end.
-    pieces: Vec<Vec<u8>>,
-    pieces_end_ns: u64,
-    /// What the last measurement of a life told: which life, energy in 0.1 Wh, the load's energy in joules.
-    told: Option<(usize, u32, f64)>,
-    check: LoadProfile,
-}
-
 /// The checker.
 pub struct InvariantChecker {
     expected: Expectations,
     audits: Vec<MeterAudit>,
     names: HashMap<MeterId, Participant>,
-    contents: HashMap<(Participant, u8, u64), u64>,
+    /// What is on the air once: whose, its form, the key, its number.
+    contents: HashMap<(Participant, u8, usize, u64), u64>,
     genuine: HashSet<u64>,
     /// From a report's first bit to its acknowledgement, in seconds, by suite.
     pub round_trips_s: BTreeMap<Suite, Vec<f32>>,
@@ -130,30 +61,19 @@ pub struct InvariantChecker {
 }
 
 impl InvariantChecker {
-    /// A checker of meters with these names, in the order of their indices, and of what their sites draw.
+    /// A checker of these meters, in the order of their indices, and of what their sites draw.
     #[must_use]
-    pub fn new(expected: Expectations, meters: Vec<(MeterId, LoadProfile)>) -> InvariantChecker {
-        let names = meters.iter().enumerate().map(|(index, (name, _))| (*name, index)).collect();
-        let audit = |check| MeterAudit {
-            counts: MeterCounts::default(),
-            status: Status::default(),
-            lives: Vec::new(),
-            due: BTreeMap::new(),
-            last_n: 0,
-            delivered: HashSet::new(),
-            undefended: false,
-            sealed_ns: BTreeMap::new(),
-            accounted_losses: 0,
-            silent_since_ns: None,
-            sending: None,
-            pieces: Vec::new(),
-            pieces_end_ns: 0,
-            told: None,
-            check,
-        };
+    pub fn new(
+        expected: Expectations,
+        meters: Vec<(MeterRecord, LoadProfile)>,
+        collector: &Identity,
+    ) -> InvariantChecker {
+        let names =
+            meters.iter().enumerate().map(|(index, (record, _))| (record.setup.meter, index)).collect();
+        let audit = |(record, check)| MeterAudit::new(record, check, collector);
         InvariantChecker {
             expected,
-            audits: meters.into_iter().map(|(_, check)| audit(check)).collect(),
+            audits: meters.into_iter().map(audit).collect(),
             names,
             contents: HashMap::new(),
             genuine: HashSet::new(),
@@ -183,6 +103,10 @@ impl InvariantChecker {
         }
     }
 
+    fn audit_of(&mut self, meter: MeterId) -> Option<&mut MeterAudit> {
+        self.audits.get_mut(*self.names.get(&meter)?)
+    }
+
     /// A number, or an ephemeral key, with two contents is an error.
     fn packet_sent(&mut self, packet: &SentPacket) -> Result<(), LabError> {
         let from = packet.from;
@@ -193,13 +117,16 @@ impl InvariantChecker {
                     audit.counts.back_s.max(seconds(packet.start_ns.saturating_sub(since_ns)));
             }
         }
+        if self.expected.attacked && from < self.audits.len() {
+            self.genuine.insert(hash(&packet.packet));
+        }
+        if let Some(piece) = RenewalPacket::parse(&packet.packet) {
+            return self.piece_sent(packet, &piece);
+        }
         let Ok(parsed) = Packet::parse(&packet.packet) else {
             return Err(self.broken(from, packet.start_ns, "a packet on the air is not of the protocol"));
         };
         let content = hash(&packet.packet[1..]);
-        if self.expected.attacked && from < self.audits.len() {
-            self.genuine.insert(hash(&packet.packet));
-        }
         // The collector's numbers are each meter's own.
         let whose = if from < self.audits.len() {
             from
@@ -232,7 +159,14 @@ impl InvariantChecker {
         if parsed.suite == Suite::None && parsed.kind != MessageKind::Report {
             return Ok(());
         }
-        let known = *self.contents.entry((whose, form, number)).or_insert(content);
+        let mut key = 0;
+        if let Some(audit) = self.audits.get_mut(whose).filter(|_| parsed.suite == Suite::Aes256GcmRekeyed) {
+            let sealed = audit.keys.message_sent(&parsed);
+            let used = sealed.map_err(|problem| self.broken(from, packet.start_ns, &problem))?;
+            // A meter's numbers go on over all keys.
+            key = if from < self.audits.len() { 0 } else { used };
+        }
+        let known = *self.contents.entry((whose, form, key, number)).or_insert(content);
         if known != content {
             let what = format!(
                 "{} number {number:#x} (kind, suite and piece {:#04x}) is on the air with two contents",
@@ -240,6 +174,34 @@ impl InvariantChecker {
                 form
             );
             return Err(self.broken(whose, packet.start_ns, what.trim_start()));
+        }
+        Ok(())
+    }
+
+    /// A piece of a renewal is on the air: with two contents, or of none that was begun, it is an error.
+    fn piece_sent(&mut self, packet: &SentPacket, piece: &RenewalPacket<'_>) -> Result<(), LabError> {
+        let (from, at_ns) = (packet.from, packet.start_ns);
+        let Some(&whose) = self.names.get(&piece.meter) else {
+            return Err(self.broken(from, at_ns, "a piece of a renewal of nobody"));
+        };
+        let m = self.audits[whose].keys.piece_sent(piece);
+        let m = m.map_err(|problem| self.broken(from, at_ns, &problem))?;
+        // Behind address, kind and name: the number's lowest byte, the index, what is sealed.
+        let content = hash(&packet.packet[4..]);
+        let number = u64::from(m) << 8 | u64::from(piece.index);
+        if *self.contents.entry((whose, packet.packet[1], 0, number)).or_insert(content) != content {
+            let what = format!("piece {} of renewal {m} is on the air with two contents", piece.index);
+            return Err(self.broken(from, at_ns, &what));
+        }
+        Ok(())
+    }
+
+    /// The collector has taken a piece of a renewal: of the attacker's making it is an error.
+    fn piece_taken(&self, from: Participant, packet: &[u8], now_ns: u64) -> Result<(), LabError> {
+        if from > self.audits.len() && !self.genuine.contains(&hash(packet)) {
+            let meter = RenewalPacket::parse(packet).and_then(|piece| self.names.get(&piece.meter).copied());
+            let what = "a piece of a renewal was accepted of the attacker, who made it";
+            return Err(self.broken(meter.unwrap_or(usize::MAX), now_ns, what));
         }
         Ok(())
     }
@@ -304,8 +266,7 @@ impl InvariantChecker {
                 Err(problem) => return Err(self.broken(meter, at_ns, &problem)),
             }
         }
-        let audit = &mut self.audits[meter];
-        audit.sealed_ns = audit.sealed_ns.split_off(&(n + 1));
+        self.audits[meter].came(n);
         Ok(())
     }
 
@@ -337,6 +298,18 @@ impl InvariantChecker {
         })
     }
 
+    /// The first meter whose key the collector does not know to be the same as its own.
+    #[must_use]
+    pub fn unsettled(&self) -> Option<usize> {
+        self.audits.iter().position(|audit| !audit.keys.is_settled(audit.status.epoch, audit.status.suite))
+    }
+
+    /// The error for a key that should be one on both sides.
+    #[must_use]
+    pub fn never_settled(&self, meter: usize, now_ns: u64) -> LabError {
+        self.broken(meter, now_ns, "on a faultless channel its key and the collector's have not become one")
+    }
+
     /// The error for what is still outstanding when all should have come.
     #[must_use]
     pub fn never_came(&self, (meter, n): (usize, u32), now_ns: u64) -> LabError {
@@ -360,6 +333,11 @@ impl Recorder for InvariantChecker {
                 audit.sending = None;
             }
             SiteEvent::Meter(status) => {
+                // Before it has begun it says nothing.
+                let known = if status.starts == 0 { Ok(()) } else { audit.keys.meter_has(status.epoch) };
+                if let Err(problem) = known {
+                    return Err(self.broken(meter, at_ns, &problem));
+                }
                 let round_trip = audit.status(status, at_ns);
                 if let Some((suite, took_ns)) = round_trip {
                     self.round_trips_s.entry(suite).or_default().push(seconds(took_ns) as f32);
@@ -370,11 +348,27 @@ impl Recorder for InvariantChecker {
         Ok(())
     }
 
-    fn base_event(&mut self, _: u64, event: BaseEvent) -> Result<(), LabError> {
+    fn base_event(&mut self, now_ns: u64, event: BaseEvent) -> Result<(), LabError> {
         match event {
-            BaseEvent::Delivered(delivery) => self.delivered(&delivery),
-            _ => Ok(()),
+            BaseEvent::Delivered(delivery) => return self.delivered(&delivery),
+            BaseEvent::PieceTaken { from, packet } => return self.piece_taken(from, &packet, now_ns),
+            BaseEvent::KeysStored(record) => {
+                if let Some(audit) = self.audit_of(record.setup.meter) {
+                    audit.keys.stored(&record);
+                    audit.counts.keys_renewed = audit.keys.renewed;
+                }
+            }
+            BaseEvent::Answered(answered, _)
+                if (answered.command, answered.answer.outcome)
+                    == (Command::RenewKey, CommandResult::Done) =>
+            {
+                if let Some(audit) = self.audit_of(answered.meter) {
+                    audit.keys.begun(answered.answer.m);
+                }
+            }
+            _ => {}
         }
+        Ok(())
     }
 
     fn sent(&mut self, packet: &SentPacket) -> Result<(), LabError> {
@@ -387,141 +381,6 @@ impl Recorder for InvariantChecker {
         }
         self.looks_ns = now_ns + SECOND_NS;
         self.all_are_back(now_ns)
-    }
-}
-
-impl MeterAudit {
-    /// The message that a packet completes.
-    fn gather(&mut self, packet: &SentPacket) -> Option<Vec<u8>> {
-        /// Between two packets of one message: the transmitter's start, and what firmware takes, at most.
-        const GAP_NS: u64 = 5_000_000;
-        let follows = packet.start_ns <= self.pieces_end_ns + GAP_NS
-            && self.pieces.first().is_some_and(|first| {
-                first[1] & !7 == packet.packet[1] & !7 && first[2..5] == packet.packet[2..5]
-            })
-            && self.pieces.iter().all(|other| other[1] != packet.packet[1]);
-        if !follows {
-            self.pieces.clear();
-        }
-        self.pieces_end_ns = packet.end_ns;
-        self.pieces.push(packet.packet.clone());
-        // docs/protocol.md: 2 x 56 or 3 x 48.
-        let count = if packet.packet.len() == 5 + 56 { 2 } else { 3 };
-        if self.pieces.len() < count {
-            return None;
-        }
-        self.pieces.sort_by_key(|piece| piece[1]);
-        Some(std::mem::take(&mut self.pieces).iter().flat_map(|piece| piece[5..].to_vec()).collect())
-    }
-
-    fn begin(&mut self, start_ns: u64) {
-        let above_n = self.status.number.max(self.lives.last().map_or(0, |life| life.above_n));
-        self.lives.push(Life { above_n, start_ns });
-        self.status = Status::default();
-    }
-
-    /// What a meter says of itself: counters that go on from their last values. Returns a round trip that is over.
-    fn status(&mut self, status: Status, at_ns: u64) -> Option<(Suite, u64)> {
-        if status.starts != self.status.starts && self.status.starts != 0 {
-            self.counts.restarts += 1;
-            self.begin(at_ns);
-        }
-        if status.number != self.status.number && !self.undefended {
-            self.sealed_ns.insert(status.number, at_ns);
-        }
-        let before = std::mem::replace(&mut self.status, status);
-        let more = |now: u32, before: u32| u64::from(now.wrapping_sub(before));
-        let more_16 = |now: u16, before: u16| u64::from(now.wrapping_sub(before));
-        let measurements = more(status.measurements, before.measurements);
-        let counts = &mut self.counts;
-        counts.measurements += measurements;
-        counts.made += measurements + more_16(status.alerts, before.alerts);
-        counts.sent += more_16(status.sent, before.sent);
-        counts.resent += more_16(status.resent, before.resent);
-        counts.refused += more_16(status.refused, before.refused);
-        counts.commands += more_16(status.commands, before.commands);
-        let lost = more_16(status.lost, before.lost);
-        counts.lost += lost;
-        self.accounted_losses += lost;
-        if status.kept_number != before.kept_number && status.kept_number != 0 {
-            counts.kept += 1;
-            if status.kept_number > self.last_n {
-                self.due.insert(status.kept_number, at_ns);
-            }
-        }
-        if status.acknowledged != before.acknowledged {
-            let (_, first_ns, suite) = self.sending.take()?;
-            return Some((suite, at_ns - first_ns));
-        }
-        None
-    }
-
-    /// Compares a measurement's energy with the load's, and its time with when it was sealed. A meter counts whole seconds, and its time was
-    /// set up to a second and some late. Returns whether an attacker made its time late.
-    fn measured(
-        &mut self,
-        report: &Report,
-        measurement: &Measurement,
-        suite: Suite,
-        expected: &Expectations,
-    ) -> Result<bool, String> {
-        const DWH_J: f64 = 360.0;
-        let (n, set) = (report.n, report.time_set);
-        let at = self.lives.partition_point(|life| life.above_n < n).checked_sub(1);
-        let Some(at) = at else { return Ok(false) };
-        let start_ns = self.lives[at].start_ns;
-        let told_ns = if set {
-            (u64::from(measurement.time_s).saturating_sub(BEGINS_MS / 1000)) * SECOND_NS
-        } else {
-            start_ns + u64::from(measurement.time_s) * SECOND_NS
-        };
-        let after_set_ns = if set { 5 * SECOND_NS / 2 } else { 3 * SECOND_NS / 2 };
-        let early_ns = SECOND_NS;
-        let sealed_ns = self.sealed_ns.get(&n).copied();
-        if sealed_ns.is_some_and(|sealed_ns| told_ns > sealed_ns + early_ns) {
-            return Err(format!(
-                "measurement {n} tells a time of {:.3} s, which is to come",
-                seconds(told_ns)
-            ));
-        }
-        let sealing_ns = if suite.has_curve() { SEALING_CURVE_NS } else { SEALING_NS };
-        let late = sealed_ns.filter(|sealed_ns| told_ns + after_set_ns + sealing_ns < *sealed_ns);
-        if let Some(sealed_ns) = late
-            && !(set && expected.attacked)
-        {
-            return Err(format!(
-                "measurement {n} tells a time of {:.3} s, and was sealed at {:.3} s",
-                seconds(told_ns),
-                seconds(sealed_ns)
-            ));
-        }
-        // Where its time is late, it was measured when it was sealed, or a little before.
-        let (from_ns, time_ns, until_ns) = match late {
-            Some(sealed_ns) => (sealed_ns.saturating_sub(sealing_ns), sealed_ns, sealed_ns),
-            None => (told_ns, told_ns, told_ns + after_set_ns),
-        };
-        let least_j = self.check.energy_j(start_ns + 2 * SECOND_NS, from_ns.saturating_sub(early_ns));
-        let most_j = self.check.energy_j(start_ns, until_ns);
-        let truth_j = self.check.energy_j(start_ns, time_ns);
-        let energy_dwh = measurement.energy_dwh;
-        let told_j = f64::from(energy_dwh) * DWH_J;
-        let (of_life, before_dwh, before_j) = self.told.unwrap_or((usize::MAX, 0, 0.0));
-        let (before_dwh, before_j) = if of_life == at { (before_dwh, before_j) } else { (0, 0.0) };
-        self.counts.energy_wh += f64::from(energy_dwh.wrapping_sub(before_dwh)) / 10.0;
-        self.counts.load_wh += (truth_j - before_j) / 3600.0;
-        self.told = Some((at, energy_dwh, truth_j));
-        let error = expected.energy_error;
-        if told_j < least_j * (1.0 - error) - 2.0 * DWH_J || told_j > most_j * (1.0 + error) + DWH_J {
-            return Err(format!(
-                "measurement {n} of {:.3} s tells {:.1} Wh since the start at {:.3} s, the load's integral is {:.1} to {:.1} Wh",
-                seconds(time_ns),
-                told_j / 3600.0,
-                seconds(start_ns),
-                least_j / 3600.0,
-                most_j / 3600.0
-            ));
-        }
-        Ok(late.is_some())
     }
 }
 

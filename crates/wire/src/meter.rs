@@ -27,6 +27,7 @@ pub use provision::{
     EEPROM_BYTES, FLASH_BYTES, MeterRecord, PROVISION_SYMBOL, Provision, SUITES_SYMBOL, Setup,
 };
 pub use reassembly::{Message, Reassembly};
+pub use renewal::RenewalPacket;
 pub use report::{Alert, Cause, Content, Measurement, Report};
 pub use sealing::{Channel, NotAuthentic, Opened, signature_holds};
 

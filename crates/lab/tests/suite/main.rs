@@ -13,6 +13,7 @@ mod constant_time;
 mod curves;
 mod measured;
 mod meter_ports;
+mod meter_renewal;
 mod mutated;
 mod node;
 mod plan;

@@ -6,15 +6,16 @@ use firmware::build_meter;
 use lab::board::Quantity;
 use lab::target::Workspace;
 use mcu::chips::cc2500::{Cc2500, Frame};
+use mcu::chips::fm25::Fm25;
 use mcu::{Board, Mcu, Signal, Stop, Until};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use wire::meter::{
-    Accepted, Answered, Cause, Collector, Command, CommandResult, Content, Due, Heard, Identity, MeterState,
-    PROVISION_SYMBOL, Policy, Provision, Setup, Status, Suite, Transmission,
+    Accepted, Answered, Cause, Collector, Command, CommandResult, Content, Due, Heard, Identity, MeterRecord,
+    MeterState, PROVISION_SYMBOL, Policy, Provision, Setup, Status, Suite, Transmission,
 };
 
-const METER: u16 = 7;
+pub const METER: u16 = 7;
 const METER_ADDRESS: u8 = 0x11;
 const COLLECTOR_ADDRESS: u8 = 0x22;
 /// 2026-01-01 00:00:00 UTC in the protocol's milliseconds: 9497 days after 2000-01-01.
@@ -29,12 +30,12 @@ const AROUND: u64 = 4 + 4 + 1 + 2;
 const GAP_NS: u64 = 6_000_000;
 
 /// A meter, and the collector that it talks to.
-struct Rig {
-    machine: Box<dyn Mcu>,
+pub struct Rig {
+    pub machine: Box<dyn Mcu>,
     clock_hz: u64,
-    collector: Collector,
+    pub collector: Collector,
     rng: StdRng,
-    accepted: Vec<Accepted>,
+    pub accepted: Vec<Accepted>,
     answered: Vec<Answered>,
     air_free_ns: u64,
     /// Where `ws_message_prepare` begins.
@@ -44,7 +45,7 @@ struct Rig {
 }
 
 impl Rig {
-    fn new(board: &str, suite: Suite, seed: u64) -> Rig {
+    pub fn new(board: &str, suite: Suite, seed: u64) -> Rig {
         println!("{board}: seed {seed}");
         let workspace = Workspace::find().expect("the project's folder");
         let description = workspace.board(board).expect("a board");
@@ -72,10 +73,9 @@ impl Rig {
             phase: meter.phase,
         };
         let provision = Provision::generate(setup, identity.public(), &mut rng);
-        let mut collector = Collector::new(identity, Policy { set_time: false, ..Policy::default() });
         let record = provision.record();
         let state = MeterState::new(&record);
-        collector.add(record, state).expect("a new meter");
+        let collector = Rig::collector_with(identity, record, state);
 
         let mut machine = mcu::new_machine(&target.part, clock_hz).expect("a model");
         machine.load(firmware.image()).expect("it fits");
@@ -111,6 +111,26 @@ impl Rig {
         }
     }
 
+    /// A collector that begins with what is durable.
+    fn collector_with(identity: Identity, record: MeterRecord, state: MeterState) -> Collector {
+        let mut collector = Collector::new(identity, Policy { set_time: false, ..Policy::default() });
+        collector.add(record, state).expect("a new meter");
+        collector
+    }
+
+    /// The same meter at another time, with a collector that begins with what was durable then.
+    pub fn at(&self, machine: Box<dyn Mcu>, record: MeterRecord, state: MeterState, seed: u64) -> Rig {
+        Rig {
+            machine,
+            collector: Rig::collector_with(self.collector.identity().clone(), record, state),
+            rng: StdRng::seed_from_u64(seed),
+            accepted: Vec::new(),
+            answered: Vec::new(),
+            air_free_ns: 0,
+            ..*self
+        }
+    }
+
     fn board(&mut self) -> &mut Board {
         self.machine.board_mut()
     }
@@ -119,7 +139,13 @@ impl Rig {
         self.board().chip_mut("CC2500").expect("mounted").downcast_mut().expect("a CC2500")
     }
 
-    fn now_ns(&self) -> u64 {
+    /// The memory beside the microcontroller.
+    pub fn memory(&self) -> &Fm25 {
+        let chip = self.machine.board().chip("FM25L16B").expect("mounted");
+        chip.downcast_ref().expect("an FM25L16B")
+    }
+
+    pub fn now_ns(&self) -> u64 {
         (u128::from(self.machine.cycles()) * 1_000_000_000 / u128::from(self.clock_hz)) as u64
     }
 
@@ -133,11 +159,26 @@ impl Rig {
     }
 
     /// A step of the world, or less, where the machine comes to one of these addresses.
-    fn step(&mut self, addresses: &[u32]) {
+    pub fn step(&mut self, addresses: &[u32]) {
         let cycles = self.machine.cycles() + (STEP_S * self.clock_hz as f64) as u64;
         let stop = self.machine.run(&Until { cycles: Some(cycles), addresses: addresses.to_vec() });
         let at_one = matches!(stop, Ok(Stop::Address(at)) if addresses.contains(&at));
         assert!(at_one || stop == Ok(Stop::Cycles), "{stop:?} at {:#x}", self.machine.pc());
+        self.exchange();
+    }
+
+    /// Runs until so many bytes of the memory have been written, in steps of so many cycles; nobody answers meanwhile.
+    pub fn run_to_write(&mut self, write: u64, cycles: u64) {
+        while self.memory().writes() < write {
+            let cycles = Some(self.machine.cycles() + cycles);
+            let stop = self.machine.run(&Until { cycles, ..Until::default() });
+            assert_eq!(stop, Ok(Stop::Cycles), "{:#x}", self.machine.pc());
+        }
+        assert_eq!(self.memory().writes(), write, "a step is longer than a byte takes");
+    }
+
+    /// What the meter has sent comes to the collector, and what that sends is on its way.
+    fn exchange(&mut self) {
         let now_ms = self.start_ms + self.now_ns() / 1_000_000;
         for frame in self.radio().take_sent() {
             match self.collector.hear(&frame.bytes, now_ms) {
@@ -148,6 +189,12 @@ impl Rig {
                     self.accepted.push(*accepted);
                 }
                 Heard::Duplicate(acknowledgement) => self.send(acknowledgement),
+                // Of a collector that began anew.
+                Heard::OldNumber(accepted) => {
+                    let acknowledgement =
+                        self.collector.stored(METER, accepted.report.n).expect("handed out");
+                    self.send(acknowledgement);
+                }
                 Heard::Answer(answered) => self.answered.push(*answered),
                 Heard::Piece | Heard::Busy => {}
                 heard => panic!("the collector hears {:02x?}: {heard:?}", frame.bytes),
@@ -163,7 +210,7 @@ impl Rig {
     }
 
     /// Goes on until `done`, or fails after so many seconds of the meter's.
-    fn run_until(&mut self, within_s: f64, what: &str, done: impl Fn(&Rig) -> bool) {
+    pub fn run_until(&mut self, within_s: f64, what: &str, done: impl Fn(&Rig) -> bool) {
         let limit_ns = self.now_ns() + (within_s * 1e9) as u64;
         while !done(self) {
             assert!(
@@ -193,7 +240,7 @@ impl Rig {
         self.machine.cycles() - from
     }
 
-    fn command(&mut self, command: Command) -> Answered {
+    pub fn command(&mut self, command: Command) -> Answered {
         let before = self.answered.len();
         self.collector.command(METER, command).expect("a command");
         self.run_until(40.0, "an answer", |rig| rig.answered.len() > before);
@@ -203,14 +250,14 @@ impl Rig {
 
 impl Rig {
     /// The power goes, and comes back a second later.
-    fn cut_power(&mut self) {
+    pub fn cut_power(&mut self) {
         self.start_ms += self.now_ns() / 1_000_000 + 1000;
         self.air_free_ns = 0;
         self.machine.cut_power(0);
     }
 
     /// Goes on until the meter says that it began anew.
-    fn began_anew(&mut self, cause: Cause, starts: u16) {
+    pub fn began_anew(&mut self, cause: Cause, starts: u16) {
         let before = self.accepted.len();
         self.run_until(30.0, "an alert", |rig| {
             rig.accepted[before..].iter().any(|accepted| match accepted.report.content {
@@ -293,40 +340,6 @@ fn the_msp430_delivers_sealed_measurements_and_takes_commands() {
 #[test]
 fn the_stm32_delivers_sealed_measurements_and_takes_commands() {
     delivers_and_obeys("stm32f407-cc2500");
-}
-
-/// The key of suite 6 is renewed, and outlives the power.
-fn renews_its_key(board: &str) {
-    let mut rig = Rig::new(board, Suite::Aes256GcmRekeyed, 20_260_103);
-    rig.run_until(8.0, "two reports", |rig| rig.accepted.len() >= 2);
-    let epoch = |rig: &Rig| {
-        let keys = &rig.collector.record(METER).expect("it is known").keys;
-        (keys.epoch(), keys.has_next())
-    };
-    for renewal in 1..=2 {
-        let begun_ns = rig.now_ns();
-        assert_eq!(rig.command(Command::RenewKey).answer.outcome, CommandResult::Done);
-        rig.run_until(60.0, "the next epoch", |rig| epoch(rig) == (renewal, false));
-        println!("{board}: epoch {renewal} after {} ms", (rig.now_ns() - begun_ns) / 1_000_000);
-        let before = rig.accepted.len();
-        rig.run_until(8.0, "two reports", |rig| rig.accepted.len() >= before + 2);
-    }
-    rig.cut_power();
-    rig.began_anew(Cause::PowerOn, 2);
-    assert_eq!(epoch(&rig), (2, false));
-    assert_eq!(rig.command(Command::ReadStatus { page: 0 }).answer.outcome, CommandResult::Done);
-    let status = rig.command(Command::ReadStatus { page: 0 }).answer.status(0);
-    println!("{board}: {status:?}");
-}
-
-#[test]
-fn the_msp430_renews_its_key() {
-    renews_its_key("msp430f5438a-cc2500");
-}
-
-#[test]
-fn the_stm32_renews_its_key() {
-    renews_its_key("stm32f407-cc2500");
 }
 
 /// docs/post-quantum.md, "In the meter", the parts with a CC2500: the least of some, because the sampler's interrupts come now and then, on top of it.

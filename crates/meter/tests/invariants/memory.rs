@@ -11,6 +11,8 @@ pub const BLOCK: u32 = 256;
 const NUMBERS: (usize, usize) = (120, 12);
 const SETTINGS: (usize, usize) = (156, 32);
 const JOURNAL: usize = 256;
+/// A record of a key of suite 6, behind [`BYTES`].
+const EPOCH_KEY: usize = 52;
 /// Records of the journal begin at multiples of so many bytes.
 const CELL: usize = 9;
 /// How many there are, and the fewest that a record takes.
@@ -49,6 +51,13 @@ pub struct Values {
     pub voltage_uv: u32,
     pub current_ua: u32,
     pub phase: i16,
+}
+
+/// A key of suite 6, and whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EpochKey {
+    pub epoch: u32,
+    pub key: [u8; 32],
 }
 
 /// A report in the journal, whole.
@@ -128,6 +137,16 @@ pub fn settings(image: &[u8; BYTES], whole: bool) -> Option<Settings> {
         phase: half(record, 24) as i16,
     };
     Some(Settings { m: word(record, 4), result: record[8], values })
+}
+
+/// The key of suite 6 that a start finds in what the memory has behind all else; with `whole` the one that stands for certain. `None`: that of
+/// the provisioning, epoch 0.
+pub fn epoch_key(slots: &[u8], whole: bool) -> Option<EpochKey> {
+    let most = if whole { 0 } else { 0xff };
+    let slots = slots.chunks_exact(EPOCH_KEY);
+    let standing = slots.filter(|slot| difference(b"WSK1", slot) <= most);
+    let record = standing.rev().max_by_key(|slot| word(slot, 0))?;
+    Some(EpochKey { epoch: word(record, 8), key: record[16..48].try_into().ok()? })
 }
 
 /// Cells that a report of a suite takes.

@@ -6,16 +6,18 @@
 //! - A report that the memory held whole is accepted, once and in order (in a torn byte it may come and go, and so come late); or the count of lost measurements in later reports has it.
 //! - Settings and m are those of the last command that was answered, or those of the one under way, as a whole; no command is
 //!   carried out twice, and none of the past is.
+//! - What is sealed with suite 6 is sealed with the key that the memory holds for certain, which the collector has as its present or its next
+//!   one; no key comes back, and when something is on the air the one before is in the memory no more. A start ends a renewal.
 //!
 //! An end of a life (a power cut) may tear the one byte that is being written; `device/meter/numbers.h` says what is assumed of it.
 
 pub mod memory;
 
-use memory::{BLOCK, BYTES, CELLS, Record, Settings, Values};
+use memory::{BLOCK, BYTES, CELLS, EpochKey, Record, Settings, Values};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wire::meter::{
-    Accepted, Alert, Answered, Cause, Channel, Command, CommandResult, Content, Identity, MessageKind,
-    MeterRecord, Packet, Provision, Reassembly, Report, Status, Suite,
+    Accepted, Address, Alert, Answered, Cause, Channel, Command, CommandResult, Content, Identity,
+    MessageKind, MeterKeys, MeterRecord, Packet, Provision, Reassembly, RenewalPacket, Report, Status, Suite,
 };
 
 /// From a start of the meter to the next.
@@ -46,6 +48,8 @@ struct Life {
     settled: (u32, u8),
     /// Whether there may have been no room for a report.
     crowded: bool,
+    /// The m of the renewal that it began last.
+    renewal: Option<u32>,
 }
 
 /// A meter's history.
@@ -53,6 +57,14 @@ pub struct Invariants {
     pub what: String,
     record: MeterRecord,
     collector: Identity,
+    /// The keys that the collector ever had durable, the latest last.
+    keys: Vec<MeterKeys>,
+    /// What the memory has behind all else: the key of suite 6; empty where it has nothing.
+    slots: Vec<u8>,
+    /// The epoch of that key, when something was on the air last.
+    epoch: u32,
+    /// Replies of renewals, by m and index.
+    pieces: BTreeMap<(u32, u8), Vec<u8>>,
     lives: Vec<Life>,
     reassembly: Reassembly,
     /// Messages by number.
@@ -91,6 +103,7 @@ pub struct Count {
     pub reports: u64,
     pub answers: u64,
     pub lost: u64,
+    pub keys: u64,
 }
 
 impl std::ops::AddAssign for Count {
@@ -99,6 +112,7 @@ impl std::ops::AddAssign for Count {
         self.reports += other.reports;
         self.answers += other.answers;
         self.lost += other.lost;
+        self.keys += other.keys;
     }
 }
 
@@ -137,8 +151,12 @@ impl Invariants {
         let settings = Settings { m: 0, result: 0, values: values(&record) };
         let mut invariants = Invariants {
             what,
+            keys: vec![record.keys.clone()],
             record,
             collector: collector.clone(),
+            slots: Vec::new(),
+            epoch: 0,
+            pieces: BTreeMap::new(),
             lives: Vec::new(),
             reassembly: Reassembly::default(),
             messages: BTreeMap::new(),
@@ -208,6 +226,7 @@ impl Invariants {
             newest: (first_n - 1, 0),
             settled: (first_n - 1, 0),
             crowded: false,
+            renewal: None,
         });
         let found = memory::settings(image, false);
         let found = found.unwrap_or_else(|| panic!("{}: the memory has no settings", self.what));
@@ -229,6 +248,47 @@ impl Invariants {
         let largest = life.suites.iter().map(|&suite| memory::cells(suite)).max().unwrap_or(CELLS);
         let used: usize = records.iter().map(|record| record.cells.len() + largest - 1).sum();
         life.crowded |= used + 2 * largest > CELLS;
+    }
+
+    /// The collector has these keys of the meter durable.
+    pub fn keys_saved(&mut self, keys: &MeterKeys) {
+        for keys in std::iter::once(keys.clone()).chain(keys.next_epoch()) {
+            self.keys.retain(|known| known.expose_epoch_key() != keys.expose_epoch_key());
+            self.keys.push(keys);
+        }
+    }
+
+    /// Something is on the air: the key that the memory holds is the only one, and one of the collector's.
+    fn check_key(&mut self) {
+        let what = &self.what;
+        let Some(EpochKey { epoch, key }) = memory::epoch_key(&self.slots, true) else {
+            assert_eq!(self.epoch, 0, "{what}: on the air, and the key of epoch {} is gone", self.epoch);
+            return;
+        };
+        assert!(epoch >= self.epoch, "{what}: the key of epoch {epoch} after that of {}", self.epoch);
+        self.count.keys += u64::from(epoch - self.epoch);
+        self.epoch = epoch;
+        let known = self.keys.iter().any(|keys| (keys.epoch(), *keys.expose_epoch_key()) == (epoch, key));
+        assert!(known, "{what}: the collector does not have the key of epoch {epoch}");
+        let stays = |keys: &&MeterKeys| {
+            keys.epoch() > 0
+                && *keys.expose_epoch_key() != key
+                && keys
+                    .expose_epoch_key()
+                    .chunks(8)
+                    .any(|part| self.slots.windows(8).any(|held| held == part))
+        };
+        let stays = self.keys.iter().find(stays).map(MeterKeys::epoch);
+        assert_eq!(stays, None, "{what}: in epoch {epoch} the memory has the key of another one");
+    }
+
+    /// The keys that the memory holds.
+    fn own_keys(&self) -> &MeterKeys {
+        let own = self.keys.iter().rev().find(|keys| match memory::epoch_key(&self.slots, true) {
+            Some(own) => *keys.expose_epoch_key() == own.key,
+            None => keys.epoch() == 0,
+        });
+        own.unwrap_or(&self.record.keys)
     }
 
     /// The collector has this command under way, with this number.
@@ -256,8 +316,10 @@ impl Invariants {
         assert!(same || next, "{what}, {when}: {found:?}, but {sure:?} and under way {:?}", self.pending);
     }
 
-    /// A packet of the meter was on the air, while its memory held `image`.
-    pub fn sent(&mut self, packet: &[u8], image: &[u8; BYTES]) {
+    /// A packet of the meter was on the air, while its memory held `image`, and behind that `slots` of the key of suite 6; none on a part without.
+    pub fn sent(&mut self, packet: &[u8], image: &[u8; BYTES], slots: &[u8]) {
+        self.slots.clear();
+        self.slots.extend_from_slice(slots);
         let what = self.what.clone();
         let numbers =
             memory::numbers(image, true).unwrap_or_else(|| panic!("{what}: on the air without numbers"));
@@ -275,15 +337,30 @@ impl Invariants {
             memory::settings(image, true).unwrap_or_else(|| panic!("{what}: on the air without settings"));
         self.check_settings(settings, "on the air");
         self.settings = settings;
+        self.check_key();
+        let place = (settings.values.meter, settings.values.collector_address);
+        if let Some(piece) = RenewalPacket::parse(packet) {
+            assert_eq!((piece.meter, piece.address), place, "{what}: name and address");
+            return self.piece(&piece, packet);
+        }
         let Ok(packet) = Packet::parse(packet) else {
             panic!("{what}: a packet of no protocol: {packet:02x?}")
         };
-        let place = (settings.values.meter, settings.values.collector_address);
         assert_eq!((packet.meter, packet.address), place, "{what}: name and address");
         let Some(message) = self.reassembly.take(&packet) else { return };
         let n = match packet.kind {
             MessageKind::Report => self.report(packet.suite, &message.bytes, image),
             MessageKind::Answer => {
+                if packet.suite == Suite::Aes256GcmRekeyed {
+                    let Values { meter: name, address: radio, collector_address: collector, .. } =
+                        settings.values;
+                    let opened = self.channel(self.own_keys()).open_answer(
+                        packet.suite,
+                        Address { name, radio, collector },
+                        &message.bytes,
+                    );
+                    assert!(opened.is_ok(), "{what}: an answer with another key than that of the memory");
+                }
                 self.answer(packet.suite, packet.number_lsb, &message.bytes, settings.values.suite)
             }
             kind => panic!("{what}: the meter sends {kind:?}"),
@@ -301,6 +378,20 @@ impl Invariants {
         let message = (packet.kind, packet.suite, message.bytes);
         let before = self.messages.entry(n).or_insert_with(|| message.clone());
         assert_eq!(*before, message, "{what}: n {n} for two messages");
+    }
+
+    fn channel<'a>(&'a self, keys: &'a MeterKeys) -> Channel<'a> {
+        Channel { meter: self.record.setup.meter, keys, own: &self.collector, peer: &self.record.public }
+    }
+
+    /// A reply of a renewal is on the air.
+    fn piece(&mut self, piece: &RenewalPacket<'_>, packet: &[u8]) {
+        let (what, m) = (self.what.clone(), self.life().renewal);
+        let m = m.unwrap_or_else(|| panic!("{what}: a piece of a renewal that this life has not begun"));
+        let opened = self.channel(self.own_keys()).open_renewal_packet(piece, m);
+        assert!(opened.is_ok(), "{what}: piece {} of renewal {m} is not sealed with its key", piece.index);
+        let sent = self.pieces.entry((m, piece.index)).or_insert_with(|| packet[4..].to_vec());
+        assert_eq!(sent, &packet[4..], "{what}: piece {} of renewal {m} with two contents", piece.index);
     }
 
     /// A report is on the air, whole. Returns its n.
@@ -340,12 +431,9 @@ impl Invariants {
         if let Some(report) = self.opened.get(message) {
             return *report;
         }
-        let Invariants { record, collector, what, .. } = self;
-        let channel =
-            Channel { meter: record.setup.meter, keys: &record.keys, own: collector, peer: &record.public };
-        let opened = channel.open(MessageKind::Report, suite, message);
-        let opened =
-            opened.unwrap_or_else(|_| panic!("{what}: a report that is not authentic: {message:02x?}"));
+        let opened = self.channel(self.own_keys()).open(MessageKind::Report, suite, message);
+        let opened = opened
+            .unwrap_or_else(|_| panic!("{}: a report that is not authentic: {message:02x?}", self.what));
         let report = Report::from_bytes(&opened.plaintext);
         self.opened.insert(message.to_vec(), report);
         report
@@ -418,6 +506,9 @@ impl Invariants {
             let Values { suite, interval_s, .. } = found.values;
             let held = (Some(suite), interval_s, self.life().starts as u16);
             assert_eq!(told, held, "{what}: suite, interval and starts of the status");
+        }
+        if (*command, answer.outcome) == (Command::RenewKey, CommandResult::Done) {
+            self.life().renewal = Some(answer.m);
         }
         self.settings = found;
         self.pending = None;

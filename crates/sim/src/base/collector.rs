@@ -1,5 +1,10 @@
 //! The meters' collector: `wire`'s protocol engine behind a half-duplex radio on each channel, and a store that outlives its crashes.
 
+mod settings;
+
+pub use settings::{CollectorCounts, CollectorSettings};
+
+use super::key_store::KeyStore;
 use super::radio::{BaseRadio, RadioSettings};
 use super::{BaseEvent, BaseStation, Delivery, Outgoing};
 use crate::chance::{Chance, Purpose};
@@ -7,82 +12,14 @@ use crate::radio::{Arrival, Participant, ReceiveMode};
 use crate::time::{SECOND_NS, nanoseconds as ns};
 use lab::LabError;
 use rand::rngs::StdRng;
-use serde::Deserialize;
 use std::collections::{BTreeMap, VecDeque};
 use wire::meter::{
     Accepted, Collector, Command, Due, Heard, Identity, MeterId, MeterRecord, MeterState, Order, Packet,
-    Policy, Rejection, Suite, Transmission,
+    Policy, Rejection, RenewalPacket, Suite, Transmission,
 };
 
 /// When a simulation of a network begins: milliseconds from 2000-01-01 to 2026-01-01, 9,497 days.
 pub const BEGINS_MS: u64 = 9_497 * 86_400_000;
-
-/// The collector, as a scenario says it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CollectorSettings {
-    /// From receive_mode to sending and back, in milliseconds: the radio's and its driver's.
-    #[serde(default = "one")]
-    pub turnaround_ms: f64,
-    /// What opening a message and storing it takes, in milliseconds, by suite: none, aes128-gcm, aes256-gcm, ecies, ecies-ecdsa,
-    /// ascon-aead128.
-    #[serde(default = "processing")]
-    pub processing_ms: [f64; Suite::ALL.len()],
-    /// Mean time from one crash to the next, in seconds; none where absent. At every second crash a report has just been
-    /// stored and not acknowledged.
-    pub crash_every_s: Option<f64>,
-    /// How long it takes to come back, in seconds.
-    #[serde(default = "two")]
-    pub restart_s: f64,
-    /// Mean time from one command to the next, whatever the meter, in seconds; none where absent.
-    pub command_every_s: Option<f64>,
-    /// The suites that meters are told to change to now and then, beside reading status, setting the time, and reboots.
-    #[serde(default)]
-    pub change_suites: Vec<Suite>,
-}
-
-fn one() -> f64 {
-    1.0
-}
-
-fn two() -> f64 {
-    2.0
-}
-
-/// The paper's (kalns2016) ratios of what its collector takes to open: about 1, 5 and 9 for AES-GCM, ECIES, ECIES and ECDSA;
-/// that 1 is a millisecond is chosen, and that Ascon is as AES-GCM.
-fn processing() -> [f64; Suite::ALL.len()] {
-    [1.0, 1.0, 1.0, 5.0, 9.0, 1.0, 1.0]
-}
-
-/// What the collector counts.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CollectorCounts {
-    /// Commands given.
-    pub commands: u64,
-    /// Of these, answered.
-    pub answered: u64,
-    /// From a command's first sending to its answer, in seconds, by suite.
-    #[serde(skip)]
-    pub answer_s: BTreeMap<Suite, Vec<f64>>,
-    /// Packets that meters sent and that were refused, by reason.
-    pub refused: BTreeMap<&'static str, u64>,
-    /// Packets that the attacker sent and that were refused, by reason.
-    pub attacks_refused: BTreeMap<&'static str, u64>,
-    /// Packets that the attacker sent and that were nothing new: reports that are stored already, pieces.
-    pub attacks_ignored: u64,
-    /// Reports and answers that the attacker delivered: their makers had sent them.
-    pub attacks_delivered: u64,
-    /// Reports that came again.
-    pub repeated: u64,
-    /// Packets that came while it sent or was down.
-    pub deaf: u64,
-    /// Crashes.
-    pub crashes: u64,
-    /// Of these, between storing a report and acknowledging it.
-    pub crashes_before_acknowledging: u64,
-}
 
 /// How long the collector computes, in nanoseconds. It does one thing after the other before it knows what a packet says; what it then
 /// makes waits on the way to the radio.
@@ -120,19 +57,11 @@ pub struct Setup {
     pub rng: StdRng,
 }
 
-impl CollectorSettings {
-    /// One that does not fail, gives no commands, and computes in no time.
-    #[must_use]
-    pub fn faultless() -> CollectorSettings {
-        CollectorSettings {
-            turnaround_ms: 0.0,
-            processing_ms: [0.0; Suite::ALL.len()],
-            crash_every_s: None,
-            restart_s: 0.0,
-            command_every_s: None,
-            change_suites: Vec::new(),
-        }
-    }
+/// What the collector makes durable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stored {
+    Report,
+    Keys,
 }
 
 /// A packet that waits to be looked at.
@@ -148,7 +77,8 @@ pub struct CollectorStation {
     settings: CollectorSettings,
     identity: Identity,
     policy: Policy,
-    records: Vec<MeterRecord>,
+    /// The meters with their keys.
+    keys: KeyStore,
     /// The channel of each meter.
     channels: BTreeMap<MeterId, usize>,
     engine: Collector,
@@ -171,8 +101,10 @@ pub struct CollectorStation {
     begun_ns: BTreeMap<MeterId, u64>,
     command_ns: u64,
     crash_ns: u64,
-    /// It crashes at the next report that it stores.
-    crash_storing: bool,
+    /// It crashes at the next one that it stores.
+    crash_storing: Option<Stored>,
+    renew_ns: u64,
+    renewals: Chance,
     down_until_ns: u64,
     /// What it counts.
     pub counts: CollectorCounts,
@@ -193,7 +125,7 @@ impl CollectorStation {
             identity,
             policy,
             attacker: records.len() + 1,
-            records,
+            keys: KeyStore::new(records, ns(settings.store_keys_ms / 1e3)),
             channels,
             delay,
             begins_ms,
@@ -210,13 +142,16 @@ impl CollectorStation {
             begun_ns: BTreeMap::new(),
             command_ns: 0,
             crash_ns: 0,
-            crash_storing: false,
+            crash_storing: None,
+            renew_ns: u64::MAX,
+            renewals: Chance::new(seed, Purpose::Renewals, 0, 0),
             down_until_ns: 0,
             counts: CollectorCounts::default(),
             settings,
         };
         station.command_ns = station.after(0, station.settings.command_every_s);
         station.crash_ns = station.after(0, station.settings.crash_every_s);
+        station.renew_ns = station.next_renewal_ns(0);
         station.start()?;
         Ok(station)
     }
@@ -247,10 +182,16 @@ impl CollectorStation {
         })
     }
 
+    fn next_renewal_ns(&mut self, now_ns: u64) -> u64 {
+        self.settings.renew_every_s.map_or(u64::MAX, |mean_s| {
+            now_ns + (self.renewals.exponential(mean_s) * SECOND_NS as f64) as u64 + 1
+        })
+    }
+
     /// Begins with what is in the store.
     fn start(&mut self) -> Result<(), LabError> {
         self.engine = Collector::new(self.identity.clone(), self.policy);
-        for record in &self.records {
+        for record in self.keys.durable() {
             if let Some(state) = self.store.get(&record.setup.meter) {
                 let added = self.engine.add(record.clone(), state.clone());
                 added.map_err(|error| wrong(error.to_string()))?;
@@ -259,19 +200,28 @@ impl CollectorStation {
         Ok(())
     }
 
+    /// The meters that the engine has something for, now or later, and whose keys are not being stored.
+    fn busy(&self) -> impl Iterator<Item = MeterId> {
+        self.engine.busy().filter(|meter| !self.keys.is_writing(*meter))
+    }
+
     fn due_ns(&self) -> u64 {
-        self.engine.next_due_ms().map_or(u64::MAX, |ms| self.ns_of(ms))
+        let due_ms = self.busy().filter_map(|meter| self.engine.next_due_ms_of(meter)).min();
+        due_ms.map_or(u64::MAX, |ms| self.ns_of(ms))
     }
 
     fn crash(&mut self, now_ns: u64) -> Result<(), LabError> {
         self.counts.crashes += 1;
+        for record in self.keys.crash(&mut self.renewals) {
+            self.keys_stored(record);
+        }
         self.down_until_ns = now_ns + ns(self.settings.restart_s);
         self.busy_until_ns = 0;
         self.received.clear();
         for radio in &mut self.radios {
             radio.restart();
         }
-        self.crash_storing = false;
+        self.crash_storing = None;
         self.start()
     }
 
@@ -311,7 +261,7 @@ impl CollectorStation {
                     state.last_n = n;
                 }
                 self.deliver(*accepted, received, now_ns);
-                if self.crash_storing {
+                if self.crash_storing == Some(Stored::Report) {
                     self.counts.crashes_before_acknowledging += 1;
                     return self.crash(now_ns);
                 }
@@ -348,11 +298,17 @@ impl CollectorStation {
             Heard::NumberReused(accepted) => return self.number_reused(&accepted, attacked),
             Heard::NumberTooLow { meter, .. } => {
                 // With suite `none` the attacker can number commands.
-                let mut undefended = self.records.iter().filter(|record| record.setup.suite == Suite::None);
+                let mut undefended =
+                    self.keys.durable().iter().filter(|record| record.setup.suite == Suite::None);
                 if !undefended.any(|record| record.setup.meter == meter) {
                     return Err(wrong(format!("meter {meter} knows a command that was not numbered here")));
                 }
                 *self.counts.refused.entry("number-too-low").or_default() += 1;
+            }
+            Heard::Piece if RenewalPacket::parse(&received.packet).is_some() => {
+                self.counts.attacks_delivered += u64::from(attacked);
+                let Received { from, packet, .. } = received;
+                self.events.push(BaseEvent::PieceTaken { from, packet });
             }
             Heard::Busy | Heard::Piece => self.counts.attacks_ignored += u64::from(attacked),
             Heard::OtherSuite => {
@@ -376,7 +332,8 @@ impl CollectorStation {
     }
 
     fn command(&mut self) {
-        let meter = self.records[self.chance.below(self.records.len() as u64) as usize].setup;
+        let meters = self.keys.durable();
+        let meter = meters[self.chance.below(meters.len() as u64) as usize].setup;
         let suites = &self.settings.change_suites;
         let given = match self.chance.below(8) {
             0 | 1 => self.engine.set_time(meter.meter),
@@ -393,23 +350,57 @@ impl CollectorStation {
         self.keep(meter.meter);
     }
 
+    /// Has the key of one of the meters renewed that have one, whether that is being renewed or not.
+    fn renew(&mut self) {
+        let seals = |meter: &MeterId| {
+            self.engine.state(*meter).is_some_and(|state| state.suite() == Suite::Aes256GcmRekeyed)
+        };
+        let meters = self.keys.durable().iter().map(|record| record.setup.meter);
+        let meters: Vec<MeterId> = meters.filter(seals).collect();
+        let at = self.renewals.below(meters.len() as u64) as usize;
+        if let Some(&meter) = meters.get(at) {
+            let given = self.engine.command(meter, Command::RenewKey);
+            self.counts.commands += u64::from(given.is_ok());
+            self.counts.renewals += u64::from(given.is_ok());
+            self.keep(meter);
+        }
+    }
+
+    fn keys_stored(&mut self, record: MeterRecord) {
+        self.events.push(BaseEvent::KeysStored(Box::new(record)));
+    }
+
     fn keep(&mut self, meter: MeterId) {
         if let Some(state) = self.engine.state(meter) {
             self.store.insert(meter, state);
         }
     }
 
-    fn send_due(&mut self, now_ns: u64) {
-        for due in self.engine.due(self.ms_of(now_ns), &mut self.rng) {
+    fn send_due(&mut self, now_ns: u64) -> Result<(), LabError> {
+        let (now_ms, busy) = (self.ms_of(now_ns), self.busy().collect::<Vec<MeterId>>());
+        let mut nothing = true;
+        for meter in busy {
+            let due = self.engine.due_of(meter, now_ms, &mut self.rng);
+            nothing &= due.is_none();
             match due {
-                Due::Save(state) => {
-                    let (meter, revision) = (state.meter, state.revision);
+                None => {}
+
+                Some(Due::Save(state)) => {
+                    let revision = state.revision;
                     self.store.insert(meter, *state);
                     self.engine.saved(meter, revision);
                 }
-                Due::SaveKeys(record) => self.engine.keys_saved(&record),
-                Due::Send(transmission) => {
-                    let meter = transmission.meter;
+                Some(Due::SaveKeys(record)) => {
+                    self.keys.write(*record, now_ns);
+                    if self.crash_storing == Some(Stored::Keys) {
+                        self.counts.crashes_storing_keys += 1;
+                        return self.crash(now_ns);
+                    }
+                }
+                Some(Due::Send(transmission)) if is_of_renewal(&transmission) => {
+                    self.queue(transmission, now_ns + self.delay.seal_ns);
+                }
+                Some(Due::Send(transmission)) => {
                     let first = self.engine.commands(meter).first().is_some_and(|(_, order, delivery)| {
                         *order != Order::TimeNow
                             && matches!(delivery, wire::meter::Delivery::UnderWay { attempts: 1, .. })
@@ -422,6 +413,10 @@ impl CollectorStation {
                 }
             }
         }
+        if nothing && self.due_ns() <= now_ns {
+            return Err(wrong("something is due, and there is nothing: it would never come to rest".into()));
+        }
+        Ok(())
     }
 
     fn queue(&mut self, transmission: Transmission, from_ns: u64) {
@@ -452,7 +447,7 @@ impl BaseStation for CollectorStation {
         let received_ns = self.received.front().map_or(u64::MAX, |received| received.due_ns);
         let send_ns = self.radios.iter().map(BaseRadio::next_ns).min().unwrap_or(u64::MAX);
         let next_ns = received_ns.min(send_ns).min(self.due_ns()).min(self.command_ns).min(self.crash_ns);
-        next_ns.max(self.down_until_ns)
+        next_ns.min(self.renew_ns).min(self.keys.next_ns()).max(self.down_until_ns)
     }
 
     fn receive(&mut self, channel: usize, arrival: Arrival) -> Result<(), LabError> {
@@ -468,7 +463,11 @@ impl BaseStation for CollectorStation {
                     self.counts.deaf += 1;
                     return Ok(());
                 }
-                let suite = Packet::parse(&packet).map_or(Suite::None, |packet| packet.suite);
+                let suite = match (Packet::parse(&packet), RenewalPacket::parse(&packet)) {
+                    (Ok(packet), _) => packet.suite,
+                    (_, Some(_)) => Suite::Aes256GcmRekeyed,
+                    _ => Suite::None,
+                };
                 let takes_ns = self.delay.receive_ns[usize::from(suite.code())];
                 self.busy_until_ns = self.busy_until_ns.max(end_ns) + takes_ns;
                 self.received.push_back(Received { due_ns: self.busy_until_ns, end_ns, from, packet });
@@ -488,7 +487,8 @@ impl BaseStation for CollectorStation {
             if self.crash_ns <= now_ns {
                 self.crash_ns = self.after(now_ns, self.settings.crash_every_s);
                 if self.chance.happens(0.5) {
-                    self.crash_storing = true;
+                    let keys = self.settings.renew_every_s.is_some() && self.renewals.happens(0.5);
+                    self.crash_storing = Some(if keys { Stored::Keys } else { Stored::Report });
                 } else {
                     self.crash(now_ns)?;
                 }
@@ -501,8 +501,14 @@ impl BaseStation for CollectorStation {
             } else if self.command_ns <= now_ns {
                 self.command_ns = self.after(now_ns, self.settings.command_every_s);
                 self.command();
+            } else if self.renew_ns <= now_ns {
+                self.renew_ns = self.next_renewal_ns(now_ns);
+                self.renew();
+            } else if let Some(record) = self.keys.written(now_ns) {
+                self.engine.keys_saved(&record);
+                self.keys_stored(record);
             } else if self.due_ns() <= now_ns {
-                self.send_due(now_ns);
+                self.send_due(now_ns)?;
             } else {
                 self.send(now_ns);
             }
@@ -523,8 +529,14 @@ impl BaseStation for CollectorStation {
     }
 
     fn stop_faults(&mut self) {
-        (self.command_ns, self.crash_ns, self.crash_storing) = (u64::MAX, u64::MAX, false);
+        (self.command_ns, self.renew_ns) = (u64::MAX, u64::MAX);
+        (self.crash_ns, self.crash_storing) = (u64::MAX, None);
     }
+}
+
+/// Whether what goes out is a piece of a renewal, and no command.
+fn is_of_renewal(transmission: &Transmission) -> bool {
+    transmission.packets.first().is_some_and(|packet| RenewalPacket::parse(packet).is_some())
 }
 
 fn wrong(problem: String) -> LabError {

@@ -1,6 +1,6 @@
 //! The station that nodes talk to.
 //!
-//! - [`collector`]: the meters' collector: the one place that owns `wire`'s protocol engine, and a store behind it
+//! - [`collector`]: the meters' collector: the one place that owns `wire`'s protocol engine, and a store behind it; [`key_store`]: the keys in that
 //! - [`challenger`]: the harvested node's server
 //! - [`gateway`]: radios of a collector that is elsewhere
 //! - [`radio`]: a half-duplex radio, for either
@@ -8,11 +8,12 @@
 pub mod challenger;
 pub mod collector;
 pub mod gateway;
+pub mod key_store;
 pub mod radio;
 
-use crate::radio::{Arrival, ReceiveMode};
+use crate::radio::{Arrival, Participant, ReceiveMode};
 use lab::LabError;
-use wire::meter::{Accepted, Answered, Transmission};
+use wire::meter::{Accepted, Answered, MeterRecord, Transmission};
 
 /// A packet that a station sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +38,7 @@ pub struct Delivery {
     /// When its last packet had been received.
     pub received_ns: u64,
     /// Who sent the packet that completed it.
-    pub from: crate::radio::Participant,
+    pub from: Participant,
     /// That packet.
     pub packet: Vec<u8>,
 }
@@ -51,6 +52,15 @@ pub enum BaseEvent {
     Answered(Box<Answered>, u64),
     /// A command goes out.
     Commanded(Box<Transmission>),
+    /// A meter's keys are durable, in the place of those before.
+    KeysStored(Box<MeterRecord>),
+    /// The piece of a renewal that was asked for came.
+    PieceTaken {
+        /// Who sent the packet.
+        from: Participant,
+        /// That packet.
+        packet: Vec<u8>,
+    },
     /// A challenge goes out.
     Challenge,
     /// An authentication was due and has not come.

@@ -209,7 +209,11 @@ impl Recorder for HarvestRecorder {
                 self.outcome.rejected += 1;
                 self.note(now_ns, EventKind::Rejected(why));
             }
-            BaseEvent::Delivered(_) | BaseEvent::Answered(..) | BaseEvent::Commanded(_) => {}
+            BaseEvent::Delivered(_)
+            | BaseEvent::Answered(..)
+            | BaseEvent::Commanded(_)
+            | BaseEvent::KeysStored(_)
+            | BaseEvent::PieceTaken { .. } => {}
         }
         Ok(())
     }

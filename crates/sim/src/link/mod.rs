@@ -17,7 +17,7 @@ use crate::simulation::{Recorder, Schedule, Simulation};
 use crate::site::{Site, SiteEvent};
 use lab::LabError;
 use rand::rngs::StdRng;
-use wire::meter::{Answered, Collector, Identity, MeterRecord, Policy, Transmission};
+use wire::meter::{Answered, Collector, Identity, MeterKeys, MeterRecord, Policy, Transmission};
 
 /// How long a byte takes at JeeLib's rate: 8 bits at 10 MHz / 29 / 7 (data sheet, Data Rate Command 0xC606).
 pub const BYTE_NS: u64 = 162_400;
@@ -37,6 +37,8 @@ pub struct LinkRecord {
     pub answers: Vec<(Answered, u64)>,
     /// Commands that went out.
     pub commands: Vec<Transmission>,
+    /// The meter's keys, each time that they were stored.
+    pub keys: Vec<MeterKeys>,
     /// The meter's packets, whether the collector received them or not.
     pub packets: Vec<SentPacket>,
     /// Calls of observed functions.
@@ -58,6 +60,7 @@ impl Recorder for LinkRecord {
             BaseEvent::Delivered(delivery) => self.reports.push(*delivery),
             BaseEvent::Answered(answered, received_ns) => self.answers.push((*answered, received_ns)),
             BaseEvent::Commanded(transmission) => self.commands.push(*transmission),
+            BaseEvent::KeysStored(record) => self.keys.push(record.keys),
             _ => {}
         }
         Ok(())

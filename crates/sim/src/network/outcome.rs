@@ -87,6 +87,8 @@ pub struct MeterRow {
     pub energy_wh: f64,
     /// The load's over the same times, in watt-hours.
     pub load_wh: f64,
+    /// Keys of suite aes256-gcm-rekeyed that were renewed.
+    pub keys_renewed: u64,
     /// The fewest bytes of stack that were never touched; none where it has no such stack.
     pub stack_untouched: Option<u32>,
 }

@@ -64,6 +64,11 @@ fn tables(outcome: &NetworkOutcome) -> String {
         ("crashes of the collector", count(collector.crashes)),
         ("  before it acknowledged", count(collector.crashes_before_acknowledging)),
     ];
+    if collector.renewals > 0 {
+        rows.push(("renewals of keys ordered", count(collector.renewals)));
+        rows.push(("keys renewed", count(outcome.sum(|meter| meter.keys_renewed))));
+        rows.push(("crashes of the collector while it stored keys", count(collector.crashes_storing_keys)));
+    }
     if let Some(untouched) = outcome.meters.iter().filter_map(|meter| meter.stack_untouched).min() {
         rows.push(("stack never touched, at least", format!("{untouched} bytes")));
     }

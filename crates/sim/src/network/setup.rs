@@ -61,12 +61,19 @@ pub fn run(
     let simulation = &mut network.simulation;
     let end_ns = (scenario.hours * 3600.0 * SECOND_NS as f64) as u64;
     simulation.run_telling(end_ns, end_ns, progress)?;
-    // Without faults, until all reports that were kept have come.
+    // Without faults, until all reports that were kept have come, and no key is between two.
     simulation.stop_faults();
     let last_ns = end_ns + (scenario.expect.settle_s * SECOND_NS as f64) as u64;
-    while let Some(outstanding) = simulation.recorder.outstanding(end_ns) {
-        if simulation.now_ns() >= last_ns {
-            return Err(simulation.recorder.never_came(outstanding, simulation.now_ns()));
+    loop {
+        let (recorder, now_ns) = (&simulation.recorder, simulation.now_ns());
+        let (outstanding, unsettled) = (recorder.outstanding(end_ns), recorder.unsettled());
+        match (outstanding, unsettled) {
+            (None, None) => break,
+            (Some(outstanding), _) if now_ns >= last_ns => {
+                return Err(recorder.never_came(outstanding, now_ns));
+            }
+            (None, Some(meter)) if now_ns >= last_ns => return Err(recorder.never_settled(meter, now_ns)),
+            _ => {}
         }
         simulation.run_telling(simulation.now_ns() + SECOND_NS, end_ns, progress)?;
     }
@@ -161,7 +168,7 @@ pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Network
         let profile = LoadProfile::new(seed, index as u64, scenario.begins_h);
         // They are switched on within the first interval, not all at once.
         let from_ns = own.below(u64::from(group.interval_s) * SECOND_NS);
-        audited.push((setup.meter, profile.clone()));
+        audited.push((provision.record(), profile.clone()));
         let supply = Supply::Mains(Mains::new(cuts, (seed, index as u64), from_ns));
         let mut site = Site::new(node, supply, Load::Profile(Box::new(profile)));
         site.channel = channel;
@@ -175,6 +182,7 @@ pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Network
         attacked: scenario.attacker.is_some(),
     };
     let turnaround_ns = nanoseconds(scenario.collector.turnaround_ms / 1e3);
+    let recorder = InvariantChecker::new(expected, audited, &collector_key);
     let base = CollectorStation::new(collector::Setup {
         settings: scenario.collector.clone(),
         identity: collector_key,
@@ -191,7 +199,6 @@ pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Network
     })?;
     let schedule = if firmwares.is_empty() { Schedule::Skipping } else { Schedule::Stepwise };
     let channels = radios.models.into_iter().map(RadioChannel::new).collect();
-    let recorder = InvariantChecker::new(expected, audited);
     let mut simulation = Simulation::new((sites, base, recorder), channels, schedule, 0);
     simulation.attacker = scenario.attacker.map(|settings| Attacker::new(settings, seed));
     Ok(Network { simulation, kinds })
@@ -264,6 +271,7 @@ fn outcome(scenario: &NetworkScenario, mut network: Network, wall_s: f64) -> Net
             air_bytes_per_measurement: counts.air_bytes as f64 / measurements,
             energy_wh: counts.energy_wh,
             load_wh: counts.load_wh,
+            keys_renewed: counts.keys_renewed,
             stack_untouched: simulation.sites[index].stack_untouched(),
         }
     };

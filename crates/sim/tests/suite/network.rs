@@ -90,6 +90,72 @@ fn a_short_network_holds_all_that_must_hold() {
     }
 }
 
+/// Keys that are renewed every few seconds, while all that can go wrong does.
+const REKEYED: &str = r#"
+title = "renewed keys"
+hours = 0.17
+begins_h = 18.0
+
+[[meters]]
+count = 4
+node = "host"
+suite = "aes256-gcm-rekeyed"
+interval_s = 5
+
+[channel]
+loss = 0.05
+bit_error_rate = 1e-5
+duplicate = 0.1
+reorder = 0.1
+
+[collector]
+crash_every_s = 30.0
+command_every_s = 20.0
+renew_every_s = 8.0
+
+[attacker]
+packets_per_hour = 5000.0
+jam_share = 0.01
+
+[cuts]
+per_day = 720.0
+while_writing = 0.7
+off_s = [0.05, 1.0]
+"#;
+
+#[test]
+fn keys_are_renewed_through_losses_crashes_and_attacks() {
+    let outcome = simulate(REKEYED, 1);
+    for meter in &outcome.meters {
+        assert!(meter.keys_renewed > 0 && meter.cuts_while_writing > 0, "{meter:?}");
+    }
+    assert!(outcome.sum(|meter| meter.keys_renewed) > 8);
+    assert!(outcome.collector.crashes_storing_keys > 0, "{:?}", outcome.collector);
+    assert!(outcome.attacks.sent["spliced"] > 100, "{:?}", outcome.attacks);
+}
+
+/// The scenario of renewed keys, and the figures of docs/simulate.md.
+#[test]
+fn the_scenario_of_renewed_keys_gives_what_the_page_says() {
+    let outcome = simulate(include_str!("../../../../scenarios/network-rekeyed.toml"), 1);
+    let (collector, sent) = (&outcome.collector, &outcome.attacks.sent);
+    let cuts = (outcome.sum(|meter| meter.cuts), outcome.sum(|meter| meter.cuts_while_writing));
+    let rows = [
+        ("measurements delivered", outcome.sum(|meter| meter.delivered_measurements)),
+        ("renewals of keys ordered", collector.renewals),
+        ("keys renewed", outcome.sum(|meter| meter.keys_renewed)),
+        ("losses of power", cuts.0),
+        ("of these, while a byte was written", cuts.1),
+        ("crashes of the collector", collector.crashes),
+        ("of these, while it stored keys", collector.crashes_storing_keys),
+        ("packets of the attacker", sent.values().sum()),
+        ("of these, pieces of renewals in the place of others", sent["spliced"]),
+    ];
+    let table: String = rows.iter().map(|(what, count)| format!("| {what} | {count} |\n")).collect();
+    let page = include_str!("../../../../docs/simulate.md");
+    assert!(page.contains(&table), "docs/simulate.md has not:\n{table}");
+}
+
 /// Meters that are often without power, so that their time is set often, for three minutes.
 const SET_TIMES: &str = r#"
 title = "set times"
@@ -180,6 +246,25 @@ fn meters_of_three_boards_deliver_through_losses_of_power() {
     for meter in &outcome.meters {
         assert!(meter.cuts >= 2 && meter.cuts_while_writing >= 1, "{meter:?}");
         assert!(meter.delivered_measurements >= 8 && meter.commands >= 1, "{meter:?}");
+    }
+}
+
+/// Suite 6 on the boards whose firmware has it, for a minute.
+#[test]
+fn keys_are_renewed_on_two_boards() {
+    let group = |node| {
+        format!("[[meters]]\ncount = 1\nnode = '{node}'\nsuite = 'aes256-gcm-rekeyed'\ninterval_s = 5\n")
+    };
+    let text = format!(
+        "title = 'two boards'\nhours = 0.02\nbegins_h = 18.0\n{}{}[channel]\nloss = 0.02\nduplicate = 0.05\nreorder = 0.05\n\
+         [collector]\nrenew_every_s = 5.0\n[attacker]\npackets_per_hour = 3600.0\n\
+         [cuts]\nper_day = 2880.0\nwhile_writing = 1.0\noff_s = [0.05, 1.0]\n[expect]\nenergy_error = 0.03\n",
+        group("msp430f5438a-cc2500"),
+        group("stm32f407-cc2500")
+    );
+    let outcome = simulate(&text, 1);
+    for meter in &outcome.meters {
+        assert!(meter.keys_renewed > 0 && meter.cuts_while_writing > 0, "{meter:?}");
     }
 }
 

@@ -158,8 +158,10 @@ impl Trial {
             return;
         }
         let image = self.image();
+        record.keys.iter().for_each(|keys| self.invariants.keys_saved(keys));
         for packet in record.packets {
-            self.invariants.sent(&packet.packet, &image);
+            // This part has no suite whose key is renewed.
+            self.invariants.sent(&packet.packet, &image, &[]);
         }
         for delivery in record.reports {
             self.invariants.accepted(&delivery.accepted);

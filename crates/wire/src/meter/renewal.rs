@@ -25,20 +25,24 @@ pub(super) const PIECES: u8 = ((OFFER + RESPONSE) / DATA) as u8;
 
 /// A packet of a renewal. Nothing of it is true before it has been opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct RenewalPacket<'a> {
+pub struct RenewalPacket<'a> {
     /// Radio address of who is to hear it.
-    pub(super) address: u8,
-    pub(super) kind: MessageKind,
-    pub(super) meter: MeterId,
+    pub address: u8,
+    /// A command, the collector's, or an answer, the meter's.
+    pub kind: MessageKind,
+    /// The meter that sent it or is to hear it, as it was registered last.
+    pub meter: MeterId,
     /// The lowest byte of the m of the command that began it.
-    pub(super) number_lsb: u8,
-    pub(super) index: u8,
+    pub number_lsb: u8,
+    /// Which piece it carries, or asks for: 0 to 52.
+    pub index: u8,
     sealed: &'a [u8],
 }
 
 impl<'a> RenewalPacket<'a> {
     /// `None` for what is none: any bytes.
-    pub(super) fn parse(bytes: &'a [u8]) -> Option<RenewalPacket<'a>> {
+    #[must_use]
+    pub fn parse(bytes: &'a [u8]) -> Option<RenewalPacket<'a>> {
         let (header, sealed) = bytes.split_first_chunk::<6>()?;
         let [address, what, meter @ .., number_lsb, index] = *header;
         let meter = u16::from_be_bytes(meter);
@@ -82,7 +86,7 @@ impl Channel<'_> {
     ///
     /// # Errors
     /// [`NotAuthentic`].
-    pub(super) fn open_renewal_packet(
+    pub fn open_renewal_packet(
         &self,
         packet: &RenewalPacket<'_>,
         m: u32,
@@ -167,4 +171,74 @@ fn hmac(key: &[u8; 32], pieces: &[&[u8]]) -> Result<[u8; 32], NotAuthentic> {
     let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(key).map_err(|_| NotAuthentic)?;
     pieces.iter().for_each(|piece| mac.update(piece));
     Ok(mac.finalize().into_bytes().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::MeterKeys;
+    use super::*;
+    use fips203::traits::Encaps;
+    use rand::SeedableRng;
+    use rand::rngs::StdRng;
+
+    /// docs/protocol.md and `device/crypto/p256_ml_kem_512.h`, written down once more, of any secrets.
+    fn derived(salt: &[u8; 32], secrets: &[u8], info: &[u8], said: &[u8]) -> [u8; 32] {
+        let fixed = [&b"P-256 ML-KEM-512"[..], &Sha256::digest([info, said].concat()), &[1]].concat();
+        let once = |key: &[u8], text: &[u8]| -> [u8; 32] {
+            let mac = <Hmac<Sha256> as Mac>::new_from_slice(key).expect("any key");
+            mac.chain_update(text).finalize().into_bytes().into()
+        };
+        once(&once(salt, secrets), &fixed)
+    }
+
+    /// Who has recorded a renewal, has the key of before it, and has broken P-256, does not have the next key; nor who has broken ML-KEM.
+    #[test]
+    fn neither_secret_alone_gives_the_next_key() {
+        let mut rng = StdRng::seed_from_u64(1);
+        let (own, meter) = (Identity::generate(&mut rng), Identity::generate(&mut rng));
+        let keys = MeterKeys::generate(&mut rng);
+        let channel = Channel { meter: 0x1234, keys: &keys, own: &own, peer: meter.public() };
+        let initiator = Initiator::generate(&mut rng);
+        // The meter's side.
+        let ephemeral = Identity::generate(&mut rng);
+        let offer = initiator.offer;
+        let point = ephemeral.agree(offer[..64].try_into().expect("64 bytes")).expect("a point");
+        let encapsulation_key = offer[64..].try_into().expect("800 bytes");
+        let encapsulation_key = ml_kem_512::EncapsKey::try_from_bytes(encapsulation_key).expect("a key");
+        let (shared, ciphertext) = encapsulation_key.encaps_from_seed(&[7; 32]);
+        let (shared, ciphertext) = (shared.into_bytes(), ciphertext.into_bytes());
+        let response = [&ephemeral.public().to_bytes()[..], &ciphertext].concat();
+        let response: [u8; RESPONSE] = response.try_into().expect("832 bytes");
+
+        let m = 9;
+        let next = initiator.agree(&channel, m, &response).expect("a response");
+        let info = [
+            &b"WattSeal suite 6\x12\x34"[..],
+            &meter.public().to_bytes()[..8],
+            &own.public().to_bytes()[..8],
+            &1u32.to_be_bytes(),
+            &9u32.to_be_bytes(),
+        ]
+        .concat();
+        let said = [&offer[..], &response].concat();
+        let of = |salt: &[u8; 32], secrets: &[u8]| derived(salt, secrets, &info, &said);
+        let (salt, nothing) = (keys.expose_epoch_key(), [0; 32]);
+        assert_eq!(of(salt, &[&point[..], &shared].concat()), *next);
+        let known = [
+            &point[..],
+            &shared,
+            &[&point[..], &nothing].concat(),
+            &[&nothing[..], &shared].concat(),
+            &[&point[..], &point[..]].concat(),
+            &[],
+        ];
+        for secrets in known {
+            assert_ne!(of(salt, secrets), *next, "{secrets:02x?}");
+        }
+        assert_ne!(of(&nothing, &[&point[..], &shared].concat()), *next, "without the key of before");
+        // A ciphertext that is for somebody else is no error, and gives another key.
+        let mut other = response;
+        other[64] ^= 1;
+        assert_ne!(*initiator.agree(&channel, m, &other).expect("implicit rejection"), *next);
+    }
 }

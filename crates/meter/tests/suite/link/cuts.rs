@@ -35,13 +35,14 @@ enum Seals {
     ByTurns,
 }
 
-const SEALS: [Seals; 7] = [
+const SEALS: [Seals; 8] = [
     Seals::With(Suite::None),
     Seals::With(Suite::Aes128Gcm),
     Seals::With(Suite::Aes256Gcm),
     Seals::With(Suite::Ecies),
     Seals::With(Suite::EciesEcdsa),
     Seals::With(Suite::AsconAead128),
+    Seals::With(Suite::Aes256GcmRekeyed),
     Seals::ByTurns,
 ];
 
@@ -80,9 +81,19 @@ impl Trial {
         Trial { world, seals }
     }
 
+    /// Whether the key is renewed.
+    fn renews(&self) -> bool {
+        matches!(self.seals, Seals::With(Suite::Aes256GcmRekeyed))
+    }
+
     /// A command that changes something, or asks.
     fn command(&mut self) -> Command {
+        let renews = self.renews();
         let chance = &mut self.world.chance;
+        // Where the meter does not seal so, it refuses.
+        if chance.u8(..8) < if renews { 4 } else { u8::from(matches!(self.seals, Seals::ByTurns)) } {
+            return Command::RenewKey;
+        }
         match chance.u8(..8) {
             0 => Command::ReadStatus { page: chance.u8(..2) },
             1 => Command::SetTime { time_s: chance.u32(1_000_000..) },
@@ -117,12 +128,19 @@ impl Trial {
 
     /// From a start to the next cut.
     fn life(&mut self) {
+        let renews = self.renews();
         let chance = &mut self.world.chance;
         let lost = *chance.choice(&[0.0, 0.2, 0.5, 1.0]).expect("some");
-        // Now and then so long that the journal runs over.
-        let most_s = if chance.u8(..16) == 0 { 45 } else { 3 };
+        // Now and then so long that the journal runs over; and so long that a renewal may come to its end.
+        let most_s = if chance.u8(..16) == 0 {
+            45
+        } else if renews {
+            8
+        } else {
+            3
+        };
         let for_ns = chance.u64(1..most_s * SECOND_NS);
-        let (writes, within) = (chance.u64(..250), chance.bool());
+        let (writes, within) = (chance.u64(..if renews { 500 } else { 250 }), chance.bool());
         (self.world.lost, self.world.doubled) = (lost, 0.2);
         if within {
             self.world.meter.eeprom_mut().cut_after(writes, Torn::Any);
@@ -148,8 +166,9 @@ impl Trial {
         loop {
             self.run(SECOND_NS / 10);
             let image = *self.world.meter.eeprom().image();
+            let renewed = !self.renews() || self.world.collector.busy().next().is_none();
             let invariants = self.world.invariants.as_mut().expect("it is watched");
-            if invariants.is_settled(&image) && self.world.collector.commands(METER).is_empty() {
+            if invariants.is_settled(&image) && self.world.collector.commands(METER).is_empty() && renewed {
                 invariants.settle(&image);
                 return;
             }
@@ -191,7 +210,9 @@ fn kept_seeds() {
 fn power_cuts_at_any_time_lose_nothing_that_was_kept() {
     let (seed, begun) = (testkit::random::seed(), Instant::now());
     for (first, seals) in (0..).map(|part| seed.wrapping_add(part << 32)).zip(SEALS) {
-        let curves = !matches!(seals, Seals::With(suite) if !suite.has_curve());
+        // A renewal takes one, too.
+        let curves =
+            !matches!(seals, Seals::With(suite) if !suite.has_curve() && suite != Suite::Aes256GcmRekeyed);
         let parts = SEALS.len() as u64;
         let cuts = (cuts(parts * if curves { 150 } else { 1000 }) / parts).max(1);
         let trials = cuts.div_ceil(TRIAL);
@@ -216,6 +237,8 @@ fn power_cuts_at_any_time_lose_nothing_that_was_kept() {
         });
         println!("{}, seeds from {first}: {cuts} cuts, {count:?}, {:.1?}", seals.name(), begun.elapsed());
         assert!(count.starts >= cuts && count.reports > cuts / 4 && count.answers > cuts / 20, "{count:?}");
+        let renews = matches!(seals, Seals::With(Suite::Aes256GcmRekeyed));
+        assert!(!renews || count.keys > cuts / 20, "{count:?}");
     }
 }
 

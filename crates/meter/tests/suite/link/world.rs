@@ -55,6 +55,8 @@ pub struct World {
     pub keys: Vec<MeterKeys>,
     /// The packets of renewals that the collector sent.
     pub renewals: Vec<Vec<u8>>,
+    /// All packets, of both sides, whether they arrived or not.
+    pub recorded: Vec<Vec<u8>>,
 }
 
 pub fn setup(suite: Suite, interval_s: u16) -> Setup {
@@ -124,6 +126,7 @@ impl World {
             commanded: Vec::new(),
             keys: Vec::new(),
             renewals: Vec::new(),
+            recorded: Vec::new(),
         };
         world.resume(Reply::Done);
         world
@@ -134,10 +137,10 @@ impl World {
         self.invariants = Some(Invariants::new(what, &self.provision, self.collector.identity()));
     }
 
-    /// Tells what looks on, where something does; with it what the meter's memory holds.
-    fn tell(&mut self, tell: impl FnOnce(&mut Invariants, &[u8; 1024])) {
+    /// Tells what looks on, where something does; with it the meter's memory.
+    fn tell(&mut self, tell: impl FnOnce(&mut Invariants, &Eeprom)) {
         if let Some(invariants) = &mut self.invariants {
-            tell(invariants, self.meter.eeprom().image());
+            tell(invariants, self.meter.eeprom());
         }
     }
 
@@ -162,7 +165,7 @@ impl World {
         let eeprom = std::mem::replace(&mut self.meter, fresh).cut_power(self.now_ns, torn);
         self.start(eeprom, off_ns, cause);
         if cause != Cause::Commanded {
-            self.tell(|invariants, image| invariants.cut(&before, image));
+            self.tell(|invariants, eeprom| invariants.cut(&before, eeprom.image()));
         }
     }
 
@@ -199,6 +202,7 @@ impl World {
     }
 
     fn transmit(&mut self, transmission: &Transmission) {
+        self.recorded.extend_from_slice(&transmission.packets);
         if !self.deaf {
             self.inject(&transmission.packets);
         }
@@ -220,7 +224,7 @@ impl World {
             }
             Heard::Duplicate(transmission) => self.transmit(&transmission),
             Heard::Answer(answered) => {
-                self.tell(|invariants, image| invariants.answered(&answered, image));
+                self.tell(|invariants, eeprom| invariants.answered(&answered, eeprom.image()));
                 self.answers.push(*answered);
             }
             Heard::NumberTooLow { last_m, .. } => self.too_low.push(last_m),
@@ -236,7 +240,8 @@ impl World {
 
     fn meter_sends(&mut self, packet: &[u8]) {
         self.sent.push(packet.to_vec());
-        self.tell(|invariants, image| invariants.sent(packet, image));
+        self.recorded.push(packet.to_vec());
+        self.tell(|invariants, eeprom| invariants.sent(packet, eeprom.image(), eeprom.keys()));
         // With GCM the number is in clear.
         if packet.len() == 41 {
             let key = [&packet[1..2], &packet[5..9]].concat();
@@ -253,29 +258,34 @@ impl World {
 
     /// The collector sends a command: the one that is under way.
     fn command_sent(&mut self, transmission: &Transmission) {
-        if let Some(&(_, Order::Command(command), Delivery::UnderWay { m, .. })) =
-            self.collector.commands(METER).first()
-        {
+        if let Some(&(_, order, Delivery::UnderWay { m, .. })) = self.collector.commands(METER).first() {
+            // The collector's own question, where it has to know which key the meter has.
+            let command = match order {
+                Order::Command(command) => command,
+                Order::LookAtTime => Command::ReadStatus { page: 0 },
+                Order::TimeNow => return,
+            };
             self.tell(|invariants, _| invariants.commanded(m, command));
             self.commanded.push(transmission.packets.clone());
         }
     }
 
-    /// What the collector has to send.
+    /// What the collector has to send. Then there is nothing more for now: else who waits for that would not come to rest.
     fn poll_collector(&mut self) {
         loop {
             let due = self.collector.due(self.now_ms(), &mut self.rng);
-            let mut saved = false;
+            if due.is_empty() {
+                let next_ms = self.collector.next_due_ms();
+                assert!(next_ms.is_none_or(|next_ms| next_ms > self.now_ms()), "due, and there is nothing");
+                return;
+            }
             for due in due {
                 match due {
-                    Due::Save(state) => {
-                        self.collector.saved(state.meter, state.revision);
-                        saved = true;
-                    }
+                    Due::Save(state) => self.collector.saved(state.meter, state.revision),
                     Due::SaveKeys(record) => {
                         self.collector.keys_saved(&record);
+                        self.tell(|invariants, _| invariants.keys_saved(&record.keys));
                         self.keys.push(record.keys.clone());
-                        saved = true;
                     }
                     Due::Send(transmission) => {
                         if is_renewal(&transmission.packets[0]) {
@@ -286,9 +296,6 @@ impl World {
                         self.transmit(&transmission);
                     }
                 }
-            }
-            if !saved {
-                return;
             }
         }
     }
