@@ -31,6 +31,9 @@ const CR_READY: [(u32, u32); 3] = [(0, 1), (16, 17), (24, 25)];
 /// STM32F4 and F7: PLLI2S; F7: PLLSAI; STM32L4+: PLLSAI1, PLLSAI2.
 const CR_READY_MORE: [(u32, u32); 2] = [(26, 27), (28, 29)];
 
+/// RCC_AHB1ENR: the backup SRAM's clock.
+const BKPSRAMEN: u32 = 1 << 18;
+
 /// RCC_BDCR: the reset of the backup domain, the clock of the RTC and its switch.
 const BDRST: u32 = 1 << 16;
 const RTCEN: u32 = 1 << 15;
@@ -230,6 +233,12 @@ impl Rcc {
             }),
             Interface::F0 | Interface::F4 | Interface::F7 => None,
         }
+    }
+
+    /// The backup SRAM's clock, in Hz; 0 where RCC_AHB1ENR.BKPSRAMEN is clear or there is none (RM0090, 7.3.10).
+    pub fn backup_sram_hz(&self, crystal_hz: u64) -> u64 {
+        let has = matches!(self.interface, Interface::F4 | Interface::F7);
+        if has && self.words[word(0x30)] & BKPSRAMEN != 0 { self.hclk_hz(crystal_hz) } else { 0 }
     }
 
     /// The clock that SW chooses, SYSCLK.
