@@ -179,6 +179,9 @@ impl FlashRegisters {
         let offset = (address - self.clock_base()) & !3;
         let before = self.rcc.on_internal_oscillator();
         self.rcc.write(offset, merge(self.rcc.read(offset)));
+        if self.rcc.has_timer_prescaler() {
+            return Err(self.fault("RCC", address, pc, "DCKCFGR.TIMPRE is not modelled".into()));
+        }
         if self.part.follows_clock() || before && !self.rcc.on_internal_oscillator() {
             self.check("RCC", address, pc)?;
         }

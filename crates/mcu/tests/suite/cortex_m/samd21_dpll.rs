@@ -173,6 +173,20 @@ fn what_is_locked_outlives_other_resets() {
     assert_eq!(bench.read(GENCTRL), GENEN | OSC8M_SOURCE);
 }
 
+/// Table 15-7: the last module is 0x24. Start-up code that switches off all that CLKCTRL.ID can name does no harm.
+#[test]
+fn reserved_modules_can_be_switched_off_alone() {
+    let mut bench = bench();
+    for id in 3..0x40 {
+        bench.write_part(CLKCTRL, 2, 7 << 8 | id);
+        assert_eq!(bench.read(GCLK) >> 16, 7 << 8 | id);
+    }
+    says(bench.bus.write(CLKCTRL, 2, CLKEN | 0x25, bench.now, 0, None), "no such module");
+    bench.write_part(CLKCTRL, 1, 0x25);
+    says(bench.bus.write(CLKCTRL + 1, 1, CLKEN >> 8, bench.now, 0, None), "no such module");
+    bench.write_part(CLKCTRL, 2, CLKEN | 0x24);
+}
+
 /// A program that goes from 1 MHz to 48 MHz by it, as an operating system for the part does.
 #[test]
 fn a_program_runs_on_it() {

@@ -7,7 +7,7 @@
 use crate::clock::rescaled;
 
 /// DPLLCTRLA.
-pub(super) const ENABLE: u32 = 1 << 1;
+const ENABLE: u32 = 1 << 1;
 const ONDEMAND: u32 = 1 << 7;
 /// DPLLRATIO: LDR, LDRFRAC.
 const LDR: u32 = 0xfff;
@@ -22,13 +22,14 @@ const ENABLED: u32 = 1 << 2;
 /// Section 37.13.7: reference and output, in Hz.
 const REFERENCE_HZ: std::ops::RangeInclusive<u64> = 32_000..=2_000_000;
 const OUTPUT_HZ: std::ops::RangeInclusive<u64> = 48_000_000..=96_000_000;
-/// Section 37.13.7: the typical lock time at 2 MHz, and how much longer it is at 32 kHz, both with the periods they are for.
-const LOCK_FAST: Span = Span { period_ps: 500_000, lock_ps: 25_000_000 };
-const LOCK_SLOW: Span = Span { period_ps: 31_250_000, lock_ps: 1_300_000_000 };
+/// Section 37.13.7: the typical lock times, from 2 MHz and from 32 kHz.
+const LOCK_FAST: LockTime = LockTime { period_ps: 500_000, lock_ps: 25_000_000 };
+const LOCK_SLOW: LockTime = LockTime { period_ps: 31_250_000, lock_ps: 1_300_000_000 };
 const SECOND_PS: u64 = 1_000_000_000_000;
 
-/// A row of the table of lock times, in ps.
-struct Span {
+/// A row of the table of lock times.
+struct LockTime {
+    /// Of the reference.
     period_ps: u64,
     lock_ps: u64,
 }

@@ -6,8 +6,9 @@ use super::oscillators::{FDPLL, Oscillators};
 use crate::peripherals::register::{merged_word, part_of_word};
 
 const GENERATORS: usize = 9;
-/// Modules, by GCLK_CLKCTRL.ID; the last is TC6 and TC7 (table 15-7).
-const MODULES: usize = 0x25;
+/// Modules, by GCLK_CLKCTRL.ID; the last is TC6 and TC7 (table 15-7), and the others are reserved: programs switch them all off.
+const MODULES: usize = 0x40;
+const LAST_MODULE: usize = 0x24;
 
 /// GENCTRL: source, on, what DIV means.
 const SRC_SHIFT: u32 = 8;
@@ -157,6 +158,17 @@ impl Generators {
         part_of_word(word, offset, size)
     }
 
+    /// What a module is given, unless it is write-locked.
+    fn set_module(&mut self, id: usize, value: u32) -> Result<(), String> {
+        if id > LAST_MODULE && value & CLKEN != 0 {
+            return Err(format!("CLKCTRL.ID {id:#x}: no such module"));
+        }
+        if self.modules[id] & WRTLOCK == 0 {
+            self.modules[id] = value & CLKCTRL_MASK;
+        }
+        Ok(())
+    }
+
     /// A write; a sentence where it cannot be.
     pub fn write(&mut self, offset: u32, size: u8, value: u32) -> Result<(), String> {
         match offset {
@@ -168,16 +180,12 @@ impl Generators {
             }
             CLKCTRL => {
                 let id = (value & 0x3f) as usize;
-                if id >= MODULES {
-                    return Err(format!("CLKCTRL.ID {id:#x}: no such module"));
-                }
                 self.chosen[0] = id;
-                if size >= 2 && self.modules[id] & WRTLOCK == 0 {
-                    self.modules[id] = value & CLKCTRL_MASK;
+                if size >= 2 {
+                    self.set_module(id, value)?;
                 }
             }
-            0x3 if self.modules[self.chosen[0]] & WRTLOCK != 0 => {}
-            0x3 => self.modules[self.chosen[0]] = self.modules[self.chosen[0]] & 0xff | value << 8 & 0xcf00,
+            0x3 => self.set_module(self.chosen[0], value << 8 | self.chosen[0] as u32)?,
             GENCTRL..SIZE => {
                 let which = if offset < GENDIV { 1 } else { 2 };
                 let locked =
