@@ -275,6 +275,11 @@ pub trait Peripheral: Send {
         let _ = (bytes, context);
     }
 
+    /// The clocks of [`Events::generic_clocks_hz`] as a reset leaves them, where it sets them.
+    fn module_clocks(&self) -> Option<Vec<u64>> {
+        None
+    }
+
     /// `context.events` has other clocks, or holds other blocks in reset or pins, than it had: see [`Events::set_controls`] and
     /// [`Events::release_pins`].
     fn controls_changed(&mut self, context: &mut Context<'_, '_>) {

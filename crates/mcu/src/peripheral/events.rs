@@ -39,7 +39,7 @@ pub struct Events {
     /// What the flash controller has set; for cores that ask their bus and not a memory system of their own.
     pub flash: FlashSettings,
     /// The frequencies of the modules' clocks, in Hz, by number (SAM D21: GCLK_CLKCTRL.ID; RP2040: clock generators; STM32: I2C1 to
-    /// I2C4, 0 for the bus's clock); none where the part has no such clocks.
+    /// I2C4, 0 for the bus's clock, converters, backup SRAM); none where the part has no such clocks.
     pub generic_clocks_hz: Vec<u64>,
     /// What peripherals do with memory before the next instruction, in this order.
     pub(super) dma: Vec<Dma>,
@@ -49,6 +49,8 @@ pub struct Events {
     pub held: u32,
     /// An oscillator's fault flag is set (MSP430F5xx: UCSCTL7), which keeps OFIFG set.
     pub(super) oscillator_fault: bool,
+    /// What is powered by VBAT can be written (STM32: PWR_CR.DBP).
+    pub backup_writable: bool,
     /// What a protection unit keeps from being written (MSP430FR5xx: MPU).
     pub protected: Vec<ProtectedMemory>,
     /// The segment of which a write was left out, until the unit is told.

@@ -457,8 +457,13 @@ const MODELS: &[Model] = &[
     },
     Model {
         name: "samd21-timer",
-        settings: &["clock"],
+        settings: &["clock", "paired"],
         new: |part, spec| Ok(Box::new(microchip::samd21::timer::Timer::new(part, spec)?)),
+    },
+    Model {
+        name: "samd21-watchdog",
+        settings: &["clock"],
+        new: |part, spec| Ok(Box::new(microchip::samd21::watchdog::Watchdog::new(part, spec)?)),
     },
     Model {
         name: "stm32-adc",
@@ -479,6 +484,11 @@ const MODELS: &[Model] = &[
         name: "stm32l4-adc",
         settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv"],
         new: |part, spec| Ok(Box::new(st::adc::v2::Adc::l4(part, spec)?)),
+    },
+    Model {
+        name: "stm32-backup-sram",
+        settings: &[],
+        new: |_, spec| Ok(Box::new(st::backup_sram::BackupSram::new(spec))),
     },
     Model { name: "stm32-crc", settings: &["layout"], new: |_, spec| Ok(Box::new(st::crc::Crc::new(spec)?)) },
     Model {

@@ -179,6 +179,9 @@ impl FlashRegisters {
         let offset = (address - self.clock_base()) & !3;
         let before = self.rcc.on_internal_oscillator();
         self.rcc.write(offset, merge(self.rcc.read(offset)));
+        if self.rcc.has_timer_prescaler() {
+            return Err(self.fault("RCC", address, pc, "DCKCFGR.TIMPRE is not modelled".into()));
+        }
         if self.part.follows_clock() || before && !self.rcc.on_internal_oscillator() {
             self.check("RCC", address, pc)?;
         }
@@ -201,14 +204,11 @@ impl FlashRegisters {
         (self.rcc.hclk_hz(crystal_hz), self.rcc.clock48_hz(crystal_hz))
     }
 
-    /// See [`Rcc::i2c_clocks`].
-    pub fn i2c_clocks(&self) -> [u64; 4] {
-        self.rcc.i2c_clocks(self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0))
-    }
-
-    /// See [`Rcc::converter_hz`].
-    pub fn converter_hz(&self) -> Option<u64> {
-        self.rcc.converter_hz(self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0))
+    /// The modules' clocks: [`Rcc::i2c_clocks`], [`Rcc::converter_hz`], [`Rcc::backup_sram_hz`].
+    pub fn module_clocks(&self) -> Vec<u64> {
+        let crystal_hz = self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0);
+        let others = [self.rcc.converter_hz(crystal_hz).unwrap_or(0), self.rcc.backup_sram_hz(crystal_hz)];
+        self.rcc.i2c_clocks(crystal_hz).into_iter().chain(others).collect()
     }
 
     /// See [`Rcc::rtc_clock`]; the LSI is the one that the watchdog counts.

@@ -31,6 +31,13 @@ const CR_READY: [(u32, u32); 3] = [(0, 1), (16, 17), (24, 25)];
 /// STM32F4 and F7: PLLI2S; F7: PLLSAI; STM32L4+: PLLSAI1, PLLSAI2.
 const CR_READY_MORE: [(u32, u32); 2] = [(26, 27), (28, 29)];
 
+/// RCC_AHB1ENR: the backup SRAM's clock.
+const BKPSRAMEN: u32 = 1 << 18;
+
+/// RCC_DCKCFGR, of the STM32F401 and F411, and its TIMPRE: another clock for the timers (RM0383, RM0368, section 6.3.23).
+const DCKCFGR: u32 = 0x8c;
+const TIMPRE: u32 = 1 << 24;
+
 /// RCC_BDCR: the reset of the backup domain, the clock of the RTC and its switch.
 const BDRST: u32 = 1 << 16;
 const RTCEN: u32 = 1 << 15;
@@ -87,7 +94,8 @@ impl Rcc {
         match self.interface {
             Interface::F0 => 0x38,
             Interface::F1 => 0x30,
-            Interface::F4 => 0x8c,
+            Interface::F4 if !self.tightly_coupled => DCKCFGR + 4,
+            Interface::F4 => DCKCFGR,
             Interface::F7 => 0x94,
             Interface::L4 => 0xa0,
         }
@@ -230,6 +238,17 @@ impl Rcc {
             }),
             Interface::F0 | Interface::F4 | Interface::F7 => None,
         }
+    }
+
+    /// STM32F4: the timers are given a clock that is not modelled.
+    pub fn has_timer_prescaler(&self) -> bool {
+        self.interface == Interface::F4 && self.words[word(DCKCFGR)] & TIMPRE != 0
+    }
+
+    /// The backup SRAM's clock, in Hz; 0 where RCC_AHB1ENR.BKPSRAMEN is clear or there is none (RM0090, 7.3.10).
+    pub fn backup_sram_hz(&self, crystal_hz: u64) -> u64 {
+        let has = matches!(self.interface, Interface::F4 | Interface::F7);
+        if has && self.words[word(0x30)] & BKPSRAMEN != 0 { self.hclk_hz(crystal_hz) } else { 0 }
     }
 
     /// The clock that SW chooses, SYSCLK.

@@ -63,6 +63,9 @@ impl PeripheralBus {
         for device in &mut self.devices {
             device.0.reset_by(cause, now);
         }
+        if let Some(clocks_hz) = self.devices.iter().find_map(|device| device.0.module_clocks()) {
+            self.events.set_controls(self.events.held, clocks_hz);
+        }
         if cause == ResetCause::PowerOn {
             // Time begins anew.
             let clock_hz = self.board.clock_hz();

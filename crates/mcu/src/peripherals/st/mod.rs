@@ -1,6 +1,7 @@
 //! The STM32 parts of STMicroelectronics.
 
 pub mod adc;
+pub mod backup_sram;
 mod bus;
 pub mod crc;
 pub mod dac;
@@ -22,3 +23,10 @@ mod syscfg;
 pub mod timer;
 pub mod usart;
 pub mod wwdg;
+
+// Where [`crate::Events::generic_clocks_hz`] has what RCC makes, after the clocks of I2C1 to I2C4.
+
+/// The converters' clock.
+const CONVERTER_CLOCK: usize = 4;
+/// HCLK where RCC_AHB1ENR.BKPSRAMEN is set (STM32F4, F7).
+const BACKUP_SRAM_CLOCK: usize = 5;

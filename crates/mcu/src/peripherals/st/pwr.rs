@@ -9,6 +9,8 @@ use std::ops::Range;
 
 /// STM32F4: CSR.VOSRDY and STM32F7: CSR1.VOSRDY.
 const VOSRDY: u32 = 1 << 14;
+/// CR.DBP, CR1.DBP.
+const DBP: u32 = 1 << 8;
 /// STM32F7: CR1.ODEN and CSR1.ODRDY, CR1.ODSWEN and CSR1.ODSWRDY lie at the same places.
 const ODEN_ODSWEN: u32 = 3 << 16;
 /// CSR.BRR follows CSR.BRE.
@@ -77,7 +79,10 @@ impl Peripheral for Pwr {
         let offset = address - self.base;
         match offset & !3 {
             // CWUF and CSBF (bits 2 and 3) clear flags that never rise, and read as zero.
-            0 => self.control = merged_word(self.control, offset, size, value) & !0xc,
+            0 => {
+                self.control = merged_word(self.control, offset, size, value) & !0xc;
+                context.events.backup_writable = self.control & DBP != 0;
+            }
             4 => self.status = merged_word(self.status, offset, size, value) & !(VOSRDY | ODEN_ODSWEN | BRR),
             _ => return Err(self.fault(address, context)),
         }

@@ -15,14 +15,14 @@ const TCC0: u32 = 0x4200_2000;
 const TC3: u32 = 0x4200_2c00;
 
 /// A machine's peripherals at 48 MHz.
-fn bench() -> Bench {
+pub fn bench() -> Bench {
     let mut bench = Bench::new("samd21");
     bench.bus.board = Board::new(48_000_000);
     bench.bus.board.supply_v = 3.3;
     bench
 }
 
-fn says(result: Result<(), Fault>, words: &str) {
+pub fn says(result: Result<(), Fault>, words: &str) {
     let fault = format!("{:?}", result.expect_err("a fault"));
     assert!(fault.contains(words), "{fault}");
 }
@@ -200,6 +200,38 @@ fn a_timer_of_eight_bits_counts_once() {
     bench.write_part(TC3 + 5, 1, 1 << 6);
     bench.now += 20;
     assert_eq!(bench.read(TC3 + 0x10), 20);
+}
+
+/// Section 30.6.2.4: an even one counts with 32 bits, with the next as its slave; COUNT and CC0 and CC1 are words.
+#[test]
+fn a_timer_of_32_bits_has_a_slave() {
+    const TC4: u32 = 0x4200_3000;
+    let mut bench = bench();
+    at_48_mhz(&mut bench);
+    bench.write_part(GCLK + 2, 2, 1 << 14 | 0x1b);
+    bench.write_part(GCLK + 2, 2, 1 << 14 | 0x1c);
+    says(bench.bus.write(TC3, 2, 2 << 2 | 1 << 1, bench.now, 0, None), "it has no slave");
+    says(bench.bus.write(TC4, 2, 3 << 2 | 1 << 1, bench.now, 0, None), "reserved");
+    bench.write_part(TC4, 2, 2 << 2 | 1 << 1);
+    let began = bench.now;
+    bench.now = began + 0x1234_5678;
+    assert_eq!(bench.read(TC4 + 0x10), 0x1234_5678);
+    bench.write(TC4 + 0x18, 0x1234_5700);
+    bench.write(TC4 + 0x1c, 0x1234_5600);
+    assert_eq!((bench.read(TC4 + 0x18), bench.read(TC4 + 0x1c)), (0x1234_5700, 0x1234_5600));
+    bench.write_part(TC4 + 0xe, 1, 0x31);
+    bench.write_part(TC4 + 0xd, 1, 1 << 4);
+    assert_eq!(bench.bus.due, began + 0x1234_5701);
+    bench.advance(began + 0x1234_5701);
+    assert_eq!((bench.bus.requests, bench.read(TC4 + 0xc) >> 16 & 0x31), (1 << 19, 0x10));
+    // It overflows, and comes to CC1.
+    bench.write_part(TC4 + 0xc, 1, 1 << 4);
+    bench.now = began + 0xffff_ffff;
+    assert_eq!((bench.read(TC4 + 0x10), bench.read(TC4 + 0xc) >> 16 & 0x31), (u32::MAX, 0x10));
+    bench.now = began + 0x1_0000_0000;
+    assert_eq!((bench.read(TC4 + 0x10), bench.read(TC4 + 0xc) >> 16 & 0x31), (0, 0x11));
+    bench.now = began + 0x1_1234_5601;
+    assert_eq!(bench.read(TC4 + 0xc) >> 16 & 0x31, 0x31);
 }
 
 /// As the Arduino core's `analogRead` does it: GCLK_ADC of generator 0 by 512, half the supply as the reference and half the gain, 10 bits.

@@ -1,7 +1,7 @@
 //! A machine with a program that goes through a list of steps: for peripherals that do something to the machine around them.
 
 use super::stm32_peripherals::Seen;
-use mcu::{Mcu, Part, Until, new_machine};
+use mcu::{Mcu, MemoryKind, Part, Until, new_clocked_machine, new_machine};
 use std::path::Path;
 
 /// Where steps may keep words.
@@ -40,12 +40,28 @@ const PROGRAM: [u16; 18] = [
     0xe7fe, // end:   b end
 ];
 
-/// A machine that is about to go through these steps.
+/// A machine that is about to go through these steps, at the clock of its target file.
 pub fn machine(target: &str, steps: &[Step]) -> Box<dyn Mcu> {
+    let part = part(target);
+    let machine = new_machine(&part, part.default_clock_hz).expect("a machine");
+    loaded(machine, &part, steps)
+}
+
+/// The same at the clock that the steps set.
+pub fn clocked_machine(target: &str, steps: &[Step]) -> Box<dyn Mcu> {
+    let part = part(target);
+    loaded(new_clocked_machine(&part, None).expect("a machine"), &part, steps)
+}
+
+fn part(target: &str) -> Part {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../targets/{target}.toml"));
-    let part = Part::from_toml(&std::fs::read_to_string(file).expect("a text")).expect("a part");
-    let table = 0x0800_0008 + 2 * PROGRAM.len() as u32 + 4;
-    let mut words = vec![0x2000_1000, 0x0800_0009];
+    Part::from_toml(&std::fs::read_to_string(file).expect("a text")).expect("a part")
+}
+
+fn loaded(mut machine: Box<dyn Mcu>, part: &Part, steps: &[Step]) -> Box<dyn Mcu> {
+    let flash = part.memories.iter().find(|memory| memory.kind == MemoryKind::Flash).expect("a flash").start;
+    let table = flash + 8 + 2 * PROGRAM.len() as u32 + 4;
+    let mut words = vec![0x2000_1000, flash + 9];
     words.extend(PROGRAM.chunks(2).map(|pair| u32::from(pair[0]) | u32::from(pair[1]) << 16));
     words.push(table);
     for step in steps {
@@ -58,8 +74,7 @@ pub fn machine(target: &str, steps: &[Step]) -> Box<dyn Mcu> {
     }
     words.extend([0; 3]);
     let bytes: Vec<u8> = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
-    let mut machine = new_machine(&part, part.default_clock_hz).expect("a machine");
-    assert!(machine.poke(0x0800_0000, &bytes));
+    assert!(machine.poke(flash, &bytes));
     machine.reset();
     machine
 }

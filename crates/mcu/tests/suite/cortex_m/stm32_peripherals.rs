@@ -86,6 +86,21 @@ fn outputs_are_seen_and_inputs_follow_their_pulls() {
     assert_eq!(bench.read(GPIOD + 0x10), 1 << 13 | 1, "pin 0 is pulled up");
 }
 
+/// Drivers for several families write zero where the STM32L47x has ASCR; on a part without it that does nothing. RM0410, table 1: the
+/// STM32F767 has ports up to K.
+#[test]
+fn ports_take_the_reset_value_of_a_register_that_they_lack() {
+    let mut bench = Bench::new("stm32l4r5");
+    bench.write(0x4800_002c, 0);
+    assert!(bench.try_write(0x4800_002c, 1).is_err());
+    let mut bench = Bench::new("stm32f767");
+    for (port, name) in [(0x4002_2400, "GPIOJ"), (0x4002_2800, "GPIOK")] {
+        bench.write(port, 1);
+        bench.write(port + 0x18, 1);
+        assert_eq!(bench.seen.pins.last(), Some(&(name.to_string(), 0, true, bench.now)));
+    }
+}
+
 /// RM0041 section 7.2: CRL and CRH with four bits a pin, BRR.
 #[test]
 fn the_stm32f1_has_other_registers() {

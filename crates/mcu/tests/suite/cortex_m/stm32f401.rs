@@ -23,6 +23,27 @@ fn it_says_who_it_is_and_has_no_spi5() {
     assert!(matches!(bench.try_write(SPI5 + 4, 1 << 7), Err(Fault::Unmapped { .. })));
 }
 
+/// RM0368 and RM0383: RCC_DCKCFGR, which the STM32F407 does not have. Start-up code that leaves the timers' clock as it is writes it.
+#[test]
+fn the_timers_clock_can_be_left_as_it_is() {
+    const DCKCFGR: u32 = RCC + 0x8c;
+    for target in ["stm32f401", "stm32f411"] {
+        let kept = [Step::Write(DCKCFGR, 1), Step::Copy(KEPT, DCKCFGR)];
+        let mut machine = machine(target, &kept);
+        steps::run(&mut *machine, 500);
+        assert_eq!(word(&*machine, KEPT), 1);
+        let fault = faults(target, DCKCFGR, 1 << 24);
+        assert!(fault.contains("TIMPRE"), "{fault}");
+    }
+    assert!(faults("stm32f407", DCKCFGR, 0).contains("nothing is modelled"));
+}
+
+/// What a write ends with.
+fn faults(target: &str, address: u32, value: u32) -> String {
+    let mut machine = machine(target, &[Step::Write(address, value)]);
+    machine.run(&Until { cycles: Some(500), ..Until::default() }).expect_err("a fault").to_string()
+}
+
 /// STM32_open_pin_data: SPI4_NSS is at PE4 and PE11 alone; at the STM32F411 at PB12, too.
 #[test]
 fn spi4_is_selected_at_port_e_alone() {

@@ -109,7 +109,7 @@ impl Timing for M0 {
     }
 
     fn module_clocks(&self) -> Vec<u64> {
-        self.registers.i2c_clocks().to_vec()
+        self.registers.module_clocks()
     }
 
     fn set_reset_cause(&mut self, cause: ResetCause) {

@@ -479,11 +479,7 @@ impl Timing for M3 {
     }
 
     fn module_clocks(&self) -> Vec<u64> {
-        // Those of I2C1 to I2C4, and the STM32F1's converter's.
-        let clocks = |registers: &FlashRegisters| {
-            registers.i2c_clocks().into_iter().chain(registers.converter_hz()).collect()
-        };
-        self.registers.as_ref().map_or(Vec::new(), clocks)
+        self.registers.as_ref().map_or(Vec::new(), FlashRegisters::module_clocks)
     }
 
     fn set_reset_cause(&mut self, cause: ResetCause) {

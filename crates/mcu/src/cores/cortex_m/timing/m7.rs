@@ -388,7 +388,7 @@ impl Timing for M7 {
     }
 
     fn module_clocks(&self) -> Vec<u64> {
-        self.registers.i2c_clocks().to_vec()
+        self.registers.module_clocks()
     }
 
     fn set_reset_cause(&mut self, cause: ResetCause) {

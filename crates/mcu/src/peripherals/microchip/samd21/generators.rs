@@ -2,12 +2,13 @@
 //!
 //! What is written holds at once: STATUS.SYNCBUSY is never set.
 
-use super::oscillators::Oscillators;
+use super::oscillators::{FDPLL, Oscillators};
 use crate::peripherals::register::{merged_word, part_of_word};
 
 const GENERATORS: usize = 9;
-/// Modules, by GCLK_CLKCTRL.ID; the last is TC6 and TC7 (table 15-7).
-const MODULES: usize = 0x25;
+/// Modules, by GCLK_CLKCTRL.ID; the last is TC6 and TC7 (table 15-7), and the others are reserved: programs switch them all off.
+const MODULES: usize = 0x40;
+const LAST_MODULE: usize = 0x24;
 
 /// GENCTRL: source, on, what DIV means.
 const SRC_SHIFT: u32 = 8;
@@ -36,6 +37,9 @@ pub(super) const SIZE: u32 = 0xc;
 
 /// GCLK_CLKCTRL.ID of the reference of DFLL48M.
 pub(super) const DFLL_ID: usize = 0;
+/// The reference of FDPLL96M and the clock that counts its lock time.
+pub(super) const FDPLL_ID: usize = 1;
+pub(super) const FDPLL_32K_ID: usize = 2;
 
 /// The registers.
 #[derive(Clone)]
@@ -61,6 +65,28 @@ impl Generators {
         generators
     }
 
+    /// After CTRL.SWRST, or another reset than one of the power: what is write-locked stays (section 15.6.3.4).
+    pub fn reset(&mut self) {
+        let mut after = Generators::new();
+        for (kept, module) in after.modules.iter_mut().zip(&self.modules) {
+            if module & WRTLOCK != 0 {
+                *kept = *module;
+            }
+        }
+        for generator in (0..GENERATORS).filter(|generator| self.is_locked(*generator)) {
+            after.control[generator] = self.control[generator];
+            after.division[generator] = self.division[generator];
+        }
+        *self = after;
+    }
+
+    /// Whether a module that is write-locked has this generator; the core's cannot be locked.
+    fn is_locked(&self, generator: usize) -> bool {
+        let locked = self.modules.iter().filter(|module| **module & WRTLOCK != 0);
+        generator != 0
+            && locked.map(|module| module >> GEN_SHIFT & 15).any(|given| given as usize == generator)
+    }
+
     /// The frequency of a generator; 0 where it stands still.
     pub fn generator_hz(&self, index: usize, oscillators: &Oscillators) -> u64 {
         let (Some(control), Some(division)) = (self.control.get(index), self.division.get(index)) else {
@@ -84,6 +110,23 @@ impl Generators {
         if control & DIVSEL != 0 { source_hz >> (division + 1).min(63) } else { source_hz / division.max(1) }
     }
 
+    /// What a generator that is on is given (GENCTRL.SRC), through generator 1, too.
+    pub fn source(&self, index: usize) -> Option<u32> {
+        let control = *self.control.get(index)?;
+        match control >> SRC_SHIFT & 31 {
+            _ if control & GENEN == 0 => None,
+            2 if index != 1 => self.source(1),
+            source => Some(source),
+        }
+    }
+
+    /// Whether the core or a module has a clock that is made of this source.
+    pub fn wants(&self, source: u32) -> bool {
+        let modules = self.modules.iter().filter(|module| **module & CLKEN != 0);
+        let mut generators = modules.map(|module| (module >> GEN_SHIFT & 15) as usize).chain([0]);
+        generators.any(|generator| self.source(generator) == Some(source))
+    }
+
     /// The frequency of a module's generic clock.
     pub fn module_hz(&self, id: usize, oscillators: &Oscillators) -> u64 {
         let control = self.modules[id];
@@ -91,13 +134,14 @@ impl Generators {
             return 0;
         }
         let generator = (control >> GEN_SHIFT & 15) as usize;
-        // The reference of DFLL48M cannot be made of DFLL48M.
+        // The reference of DFLL48M cannot be made of DFLL48M, nor that of FDPLL96M of FDPLL96M.
         let source = self.control.get(generator).map_or(0, |control| control >> SRC_SHIFT & 31);
-        if id == DFLL_ID && (source == 7 || source == 2) {
-            0
-        } else {
-            self.generator_hz(generator, oscillators)
-        }
+        let circular = match id {
+            DFLL_ID => source == 7 || source == 2,
+            FDPLL_ID => self.source(generator) == Some(FDPLL),
+            _ => false,
+        };
+        if circular { 0 } else { self.generator_hz(generator, oscillators) }
     }
 
     /// The frequencies of all modules' generic clocks.
@@ -114,28 +158,38 @@ impl Generators {
         part_of_word(word, offset, size)
     }
 
+    /// What a module is given, unless it is write-locked.
+    fn set_module(&mut self, id: usize, value: u32) -> Result<(), String> {
+        if id > LAST_MODULE && value & CLKEN != 0 {
+            return Err(format!("CLKCTRL.ID {id:#x}: no such module"));
+        }
+        if self.modules[id] & WRTLOCK == 0 {
+            self.modules[id] = value & CLKCTRL_MASK;
+        }
+        Ok(())
+    }
+
     /// A write; a sentence where it cannot be.
     pub fn write(&mut self, offset: u32, size: u8, value: u32) -> Result<(), String> {
         match offset {
             CTRL if size < 4 => {
                 // CTRL.SWRST.
                 if value & 1 != 0 {
-                    *self = Generators::new();
+                    self.reset();
                 }
             }
             CLKCTRL => {
                 let id = (value & 0x3f) as usize;
-                if id >= MODULES {
-                    return Err(format!("CLKCTRL.ID {id:#x}: no such module"));
-                }
                 self.chosen[0] = id;
-                if size >= 2 && self.modules[id] & WRTLOCK == 0 {
-                    self.modules[id] = value & CLKCTRL_MASK;
+                if size >= 2 {
+                    self.set_module(id, value)?;
                 }
             }
-            0x3 => self.modules[self.chosen[0]] = self.modules[self.chosen[0]] & 0xff | value << 8 & 0xcf00,
+            0x3 => self.set_module(self.chosen[0], value << 8 | self.chosen[0] as u32)?,
             GENCTRL..SIZE => {
                 let which = if offset < GENDIV { 1 } else { 2 };
+                let locked =
+                    std::array::from_fn::<bool, GENERATORS, _>(|generator| self.is_locked(generator));
                 let (registers, mask) = if which == 1 {
                     (&mut self.control, GENCTRL_MASK)
                 } else {
@@ -149,7 +203,7 @@ impl Generators {
                     self.chosen[which] = id;
                 }
                 // A write of the byte with the ID alone chooses what is read.
-                if size >= 2 || offset & 3 != 0 {
+                if (size >= 2 || offset & 3 != 0) && !locked[self.chosen[which]] {
                     let register = &mut registers[self.chosen[which]];
                     *register = merged_word(*register, offset, size, value) & mask;
                 }

@@ -1,6 +1,7 @@
 //! The SAM D21 of Microchip (Atmel): DS40001882F. Masks of registers are those of its device header, version 1.4.
 
 pub mod adc;
+mod dpll;
 pub mod generators;
 pub mod oscillators;
 mod outputs;
@@ -9,3 +10,4 @@ pub mod sercom;
 pub mod system;
 pub mod tcc;
 pub mod timer;
+pub mod watchdog;

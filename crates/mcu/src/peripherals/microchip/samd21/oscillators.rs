@@ -1,8 +1,9 @@
-//! The system controller (SYSCTRL): oscillators, DFLL48M and the brown-out detector's register. DS40001882F section 17.8.
+//! The system controller (SYSCTRL): oscillators, DFLL48M, FDPLL96M and the brown-out detector's register. DS40001882F section 17.8.
 //!
 //! XOSC32K is ready after the start-up time that the program sets (table 17-9). The other oscillators are ready and DFLL48M has
 //! locked at once. In open loop DFLL48M is taken to run at 48 MHz, as with the values that the factory has found for it.
 
+use super::dpll::{self, Dpll};
 use crate::clock::rescaled;
 use crate::peripherals::register::{merged_word, part_of_word};
 
@@ -23,6 +24,7 @@ const PCLKSR: usize = word(0x0c);
 const XOSC: usize = word(0x10);
 const XOSC32K: usize = word(0x14);
 const OSC32K: usize = word(0x18);
+const OSCULP32K: usize = word(0x1c);
 const OSC8M: usize = word(0x20);
 const DFLLCTRL: usize = word(0x24);
 const DFLLVAL: usize = word(0x28);
@@ -30,15 +32,18 @@ const DFLLMUL: usize = word(0x2c);
 const DFLLSYNC: usize = word(0x30);
 const BOD33: usize = word(0x34);
 const DPLLCTRLA: usize = word(0x44);
+const DPLLRATIO: usize = word(0x48);
+const DPLLCTRLB: usize = word(0x4c);
+const DPLLSTATUS: usize = word(0x50);
 const WORDS: usize = word(0x54);
 /// Bytes of the registers.
 pub(super) const SIZE: u32 = 4 * WORDS as u32;
 
 /// Masks of what can be written, and values after a reset.
-const LAYOUT: [(usize, u32, u32); 11] = [
+const LAYOUT: [(usize, u32, u32); 14] = [
     (XOSC32K, 0x17fe, 0x0080),
     (OSC32K, 0x007f_17ce, 0x003f_0080),
-    (word(0x1c), 0x9f, 0x1f),
+    (OSCULP32K, 0x9f, 0x1f),
     (OSC8M, 0xcfff_03c2, 0x8707_0382),
     (DFLLCTRL, 0x0ffe, 0x0080),
     (DFLLVAL, 0xffff, 0),
@@ -47,7 +52,13 @@ const LAYOUT: [(usize, u32, u32); 11] = [
     (BOD33, 0x003f_f35e, 0),
     (word(0x3c), 0x07ff_0006, 0),
     (word(0x40), 0x07ff_0006, 0),
+    (DPLLCTRLA, 0xc2, 0x80),
+    (DPLLRATIO, 0x000f_0fff, 0),
+    (DPLLCTRLB, 0x07ff_173f, 0),
 ];
+
+/// GENCTRL.SRC: FDPLL96M.
+pub(super) const FDPLL: u32 = 8;
 
 /// XOSC, XOSC32K, OSC32K, OSC8M, DFLLCTRL: on.
 const ENABLE: u32 = 1 << 1;
@@ -63,6 +74,12 @@ const DFLLRDY: u32 = 1 << 4;
 const DFLLLCKF: u32 = 1 << 6;
 const DFLLLCKC: u32 = 1 << 7;
 const BOD33RDY: u32 = 1 << 9;
+const DPLLLCKR: u32 = 1 << 15;
+
+/// DPLLCTRLB.REFCLK: XOSC32K, XOSC, GCLK_DPLL.
+const REFCLK_SHIFT: u32 = 4;
+const REFCLK_XOSC32K: u32 = 0;
+const REFCLK_GCLK: u32 = 2;
 
 /// Table 17-9: cycles of OSCULP32K by XOSC32K.STARTUP; three of XOSC32K follow.
 const STARTUP: [u64; 8] = [1, 32, 2048, 4096, 16384, 32768, 65536, 131_072];
@@ -75,6 +92,7 @@ pub(super) struct Oscillators {
     clock_hz: u64,
     /// The cycle from which on XOSC32K is ready.
     xosc32k_ready: u64,
+    dpll: Dpll,
 }
 
 impl Oscillators {
@@ -84,7 +102,17 @@ impl Oscillators {
         for (index, _, reset) in LAYOUT {
             words[index] = reset;
         }
-        Oscillators { words, crystal_hz, clock_hz, xosc32k_ready: 0 }
+        Oscillators { words, crystal_hz, clock_hz, xosc32k_ready: 0, dpll: Dpll::new() }
+    }
+
+    /// After another reset than one of the power: the sources of 32 kHz go on (section 16.6.2.7).
+    pub fn reset(&mut self) {
+        let after = Oscillators::new(self.crystal_hz, self.clock_hz);
+        let before = std::mem::replace(self, after);
+        for kept in [XOSC32K, OSC32K, OSCULP32K] {
+            self.words[kept] = before.words[kept];
+        }
+        self.xosc32k_ready = before.xosc32k_ready;
     }
 
     /// The core's clock from cycle `now` on.
@@ -92,6 +120,7 @@ impl Oscillators {
         if self.xosc32k_ready > now {
             self.xosc32k_ready = rescaled(self.xosc32k_ready, now, self.clock_hz, clock_hz);
         }
+        self.dpll.set_clock(self.clock_hz, clock_hz, now);
         self.clock_hz = clock_hz;
     }
 
@@ -114,8 +143,46 @@ impl Oscillators {
                     reference() * u64::from(self.words[DFLLMUL] & 0xffff)
                 }
             }
+            FDPLL => self.dpll.output_hz(),
             _ => 0,
         }
+    }
+
+    /// What FDPLL96M is made of and who wants it may have changed: its generic clocks' frequencies, whether a generator in use is given it.
+    pub fn follow_dpll(
+        &mut self,
+        gclk_hz: u64,
+        timer_hz: u64,
+        requested: bool,
+        now: u64,
+    ) -> Result<(), String> {
+        let control_b = self.words[DPLLCTRLB];
+        let (reference_hz, reference_from) = match control_b >> REFCLK_SHIFT & 3 {
+            REFCLK_XOSC32K if self.on(XOSC32K) => (self.crystal_hz, self.xosc32k_ready),
+            REFCLK_GCLK => (gclk_hz, now),
+            _ => (0, now),
+        };
+        self.dpll.follow(&dpll::Inputs {
+            control_a: self.words[DPLLCTRLA],
+            ratio: self.words[DPLLRATIO],
+            control_b,
+            reference_hz,
+            reference_from,
+            timer_hz,
+            requested,
+            clock_hz: self.clock_hz,
+            now,
+        })
+    }
+
+    /// The cycle at which FDPLL96M locks, if it is about to.
+    pub fn due(&self) -> Option<u64> {
+        self.dpll.due()
+    }
+
+    /// It is cycle `now`.
+    pub fn advance(&mut self, now: u64) {
+        self.dpll.advance(now);
     }
 
     fn status(&self, now: u64) -> u32 {
@@ -127,12 +194,14 @@ impl Oscillators {
             | flag(self.on(OSC8M), OSC8MRDY)
             | flag(locked, DFLLLCKF | DFLLLCKC)
             | flag(self.on(BOD33), BOD33RDY)
+            | flag(self.dpll.is_locked(), DPLLLCKR)
     }
 
     pub fn read(&self, offset: u32, size: u8, now: u64) -> Result<u32, String> {
         let word = match offset as usize / 4 {
             PCLKSR => self.status(now),
-            index @ (INTENCLR | INTENSET | INTFLAG | XOSC | DPLLCTRLA) => self.words[index],
+            DPLLSTATUS => self.dpll.status(self.words[DPLLCTRLA]),
+            index @ (INTENCLR | INTENSET | INTFLAG | XOSC) => self.words[index],
             index if LAYOUT.iter().any(|row| row.0 == index) => self.words[index],
             _ => return Err("register not modelled".into()),
         };
@@ -148,8 +217,8 @@ impl Oscillators {
             INTENCLR | INTFLAG => {}
             INTENSET if word == 0 => {}
             INTENSET => return Err("its interrupts are not modelled".into()),
-            XOSC | DPLLCTRLA if word & ENABLE == 0 => self.words[index] = word,
-            XOSC | DPLLCTRLA => return Err("XOSC and FDPLL96M are not modelled".into()),
+            XOSC if word & ENABLE == 0 => self.words[index] = word,
+            XOSC => return Err("XOSC is not modelled".into()),
             _ => {
                 let Some((_, mask, _)) = LAYOUT.iter().find(|row| row.0 == index) else {
                     return Err("register not modelled".into());

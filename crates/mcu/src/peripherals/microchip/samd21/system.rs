@@ -4,8 +4,8 @@
 //! DS40001882F sections 16.8 (PM), 17.8 (SYSCTRL), 15.8 (GCLK), 22.8 (NVMCTRL). Masks of the modules' bus clocks keep what is
 //! written and do nothing.
 
-use super::generators::{self, Generators};
-use super::oscillators::{self, Oscillators};
+use super::generators::{self, FDPLL_32K_ID, FDPLL_ID, Generators};
+use super::oscillators::{self, FDPLL, Oscillators};
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, FlashSettings, Part, Peripheral, PeripheralSpec, ReadMode, ResetCause};
 use std::ops::Range;
@@ -124,11 +124,20 @@ impl System {
     /// Makes known what was set, and checks whether the core has a clock and the flash waits long enough for it.
     fn apply(&mut self, address: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
         context.events.flash = self.flash();
-        context.events.generic_clocks_hz = self.generators.modules_hz(&self.oscillators);
+        let module_hz = |id| self.generators.module_hz(id, &self.oscillators);
+        let (reference_hz, timer_hz) = (module_hz(FDPLL_ID), module_hz(FDPLL_32K_ID));
+        let wanted = self.generators.wants(FDPLL);
+        let followed = self.oscillators.follow_dpll(reference_hz, timer_hz, wanted, context.now);
+        followed.map_err(|what| self.fault(address, context, what))?;
+        self.publish(context);
         let core_hz = self.core_hz();
         if core_hz == 0 {
-            let what = "generator 0 has no source that runs: the core stands still for ever".into();
-            return Err(self.fault(address, context, what));
+            let what = if self.oscillators.due().is_some() && self.generators.source(0) == Some(FDPLL) {
+                "generator 0 is given FDPLL96M, which has not locked: DPLLSTATUS.LOCK comes first"
+            } else {
+                "generator 0 has no source that runs: the core stands still for ever"
+            };
+            return Err(self.fault(address, context, what.into()));
         }
         let set = self.flash().wait_states;
         let needed = self.part.wait_states(core_hz, context.board.supply_v);
@@ -150,6 +159,20 @@ impl System {
             return Err(self.fault(address, context, what));
         }
         Ok(())
+    }
+
+    /// Tells the modules of their clocks.
+    fn publish(&self, context: &mut Context<'_, '_>) {
+        let clocks_hz = self.generators.modules_hz(&self.oscillators);
+        context.events.set_controls(context.events.held, clocks_hz);
+    }
+
+    /// FDPLL96M may have locked.
+    fn advance(&mut self, context: &mut Context<'_, '_>) {
+        if self.oscillators.due().is_some_and(|due| due <= context.now) {
+            self.oscillators.advance(context.now);
+            self.publish(context);
+        }
     }
 
     fn read_pm(&self, offset: u32, size: u8) -> Option<u32> {
@@ -229,6 +252,7 @@ impl Peripheral for System {
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        self.advance(context);
         let inside = |base: u32, bytes: u32| address.checked_sub(base).filter(|offset| *offset < bytes);
         let read = if let Some(offset) = inside(self.pm, PM_SIZE) {
             self.read_pm(offset, size).ok_or_else(|| "register not modelled".into())
@@ -249,6 +273,7 @@ impl Peripheral for System {
         value: u32,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
+        self.advance(context);
         let inside = |base: u32, bytes: u32| address.checked_sub(base).filter(|offset| *offset < bytes);
         let written = if let Some(offset) = inside(self.pm, PM_SIZE) {
             self.write_pm(offset, size, value)
@@ -268,6 +293,18 @@ impl Peripheral for System {
         self.oscillators.set_clock(clock_hz, now);
     }
 
+    fn module_clocks(&self) -> Option<Vec<u64>> {
+        Some(self.generators.modules_hz(&self.oscillators))
+    }
+
+    fn due(&self) -> Option<u64> {
+        self.oscillators.due()
+    }
+
+    fn tick(&mut self, context: &mut Context<'_, '_>) {
+        self.advance(context);
+    }
+
     fn core_clock_hz(&self) -> Option<u64> {
         self.part.follows_clock().then(|| self.core_hz())
     }
@@ -278,9 +315,14 @@ impl Peripheral for System {
 
     /// RCAUSE (section 16.8.14): POR, BOD33, EXT, WDT, SYST.
     fn reset_by(&mut self, cause: ResetCause, _now: u64) {
-        let crystal_hz = self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0);
-        self.oscillators = Oscillators::new(crystal_hz, self.clock_hz);
-        self.generators = Generators::new();
+        if matches!(cause, ResetCause::PowerOn | ResetCause::BrownOut) {
+            let crystal_hz = self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0);
+            self.oscillators = Oscillators::new(crystal_hz, self.clock_hz);
+            self.generators = Generators::new();
+        } else {
+            self.oscillators.reset();
+            self.generators.reset();
+        }
         self.sleep = 0;
         self.dividers = 0;
         self.masks = MASKS;

@@ -1,5 +1,6 @@
-//! A timer/counter (TC) that counts up, with 8 or 16 bits: overflow and compare flags, their interrupt. Its outputs, capture, events,
-//! counting down and 32 bits are refused. DS40001882F sections 30.6 and 30.8. Its state is worked out when somebody looks.
+//! A timer/counter (TC) that counts up, with 8 or 16 bits, or with 32 and the next one as its slave: overflow and compare flags, their
+//! interrupt. Its outputs, capture, events and counting down are refused. DS40001882F sections 30.6 and 30.8. Its state is worked out when
+//! somebody looks. A slave is not told that it is one, and programs leave it alone.
 //!
 //! What is written holds at once: STATUS.SYNCBUSY is never set.
 
@@ -18,6 +19,8 @@ const INTEN: u32 = 0x0c;
 const COUNT: u32 = 0x10;
 const PER: u32 = 0x14;
 const CC: u32 = 0x18;
+/// With 32 bits.
+const CC1: u32 = 0x1c;
 const SIZE: u32 = 0x20;
 
 /// CTRLA.
@@ -26,6 +29,7 @@ const ENABLE: u32 = 1 << 1;
 const MODE_SHIFT: u32 = 2;
 const MODE_8: u32 = 1;
 const MODE_32: u32 = 2;
+const MODE_RESERVED: u32 = 3;
 const WAVEGEN_SHIFT: u32 = 5;
 const PRESCALER_SHIFT: u32 = 8;
 const CTRLA_MASK: u32 = 0x3f6f;
@@ -55,6 +59,8 @@ pub struct Timer {
     base: u32,
     irq: Option<u8>,
     clock_id: usize,
+    /// It has a slave for 32 bits.
+    paired: bool,
     control_a: u32,
     one_shot: bool,
     stopped: bool,
@@ -73,7 +79,8 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// The timer at `spec.base`, interrupting with `spec.irq`; `settings.clock` is its clock's GCLK_CLKCTRL.ID.
+    /// The timer at `spec.base`, interrupting with `spec.irq`; `settings.clock` is its clock's GCLK_CLKCTRL.ID, and with `settings.paired` it
+    /// counts with 32 bits, too.
     ///
     /// # Errors
     /// No clock.
@@ -84,6 +91,7 @@ impl Timer {
             base: spec.base,
             irq: spec.irq,
             clock_id: clock.ok_or_else(|| format!("{}: {} needs clock", part.name, spec.name))?,
+            paired: spec.settings.get("paired").is_some_and(|paired| *paired != 0),
             control_a: 0,
             one_shot: false,
             stopped: true,
@@ -100,17 +108,30 @@ impl Timer {
         })
     }
 
+    fn mode(&self) -> u32 {
+        self.control_a >> MODE_SHIFT & 3
+    }
+
     fn eight(&self) -> bool {
-        self.control_a >> MODE_SHIFT & 3 == MODE_8
+        self.mode() == MODE_8
+    }
+
+    /// The highest value that it counts to.
+    fn highest(&self) -> u32 {
+        match self.mode() {
+            MODE_8 => 0xff,
+            MODE_32 => u32::MAX,
+            _ => 0xffff,
+        }
     }
 
     fn running(&self) -> bool {
         self.control_a & ENABLE != 0 && !self.stopped && self.source_hz != 0
     }
 
-    /// The value after which it goes to 0. Table 30-3: CC0 in MFRQ and MPWM; PER with 8 bits, all ones with 16.
+    /// The value after which it goes to 0. Table 30-3: CC0 in MFRQ and MPWM; PER with 8 bits, all ones with more.
     fn top(&self) -> u32 {
-        let highest = if self.eight() { 0xff } else { 0xffff };
+        let highest = self.highest();
         let top = match (self.control_a >> WAVEGEN_SHIFT & 1 != 0, self.eight()) {
             (true, _) => self.compare[0],
             (false, true) => self.period,
@@ -134,8 +155,9 @@ impl Timer {
             _ if flag == MC[0] => self.compare[0],
             _ => self.compare[1],
         };
-        let ahead = if value >= self.count { value - self.count } else { top - self.count + 1 + value };
-        (value <= top).then_some(u64::from(ahead) + 1)
+        let [top, value, count] = [top, value, self.count].map(u64::from);
+        let ahead = if value >= count { value - count } else { top - count + 1 + value };
+        (value <= top).then_some(ahead + 1)
     }
 
     fn advance(&mut self, now: u64) {
@@ -205,8 +227,10 @@ impl Timer {
         }
         let value = value & CTRLA_MASK;
         if value & ENABLE != 0 {
-            if value >> MODE_SHIFT & 3 >= MODE_32 {
-                return Err("counting with 32 bits is not modelled");
+            match value >> MODE_SHIFT & 3 {
+                MODE_32 if !self.paired => return Err("it cannot count with 32 bits: it has no slave"),
+                MODE_RESERVED => return Err("CTRLA.MODE 3 is reserved"),
+                _ => {}
             }
             if self.source_hz == 0 {
                 return Err("it is enabled without a generic clock");
@@ -267,6 +291,8 @@ impl Peripheral for Timer {
             }
             COUNT => self.count,
             PER => self.period,
+            CC if self.mode() == MODE_32 => self.compare[0],
+            CC1 if self.mode() == MODE_32 => self.compare[1],
             CC if self.eight() => self.compare[0] | self.compare[1] << 8,
             CC => self.compare[0] | self.compare[1] << 16,
             _ => return Err(self.fault(address, context, "register not modelled")),
@@ -303,12 +329,17 @@ impl Peripheral for Timer {
                 Ok(())
             }
             COUNT => {
-                self.count = merge(self.count) & if self.eight() { 0xff } else { 0xffff };
+                self.count = merge(self.count) & self.highest();
                 self.carry = 0;
                 Ok(())
             }
             PER if self.eight() => {
                 self.period = merge(self.period) & 0xff;
+                Ok(())
+            }
+            at @ (CC | CC1) if self.mode() == MODE_32 => {
+                let compare = &mut self.compare[((at - CC) / 4) as usize];
+                *compare = merge(*compare);
                 Ok(())
             }
             CC if self.eight() => {

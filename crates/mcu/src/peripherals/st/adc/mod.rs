@@ -5,9 +5,6 @@ pub mod v2;
 
 use crate::Events;
 
-/// Where [`crate::Events::generic_clocks_hz`] has the converters' clock that RCC makes.
-const CLOCK: usize = 4;
-
 /// What `volts` give, in so many bits, with the supply as reference.
 fn code(volts: f64, supply_v: f64, bits: u32) -> u32 {
     let steps = f64::from(1u32 << bits);

@@ -12,8 +12,9 @@
 mod layout;
 mod registers;
 
-use super::{CLOCK, check_clock, code};
+use super::{check_clock, code};
 use crate::peripherals::register::{merged_word, part_of_word};
+use crate::peripherals::st::CONVERTER_CLOCK;
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, TransferRequest};
 use layout::{CAL, DDS, EOCS, F1, F4, Layout, OVRIE, TSVREFE};
 use std::ops::Range;
@@ -179,7 +180,7 @@ impl Adc {
         if self.layout.common != 0 {
             return Ok(self.bus_divider * 2 * (u64::from(self.common >> 16 & 3) + 1));
         }
-        let hz = context.events.generic_clocks_hz.get(CLOCK).copied().unwrap_or(0);
+        let hz = context.events.generic_clocks_hz.get(CONVERTER_CLOCK).copied().unwrap_or(0);
         let divider = self.hclk_hz.checked_div(hz).filter(|divider| *divider != 0);
         divider.ok_or("it has no clock: the program has set nothing in RCC".into())
     }

@@ -11,8 +11,9 @@ mod layout;
 mod registers;
 mod sequence;
 
-use super::{CLOCK, check_clock, code};
+use super::{check_clock, code};
 use crate::peripherals::register::{merged_word, part_of_word};
+use crate::peripherals::st::CONVERTER_CLOCK;
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, TransferRequest};
 use layout::{CCR, Clock, F0, L4, Layout, Sequence};
 use std::ops::Range;
@@ -208,7 +209,7 @@ impl Adc {
             (Clock::Hsi14, 3) => Err("this setting of CKMODE is reserved".into()),
             (Clock::Hsi14, mode) => Ok((2 * mode * self.bus_divider, 1)),
             (Clock::Common, 0) => {
-                let hz = context.events.generic_clocks_hz.get(CLOCK).copied().unwrap_or(0);
+                let hz = context.events.generic_clocks_hz.get(CONVERTER_CLOCK).copied().unwrap_or(0);
                 let prescaler = PRESCALERS.get((self.setting(CCR) >> 18 & 15) as usize);
                 let prescaler = prescaler.ok_or("this setting of PRESC is reserved")?;
                 if hz == 0 {

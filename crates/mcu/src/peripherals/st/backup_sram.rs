@@ -1,0 +1,106 @@
+//! The backup SRAM of the STM32F4 and F7: RAM on AHB1 that a system reset leaves as it is.
+//!
+//! RM0090 section 5.1.2, RM0410 section 4.1.3: PWR_CR.DBP (F7: PWR_CR1.DBP) lets writes through, RCC_AHB1ENR.BKPSRAMEN is its clock. Without
+//! the first a write is lost; without the second that is so, too, and a read gives 0 (RM0090 section 7.3.10). A program that does so makes a
+//! mistake. After power-up it is all zeros: the board has no battery at VBAT. Nothing is executed from it.
+
+use super::BACKUP_SRAM_CLOCK;
+use crate::peripherals::register::part_of_word;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
+use std::ops::Range;
+
+/// Both families have 4 KiB.
+const SIZE: usize = 0x1000;
+
+const NOT_CLOCKED: &str = "an access to the backup SRAM without RCC_AHB1ENR.BKPSRAMEN";
+const PROTECTED: &str = "a write to the backup SRAM that PWR_CR.DBP protects";
+
+/// The memory.
+#[derive(Clone)]
+pub struct BackupSram {
+    name: String,
+    base: u32,
+    cells: Vec<u8>,
+}
+
+impl BackupSram {
+    /// The memory at `spec.base`.
+    #[must_use]
+    pub fn new(spec: &PeripheralSpec) -> BackupSram {
+        BackupSram { name: spec.name.clone(), base: spec.base, cells: vec![0; SIZE] }
+    }
+
+    /// Goes on after a mistake where that is asked for.
+    fn mistake(&self, what: &'static str, address: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
+        if context.events.tolerate(what) {
+            return Ok(());
+        }
+        Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() })
+    }
+}
+
+fn is_clocked(context: &Context<'_, '_>) -> bool {
+    context.events.generic_clocks_hz.get(BACKUP_SRAM_CLOCK).is_some_and(|hz| *hz != 0)
+}
+
+impl Peripheral for BackupSram {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        std::iter::once(self.base..self.base + SIZE as u32).collect()
+    }
+
+    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        if !is_clocked(context) {
+            return self.mistake(NOT_CLOCKED, address, context).map(|()| 0);
+        }
+        let offset = (address - self.base) as usize;
+        let word = self.cells.iter().skip(offset & !3).take(4);
+        let word = word.rev().fold(0, |word, cell| word << 8 | u32::from(*cell));
+        Ok(part_of_word(word, address, size))
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        if !is_clocked(context) {
+            return self.mistake(NOT_CLOCKED, address, context);
+        }
+        if !context.events.backup_writable {
+            return self.mistake(PROTECTED, address, context);
+        }
+        let cells = self.cells.iter_mut().skip((address - self.base) as usize);
+        for (cell, byte) in cells.zip(value.to_le_bytes()).take(size.into()) {
+            *cell = byte;
+        }
+        Ok(())
+    }
+
+    fn memory(&self) -> Option<(u32, &[u8])> {
+        Some((self.base, &self.cells))
+    }
+
+    fn memory_mut(&mut self) -> Option<(u32, &mut [u8])> {
+        Some((self.base, &mut self.cells))
+    }
+
+    fn reset(&mut self) {
+        self.cells.fill(0);
+    }
+
+    fn reset_by(&mut self, cause: ResetCause, _now: u64) {
+        if cause == ResetCause::PowerOn {
+            self.reset();
+        }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}
