@@ -308,11 +308,7 @@ fn reports_that_wait_are_delivered_before_the_next_key_is_taken() {
     let mut world = world(47);
     order(&mut world);
     // The collector's acknowledgements are lost from when it has the next key on.
-    let limit = world.now_ns + 60 * SECOND_NS;
-    while !keys(&world).has_next() {
-        assert!(world.now_ns < limit);
-        world.step(limit);
-    }
+    until_next_key(&mut world);
     world.deaf = true;
     world.run(10 * SECOND_NS);
     assert!(world.meter.status().waiting > 2, "{:?}", world.meter.status());
@@ -325,6 +321,15 @@ fn reports_that_wait_are_delivered_before_the_next_key_is_taken() {
     until_epoch(&mut world, 1, "once it is heard");
     is_well(&mut world, "once it is heard");
     assert_eq!(world.meter.status().lost, 0);
+}
+
+/// Until the collector has the next key.
+fn until_next_key(world: &mut World) {
+    let limit = world.now_ns + 60 * SECOND_NS;
+    while !keys(world).has_next() {
+        assert!(world.now_ns < limit);
+        world.step(limit);
+    }
 }
 
 /// A command with the next key, as the collector would send it.
@@ -353,11 +358,7 @@ fn another_suite_has_no_key_to_renew() {
 fn a_change_of_suite_between_two_keys_leaves_them_for_later() {
     let mut world = world(49);
     order(&mut world);
-    let limit = world.now_ns + 60 * SECOND_NS;
-    while !keys(&world).has_next() {
-        assert!(world.now_ns < limit);
-        world.step(limit);
-    }
+    until_next_key(&mut world);
     // With reports that wait it does not take the next key, and is told with the present one.
     world.deaf = true;
     world.run(5 * SECOND_NS);
