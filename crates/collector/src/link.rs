@@ -17,6 +17,7 @@ mod orders;
 mod pending;
 mod receipt;
 mod requests;
+mod silence;
 mod state;
 mod thread;
 mod verify;

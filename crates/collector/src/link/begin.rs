@@ -7,6 +7,7 @@ use super::key_keeper::KeyKeeper;
 use super::meter_state::{LastHeard, MeterLinkState, Named};
 use super::pending::{PendingCommit, RetryQueue, Submitted};
 use super::receipt::UnfinishedReceipts;
+use super::silence::SilenceWatch;
 use super::state::Link;
 use super::verify::Verifiers;
 use crate::clock;
@@ -371,6 +372,7 @@ pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> s
         unfinished: UnfinishedReceipts::default(),
         look_at_due: true,
         tick_at: clock::now(),
+        silence: SilenceWatch::new(clock::now()),
         next_due_ms: None,
         counted: Snapshot::default(),
         minute: Default::default(),

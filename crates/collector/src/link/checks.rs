@@ -70,14 +70,7 @@ impl Link {
     }
 
     fn look_for_silence(&mut self, now: Instant) {
-        let mut silent: Vec<(MeterId, Duration)> = Vec::new();
-        for (meter, known) in &mut self.meters {
-            if let Some(silence) = known.silence(now).filter(|_| !known.silent) {
-                known.silent = true;
-                silent.push((*meter, silence));
-            }
-        }
-        for (meter, silence) in silent {
+        for (meter, silence) in self.silence.look(&mut self.meters, now) {
             let detail =
                 format!("nothing new was heard for {} s, more than three intervals", silence.as_secs());
             self.alert(Some(meter), "silent", detail);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use wire::meter::{Collector, MeterKeys};
 
 /// A meter is not silent before that, however short its interval is: it may be sending again.
-const LEAST_SILENCE: Duration = Duration::from_secs(10);
+pub(super) const LEAST_SILENCE: Duration = Duration::from_secs(10);
 
 /// A meter, since the service's start. Most of very many have no more than this.
 #[derive(Debug)]
@@ -120,11 +120,16 @@ impl MeterLinkState {
         self.activity.get_or_insert_with(|| Box::new(Activity::new()))
     }
 
+    /// Until when it is not silent, where nothing new comes; `None`: it was never heard.
+    pub(super) fn silent_after(&self) -> Option<Instant> {
+        let most = Duration::from_secs(u64::from(self.interval_s) * SILENT_AFTER_INTERVALS as u64);
+        Some(self.heard?.silence_from + most.max(LEAST_SILENCE))
+    }
+
     /// Returns for how long nothing new came, where that is too long.
     pub(super) fn silence(&self, now: Instant) -> Option<Duration> {
-        let most = Duration::from_secs(u64::from(self.interval_s) * SILENT_AFTER_INTERVALS as u64);
-        let silence = now.saturating_duration_since(self.heard?.silence_from);
-        (silence > most.max(LEAST_SILENCE)).then_some(silence)
+        let heard = self.heard?;
+        (now > self.silent_after()?).then(|| now.saturating_duration_since(heard.silence_from))
     }
 
     /// Whether it was heard since the start, and not too long ago.

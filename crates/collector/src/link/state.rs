@@ -1,4 +1,4 @@
-//! What the link's thread holds. What it does with it is in `thread`, `commits`, `requests`, `orders`, `numbers` and `watch`.
+//! What the link's thread holds. What it does with it is in `thread`, `commits`, `requests`, `orders`, `numbers` and `checks`.
 
 use super::clock::Clock;
 use super::elsewhere::Onlookers;
@@ -7,6 +7,7 @@ use super::key_keeper::KeyKeeper;
 use super::meter_state::MeterLinkState;
 use super::pending::{RetryQueue, Submitted};
 use super::receipt::UnfinishedReceipts;
+use super::silence::SilenceWatch;
 use super::verify::Verifiers;
 use crate::fence::Fence;
 use crate::gateway::{Gateways, HeardPacket};
@@ -73,6 +74,7 @@ pub(crate) struct Link {
     pub(super) next_due_ms: Option<u64>,
     /// When silence, clock and store are looked at next.
     pub(super) tick_at: Instant,
+    pub(super) silence: SilenceWatch,
     pub(super) counted: Snapshot,
     pub(super) minute: Minute,
     pub(super) ended: bool,

@@ -300,10 +300,10 @@ impl Collector {
     #[must_use]
     pub fn counters_of(&self, meter: MeterId) -> Option<&Counters> {
         let counters = match self.meters.get(meter)? {
-            Meter::Quiet(quiet) => &quiet.counters,
-            Meter::Awake(session) => &session.counters,
+            Meter::Quiet(quiet) => quiet.counters(),
+            Meter::Awake(session) => session.counters.as_deref(),
         };
-        Some(counters.as_deref().unwrap_or(&Counters::NONE))
+        Some(counters.unwrap_or(&Counters::NONE))
     }
 
     /// Takes a packet: address first, without the radio's length byte and check sum. Any bytes. It is [`Collector::gather`],

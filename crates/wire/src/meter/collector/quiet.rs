@@ -11,127 +11,132 @@ use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
 /// A meter without commands, with one suite and one address. Its keys are wiped when it is dropped.
+///
+/// Its fields lie in no struct of their own, whose room to align it would come on top.
 #[derive(Debug)]
 pub(super) struct Quiet {
     pub(super) record: MeterRecord,
-    state: QuietState,
-    pub(super) counters: Option<Box<Counters>>,
+    // As the state's.
+    revision: u64,
+    last_n: u32,
+    next_m: u32,
+    next_ticket: u32,
+    /// Where there is one.
+    settled_n: u32,
+    is_settled: bool,
+    time_set_n: u32,
+    address: Address,
+    starts: u16,
+    past_suites: SuiteList,
+    suite: Suite,
+    /// `None` of most.
+    rare: Option<Box<Rare>>,
+}
+
+/// What few meters have.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Rare {
+    counters: Option<Box<Counters>>,
     /// As the session's.
     unexpected: u8,
+    /// As the state's.
+    renewed_s: Option<NonZeroU32>,
+}
+
+impl Rare {
+    fn boxed(self) -> Option<Box<Rare>> {
+        (self != Rare::default()).then(|| Box::new(self))
+    }
 }
 
 impl Quiet {
     /// `None`: there is more to keep of it.
     pub(super) fn new(record: &MeterRecord, state: &MeterState) -> Option<Quiet> {
-        Some(Quiet { record: record.clone(), state: QuietState::of(state)?, counters: None, unexpected: 0 })
-    }
-
-    /// Of a session that may rest.
-    pub(super) fn of(session: &mut Session) -> Option<Quiet> {
-        let quiet = Quiet::new(&session.record, &session.state)?;
-        Some(Quiet { counters: session.counters.take(), unexpected: session.unexpected, ..quiet })
-    }
-
-    /// The keys here are wiped when this is dropped, which is not so when they are moved away.
-    pub(super) fn session(&mut self) -> Session {
-        let mut session = Session::new(self.record.clone(), self.state());
-        (session.counters, session.unexpected) = (self.counters.take(), self.unexpected);
-        // It is found by its name already.
-        session.named = vec![self.state.address.name];
-        session.names_changed = false;
-        session
-    }
-
-    pub(super) fn address(&self) -> Address {
-        self.state.address
-    }
-
-    pub(super) fn state(&self) -> MeterState {
-        let QuietState {
-            revision,
-            last_n,
-            next_m,
-            next_ticket,
-            settled_n,
-            time_set_n,
-            starts,
-            renewed_s,
-            ..
-        } = self.state;
-        MeterState {
-            meter: self.record.setup.meter,
-            revision,
-            last_n,
-            next_m,
-            next_ticket,
-            suites: vec![self.state.suite],
-            earliest_suite: 0,
-            past_suites: self.state.past_suites.list(),
-            settled_n,
-            addresses: vec![self.state.address],
-            time_set_n,
-            starts,
-            renewing: false,
-            renewed_s,
-            waiting: VecDeque::new(),
-            under_way: None,
-        }
-    }
-}
-
-/// A [`MeterState`] of a meter without commands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct QuietState {
-    revision: u64,
-    last_n: u32,
-    next_m: u32,
-    next_ticket: u32,
-    settled_n: Option<u32>,
-    time_set_n: u32,
-    address: Address,
-    starts: u16,
-    renewed_s: Option<NonZeroU32>,
-    past_suites: SuiteList,
-    suite: Suite,
-}
-
-impl QuietState {
-    fn of(state: &MeterState) -> Option<QuietState> {
         let MeterState {
             meter: _,
             revision,
             last_n,
             next_m,
             next_ticket,
-            suites,
+            ref suites,
             earliest_suite,
-            past_suites,
+            ref past_suites,
             settled_n,
-            addresses,
+            ref addresses,
             time_set_n,
             starts,
             renewing,
             renewed_s,
-            waiting,
-            under_way,
-        } = state;
+            ref waiting,
+            ref under_way,
+        } = *state;
         let ([suite], [address]) = (&suites[..], &addresses[..]) else { return None };
-        if *earliest_suite != 0 || !waiting.is_empty() || under_way.is_some() || *renewing {
+        if earliest_suite != 0 || !waiting.is_empty() || under_way.is_some() || renewing {
             return None;
         }
-        Some(QuietState {
-            revision: *revision,
-            last_n: *last_n,
-            next_m: *next_m,
-            next_ticket: *next_ticket,
-            settled_n: *settled_n,
-            time_set_n: *time_set_n,
+        Some(Quiet {
+            record: record.clone(),
+            revision,
+            last_n,
+            next_m,
+            next_ticket,
+            settled_n: settled_n.unwrap_or(0),
+            is_settled: settled_n.is_some(),
+            time_set_n,
             address: *address,
-            starts: *starts,
-            renewed_s: *renewed_s,
+            starts,
             past_suites: SuiteList::of(past_suites)?,
             suite: *suite,
+            rare: Rare { renewed_s, ..Rare::default() }.boxed(),
         })
+    }
+
+    /// Of a session that may rest.
+    pub(super) fn of(session: &mut Session) -> Option<Quiet> {
+        let quiet = Quiet::new(&session.record, &session.state)?;
+        let (counters, unexpected) = (session.counters.take(), session.unexpected);
+        let rare = Rare { counters, unexpected, renewed_s: session.state.renewed_s };
+        Some(Quiet { rare: rare.boxed(), ..quiet })
+    }
+
+    /// The keys here are wiped when this is dropped, which is not so when they are moved away.
+    pub(super) fn session(&mut self) -> Session {
+        let mut session = Session::new(self.record.clone(), self.state());
+        let rare = self.rare.take().map_or_else(Rare::default, |rare| *rare);
+        (session.counters, session.unexpected) = (rare.counters, rare.unexpected);
+        // It is found by its name already.
+        session.named = vec![self.address.name];
+        session.names_changed = false;
+        session
+    }
+
+    pub(super) fn address(&self) -> Address {
+        self.address
+    }
+
+    pub(super) fn counters(&self) -> Option<&Counters> {
+        self.rare.as_ref()?.counters.as_deref()
+    }
+
+    pub(super) fn state(&self) -> MeterState {
+        MeterState {
+            meter: self.record.setup.meter,
+            revision: self.revision,
+            last_n: self.last_n,
+            next_m: self.next_m,
+            next_ticket: self.next_ticket,
+            suites: vec![self.suite],
+            earliest_suite: 0,
+            past_suites: self.past_suites.list(),
+            settled_n: self.is_settled.then_some(self.settled_n),
+            addresses: vec![self.address],
+            time_set_n: self.time_set_n,
+            starts: self.starts,
+            renewing: false,
+            renewed_s: self.rare.as_ref().and_then(|rare| rare.renewed_s),
+            waiting: VecDeque::new(),
+            under_way: None,
+        }
     }
 }
 
@@ -165,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_quiet_meter_takes_no_more_memory_than_was_reckoned_with() {
-        assert!(size_of::<Quiet>() <= 208, "{} bytes", size_of::<Quiet>());
+        assert!(size_of::<Quiet>() <= 192, "{} bytes", size_of::<Quiet>());
     }
 
     #[test]
