@@ -159,7 +159,14 @@ pub(crate) fn advice(fault: &mcu::Fault, target: &Target) -> String {
         mcu::Fault::Unmapped { address, .. } => match target.part.unmodelled_at(*address) {
             Some(block) => {
                 let name = &block.name;
-                format!("; this is a register of {name}, which has no model: --stub {name} gives it {gives}")
+                let console = if block.usb {
+                    "; a console that the program has there cannot be shown: build it with its console at a UART"
+                } else {
+                    ""
+                };
+                format!(
+                    "; this is a register of {name}, which has no model: --stub {name} gives it {gives}{console}"
+                )
             }
             None => {
                 // Of a 32-bit part a block of 1 kB, else a few registers; what has a model in it keeps it.

@@ -207,6 +207,9 @@ pub struct Unmodelled {
     /// There are registers that remember what was written; otherwise an access is a fault.
     #[serde(default)]
     pub stub: bool,
+    /// It is a USB controller: boards have their console there.
+    #[serde(default)]
+    pub usb: bool,
 }
 
 impl Unmodelled {
@@ -315,7 +318,7 @@ impl Part {
             block.stub = true;
         } else if let Some((base, size)) = base_and_size(name) {
             let base = self.core.register_address(base);
-            self.unmodelled.push(Unmodelled { name: name.into(), base, size, stub: true });
+            self.unmodelled.push(Unmodelled { name: name.into(), base, size, stub: true, usb: false });
         } else {
             return false;
         }

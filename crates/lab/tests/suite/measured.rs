@@ -217,6 +217,18 @@ fn a_stub_remembers_what_was_written_and_marks_the_figures() {
     assert_eq!(measure(&set_up(asked, |setup| setup.stubs = vec!["PWR".into()])).stubs[0].name, "PWR");
 }
 
+/// Boards have their console at a USB controller, which is not shown: said where the program comes to one, and nowhere else.
+#[test]
+fn a_console_at_usb_is_said_not_to_be_shown() {
+    let said = |registers: &str| {
+        let text = UNMODELLED.replace("0x50050000", registers);
+        try_measure(&request("stm32f407", &text)).expect("rows").failure.expect("no model").to_string()
+    };
+    let failure = said("0x50000000");
+    assert!(failure.contains("--stub OTG_FS") && failure.contains("its console at a UART"), "{failure}");
+    assert!(!said("0x50050000").contains("console"));
+}
+
 #[test]
 fn an_unused_stub_changes_nothing() {
     let text = UNMODELLED.replace("bl work", "bl work\nb .");

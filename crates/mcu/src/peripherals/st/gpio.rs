@@ -4,6 +4,9 @@
 //! `settings.layout = 1`). A pin of an alternate function is driven by a module that has it there (timers), else by nobody; an input reads
 //! what the board drives, and else its pull-up.
 
+mod lock;
+
+use self::lock::Lock;
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Board, Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
@@ -18,7 +21,7 @@ pub struct Gpio {
     /// MODER, OTYPER, OSPEEDR, PUPDR; old: CRL, CRH.
     setup: [u32; 4],
     alternate: [u32; 2],
-    lock: u32,
+    lock: Lock,
     output: u32,
 }
 
@@ -32,7 +35,7 @@ impl Gpio {
             old: spec.settings.get("layout") == Some(&1),
             setup: [0; 4],
             alternate: [0; 2],
-            lock: 0,
+            lock: Lock::default(),
             output: 0,
         };
         gpio.reset();
@@ -106,6 +109,26 @@ impl Gpio {
         self.levels() | others
     }
 
+    /// The bits of a register that LCKR keeps as they are.
+    fn frozen(&self, register: Register) -> u32 {
+        let pins = self.lock.locked();
+        if pins == 0 {
+            return 0;
+        }
+        let (first, bits) = match register {
+            Register::Setup(index) if self.old => (index * 8, 4),
+            // OTYPER.
+            Register::Setup(1) => (0, 1),
+            Register::Setup(_) => (0, 2),
+            Register::Alternate(index) => (index * 8, 4),
+            _ => return 0,
+        };
+        let field = |place: usize| ((1 << bits) - 1) << (place * bits);
+        (0..32 / bits)
+            .filter(|place| pins >> (first + place) & 1 == 1)
+            .fold(0, |mask, place| mask | field(place))
+    }
+
     fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
         Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
     }
@@ -155,7 +178,7 @@ impl Peripheral for Gpio {
             Some(Register::Output) => self.output,
             // Write-only: they read as zero.
             Some(Register::SetReset | Register::Reset) => 0,
-            Some(Register::Lock) => self.lock,
+            Some(Register::Lock) => self.lock.read(),
             Some(Register::Alternate(index)) => self.alternate[index],
             None => return Err(self.fault(address, context, "register not modelled")),
         };
@@ -174,8 +197,12 @@ impl Peripheral for Gpio {
         let configures = matches!(register, Some(Register::Setup(_) | Register::Alternate(_)));
         let (driven, before) = (self.outputs(), self.levels());
         let merge = |old: u32| merged_word(old, offset, size, value);
+        let frozen = register.map_or(0, |register| self.frozen(register));
+        let thawed = |old: u32| old & frozen | merge(old) & !frozen;
         match register {
-            Some(Register::Setup(index)) => self.setup[index] = merge(self.setup[index]),
+            // OTYPER has a bit for each pin, the upper half reads 0 (RM0090 section 8.4.2).
+            Some(Register::Setup(1)) if !self.old => self.setup[1] = thawed(self.setup[1]) & 0xffff,
+            Some(Register::Setup(index)) => self.setup[index] = thawed(self.setup[index]),
             Some(Register::Output) => self.output = merge(self.output) & 0xffff,
             Some(Register::SetReset) => {
                 let word = merge(0);
@@ -183,8 +210,12 @@ impl Peripheral for Gpio {
                 self.output = self.output & !(word >> 16) | word & 0xffff;
             }
             Some(Register::Reset) => self.output &= !(merge(0) & 0xffff),
-            Some(Register::Alternate(index)) => self.alternate[index] = merge(self.alternate[index]),
-            Some(Register::Lock) => return Err(self.fault(address, context, "locking is not modelled")),
+            Some(Register::Alternate(index)) => self.alternate[index] = thawed(self.alternate[index]),
+            Some(Register::Lock) if size == 4 => self.lock.write(value),
+            Some(Register::Lock) => {
+                let what = "pins are locked by words of 32 bits (RM0090 section 8.4.8)";
+                return Err(self.fault(address, context, what));
+            }
             Some(Register::Input) => {
                 return Err(self.fault(address, context, "the input register is read-only"));
             }
@@ -208,7 +239,7 @@ impl Peripheral for Gpio {
 
     fn reset(&mut self) {
         self.alternate = [0; 2];
-        self.lock = 0;
+        self.lock = Lock::default();
         self.output = 0;
         self.setup = if self.old {
             // All pins floating inputs.

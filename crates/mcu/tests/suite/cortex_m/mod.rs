@@ -25,6 +25,7 @@ mod stm32_dma;
 mod stm32_exti;
 mod stm32_flash;
 mod stm32_flash_l4;
+mod stm32_gpio_lock;
 mod stm32_i2c;
 mod stm32_i2c_v2;
 mod stm32_option_bytes;
