@@ -73,6 +73,7 @@ impl Quiet {
             starts,
             renewing: false,
             renewed_s,
+            update: None,
             waiting: VecDeque::new(),
             under_way: None,
         }
@@ -112,11 +113,13 @@ impl QuietState {
             starts,
             renewing,
             renewed_s,
+            update,
             waiting,
             under_way,
         } = state;
         let ([suite], [address]) = (&suites[..], &addresses[..]) else { return None };
-        if *earliest_suite != 0 || !waiting.is_empty() || under_way.is_some() || *renewing {
+        if *earliest_suite != 0 || !waiting.is_empty() || under_way.is_some() || *renewing || update.is_some()
+        {
             return None;
         }
         Some(QuietState {
