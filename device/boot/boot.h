@@ -5,6 +5,8 @@
 #ifndef WS_BOOT_H
 #define WS_BOOT_H
 
+#include <stdint.h>
+
 /* Starts that an image has to report in. */
 #define WS_BOOT_STARTS 3
 
@@ -13,5 +15,8 @@
  *
  * Returns 0 once that is kept. -1 where the memory does not keep it, or where the bootloader did not start this image. */
 int ws_boot_confirm(void);
+
+/* The slot that this program lies in, 0 or 1; WS_BOOT_NONE (journal.h) where it was linked for none. */
+uint8_t ws_boot_running(void);
 
 #endif

@@ -5,24 +5,16 @@
 #include "journal.h"
 #include "port.h"
 
-/* The slot that this code lies in, or none. */
-static uint8_t running(void)
-{
-    const uint32_t offset = (uint32_t)(uintptr_t)&ws_boot_confirm - WS_BOOT_SLOT_START;
-
-    return offset < WS_BOOT_SLOTS * WS_BOOT_SLOT_SIZE ? (uint8_t)(offset / WS_BOOT_SLOT_SIZE) : WS_BOOT_NONE;
-}
-
 int ws_boot_confirm(void)
 {
-    const uint8_t slot = running();
-    ws_journal journal;
+    const uint8_t slot = ws_boot_running();
+    ws_boot_journal journal;
     uint8_t version[4];
 
     if (slot == WS_BOOT_NONE) {
         return -1;
     }
-    ws_journal_start(&journal);
+    ws_boot_journal_start(&journal);
     if (journal.state.trial != slot) {
         return journal.state.confirmed == slot ? 0 : -1;
     }
@@ -31,5 +23,5 @@ int ws_boot_confirm(void)
     journal.state.floor = ws_read_32(version);
     journal.state.confirmed = slot;
     journal.state.trial = WS_BOOT_NONE;
-    return ws_journal_write(&journal);
+    return ws_boot_journal_write(&journal);
 }

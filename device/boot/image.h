@@ -7,6 +7,9 @@
 /* Bytes of the header that say anything; up to the program the rest is signed, too. */
 #define WS_IMAGE_FIELDS 40
 
+/* A signature has more than that (WS_LMS_HEAD of crypto/lms.h). */
+#define WS_IMAGE_SIGNATURE_HEAD 40
+
 /* Where a field begins. */
 enum {
     WS_IMAGE_AT_MAGIC = 0,
@@ -18,7 +21,7 @@ enum {
     WS_IMAGE_AT_SIGNATURE = 36
 };
 
-/* Why an image is refused; also the results of the loader's answers (loader.h). */
+/* Why an image is refused; also results of a transfer (transfer.h). */
 enum {
     WS_IMAGE_GOOD = 0,
     /* No image's header, or sizes that no image has. */

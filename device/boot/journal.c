@@ -92,7 +92,7 @@ static int make_firm(uint8_t sector, uint8_t place)
     return 0;
 }
 
-void ws_journal_start(ws_journal *journal)
+void ws_boot_journal_start(ws_boot_journal *journal)
 {
     ws_boot_state *state = &journal->state;
 
@@ -111,7 +111,7 @@ void ws_journal_start(ws_journal *journal)
 }
 
 /* Makes the sector ready that the next record goes to. Returns whether it is. */
-static uint8_t make_room(ws_journal *journal)
+static uint8_t make_room(ws_boot_journal *journal)
 {
     static const uint8_t zeros[RECORD + MARK];
     ws_boot_state last;
@@ -129,7 +129,7 @@ static uint8_t make_room(ws_journal *journal)
     return journal->erased;
 }
 
-int ws_journal_write(ws_journal *journal)
+int ws_boot_journal_write(ws_boot_journal *journal)
 {
     uint8_t bytes[RECORD];
     ws_boot_state *state = &journal->state;

@@ -45,15 +45,15 @@ typedef struct {
     uint8_t sector;
     uint8_t place;
     uint8_t erased;
-} ws_journal;
+} ws_boot_journal;
 
 /* Reads the newest record, and makes it firm. Where there is none: nothing confirmed, floor 0.
  *
  * out: journal. */
-void ws_journal_start(ws_journal *journal);
+void ws_boot_journal_start(ws_boot_journal *journal);
 
 /* Writes the state as a new record. in/out: journal. Returns 0 once it is kept; -1 where the memory does not keep it: the record before it
  * counts, or none that says anything else. */
-int ws_journal_write(ws_journal *journal);
+int ws_boot_journal_write(ws_boot_journal *journal);
 
 #endif

@@ -6,9 +6,9 @@
 
 int main(void)
 {
-    ws_journal journal;
+    ws_boot_journal journal;
 
-    ws_journal_start(&journal);
+    ws_boot_journal_start(&journal);
     ws_boot_port_start();
     ws_loader_run(&journal, 0);
     for (;;) {

@@ -6,6 +6,7 @@
  *   WS_BOOT_JOURNAL_START, _SECTOR   two sectors of the journal, and the bytes of each
  *   WS_BOOT_SLOT_START, _SIZE   two slots, one behind the other
  *   WS_BOOT_HEADER              bytes of an image before its program
+ *   WS_BOOT_PROVISION_START, _SIZE   what is provisioned (drivers/provision.h), where programs that need it have room in a slot
  *
  * Nothing of the journal or of a slot shares a sector with anything else. */
 #ifndef WS_BOOT_PORT_H
@@ -22,7 +23,7 @@
 void ws_flash_read(uint32_t address, uint8_t *out, uint16_t len);
 
 /* Erases all sectors that have any of these bytes. in: address: of the journal or a slot; len: within it. Returns 0, or -1 where something of
- * them does not read erased. */
+ * them does not read erased. Where one takes seconds, a watchdog that runs is fed before each. */
 int ws_flash_erase(uint32_t address, uint32_t len);
 
 /* Makes those bits 0 that are 0 in the len bytes at data, word by word in the order of their addresses. Where the power fails meanwhile, the same

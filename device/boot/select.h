@@ -8,6 +8,6 @@
  * starts are used up, or that does not verify, is on trial no more.
  *
  * in/out: journal. Returns the slot; or WS_BOOT_NONE where nothing may run. With an image on trial the watchdog runs. */
-uint8_t ws_boot_select(ws_journal *journal);
+uint8_t ws_boot_select(ws_boot_journal *journal);
 
 #endif

@@ -1,5 +1,7 @@
 #include "commands.h"
 
+#include "update.h"
+
 #include "../crypto/compiler.h"
 #include "../crypto/crc32.h"
 #include "../drivers/provision.h"
@@ -16,6 +18,13 @@
 /* Voltage, current and phase stand one behind the other in settings, in commands and in what is provisioned; so does what is in
  * the meter's address. */
 #define CALIBRATION_BYTES 10
+
+/* Of the status: what an image says of itself is where there is a bootloader. */
+#if WS_HAS_UPDATES
+#define LAST_PAGE (ws_update_possible() ? 2 : 1)
+#else
+#define LAST_PAGE 1
+#endif
 
 #define CALIBRATION_OF(settings) ((uint8_t *)(settings) + offsetof(ws_settings, voltage))
 #define ADDRESS_OF(settings) ((uint8_t *)(settings) + offsetof(ws_settings, address))
@@ -90,7 +99,7 @@ uint8_t ws_command_carry_out(const uint8_t plain[WS_PLAIN], ws_settings *setting
         ws_message_copy(ADDRESS_OF(&changed), arguments, sizeof(ws_message_address));
         break;
     case WS_COMMAND_READ_STATUS:
-        if (arguments[0] > 1) {
+        if (arguments[0] > LAST_PAGE) {
             result = WS_RESULT_RANGE;
         }
         break;
@@ -104,6 +113,20 @@ uint8_t ws_command_carry_out(const uint8_t plain[WS_PLAIN], ws_settings *setting
             result = WS_RESULT_RANGE;
         }
         break;
+#if WS_HAS_UPDATES
+    case WS_COMMAND_UPDATE:
+        if (!ws_update_possible()) {
+            result = WS_RESULT_UNKNOWN;
+        } else if (!ws_message_has_pieces(settings->suite)) {
+            result = WS_RESULT_RANGE;
+        } else {
+            result = ws_update_look(arguments);
+            if (result != 0) {
+                result = (uint8_t)(WS_RESULT_IMAGE + result);
+            }
+        }
+        break;
+#endif
     default:
         result = WS_RESULT_UNKNOWN;
     }

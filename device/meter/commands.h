@@ -15,11 +15,14 @@
 #define WS_COMMAND_READ_STATUS 5
 #define WS_COMMAND_REBOOT 6
 #define WS_COMMAND_RENEW_KEY 7
+#define WS_COMMAND_UPDATE 8
 
 #define WS_RESULT_DONE 0
 #define WS_RESULT_UNKNOWN 1
 #define WS_RESULT_RANGE 2
 #define WS_RESULT_STALE 3
+/* That, and why an image is refused: boot/image.h, boot/transfer.h, update.h. */
+#define WS_RESULT_IMAGE 16
 
 /* Where the code and the arguments of a command are in its plaintext. */
 #define WS_COMMAND_CODE 4

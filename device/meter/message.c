@@ -88,10 +88,15 @@ typedef struct {
     uint8_t nonce[WS_HAS_SUITE(WS_SUITE_ASCON_AEAD128) ? ASCON_NONCE : NONCE];
 } aead_secrets;
 
+/* Beside the kinds of messages: a command's nonce, but for what is where an answer's has the address. */
+#define KIND_PIECE (0x80 | WS_KIND_COMMAND)
+/* What pieces and replies have there is above what renewals have. */
+#define PIECES_FROM 0x0200
+
 /* Kind, suite, meter as provisioned: what a nonce begins with, and a context has behind its name. */
 static void write_origin(const ws_message_header *header, uint8_t out[4])
 {
-    out[0] = header->kind;
+    out[0] = WS_HAS_UPDATES ? header->kind & WS_KIND_COMMAND : header->kind;
     out[1] = header->suite;
     ws_provision_read(METER, out + 2, 2);
 }
@@ -123,7 +128,7 @@ static WS_NOINLINE int aead(const ws_message_header *header, uint8_t *message, c
     int result = 0;
 
     write_origin(header, secrets.nonce);
-    if (header->kind == WS_KIND_ANSWER) {
+    if (header->kind == WS_KIND_ANSWER || (WS_HAS_UPDATES && header->kind == KIND_PIECE)) {
         ws_message_copy(secrets.nonce + 4, (const uint8_t *)header->address, sizeof *header->address);
     } else {
         ws_message_write_32(secrets.nonce + 4, 0);
@@ -167,6 +172,34 @@ static int open_aead(const ws_message_header *header, const uint8_t *message, ui
 {
     return aead(header, (uint8_t *)message, 0, out, len);
 }
+
+#if WS_HAS_UPDATES
+uint8_t ws_message_has_pieces(uint8_t suite)
+{
+    return suite != WS_SUITE_NONE && !ws_message_has_curve(suite);
+}
+
+/* Seals or opens, as aead, with this where an answer's nonce has the address: no name is 0, so that it is none. */
+static int seal_at(ws_message_header *header, uint8_t kind, uint16_t at, uint8_t *message, uint8_t *out, uint8_t len)
+{
+    const ws_message_address address = {{0, 0}, (uint8_t)(at >> 8), (uint8_t)at};
+
+    header->kind = kind;
+    header->address = &address;
+    ws_message_write_32(message, header->number);
+    return aead(header, message, out != 0 ? 0 : message, out, len);
+}
+
+int ws_message_open_piece(ws_message_header *header, uint16_t index, uint8_t *message, uint8_t data[WS_PIECE_DATA])
+{
+    return seal_at(header, KIND_PIECE, (uint16_t)(PIECES_FROM + index), message, data, WS_PIECE_DATA);
+}
+
+void ws_message_seal_reply(ws_message_header *header, uint16_t state, uint8_t *message)
+{
+    (void)seal_at(header, WS_KIND_ANSWER, (uint16_t)(PIECES_FROM + state), message, 0, 0);
+}
+#endif
 
 /* Whether any suite of this build has a curve: else nothing of it is linked. */
 #define CURVES (WS_HAS_SUITE(WS_SUITE_ECIES) || WS_HAS_SUITE(WS_SUITE_ECIES_ECDSA))

@@ -35,6 +35,13 @@
 #endif
 #define WS_HAS_SUITE(suite) (((WS_METER_SUITES) >> (suite) & 1) != 0)
 
+/* Whether this build takes images of its firmware (update.h): one for a slot of the bootloader does. */
+#ifdef WS_SLOT
+#define WS_HAS_UPDATES 1
+#else
+#define WS_HAS_UPDATES 0
+#endif
+
 #define WS_PLAIN 16
 #define WS_MESSAGE_MAX 144
 
@@ -90,6 +97,24 @@ int ws_message_unpack(ws_message_header *header, const uint8_t *message, uint8_t
 
 /* Whether message, ws_message_bytes of any bytes, acknowledges the report of this header: 0, or -1. */
 int ws_message_acknowledges(const ws_message_header *report, const uint8_t *message);
+
+#if WS_HAS_UPDATES
+/* Bytes of an image in a piece; the first number that is no index of one. */
+#define WS_PIECE_DATA 36
+#define WS_PIECE_INDICES 0xf000
+
+/* Whether a suite seals pieces of an image: those with a key for all messages. */
+uint8_t ws_message_has_pieces(uint8_t suite);
+
+/* Opens a piece of an image: docs/protocol.md, "Firmware by radio".
+ *
+ * in: header: suite, with pieces; number: m; key. index: below WS_PIECE_INDICES. in/out: message: 4 bytes, which are written over, ciphertext, tag.
+ * out: data. Returns 0, or -1 where the piece is not the collector's. */
+int ws_message_open_piece(ws_message_header *header, uint16_t index, uint8_t *message, uint8_t data[WS_PIECE_DATA]);
+
+/* Makes the tag of a reply that says this state, up to 0xfcff. in: header as above. out: message: 4 bytes, tag. */
+void ws_message_seal_reply(ws_message_header *header, uint16_t state, uint8_t *message);
+#endif
 
 /* Copies len bytes. in, out: they do not overlap. */
 void ws_message_copy(uint8_t *out, const uint8_t *in, uint8_t len);

@@ -147,6 +147,10 @@ int ws_meter_start(ws_meter *meter, const volatile ws_metering_sums *sums, struc
     }
     status->starts = (uint16_t)ws_numbers_starts(&meter->numbers);
     status->suite = meter->settings.suite;
+#if WS_HAS_UPDATES
+    meter->on_trial = ws_update_on_trial();
+    meter->first_number = ws_numbers_next(&meter->numbers);
+#endif
     meter->jitter = (uint16_t)(own_name(meter) * 40503u + status->starts);
     meter->alerts = START_TO_COME;
     meter->due_s = ws_clock_seconds() + ws_message_read_16(meter->settings.interval);
@@ -381,6 +385,12 @@ static uint8_t acknowledged(ws_meter *meter, const ws_link_piece *piece, const u
     ws_journal_acknowledged(&meter->journal);
     meter->status->acknowledged_number = sending->number;
     meter->status->acknowledged++;
+#if WS_HAS_UPDATES
+    /* Of what this image has sealed itself: that is to report in. */
+    if (meter->on_trial && sending->number >= meter->first_number && ws_boot_confirm() == 0) {
+        meter->on_trial = 0;
+    }
+#endif
     meter->sending.number = 0;
     return 1;
 }
@@ -449,6 +459,29 @@ static WS_NOINLINE void renew(ws_meter *meter, const uint8_t *packet)
 }
 #endif
 
+#if WS_HAS_UPDATES
+/* A piece of an image came, for this meter: replies. */
+static WS_NOINLINE void take_piece(ws_meter *meter, uint8_t *packet)
+{
+    ws_message_header header;
+
+    header.suite = packet[1] >> 3 & 7;
+    set_key(meter, &header);
+    ws_watchdog_feed();
+    if (header.suite != meter->settings.suite || !ws_message_has_pieces(header.suite) || lacks_key(meter, header.suite) ||
+        !ws_update_take(&meter->update, &header, packet)) {
+        refuse(meter);
+        return;
+    }
+    ws_watchdog_feed();
+    packet[0] = meter->settings.address.collector;
+    packet[1] = (uint8_t)(WS_KIND_ANSWER << 6 | header.suite << 3 | WS_UPDATE_PIECE);
+    if (ws_radio_send(packet, WS_UPDATE_REPLY) != 0) {
+        radio_failed(meter);
+    }
+}
+#endif
+
 /* Whether a command came, of as many pieces as there are.
  *
  * out: plain: of one that came in one packet: HEARD_COMMAND; one of more pieces is in the buffer, to be opened:
@@ -505,6 +538,13 @@ static WS_NOINLINE uint8_t listen(ws_meter *meter, uint32_t deadline, uint8_t pl
         return HEARD_NOTHING;
     }
 #endif
+#if WS_HAS_UPDATES
+    if (len == WS_UPDATE_PACKET && packet[0] == meter->settings.address.own &&
+        (packet[1] & 0xc7) == (WS_KIND_COMMAND << 6 | WS_UPDATE_PIECE) && ws_message_read_16(packet + 2) == own_name(meter)) {
+        take_piece(meter, packet);
+        return HEARD_NOTHING;
+    }
+#endif
     if (ws_link_read(packet, (uint8_t)len, &piece) == 0 && packet[0] == meter->settings.address.own &&
         piece.meter == own_name(meter)) {
         if (piece.kind == WS_KIND_COMMAND) {
@@ -531,7 +571,13 @@ static void write_status(const ws_meter *meter, uint8_t page, uint8_t *out)
         out[7] = meter->journal.count;
         ws_message_write_16(out + 8, status->starts);
         out[10] = to_byte(ws_stack_untouched() / 4);
-    } else {
+    }
+#if WS_HAS_UPDATES
+    else if (page == 2) {
+        ws_update_status(&meter->update, out);
+    }
+#endif
+    else {
         ws_message_write_32(out, status->energy);
         ws_message_write_16(out + 4, status->voltage);
         ws_message_write_16(out + 6, status->current);
@@ -609,6 +655,11 @@ static WS_NOINLINE uint8_t carry_out(ws_meter *meter, const uint8_t plain[WS_PLA
             ws_renewal_begin(&meter->renewal, ws_message_read_32(plain));
             break;
 #endif
+#if WS_HAS_UPDATES
+        case WS_COMMAND_UPDATE:
+            ws_update_begin(&meter->update, ws_message_read_32(plain), plain + WS_COMMAND_ARGUMENTS);
+            break;
+#endif
         case WS_COMMAND_SET_TIME:
             meter->time_base = ws_message_read_32(plain + WS_COMMAND_ARGUMENTS) - heard_s;
             meter->time_is_set = 1;
@@ -621,6 +672,16 @@ static WS_NOINLINE uint8_t carry_out(ws_meter *meter, const uint8_t plain[WS_PLA
         meter->radio_ready = 0;
     }
     return 1;
+}
+
+/* Begins anew, with all that the journal was given. */
+static void restart(ws_meter *meter)
+{
+    ws_journal_append(&meter->journal);
+    while (ws_eeprom_busy()) {
+        ws_clock_sleep(ws_clock_ticks() + POLL, 0);
+    }
+    ws_reset_now();
 }
 
 /* A command came that is authentic. */
@@ -646,11 +707,7 @@ static void command(ws_meter *meter, const uint8_t plain[WS_PLAIN], uint32_t hea
     }
     answer(meter, plain, meter->settings.result);
     if (order == WS_COMMAND_NEW && plain[WS_COMMAND_CODE] == WS_COMMAND_REBOOT) {
-        ws_journal_append(&meter->journal);
-        while (ws_eeprom_busy()) {
-            ws_clock_sleep(ws_clock_ticks() + POLL, 0);
-        }
-        ws_reset_now();
+        restart(meter);
     }
 }
 
@@ -735,6 +792,11 @@ void ws_meter_turn(ws_meter *meter)
 
     ws_watchdog_feed();
     ws_metering_take(&meter->metering, meter->sums, &meter->status->energy);
+#if WS_HAS_UPDATES
+    if (meter->on_trial && ws_clock_seconds() >= WS_UPDATE_TRIAL_S) {
+        restart(meter);
+    }
+#endif
     to_seal = seal(meter);
     if (!ws_journal_busy(&meter->journal)) {
         ws_numbers_work(&meter->numbers);

@@ -47,6 +47,7 @@
 #include "numbers.h"
 #include "renewal.h"
 #include "settings.h"
+#include "update.h"
 
 #include <stdint.h>
 
@@ -129,6 +130,12 @@ typedef struct {
 #if WS_HAS_SUITE(WS_SUITE_AES256_GCM_REKEYED)
     ws_epoch_key key;
     ws_renewal renewal;
+#endif
+#if WS_HAS_UPDATES
+    ws_update update;
+    /* This image has not reported in yet; the first number that it may seal with. */
+    uint8_t on_trial;
+    uint32_t first_number;
 #endif
     /* A report with the journal's bytes around it, until the journal has it; else the command that is being collected. */
     uint8_t buffer[WS_JOURNAL_BUFFER];

@@ -85,8 +85,12 @@ $(DRIVER_OBJECTS): WIRING := $(BOARD_FLAGS)
 $(DRIVER_OBJECTS): $(OBJ)/wiring
 endif
 
-# The bootloader, and of it what an application reports in with (boot/boot.h); a program that is linked for one of its slots.
-BOOT_PARTS := $(if $(shell grep -l '^\#include ".*boot/boot\.h"$$' $(wildcard $(APP)/*.[ch])),confirm journal)
+# The bootloader, and of it what an application reports in with (boot/boot.h) and takes an image with (boot/transfer.h); a program that is linked
+# for one of its slots. The meter is linked without a bootloader, too.
+BOOT_USERS := $(if $(SLOT)$(filter-out meter,$(APP)),$(wildcard $(APP)/*.[ch]),/dev/null)
+boot_included = $(shell grep -l '^\#include ".*boot/$1\.h"$$' $(BOOT_USERS))
+BOOT_PARTS := $(if $(call boot_included,boot),confirm journal running) $(if $(call boot_included,transfer),image transfer)
+BOOT_PARTS := $(strip $(BOOT_PARTS))
 ifneq ($(filter boot,$(APP))$(BOOT_PARTS)$(SLOT),)
 ifeq ($(BOOT_PORT),)
 $(error APP=$(APP) $(addprefix SLOT=,$(SLOT)) is not known for $(TARGET): there is no bootloader for it; there are: \
@@ -99,7 +103,7 @@ BOOT_KEY_FILE := $(if $(BOOT_KEY),$(abspath $(BOOT_KEY)))
 else
 BOOT_DEFINES := $(if $(SLOT),-DWS_SLOT=$(if $(filter a,$(SLOT)),0,1))
 BOOT_FILES := $(if $(BOOT_PARTS),$(BOOT_PORT)/flash.c) \
-	$(if $(shell grep -l '^\#include ".*boot/port\.h"$$' $(wildcard $(APP)/*.[ch])),$(BOOT_PORT)/start.c)
+	$(if $(call boot_included,port),$(BOOT_PORT)/start.c)
 endif
 BOOT_CLOCK := $(if $(filter %/start.c,$(BOOT_FILES)),$(shell sed -n 's/^\#define WS_BOOT_CLOCK_HZ //p' $(BOOT_PORT)/layout.h))
 BOOT_DEFINES += -I$(BOOT_PORT)
@@ -143,8 +147,8 @@ $(OBJ)/$(APP)/%.o: $(APP)/main.c $(OBJ)/settings $(OBJ)/$(APP)/settings $(B)/obj
 	@mkdir -p $(@D)
 	$(CC) $(PORT_CFLAGS) $(BENCH_FLAGS) -MMD -MP -c $< -o $@
 
-# Which suites the meter has: of those its structures have parts.
-$(OBJ)/meter/%.o: PORT_CFLAGS += $(SUITES_FLAGS)
+# Which suites the meter has, and that it takes images: of those its structures have parts.
+$(OBJ)/meter/%.o: PORT_CFLAGS += $(SUITES_FLAGS) $(filter -DWS_SLOT=%,$(BOOT_DEFINES))
 
 # What the sampler's interrupt calls leaves the hardware multiplier alone, which what it breaks into may be using.
 ifeq ($(TOOLCHAIN_port),msp430)

@@ -380,7 +380,7 @@ export interface components {
              * @description The outcome's number: 0 done, 1 unknown command, 2 arguments out of range.
              */
             code: number;
-            /** @description `done`, `unknown-command`, `out-of-range`, or `other`. */
+            /** @description `done`, `unknown-command`, `out-of-range`, `image-refused`, or `other`. */
             outcome: string;
             /** @description The page that was asked for. */
             status?: Record<string, never> | null;
@@ -722,7 +722,7 @@ export interface components {
                 /** Format: int32 */
                 page: number;
             };
-        } | "reboot" | "renew-key";
+        } | "reboot" | "renew-key" | "update-firmware";
         /** @description A page of readings, as columns of equal length, oldest first. */
         Readings: components["schemas"]["Rows"] & {
             /**

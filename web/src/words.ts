@@ -79,6 +79,7 @@ export function orderName(order: Command['command']): string {
   if (order === 'set-time') return 'Set time';
   if (order === 'reboot') return 'Reboot';
   if (order === 'renew-key') return 'Renew the key';
+  if (order === 'update-firmware') return 'Take a firmware image';
   if ('configure' in order) {
     const { interval_s, suite } = order.configure;
     return `Configure: every ${number(interval_s)} s, ${SUITE_NAMES[suite] ?? suite}`;

@@ -112,6 +112,20 @@ pub fn build_meter(source: &Source<'_>, variant: &str, suites: &[String]) -> Res
     make(source, variant, METER, &[METER], &choice).map(|build| build.image(METER))
 }
 
+/// As [`build_meter`], linked for a slot of the target's bootloader: such a meter takes images by radio.
+///
+/// # Errors
+/// As [`build_meter`]; a target that there is no bootloader for.
+pub fn build_meter_for_slot(
+    source: &Source<'_>,
+    variant: &str,
+    suites: &[String],
+    slot: Slot,
+) -> Result<PathBuf, FirmwareError> {
+    let choice = Choice { suites, slot: Some(slot) };
+    make(source, variant, METER, &[METER], &choice).map(|build| build.image(METER))
+}
+
 /// What else `device/Makefile` is told.
 #[derive(Default)]
 struct Choice<'a> {

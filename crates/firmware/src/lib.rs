@@ -17,7 +17,9 @@ mod suggestion;
 pub mod symbols;
 pub mod toolchain;
 
-pub use build::{Build, EMPTY, Slot, Source, build, build_app, build_for_slot, build_meter, content};
+pub use build::{
+    Build, EMPTY, Slot, Source, build, build_app, build_for_slot, build_meter, build_meter_for_slot, content,
+};
 pub use disassembly::Disassembled;
 pub use elf::Firmware;
 pub use error::FirmwareError;

@@ -1,7 +1,8 @@
 //! The drivers that the meter's C files call (`device/drivers/*.h`): of the meter that runs on this thread, or, where none
 //! does, over the EEPROM of [`crate::store`] and the flash of [`crate::message`].
 
-use crate::eeprom::Eeprom;
+use crate::eeprom::{Eeprom, Torn};
+use crate::flash::{self, ERASE_NS, Flash, SECTOR};
 use crate::message;
 use crate::metering::Sums;
 use crate::runner::{BYTE_NS, Call, Cause, Load, Packet, Reply};
@@ -29,15 +30,30 @@ const POLLS: u32 = 8;
 struct Storage<const N: usize>([u8; N]);
 
 const METER: usize = 4096;
+/// `ws_boot_journal` has no more.
+const BOOT_JOURNAL: usize = 64;
+/// `WS_BOOT_NONE`.
+const NO_SLOT: u8 = 0xff;
+
+/// `ws_image`.
+#[repr(C)]
+struct Image {
+    version: u32,
+    length: u32,
+    signature: u32,
+}
 
 mod c {
-    use super::Sums;
+    use super::{Image, Sums};
 
     unsafe extern "C" {
         pub fn ws_host_meter_bytes() -> usize;
         pub fn ws_host_sums_bytes() -> usize;
         pub fn ws_meter_start(meter: *mut u8, sums: *const Sums, status: *mut u8) -> std::ffi::c_int;
         pub fn ws_meter_turn(meter: *mut u8);
+        pub fn ws_boot_journal_start(journal: *mut u8);
+        pub fn ws_boot_select(journal: *mut u8) -> u8;
+        pub fn ws_image_header(fields: *const u8, slot: u8, floor: u32, image: *mut Image) -> u8;
     }
 }
 
@@ -58,6 +74,9 @@ pub(crate) struct Context {
     /// The address that the radio was started with: it hears nothing else.
     radio_address: Option<u8>,
     pub(crate) load: Option<Load>,
+    /// Where a bootloader runs it.
+    pub(crate) flash: Option<Flash>,
+    pub(crate) running: Option<u8>,
     /// Up to when the sums have the load, and what rounding has left of them.
     measured_ns: u64,
     rest: f64,
@@ -102,6 +121,18 @@ pub(crate) unsafe fn run(context: *mut Context, yielder: &Yielder<Reply, Call>) 
         let meter = (&raw mut (*context).meter).cast::<u8>();
         let sums = &raw const (*context).sums;
         let status = (&raw mut (*context).status).cast::<u8>();
+        if (*context).flash.is_some() {
+            let mut journal = Storage([0; BOOT_JOURNAL]);
+            let journal = (&raw mut journal).cast::<u8>();
+            c::ws_boot_journal_start(journal);
+            let slot = c::ws_boot_select(journal);
+            if slot == NO_SLOT {
+                loop {
+                    suspend(Call::Stopped);
+                }
+            }
+            (*context).running = Some(slot);
+        }
         if c::ws_meter_start(meter, sums, status) != 0 {
             loop {
                 suspend(Call::Stopped);
@@ -136,6 +167,8 @@ impl Context {
             noise: Some(Rng::with_seed(noise_seed)),
             radio_address: None,
             load: None,
+            flash: None,
+            running: None,
             measured_ns: now_ns,
             rest: 0.0,
             yielder: ptr::null(),
@@ -416,4 +449,88 @@ extern "C" fn ws_reset_now() {
 #[unsafe(no_mangle)]
 extern "C" fn ws_stack_untouched() -> u16 {
     0
+}
+
+// The bootloader's part: `device/boot/port.h`.
+
+#[unsafe(no_mangle)]
+extern "C" fn ws_boot_running() -> u8 {
+    if current().is_null() { NO_SLOT } else { with(|context| context.running.unwrap_or(NO_SLOT)) }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ws_boot_watchdog() {
+    ws_watchdog_feed();
+}
+
+/// Changes flash, where there is power; where there is none any more, the EEPROM has none, too.
+fn change_flash(change: impl FnOnce(&mut Flash) -> bool) -> bool {
+    with(|context| {
+        let Some(flash) = &mut context.flash else { return false };
+        let has_power = change(flash);
+        if !has_power && !context.eeprom.is_off() {
+            context.eeprom.cut(Torn::Any);
+        }
+        has_power
+    })
+}
+
+fn read_flash(at: usize, out: &mut [u8]) {
+    with(|context| {
+        if let Some(flash) = &context.flash {
+            flash.read(at, out);
+        }
+    });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ws_flash_read(address: u32, out: *mut u8, len: u16) {
+    // SAFETY: the caller has room for len bytes.
+    read_flash(address as usize, unsafe { std::slice::from_raw_parts_mut(out, usize::from(len)) });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ws_flash_erase(address: u32, len: u32) -> c_int {
+    for sector in (address..address + len).step_by(SECTOR) {
+        ws_watchdog_feed();
+        if !change_flash(|flash| flash.erase(sector as usize)) {
+            return -1;
+        }
+        sleep_until(with(|context| context.now_ns) + ERASE_NS);
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ws_flash_program(address: u32, data: *const u8, len: u16) -> c_int {
+    // SAFETY: len bytes are there.
+    let data = unsafe { std::slice::from_raw_parts(data, usize::from(len)) };
+    let at = address as usize;
+    for (index, word) in data.as_chunks::<4>().0.iter().enumerate() {
+        if !change_flash(|flash| flash.program(at + 4 * index, *word)) {
+            return -1;
+        }
+    }
+    let mut there = vec![0; data.len()];
+    read_flash(at, &mut there);
+    if there == data { 0 } else { -1 }
+}
+
+/// As `device/boot/verify.c`, with the check sum that images have here.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ws_image_verify(slot: u8, floor: u32, image: *mut Image) -> u8 {
+    const BAD_SIGNATURE: u8 = 6;
+    let mut fields = [0; 40];
+    read_flash(flash::SLOTS[usize::from(slot)], &mut fields);
+    // SAFETY: the fields are there, and the caller has room for the image.
+    let (refused, length) = unsafe {
+        let refused = c::ws_image_header(fields.as_ptr(), slot, floor, image);
+        (refused, (*image).length as usize)
+    };
+    if refused != 0 {
+        return refused;
+    }
+    let is_good =
+        with(|context| context.flash.as_ref().is_some_and(|flash| flash.is_good(slot.into(), length)));
+    if is_good { 0 } else { BAD_SIGNATURE }
 }

@@ -3,6 +3,7 @@
 
 mod drivers;
 pub mod eeprom;
+pub mod flash;
 pub mod message;
 pub mod metering;
 pub mod runner;

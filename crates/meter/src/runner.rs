@@ -6,6 +6,7 @@
 
 use crate::drivers::{self, Context};
 use crate::eeprom::{Eeprom, Torn};
+use crate::flash::Flash;
 use crate::status::Status;
 use corosensei::{Coroutine, CoroutineResult, stack::DefaultStack};
 use std::convert::Infallible;
@@ -141,6 +142,42 @@ impl Meter {
             unsafe { drivers::run(address as *mut Context, yielder) }
         });
         Meter { coroutine, context }
+    }
+
+    /// As [`Meter::start`], by the bootloader, which runs one of the images in `flash`: that says where its images go.
+    ///
+    /// # Panics
+    /// Panics where there is no memory for its stack.
+    #[must_use]
+    pub fn start_from(
+        mut flash: Flash,
+        provision: &[u8; 176],
+        eeprom: Eeprom,
+        cause: Cause,
+        noise_seed: u64,
+        now_ns: u64,
+    ) -> Meter {
+        flash.start();
+        let mut meter = Meter::start(provision, eeprom, cause, noise_seed, now_ns);
+        meter.context_mut().flash = Some(flash);
+        meter
+    }
+
+    /// Its flash, where a bootloader runs it.
+    #[must_use]
+    pub fn flash(&self) -> Option<&Flash> {
+        self.context().flash.as_ref()
+    }
+
+    /// The same, to set when its power fails: [`Flash::cut_after`]. Its EEPROM is off then, too.
+    pub fn flash_mut(&mut self) -> Option<&mut Flash> {
+        self.context_mut().flash.as_mut()
+    }
+
+    /// The slot whose image runs.
+    #[must_use]
+    pub fn running(&self) -> Option<usize> {
+        self.context().running.map(usize::from)
     }
 
     fn context(&self) -> &Context {

@@ -13,12 +13,14 @@ mod reassembly;
 mod renewal;
 mod report;
 mod sealing;
+mod update;
 
 pub use address::Address;
 pub use answer::{Answer, CommandResult, Status};
 pub use collector::{
     Accepted, Answered, Collector, CollectorError, Counters, Delivery, Due, Gathered, Heard, MeterState,
-    OpenedMessage, Order, Policy, Rejection, SealedMessage, Transmission,
+    OpenedMessage, Order, Policy, Rejection, SealedMessage, Transmission, Update, UpdateEnd, UpdateProgress,
+    UpdateStage,
 };
 pub use command::{Command, CommandError};
 pub use keys::{Identity, KeyError, MeterKeys, PublicKey};
@@ -30,6 +32,7 @@ pub use reassembly::{Message, Reassembly};
 pub use renewal::RenewalPacket;
 pub use report::{Alert, Cause, Content, Measurement, Report};
 pub use sealing::{Channel, NotAuthentic, Opened, signature_holds};
+pub use update::{Image, ImageRefusal, PieceReply, UpdatePacket};
 
 /// Names a meter on its collector's radio channel; 0 is nobody.
 pub type MeterId = u16;
@@ -93,6 +96,12 @@ impl Suite {
     #[must_use]
     pub fn has_curve(self) -> bool {
         matches!(self, Suite::Ecies | Suite::EciesEcdsa)
+    }
+
+    /// Whether pieces of an image are sealed in it: it has a key for all messages.
+    #[must_use]
+    pub fn has_pieces(self) -> bool {
+        self != Suite::None && !self.has_curve()
     }
 
     /// What a message shows that is authentic: 0 nothing; 1 that who sealed it has the meter's keys; 2 that the meter signed it.

@@ -65,12 +65,14 @@ enum Ordered {
     Reboot,
     /// Renew the key of the suite `aes256-gcm-rekeyed`.
     RenewKey,
+    /// Begin to take an image of its firmware.
+    UpdateFirmware,
 }
 
 /// What a meter answered.
 #[derive(Serialize, ToSchema)]
 struct Answered {
-    /// `done`, `unknown-command`, `out-of-range`, or `other`.
+    /// `done`, `unknown-command`, `out-of-range`, `image-refused`, or `other`.
     outcome: &'static str,
     /// The outcome's number: 0 done, 1 unknown command, 2 arguments out of range.
     code: u8,
@@ -136,6 +138,7 @@ impl From<Order> for Ordered {
             Order::Command(Command::ReadStatus { page }) => Ordered::ReadStatus { page },
             Order::Command(Command::Reboot) => Ordered::Reboot,
             Order::Command(Command::RenewKey) => Ordered::RenewKey,
+            Order::Command(Command::UpdateFirmware { .. }) => Ordered::UpdateFirmware,
         }
     }
 }
@@ -147,6 +150,7 @@ impl Answered {
             CommandResult::UnknownCommand => "unknown-command",
             CommandResult::OutOfRange => "out-of-range",
             CommandResult::NumberTooLow => "number-too-low",
+            CommandResult::ImageRefused(_) => "image-refused",
             CommandResult::Other(_) => "other",
         };
         Answered { outcome, code: answer.outcome.code(), status: page.and_then(|page| answer.status(page)) }

@@ -44,6 +44,8 @@ impl LinkError {
             CollectorError::QueueFull(count) => LinkError::QueueFull(count),
             CollectorError::OutOfRange => LinkError::OutOfRange,
             CollectorError::SealRequired => LinkError::SealRequired,
+            // None is asked for that has no image.
+            CollectorError::ImageNeeded => LinkError::OutOfRange,
             CollectorError::KeysNotRenewed => LinkError::KeysNotRenewed,
             CollectorError::NoCommand(ticket) => LinkError::NoCommand(ticket.into()),
             CollectorError::NotHandedOut { meter, .. } => LinkError::State(network.meter(meter)),

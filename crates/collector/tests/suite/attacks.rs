@@ -24,4 +24,5 @@ fn attacks_come_to_nothing() {
 #[test]
 fn the_vectors_are_what_the_program_prints() {
     python("vectors.py", &["--check"]);
+    python("updates.py", &["--check"]);
 }

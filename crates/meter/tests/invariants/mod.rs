@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wire::meter::{
     Accepted, Address, Alert, Answered, Cause, Channel, Command, CommandResult, Content, Identity,
     MessageKind, MeterKeys, MeterRecord, Packet, Provision, Reassembly, RenewalPacket, Report, Status, Suite,
+    UpdatePacket,
 };
 
 /// From a start of the meter to the next.
@@ -50,6 +51,8 @@ struct Life {
     crowded: bool,
     /// The m of the renewal that it began last.
     renewal: Option<u32>,
+    /// The m of the update that it began last, and the latest state that it replied with.
+    update: Option<(u32, u16)>,
 }
 
 /// A meter's history.
@@ -140,7 +143,11 @@ fn commanded(values: Values, command: Command) -> Values {
         Command::Register { meter, address, collector_address } => {
             Values { meter, address, collector_address, ..values }
         }
-        Command::SetTime { .. } | Command::ReadStatus { .. } | Command::Reboot | Command::RenewKey => values,
+        Command::SetTime { .. }
+        | Command::ReadStatus { .. }
+        | Command::Reboot
+        | Command::RenewKey
+        | Command::UpdateFirmware { .. } => values,
     }
 }
 
@@ -227,6 +234,7 @@ impl Invariants {
             settled: (first_n - 1, 0),
             crowded: false,
             renewal: None,
+            update: None,
         });
         let found = memory::settings(image, false);
         let found = found.unwrap_or_else(|| panic!("{}: the memory has no settings", self.what));
@@ -343,6 +351,10 @@ impl Invariants {
             assert_eq!((piece.meter, piece.address), place, "{what}: name and address");
             return self.piece(&piece, packet);
         }
+        if let Some(reply) = UpdatePacket::parse(packet) {
+            assert_eq!((reply.meter, reply.address), place, "{what}: name and address");
+            return self.reply(&reply);
+        }
         let Ok(packet) = Packet::parse(packet) else {
             panic!("{what}: a packet of no protocol: {packet:02x?}")
         };
@@ -392,6 +404,17 @@ impl Invariants {
         assert!(opened.is_ok(), "{what}: piece {} of renewal {m} is not sealed with its key", piece.index);
         let sent = self.pieces.entry((m, piece.index)).or_insert_with(|| packet[4..].to_vec());
         assert_eq!(sent, &packet[4..], "{what}: piece {} of renewal {m} with two contents", piece.index);
+    }
+
+    /// A reply to a piece of an image is on the air: what is wanted next does not go back.
+    fn reply(&mut self, reply: &UpdatePacket<'_>) {
+        let (what, update) = (self.what.clone(), self.life().update);
+        let (m, state) =
+            update.unwrap_or_else(|| panic!("{what}: a reply of an update that this life has not begun"));
+        let opened = self.channel(self.own_keys()).open_update_reply(reply, m);
+        assert!(opened.is_ok(), "{what}: a reply of update {m} is not sealed with its key");
+        assert!(reply.number >= state, "{what}: update {m} wants {} after {state}", reply.number);
+        self.life().update = Some((m, reply.number));
     }
 
     /// A report is on the air, whole. Returns its n.
@@ -509,6 +532,9 @@ impl Invariants {
         }
         if (*command, answer.outcome) == (Command::RenewKey, CommandResult::Done) {
             self.life().renewal = Some(answer.m);
+        }
+        if matches!(command, Command::UpdateFirmware { .. }) && answer.outcome == CommandResult::Done {
+            self.life().update = Some((answer.m, 0));
         }
         self.settings = found;
         self.pending = None;

@@ -1,7 +1,11 @@
 //! What a meter answers.
 
-use super::{Fields, Record, Suite};
+use super::{Fields, ImageRefusal, Record, Suite};
 use serde::{Deserialize, Serialize};
+
+/// The number of [`CommandResult::ImageRefused`] before the reason's, and the last one with a reason.
+const IMAGE: u8 = 16;
+const LAST_IMAGE: u8 = IMAGE + 31;
 
 /// What became of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +19,8 @@ pub enum CommandResult {
     OutOfRange,
     /// Its number is not above the last one that the meter took: nothing was done.
     NumberTooLow,
+    /// The image is not taken: nothing was done.
+    ImageRefused(ImageRefusal),
     /// What this version does not know.
     Other(u8),
 }
@@ -28,6 +34,7 @@ impl CommandResult {
             CommandResult::UnknownCommand => 1,
             CommandResult::OutOfRange => 2,
             CommandResult::NumberTooLow => 3,
+            CommandResult::ImageRefused(refusal) => IMAGE + refusal.code(),
             CommandResult::Other(code) => code,
         }
     }
@@ -40,6 +47,7 @@ impl CommandResult {
             1 => CommandResult::UnknownCommand,
             2 => CommandResult::OutOfRange,
             3 => CommandResult::NumberTooLow,
+            code @ IMAGE..=LAST_IMAGE => CommandResult::ImageRefused(ImageRefusal::from_code(code - IMAGE)),
             code => CommandResult::Other(code),
         }
     }
@@ -116,6 +124,21 @@ pub enum Status {
         /// Measurements lost for want of room since the start; 255 is 255 or more.
         lost: u8,
     },
+    /// Page 2, of a meter that a bootloader runs.
+    Firmware {
+        /// Of the image that runs.
+        version: u32,
+        /// The slot that takes the next image, 0 or 1.
+        slot: u8,
+        /// The image that runs is on trial.
+        on_trial: bool,
+        /// Another one is whole, and on trial from the next start on.
+        trial_next: bool,
+        /// Bytes of an image that is being received.
+        received: u32,
+        /// Of so many.
+        bytes: u32,
+    },
 }
 
 impl Status {
@@ -133,6 +156,11 @@ impl Status {
             Status::Metering { energy_dwh, voltage_dv, current_ca, refused, lost } => {
                 let record = record.with(&energy_dwh.to_be_bytes()).with(&voltage_dv.to_be_bytes());
                 record.with(&current_ca.to_be_bytes()).with(&refused.to_be_bytes()).with(&[lost])
+            }
+            Status::Firmware { version, slot, on_trial, trial_next, received, bytes } => {
+                let flags = slot & 1 | u8::from(on_trial) << 1 | u8::from(trial_next) << 2;
+                let record = record.with(&version.to_be_bytes()).with(&[flags]);
+                record.with(&received.to_be_bytes()[1..]).with(&bytes.to_be_bytes()[1..])
             }
         }
         .bytes
@@ -158,6 +186,18 @@ impl Status {
                 refused: fields.u16(),
                 lost: fields.u8(),
             }),
+            2 => {
+                let (version, flags) = (fields.u32(), fields.u8());
+                let mut three = || u32::from(fields.u8()) << 16 | u32::from(fields.u16());
+                Some(Status::Firmware {
+                    version,
+                    slot: flags & 1,
+                    on_trial: flags & 2 != 0,
+                    trial_next: flags & 4 != 0,
+                    received: three(),
+                    bytes: three(),
+                })
+            }
             _ => None,
         }
     }
@@ -168,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_pages_byte_by_byte() {
+    fn all_pages_byte_by_byte() {
         let settings = Status::Settings {
             time_s: 0x0102_0304,
             suite: Some(Suite::EciesEcdsa),
@@ -190,7 +230,20 @@ mod tests {
         assert_eq!((metering.to_bytes(), Status::from_bytes(1, &body)), (body, Some(metering)));
         let answer = Answer { m: 0x0a0b_0c0d, outcome: CommandResult::Done, body };
         assert_eq!(answer.to_bytes()[..6], [0xa, 0xb, 0xc, 0xd, 0, 1]);
-        assert_eq!((answer.status(1), answer.status(2)), (Some(metering), None));
+        assert_eq!((answer.status(1), answer.status(3)), (Some(metering), None));
+        let firmware = Status::Firmware {
+            version: 0x0102_0304,
+            slot: 1,
+            on_trial: false,
+            trial_next: true,
+            received: 0x0006_0708,
+            bytes: 0x0009_0a0b,
+        };
+        let body = *b"\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b";
+        assert_eq!((firmware.to_bytes(), Status::from_bytes(2, &body)), (body, Some(firmware)));
+        for code in 0..=255 {
+            assert_eq!(CommandResult::from_code(code).code(), code);
+        }
         assert_eq!(Answer { outcome: CommandResult::OutOfRange, ..answer }.status(1), None);
         assert_eq!(Answer::from_bytes(&answer.to_bytes()), answer);
     }

@@ -14,16 +14,19 @@ mod rejection;
 mod renewal;
 mod session;
 mod state;
+mod update;
 
 pub use commands::{Delivery, Order};
 pub use error::CollectorError;
 pub use opening::{Gathered, OpenedMessage, SealedMessage};
 pub use rejection::{Counters, Rejection};
 pub use state::MeterState;
+pub use update::{Update, UpdateEnd, UpdateProgress, UpdateStage};
 
 use super::renewal::RenewalPacket;
 use super::{
     Address, Answer, Command, Identity, MessageKind, MeterId, MeterKeys, MeterRecord, Packet, Report, Suite,
+    UpdatePacket,
 };
 use meters::{Meter, Meters};
 use quiet::Quiet;
@@ -32,6 +35,7 @@ use serde::{Deserialize, Serialize};
 use session::{Gathering, Session};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+use update::PiecePacer;
 
 /// How a collector behaves. Times in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +57,8 @@ pub struct Policy {
     /// A key of [`Suite::Aes256GcmRekeyed`] is renewed when its meter is heard with one that was not renewed within this time; `None`: by
     /// command alone.
     pub renew_keys_after_s: Option<u32>,
+    /// Pieces of images go out at most once in so many milliseconds, to all meters together: the radio channel is there for reports first.
+    pub update_piece_every_ms: u64,
 }
 
 impl Default for Policy {
@@ -67,6 +73,7 @@ impl Default for Policy {
             require_sealed: false,
             renew_keys: true,
             renew_keys_after_s: None,
+            update_piece_every_ms: 100,
         }
     }
 }
@@ -170,6 +177,7 @@ pub struct Collector {
     /// The meters that commands wait for.
     busy: BTreeSet<MeterId>,
     counters: Counters,
+    pacer: PiecePacer,
 }
 
 impl Collector {
@@ -183,6 +191,7 @@ impl Collector {
             names: HashMap::new(),
             busy: BTreeSet::new(),
             counters: Counters::default(),
+            pacer: PiecePacer::default(),
         }
     }
 
@@ -320,6 +329,9 @@ impl Collector {
         if let Some(packet) = RenewalPacket::parse(packet) {
             return Gathered::Done(self.renewal_reply(&packet));
         }
+        if let Some(packet) = UpdatePacket::parse(packet) {
+            return Gathered::Done(self.piece_reply(&packet));
+        }
         let packet = match Packet::parse(packet) {
             Ok(packet) => packet,
             Err(malformed) => return Gathered::Done(self.reject(Rejection::Malformed(malformed))),
@@ -346,16 +358,31 @@ impl Collector {
 
     /// Takes a packet of a renewal.
     fn renewal_reply(&mut self, packet: &RenewalPacket<'_>) -> Heard {
-        if packet.kind != MessageKind::Answer {
+        self.reply(packet.kind, packet.meter, |session, own| session.renewal_reply(packet, own))
+    }
+
+    /// Takes a reply to a piece of an image.
+    fn piece_reply(&mut self, packet: &UpdatePacket<'_>) -> Heard {
+        self.reply(packet.kind, packet.meter, |session, own| session.piece_reply(packet, own))
+    }
+
+    /// Takes a reply that came in this name.
+    fn reply(
+        &mut self,
+        kind: MessageKind,
+        name: MeterId,
+        take: impl FnOnce(&mut Session, &Identity) -> Result<(), Rejection>,
+    ) -> Heard {
+        if kind != MessageKind::Answer {
             return self.reject(Rejection::Direction);
         }
-        let Some(meter) = self.names.get(&packet.meter).copied() else {
+        let Some(meter) = self.names.get(&name).copied() else {
             return self.reject(Rejection::UnknownMeter);
         };
         let Some(session) = self.meters.session(meter) else {
             return self.reject(Rejection::UnknownMeter);
         };
-        let taken = session.renewal_reply(packet, &self.identity);
+        let taken = take(session, &self.identity);
         if let Err(rejection) = taken {
             session.count(rejection);
         }
@@ -438,6 +465,9 @@ impl Collector {
         if !command.is_valid() {
             return Err(CollectorError::OutOfRange);
         }
+        if matches!(command, Command::UpdateFirmware { .. }) {
+            return Err(CollectorError::ImageNeeded);
+        }
         if self.policy.require_sealed && matches!(command, Command::Configure { suite: Suite::None, .. }) {
             return Err(CollectorError::SealRequired);
         }
@@ -513,10 +543,11 @@ impl Collector {
 
     /// Returns what is due at `now_ms` for one meter: for an owner that cannot reach all of them. rng: as [`Collector::due`].
     pub fn due_of(&mut self, meter: MeterId, now_ms: u64, rng: &mut impl CryptoRng) -> Option<Due> {
-        self.meters.awake_mut(meter)?.due(&self.identity, &self.policy, now_ms, rng)
+        let Collector { identity, policy, pacer, .. } = self;
+        self.meters.awake_mut(meter)?.due(identity, policy, pacer, now_ms, rng)
     }
 
-    /// The meters that commands wait for, or whose key is being renewed.
+    /// The meters that commands wait for, whose key is being renewed, or whose firmware is.
     pub fn busy(&self) -> impl Iterator<Item = MeterId> + '_ {
         self.busy.iter().copied()
     }
@@ -530,7 +561,7 @@ impl Collector {
     /// Returns the time at which [`Collector::due_of`] has something next; `None` while no command waits for the meter.
     #[must_use]
     pub fn next_due_ms_of(&self, meter: MeterId) -> Option<u64> {
-        self.meters.awake_one(meter)?.next_due_ms()
+        self.meters.awake_one(meter)?.next_due_ms(&self.pacer)
     }
 
     /// Lets meters rest of which nothing was heard or asked since this was called last, and of which nothing is under way: they take little
@@ -554,7 +585,7 @@ impl Collector {
     /// Brings `names` and `busy` in line with a meter's state.
     fn tidy(&mut self, meter: MeterId) {
         let Some(session) = self.meters.awake_mut(meter) else { return };
-        if session.has_commands() || session.has_renewal() {
+        if session.has_commands() || session.has_renewal() || session.has_update() {
             self.busy.insert(meter);
         } else {
             self.busy.remove(&meter);

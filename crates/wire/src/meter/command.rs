@@ -39,20 +39,29 @@ pub enum Command {
     },
     /// [`super::Status`].
     ReadStatus {
-        /// 0 or 1.
+        /// 0 to 2; 2 is of meters that a bootloader runs alone.
         page: u8,
     },
     /// Begin anew.
     Reboot,
     /// Begin a renewal of the key of [`Suite::Aes256GcmRekeyed`].
     RenewKey,
+    /// Begin to take an image of its firmware: [`super::Collector::update`] gives it.
+    UpdateFirmware {
+        /// Of the image, with its signature; below 2^24.
+        bytes: u32,
+        /// The image's.
+        version: u32,
+        /// CRC-32 of its header.
+        header: u32,
+    },
 }
 
 /// Bytes that are no command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
     /// A code that there is not.
-    #[error("command {0}, which there is not; they are 1 to 7")]
+    #[error("command {0}, which there is not; they are 1 to 8")]
     Code(u8),
     /// Arguments that the command does not take.
     #[error("a command's arguments are out of range")]
@@ -79,6 +88,10 @@ impl Command {
             Command::ReadStatus { page } => record.with(&[5, page]),
             Command::Reboot => record.with(&[6]),
             Command::RenewKey => record.with(&[7]),
+            Command::UpdateFirmware { bytes, version, header } => {
+                let record = record.with(&[8]).with(&bytes.to_be_bytes()[1..]);
+                record.with(&version.to_be_bytes()).with(&header.to_be_bytes())
+            }
         }
         .bytes
     }
@@ -107,6 +120,11 @@ impl Command {
             5 => Command::ReadStatus { page: fields.u8() },
             6 => Command::Reboot,
             7 => Command::RenewKey,
+            8 => Command::UpdateFirmware {
+                bytes: u32::from(fields.u8()) << 16 | u32::from(fields.u16()),
+                version: fields.u32(),
+                header: fields.u32(),
+            },
             code => return Err(CommandError::Code(code)),
         };
         if !command.is_valid() || command.to_bytes(m) != *bytes {
@@ -127,7 +145,8 @@ impl Command {
             Command::Register { meter, address, collector_address } => {
                 meter > 0 && address > 0 && collector_address > 0
             }
-            Command::ReadStatus { page } => page <= 1,
+            Command::ReadStatus { page } => page <= 2,
+            Command::UpdateFirmware { bytes, .. } => bytes < 1 << 24,
             Command::SetTime { .. } | Command::Reboot | Command::RenewKey => true,
         }
     }
@@ -139,7 +158,7 @@ mod tests {
 
     #[test]
     fn every_command_byte_by_byte() {
-        let cases: [(Command, &[u8]); 7] = [
+        let cases: [(Command, &[u8]); 8] = [
             (Command::Configure { interval_s: 0x0102, suite: Suite::Ecies }, b"\x01\x01\x02\x03"),
             (
                 Command::Calibrate { voltage_uv: 0x0001_0203, current_ua: 0x0004_0506, phase: -1 },
@@ -150,6 +169,10 @@ mod tests {
             (Command::ReadStatus { page: 1 }, b"\x05\x01"),
             (Command::Reboot, b"\x06"),
             (Command::RenewKey, b"\x07"),
+            (
+                Command::UpdateFirmware { bytes: 0x0001_0203, version: 0x0405_0607, header: 0x0809_0a0b },
+                b"\x08\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b",
+            ),
         ];
         for (command, bytes) in cases {
             let mut expected = [0; 16];
@@ -158,12 +181,14 @@ mod tests {
             assert_eq!(command.to_bytes(0x0a0b_0c0d), expected);
             assert_eq!(Command::from_bytes(&expected), Ok((0x0a0b_0c0d, command)));
             // Behind the arguments there are zeros.
-            expected[15] = 1;
-            assert_eq!(Command::from_bytes(&expected), Err(CommandError::Arguments));
+            if bytes.len() < 12 {
+                expected[15] = 1;
+                assert_eq!(Command::from_bytes(&expected), Err(CommandError::Arguments));
+            }
         }
-        assert_eq!(Command::from_bytes(&[8; 16]), Err(CommandError::Code(8)));
+        assert_eq!(Command::from_bytes(&[9; 16]), Err(CommandError::Code(9)));
         assert_eq!(
-            Command::from_bytes(&Command::ReadStatus { page: 2 }.to_bytes(1)),
+            Command::from_bytes(&Command::ReadStatus { page: 3 }.to_bytes(1)),
             Err(CommandError::Arguments)
         );
     }

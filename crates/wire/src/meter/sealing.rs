@@ -111,7 +111,7 @@ fn verify(signer: &PublicKey, context: &Context, sealed: &[u8]) -> Result<(), No
 
 impl Channel<'_> {
     /// Encrypts in place with the suite's AEAD, or with AES-128-GCM where it has none; the tag.
-    fn aead_seal(&self, suite: Suite, nonce: &[u8; 12], text: &mut [u8]) -> [u8; 16] {
+    pub(super) fn aead_seal(&self, suite: Suite, nonce: &[u8; 12], text: &mut [u8]) -> [u8; 16] {
         let gcm = Nonce::from_slice(nonce);
         let tag = match suite {
             Suite::AsconAead128 => return ascon::seal(self.keys, nonce, text),
@@ -128,7 +128,7 @@ impl Channel<'_> {
     }
 
     /// Decrypts in place what [`Channel::aead_seal`] made. What is there after an error is of no use.
-    fn aead_open(
+    pub(super) fn aead_open(
         &self,
         suite: Suite,
         nonce: &[u8; 12],

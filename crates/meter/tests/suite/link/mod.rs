@@ -5,6 +5,7 @@ mod commands;
 mod cuts;
 mod renewal;
 mod speed;
+mod update;
 mod wear;
 mod world;
 

@@ -2,6 +2,7 @@
 
 use crate::invariants::Invariants;
 use meter::eeprom::{Eeprom, Torn};
+use meter::flash::Flash;
 use meter::{Call, Cause, Load, Meter, Reply};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -9,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use wire::meter::{
     Accepted, Address, Alert, Answer, Answered, Channel, Collector, Command, Content, Delivery, Due, Heard,
     Identity, Measurement, MessageKind, MeterKeys, MeterRecord, MeterState, Order, Packet, Policy, Provision,
-    Rejection, Setup, Suite, Transmission, packets,
+    Rejection, Setup, Suite, Transmission, UpdatePacket, packets,
 };
 
 /// 2026-01-01 00:00:00 UTC in milliseconds since 2000.
@@ -55,6 +56,8 @@ pub struct World {
     pub keys: Vec<MeterKeys>,
     /// The packets of renewals that the collector sent.
     pub renewals: Vec<Vec<u8>>,
+    /// The pieces of images that the collector sent.
+    pub pieces: Vec<Vec<u8>>,
     /// All packets, of both sides, whether they arrived or not.
     pub recorded: Vec<Vec<u8>>,
 }
@@ -93,8 +96,27 @@ fn channel<'a>(record: &'a MeterRecord, collector: &'a Collector, provision: &'a
     }
 }
 
+fn started(
+    provision: &Provision,
+    flash: Option<Flash>,
+    eeprom: Eeprom,
+    cause: Cause,
+    seed: u64,
+    now_ns: u64,
+) -> Meter {
+    match flash {
+        Some(flash) => Meter::start_from(flash, &provision.flash(), eeprom, cause, seed, now_ns),
+        None => Meter::start(&provision.flash(), eeprom, cause, seed, now_ns),
+    }
+}
+
 impl World {
     pub fn new(setup: Setup, seed: u64) -> World {
+        World::of(setup, seed, None)
+    }
+
+    /// A meter; with flash one that a bootloader runs.
+    pub fn of(setup: Setup, seed: u64, flash: Option<Flash>) -> World {
         let mut rng = StdRng::seed_from_u64(seed);
         let identity = Identity::generate(&mut rng);
         let provision = Provision::generate(setup, identity.public(), &mut rng);
@@ -103,7 +125,7 @@ impl World {
         collector.add(provision.record(), state).expect("the first meter");
         let eeprom = Eeprom::with_image(&provision.eeprom(), seed);
         let mut world = World {
-            meter: Meter::start(&provision.flash(), eeprom, Cause::PowerOn, seed, 0),
+            meter: started(&provision, flash, eeprom, Cause::PowerOn, seed, 0),
             provision,
             collector,
             now_ns: 0,
@@ -126,6 +148,7 @@ impl World {
             commanded: Vec::new(),
             keys: Vec::new(),
             renewals: Vec::new(),
+            pieces: Vec::new(),
             recorded: Vec::new(),
         };
         world.resume(Reply::Done);
@@ -162,17 +185,22 @@ impl World {
         self.meter.wait(self.now_ns);
         let before = *self.meter.eeprom().image();
         let fresh = Meter::start(&self.provision.flash(), Eeprom::new(0), cause, 0, self.now_ns);
+        let flash = self.meter.flash().cloned();
         let eeprom = std::mem::replace(&mut self.meter, fresh).cut_power(self.now_ns, torn);
-        self.start(eeprom, off_ns, cause);
+        self.start_from(flash, eeprom, off_ns, cause);
         if cause != Cause::Commanded {
             self.tell(|invariants, eeprom| invariants.cut(&before, eeprom.image()));
         }
     }
 
     pub fn start(&mut self, eeprom: Eeprom, off_ns: u64, cause: Cause) {
+        self.start_from(None, eeprom, off_ns, cause);
+    }
+
+    fn start_from(&mut self, flash: Option<Flash>, eeprom: Eeprom, off_ns: u64, cause: Cause) {
         self.now_ns += off_ns;
         let seed = self.chance.u64(..);
-        self.meter = Meter::start(&self.provision.flash(), eeprom, cause, seed, self.now_ns);
+        self.meter = started(&self.provision, flash, eeprom, cause, seed, self.now_ns);
         if let Some(load) = self.load {
             self.meter.set_load(self.now_ns, load);
         }
@@ -290,6 +318,8 @@ impl World {
                     Due::Send(transmission) => {
                         if is_renewal(&transmission.packets[0]) {
                             self.renewals.push(transmission.packets[0].clone());
+                        } else if UpdatePacket::parse(&transmission.packets[0]).is_some() {
+                            self.pieces.push(transmission.packets[0].clone());
                         } else {
                             self.command_sent(&transmission);
                         }

@@ -3,6 +3,7 @@
 use super::clock::{Advice, ClockCheck};
 use super::session::Session;
 use super::state::MeterState;
+use super::update::PiecePacer;
 use super::{Answered, CollectorError, Due, Heard, Policy, Rejection, Transmission};
 use crate::meter::{
     Address, Answer, Command, CommandResult, Identity, MessageKind, Opened, Status, Suite, packets,
@@ -91,6 +92,10 @@ pub(super) struct UnderWay {
 }
 
 impl UnderWay {
+    pub(super) fn order(self) -> Order {
+        self.order
+    }
+
     /// Returns the command without the number it had.
     pub(super) fn again(self) -> Waiting {
         Waiting { ticket: self.ticket, order: self.order }
@@ -128,6 +133,10 @@ struct Sealed {
 impl Attempts {
     /// After a start of the collector, of a state that was durable.
     pub(super) fn resumed(state: &mut MeterState) -> Attempts {
+        // An update begins anew, with the owner's image.
+        let is_update = |order| matches!(order, Order::Command(Command::UpdateFirmware { .. }));
+        state.under_way.take_if(|under_way| is_update(under_way.order));
+        state.waiting.retain(|waiting| !is_update(waiting.order));
         // What number a time was sent with is not known any more; and under the number that began a renewal there may have been an offer,
         // which is in no memory any more: both need another.
         let needs_another = |order| matches!(order, Order::TimeNow | Order::Command(Command::RenewKey));
@@ -231,17 +240,18 @@ impl Session {
         self.attempts.saved |= revision >= self.state.revision;
     }
 
-    pub(super) fn next_due_ms(&self) -> Option<u64> {
+    pub(super) fn next_due_ms(&self, pacer: &PiecePacer) -> Option<u64> {
         let sent = self.state.under_way.is_some() && self.attempts.saved;
         let command = self.attempts.number_at_ms.unwrap_or(if sent { self.attempts.next_ms } else { 0 });
         let command = self.has_commands().then_some(command);
-        [command, self.renewal_due_ms()].into_iter().flatten().min()
+        [command, self.renewal_due_ms(), self.update_due_ms(pacer)].into_iter().flatten().min()
     }
 
     pub(super) fn due(
         &mut self,
         own: &Identity,
         policy: &Policy,
+        pacer: &mut PiecePacer,
         now_ms: u64,
         rng: &mut impl CryptoRng,
     ) -> Option<Due> {
@@ -249,8 +259,12 @@ impl Session {
             return Some(keys);
         }
         self.order_for_renewal(now_ms);
-        let command = self.command_due(own, policy, now_ms, rng);
-        command.or_else(|| self.renewal_due(own, policy, now_ms, rng).map(Due::Send))
+        self.order_for_update(pacer, now_ms);
+        if let Some(due) = self.command_due(own, policy, now_ms, rng) {
+            return Some(due);
+        }
+        let renewal = self.renewal_due(own, policy, now_ms, rng);
+        renewal.or_else(|| self.piece_due(own, policy, pacer, now_ms, rng)).map(Due::Send)
     }
 
     fn command_due(
@@ -413,6 +427,7 @@ impl Session {
                 self.next_key_not_taken(waits, now_ms);
             }
         }
+        self.update_answered(command, &answer, now_ms);
         if let Command::SetTime { .. } = command {
             if done {
                 self.state.time_set_n = opened.number.unwrap_or(self.state.last_n);

@@ -33,6 +33,9 @@ pub enum CollectorError {
     /// A key is to be renewed, and the policy forbids it.
     #[error("this collector keeps no keys that are renewed; choose another suite than aes256-gcm-rekeyed")]
     KeysNotRenewed,
+    /// A command to take an image, without one.
+    #[error("an image goes with the command to take it; give it to Collector::update")]
+    ImageNeeded,
     /// No such command waits.
     #[error("no command with ticket {0} waits for this meter")]
     NoCommand(u32),

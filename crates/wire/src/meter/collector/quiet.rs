@@ -67,11 +67,13 @@ impl Quiet {
             starts,
             renewing,
             renewed_s,
+            ref update,
             ref waiting,
             ref under_way,
         } = *state;
         let ([suite], [address]) = (&suites[..], &addresses[..]) else { return None };
-        if earliest_suite != 0 || !waiting.is_empty() || under_way.is_some() || renewing {
+        let is_simple = earliest_suite == 0 && waiting.is_empty() && under_way.is_none() && !renewing;
+        if !is_simple || update.is_some() {
             return None;
         }
         Some(Quiet {
@@ -134,6 +136,7 @@ impl Quiet {
             starts: self.starts,
             renewing: false,
             renewed_s: self.rare.as_ref().and_then(|rare| rare.renewed_s),
+            update: None,
             waiting: VecDeque::new(),
             under_way: None,
         }

@@ -4,6 +4,7 @@ use super::clock::{Advice, ClockCheck};
 use super::commands::{Attempts, Order};
 use super::renewal::Keys;
 use super::state::MeterState;
+use super::update::Updating;
 use super::{Accepted, Counters, Heard, OpenedMessage, Policy, Rejection, Transmission};
 use crate::meter::{
     Address, Channel, Content, Identity, Message, MessageKind, MeterId, MeterRecord, Packet, Reassembly,
@@ -50,6 +51,8 @@ pub(super) struct Session {
     pub(super) clock_check: ClockCheck,
     pub(super) attempts: Attempts,
     pub(super) keys: Keys,
+    /// Few meters ever have one.
+    pub(super) updating: Option<Box<Updating>>,
     reassembly: Reassembly,
     handed_out: Option<HandedOut>,
     /// The plaintexts of the last reports that are stored.
@@ -74,6 +77,7 @@ impl Session {
             clock_check: ClockCheck::default(),
             attempts,
             keys: Keys::default(),
+            updating: None,
             reassembly: Reassembly::default(),
             handed_out: None,
             recent: VecDeque::new(),
@@ -88,6 +92,7 @@ impl Session {
         self.handed_out.is_none()
             && !self.names_changed
             && !self.has_renewal()
+            && !self.has_update()
             && Arc::strong_count(&self.record) == 1
             && !self.clock_check.is_quiet(policy, now_ms)
     }
@@ -207,6 +212,9 @@ impl Session {
         }
         if self.handed_out.is_some() {
             return Heard::Busy;
+        }
+        if of.starts.is_some() {
+            self.look_at_update();
         }
         if of.suite == Suite::Aes256GcmRekeyed {
             self.look_at_age(policy, now_ms);

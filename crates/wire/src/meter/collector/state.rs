@@ -3,6 +3,7 @@
 //! docs/protocol.md, "What the collector knows of suite and address".
 
 use super::commands::{UnderWay, Waiting};
+use super::update::Update;
 use crate::meter::{Address, MessageKind, MeterId, MeterRecord, Suite};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -53,6 +54,9 @@ pub struct MeterState {
     /// When the meter showed a renewed key last, in seconds since 2000-01-01; `None`: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) renewed_s: Option<NonZeroU32>,
+    /// Which image it is to have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) update: Option<Update>,
     pub(super) waiting: VecDeque<Waiting>,
     pub(super) under_way: Option<UnderWay>,
 }
@@ -76,6 +80,7 @@ impl MeterState {
             starts: 0,
             renewing: false,
             renewed_s: None,
+            update: None,
             waiting: VecDeque::new(),
             under_way: None,
         }
@@ -93,6 +98,12 @@ impl MeterState {
     #[must_use]
     pub fn addresses(&self) -> &[Address] {
         &self.addresses
+    }
+
+    /// Which image the meter is to have, until the owner forgets it: [`super::Collector::forget_update`].
+    #[must_use]
+    pub fn update(&self) -> Option<&Update> {
+        self.update.as_ref()
     }
 
     /// Numbers of commands below this may have been used.

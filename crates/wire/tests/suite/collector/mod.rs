@@ -9,3 +9,4 @@ mod learned;
 mod renewed;
 mod rest;
 mod restarts;
+mod updated;

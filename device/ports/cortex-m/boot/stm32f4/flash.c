@@ -74,6 +74,7 @@ int ws_flash_erase(uint32_t address, uint32_t len)
         const uint32_t size = sector_size(sector);
 
         if (start < last && address < start + size) {
+            IWDG_KR = IWDG_FEED;
             begin(CR_SER | CR_SNB(sector));
             FLASH_CR |= CR_STRT;
             end();

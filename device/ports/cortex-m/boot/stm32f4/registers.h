@@ -31,6 +31,7 @@
 
 /* "Independent watchdog". */
 #define IWDG_KR REGISTER(0x40003000u)
+#define IWDG_FEED 0xaaaau
 #define IWDG_PR REGISTER(0x40003004u)
 #define IWDG_RLR REGISTER(0x40003008u)
 #define IWDG_SR REGISTER(0x4000300cu)

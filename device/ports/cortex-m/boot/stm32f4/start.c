@@ -26,7 +26,6 @@
 #define SYST_COUNTFLAG (1u << 16)
 
 #define IWDG_UNLOCK 0x5555u
-#define IWDG_FEED 0xaaaau
 #define IWDG_START 0xccccu
 #define IWDG_BY_256 6u
 #define IWDG_LONGEST 0xfffu
