@@ -47,13 +47,21 @@ static ws_drbg random;
 #endif
 #define WS_BENCH_AAD_CAPACITY 16
 #elif defined(WS_ML_DSA_H)
-/* A public key and a signature, or a private key; both keys of a pair, or a signature, where there is room for more than verification. */
-#define WS_BENCH_KEY_CAPACITY (WS_ML_DSA_44_PUBLIC_KEY + WS_ML_DSA_44_SIGNATURE)
+/* A public key and a signature; a private key, and a signature; seeds, and both keys of a pair. Of ML-DSA-65 16 kB hold one of these and the stack, and 8 kB
+ * none. */
 #define WS_BENCH_CAPACITY 128
 #if WS_RAM_SIZE < 16384
+#define WS_BENCH_KEY_CAPACITY (WS_ML_DSA_44_PUBLIC_KEY + WS_ML_DSA_44_SIGNATURE)
 #define WS_BENCH_OUTPUT_CAPACITY 32
+#elif defined(WS_BENCH_ACTION_verify)
+#define WS_BENCH_KEY_CAPACITY (WS_ML_DSA_65_PUBLIC_KEY + WS_ML_DSA_65_SIGNATURE)
+#define WS_BENCH_OUTPUT_CAPACITY 32
+#elif defined(WS_BENCH_ACTION_sign)
+#define WS_BENCH_KEY_CAPACITY WS_ML_DSA_65_PRIVATE_KEY
+#define WS_BENCH_OUTPUT_CAPACITY WS_ML_DSA_65_SIGNATURE
 #else
-#define WS_BENCH_OUTPUT_CAPACITY (WS_ML_DSA_44_PUBLIC_KEY + WS_ML_DSA_44_PRIVATE_KEY)
+#define WS_BENCH_KEY_CAPACITY 128
+#define WS_BENCH_OUTPUT_CAPACITY (WS_ML_DSA_65_PUBLIC_KEY + WS_ML_DSA_65_PRIVATE_KEY)
 #endif
 #define WS_BENCH_AAD_CAPACITY 32
 #elif (defined(WS_BENCH_PUBLIC_KEY) || defined(WS_BENCH_RANDOM)) && WS_RAM_SIZE < 4096

@@ -14,11 +14,6 @@
 /* 2^23 - 2^13 + 1. */
 #define WS_ML_DSA_Q 8380417
 
-/* ML-DSA-44, table 1: gamma_1, gamma_2, and beta = tau eta. */
-#define WS_ML_DSA_GAMMA_1 131072
-#define WS_ML_DSA_GAMMA_2 95232
-#define WS_ML_DSA_BETA 78
-
 /* All ones where a is negative, else 0. */
 WS_INLINE uint32_t ws_ml_dsa_sign_mask(int32_t a)
 {
@@ -84,16 +79,29 @@ WS_INLINE int32_t ws_ml_dsa_residue_of_sum(int32_t a)
     return ws_ml_dsa_residue(ws_ml_dsa_residue(a) - WS_ML_DSA_Q);
 }
 
-/* Decompose, algorithm 36. in: a: between 0 and q - 1. Returns r1, between 0 and 43. out: low: r0. */
-WS_INLINE uint8_t ws_ml_dsa_decompose(int32_t a, int32_t *low)
+/* Decompose, algorithm 36, for gamma_2 = (q - 1) / 88. in: a: between 0 and q - 1. Returns r1, between 0 and 43. out: low: r0. */
+WS_INLINE uint8_t ws_ml_dsa_decompose_88(int32_t a, int32_t *low)
 {
     /* The next multiple of 2 gamma_2, which is 93 2^11: 2819 is 2^18/93, rounded; a test tries all numbers. */
-    const uint16_t x = (uint16_t)((uint32_t)(a + WS_ML_DSA_GAMMA_2 - 1) >> 11);
+    const uint16_t x = (uint16_t)((uint32_t)(a + 95232 - 1) >> 11);
     const uint8_t high = (uint8_t)(((uint32_t)x * 2819) >> 18);
     /* Those around q - 1 = 44 2 gamma_2 belong to 0, and are one less. */
     const uint8_t last = (uint8_t)(0 - ws_secret_bit((uint8_t)((uint8_t)(high + 84) >> 7)));
 
     *low = a - ((int32_t)((uint16_t)high * 186) << 10) - (last & 1);
+    return (uint8_t)(high & ~last);
+}
+
+/* The same for gamma_2 = (q - 1) / 32. Returns r1, between 0 and 15. */
+WS_INLINE uint8_t ws_ml_dsa_decompose_32(int32_t a, int32_t *low)
+{
+    /* 2 gamma_2 is 1023 2^9, and x/1023 is x/1024 and a 1024th of that more; a test tries all numbers. */
+    const uint16_t x = (uint16_t)((uint32_t)(a + 261888 - 1) >> 9);
+    const uint8_t high = (uint8_t)((uint16_t)(x + (x >> 10) + 1) >> 10);
+    /* Those around q - 1 = 16 2 gamma_2, as above. */
+    const uint8_t last = (uint8_t)(0 - ws_secret_bit((uint8_t)(high >> 4)));
+
+    *low = a - ((int32_t)((uint16_t)high * 1023) << 9) - (last & 1);
     return (uint8_t)(high & ~last);
 }
 

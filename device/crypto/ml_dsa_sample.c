@@ -36,14 +36,15 @@ void ws_ml_dsa_accumulate_sampled(ws_sha3_ctx *sponge, int32_t sum[256], const i
     }
 }
 
-void ws_ml_dsa_make_mask(ws_sha3_ctx *sponge, uint8_t encoded[WS_ML_DSA_ENCODED_Z], const uint8_t seed[64], uint16_t number)
+void ws_ml_dsa_make_mask(ws_sha3_ctx *sponge, uint8_t *encoded, uint16_t bytes, const uint8_t seed[64], uint16_t number)
 {
     begin(sponge, WS_SHAKE256_RATE, seed, 64, (uint8_t)number, (uint8_t)(number >> 8));
-    ws_sha3_squeeze(sponge, encoded, WS_ML_DSA_ENCODED_Z);
+    ws_sha3_squeeze(sponge, encoded, bytes);
 }
 
-void ws_ml_dsa_make_secret(ws_sha3_ctx *sponge, uint8_t encoded[WS_ML_DSA_ENCODED_S], int32_t some[256], const uint8_t seed[64], uint8_t number)
+void ws_ml_dsa_make_secret(ws_sha3_ctx *sponge, uint8_t *encoded, int32_t some[256], const uint8_t seed[64], uint8_t number, uint8_t eta)
 {
+    const uint8_t bits = eta == 2 ? 3 : 4;
     uint8_t byte;
     uint8_t upper;
     uint16_t count = 0;
@@ -54,16 +55,16 @@ void ws_ml_dsa_make_secret(ws_sha3_ctx *sponge, uint8_t encoded[WS_ML_DSA_ENCODE
         for (upper = 0; upper < 2 && count < 256; upper++) {
             const uint8_t half = byte & 15;
 
-            /* CoeffFromHalfByte, algorithm 15: 2 - half modulo 5, which is encoded as that, and none of 15, over which the next one is written.
-             * 13 is 64/5, rounded. */
-            some[count] = half - 5 * ((half * 13) >> 6);
-            count += (uint8_t)(((uint8_t)(half + 1) >> 4) ^ 1);
+            /* CoeffFromHalfByte, algorithm 15: 2 - half modulo 5, which is encoded as that, and none of 15, over which the next one is written. With
+             * eta = 4, 4 - half, and none of 9 and more. 13 is 64/5, rounded. */
+            some[count] = eta == 2 ? half - 5 * ((half * 13) >> 6) : half;
+            count += (uint8_t)(((uint8_t)(half + (eta == 2 ? 1 : 7)) >> 4) ^ 1);
             byte >>= 4;
         }
     }
     for (count = 0; count < 256; count += 128) {
-        ws_ml_dsa_pack(encoded, some + count, 128, 3);
-        encoded += WS_ML_DSA_ENCODED_S / 2;
+        ws_ml_dsa_pack(encoded, some + count, 128, bits);
+        encoded += 16 * bits;
     }
 }
 

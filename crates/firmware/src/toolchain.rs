@@ -48,7 +48,7 @@ impl Toolchain {
 pub const PUBLIC_KEY: &str = "public-key";
 
 /// The sets of `device/ops.toml` that are not built without optimisation.
-const OPTIMISED: [&str; 11] = [
+const OPTIMISED: [&str; 12] = [
     "chacha20",
     "ml-kem-512",
     "ml-kem-512-pieces",
@@ -56,6 +56,7 @@ const OPTIMISED: [&str; 11] = [
     "p256-ml-kem-512",
     "ml-dsa-44",
     "ml-dsa-44-verify",
+    "ml-dsa-65",
     "hash-based",
     "lms-sign",
     "slh-dsa",

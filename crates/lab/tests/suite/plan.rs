@@ -38,6 +38,7 @@ fn schemes_add_what_their_headers_say() {
         ("ecdsa-secp160r1", 40),
         ("ecdsa-p256", 64),
         ("ml-dsa-44", define("ml_dsa.h", "WS_ML_DSA_44_SIGNATURE")),
+        ("ml-dsa-65", define("ml_dsa.h", "WS_ML_DSA_65_SIGNATURE")),
         ("ecies", define("ecies.h", "WS_ECIES_OVERHEAD")),
         ("ecies-compressed", define("ecies.h", "WS_ECIES_COMPRESSED_OVERHEAD")),
         ("ecies-ecdsa", define("ecies_ecdsa.h", "WS_ECIES_ECDSA_OVERHEAD")),

@@ -1,8 +1,6 @@
 //! A spread of the published vectors on every emulated target and variant: what a compiler or a kernel made of the
 //! primitives must be right, not just their C source. All of the vectors run on the host build (`crates/primitives`).
 
-use fips204::ml_dsa_44::KG;
-use fips204::traits::{KeyGen, SerDes};
 use firmware::Firmware;
 use firmware::toolchain::PUBLIC_KEY;
 use lab::harness::Bench;
@@ -102,11 +100,10 @@ fn slh_dsa_cases(set: &str, cases: vectors::SlhDsaCases, add: &mut impl FnMut(St
 
 /// Of NIST's cases one of key generation; of Wycheproof's, with an empty context string, one of signing, and of verification one that is valid and
 /// one that is not.
-fn ml_dsa_cases(add: &mut impl FnMut(String, Case)) {
-    let cases = vectors::ml_dsa_44();
+fn ml_dsa_cases(set: &str, cases: vectors::MlDsaCases, add: &mut impl FnMut(String, Case)) {
     for case in cases.keys.into_iter().take(1) {
         let case = ml_dsa::keygen_case(case.seed.to_vec(), (case.public_key, case.private_key));
-        add("ml-dsa-44-keygen".into(), case);
+        add(format!("ml-dsa-{set}-keygen"), case);
     }
     let fitting = |message| match message {
         vectors::MlDsaMessage::Plain { context, message } if context.is_empty() && message.len() <= 128 => {
@@ -119,18 +116,18 @@ fn ml_dsa_cases(add: &mut impl FnMut(String, Case)) {
         vectors::MlDsaPrivateKey::Encoded(_) => None,
     });
     for (xi, message, rnd, signature) in signings.take(1) {
-        let (public, private) = KG::keygen_from_seed(&xi);
-        let public = public.into_bytes().to_vec();
-        let case = ml_dsa::verification_case(public, message.clone(), &signature, true);
-        add("ml-dsa-44-verify".into(), case);
-        let private = private.into_bytes().to_vec();
-        add("ml-dsa-44-sign".into(), ml_dsa::signing_case(private, message, rnd, signature));
+        let keys =
+            ml_dsa::signed(set, &xi, &rnd, &message, None).expect("it signs").expect("a parameter set");
+        let case = ml_dsa::verification_case(keys.public, message.clone(), &signature, true);
+        add(format!("ml-dsa-{set}-verify"), case);
+        let case = ml_dsa::signing_case(keys.private, message, rnd, signature);
+        add(format!("ml-dsa-{set}-sign"), case);
     }
     let refused = cases.verifications.into_iter().filter(|case| !case.valid);
     let refused = refused.filter_map(|case| Some((case.public_key, fitting(case.message)?, case.signature)));
     for (public, message, signature) in refused.step_by(20) {
         let case = ml_dsa::verification_case(public, message, &signature, false);
-        add("ml-dsa-44-verify".into(), case);
+        add(format!("ml-dsa-{set}-verify"), case);
     }
 }
 
@@ -199,7 +196,9 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
     for (set, published) in [("512", vectors::MlKem::MlKem512), ("768", vectors::MlKem::MlKem768)] {
         ml_kem_cases(set, vectors::ml_kem(published), &mut add);
     }
-    ml_dsa_cases(&mut add);
+    for (set, published) in [("44", vectors::MlDsa::MlDsa44), ("65", vectors::MlDsa::MlDsa65)] {
+        ml_dsa_cases(set, vectors::ml_dsa(published), &mut add);
+    }
     // One, because it takes thousands of hashes.
     let is_measured = |case: &vectors::LmsCase| case.public_key[..8] == [0, 0, 0, 5, 0, 0, 0, 4];
     for case in vectors::lms().into_iter().filter(is_measured).take(1) {

@@ -238,7 +238,7 @@ const ML_KEM: [&str; 4] = [
 ];
 
 /// Those of a target that has room for them, too.
-const ML_DSA: [&str; 2] = ["ml-dsa-44-keygen", "ml-dsa-44-sign"];
+const ML_DSA: [&str; 4] = ["ml-dsa-44-keygen", "ml-dsa-44-sign", "ml-dsa-65-keygen", "ml-dsa-65-sign"];
 
 /// Those of a target that has room for them, too.
 const HYBRID: [&str; 3] = ["p256-ml-kem-512-keygen", "p256-ml-kem-512-respond", "p256-ml-kem-512-agree"];

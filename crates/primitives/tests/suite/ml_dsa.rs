@@ -1,82 +1,178 @@
-//! ML-DSA-44 on the host build: every published vector, random inputs against the crate fips204, and encodings that must be refused.
+//! ML-DSA on the host build: every published vector, random inputs against the crate fips204, and encodings that must be refused.
 
-use fips204::ml_dsa_44::{KG, PublicKey};
 use fips204::traits::{KeyGen, SerDes, Signer, Verifier};
-use primitives::ml_dsa::{
-    check, decomposed, keygen, keygen_seeded, products, sign, sign_mu, verify, verify_mu,
-};
+use fips204::{ml_dsa_44, ml_dsa_65};
+use primitives::ml_dsa::{MlDsa, products};
 use primitives::sha3::shake256;
-use testkit::vectors::{MlDsaMessage, MlDsaPrivateKey, ml_dsa_44};
+use testkit::vectors::{self, MlDsaMessage, MlDsaPrivateKey};
 
 const Q: i64 = 8_380_417;
-/// Where z, the hints and their numbers begin in a signature; and the largest number of hints.
-const Z: usize = 32;
-const HINTS: usize = Z + 4 * 576;
-const OMEGA: usize = 80;
+
+/// A parameter set: FIPS 204 tables 1 and 2, and another implementation of it.
+struct Set {
+    ours: MlDsa,
+    published: vectors::MlDsa,
+    /// Bytes of c~; rows and columns of the matrix.
+    challenge: usize,
+    k: usize,
+    l: usize,
+    eta: u32,
+    omega: usize,
+    gamma_1: i64,
+    gamma_2: i64,
+    beta: i64,
+    /// Bits of an encoded coefficient: of s1 and s2, z and w1.
+    s_bits: usize,
+    z_bits: usize,
+    w1_bits: usize,
+    theirs: &'static dyn Theirs,
+}
+
+/// Another implementation of a parameter set.
+trait Theirs {
+    /// The public and the private key.
+    fn keygen(&self, xi: &[u8; 32]) -> (Vec<u8>, Vec<u8>);
+    /// A signature of xi's key.
+    fn sign(&self, xi: &[u8; 32], rnd: &[u8; 32], context: &[u8], message: &[u8]) -> Vec<u8>;
+    fn verify(&self, public_key: &[u8], context: &[u8], message: &[u8], signature: &[u8]) -> bool;
+}
+
+impl Set {
+    /// Where the hints begin in a signature, behind c~ and z.
+    fn hints(&self) -> usize {
+        self.challenge + self.l * 32 * self.z_bits
+    }
+}
+
+macro_rules! theirs {
+    ($name:ident, $module:ident) => {
+        struct $name;
+
+        impl Theirs for $name {
+            fn keygen(&self, xi: &[u8; 32]) -> (Vec<u8>, Vec<u8>) {
+                let (public, private) = $module::KG::keygen_from_seed(xi);
+                (public.into_bytes().to_vec(), private.into_bytes().to_vec())
+            }
+
+            fn sign(&self, xi: &[u8; 32], rnd: &[u8; 32], context: &[u8], message: &[u8]) -> Vec<u8> {
+                let private = $module::KG::keygen_from_seed(xi).1;
+                private.try_sign_with_seed(rnd, message, context).expect("it signs").to_vec()
+            }
+
+            fn verify(&self, public_key: &[u8], context: &[u8], message: &[u8], signature: &[u8]) -> bool {
+                let public = $module::PublicKey::try_from_bytes(public_key.try_into().expect("a key"));
+                let signature = signature.try_into().expect("a signature");
+                public.expect("any key").verify(message, &signature, context)
+            }
+        }
+    };
+}
+
+theirs!(Fips204Of44, ml_dsa_44);
+theirs!(Fips204Of65, ml_dsa_65);
+
+const SETS: [Set; 2] = [
+    Set {
+        ours: MlDsa::MlDsa44,
+        published: vectors::MlDsa::MlDsa44,
+        challenge: 32,
+        k: 4,
+        l: 4,
+        eta: 2,
+        omega: 80,
+        gamma_1: 1 << 17,
+        gamma_2: (Q - 1) / 88,
+        beta: 78,
+        s_bits: 3,
+        z_bits: 18,
+        w1_bits: 6,
+        theirs: &Fips204Of44,
+    },
+    Set {
+        ours: MlDsa::MlDsa65,
+        published: vectors::MlDsa::MlDsa65,
+        challenge: 48,
+        k: 6,
+        l: 5,
+        eta: 4,
+        omega: 55,
+        gamma_1: 1 << 19,
+        gamma_2: (Q - 1) / 32,
+        beta: 196,
+        s_bits: 4,
+        z_bits: 20,
+        w1_bits: 4,
+        theirs: &Fips204Of65,
+    },
+];
 
 /// mu of M', FIPS 204 algorithm 7 step 6.
 fn represented(tr: &[u8], formatted: &[u8]) -> [u8; 64] {
     shake256(&[tr, formatted].concat(), 64).try_into().expect("64 bytes")
 }
 
-fn is_valid(public_key: &[u8], message: &MlDsaMessage, signature: &[u8]) -> bool {
+fn is_valid(ours: MlDsa, public_key: &[u8], message: &MlDsaMessage, signature: &[u8]) -> bool {
     match message {
-        MlDsaMessage::Plain { context, message } => verify(public_key, context, message, signature),
+        MlDsaMessage::Plain { context, message } => ours.verify(public_key, context, message, signature),
         MlDsaMessage::Formatted(formatted) => {
-            verify_mu(public_key, &represented(&shake256(public_key, 64), formatted), signature)
+            ours.verify_mu(public_key, &represented(&shake256(public_key, 64), formatted), signature)
         }
-        MlDsaMessage::Representative(mu) => verify_mu(public_key, mu, signature),
+        MlDsaMessage::Representative(mu) => ours.verify_mu(public_key, mu, signature),
     }
 }
 
 #[test]
 fn as_published() {
-    let cases = ml_dsa_44();
-    for case in cases.keys {
-        let (public, private) = keygen(&case.seed);
-        assert_eq!((public, &private), (case.public_key, &case.private_key));
-        assert!(check(&private));
-    }
-    for case in cases.signings {
-        let private = match case.private_key {
-            MlDsaPrivateKey::Seed(seed) => keygen(&seed).1,
-            MlDsaPrivateKey::Encoded(key) => key,
-        };
-        let signature = match case.message {
-            MlDsaMessage::Plain { context, message } => sign(&private, &context, &message, &case.rnd),
-            MlDsaMessage::Formatted(formatted) => {
-                sign_mu(&private, &represented(&private[64..128], &formatted), &case.rnd)
-            }
-            MlDsaMessage::Representative(mu) => sign_mu(&private, &mu, &case.rnd),
-        };
-        assert_eq!(signature, case.signature);
-    }
-    for case in cases.verifications {
-        assert_eq!(is_valid(&case.public_key, &case.message, &case.signature), case.valid);
-    }
-    for key in cases.refused {
-        assert!(!check(&key));
+    for Set { ours, published, .. } in SETS {
+        let cases = vectors::ml_dsa(published);
+        for case in cases.keys {
+            let (public, private) = ours.keygen(&case.seed);
+            assert_eq!((public, &private), (case.public_key, &case.private_key));
+            assert!(ours.check(&private));
+        }
+        for case in cases.signings {
+            let private = match case.private_key {
+                MlDsaPrivateKey::Seed(seed) => ours.keygen(&seed).1,
+                MlDsaPrivateKey::Encoded(key) => key,
+            };
+            let signature = match case.message {
+                MlDsaMessage::Plain { context, message } => {
+                    ours.sign(&private, &context, &message, &case.rnd)
+                }
+                MlDsaMessage::Formatted(formatted) => {
+                    ours.sign_mu(&private, &represented(&private[64..128], &formatted), &case.rnd)
+                }
+                MlDsaMessage::Representative(mu) => ours.sign_mu(&private, &mu, &case.rnd),
+            };
+            assert_eq!(signature, case.signature);
+        }
+        for case in cases.verifications {
+            let valid = is_valid(ours, &case.public_key, &case.message, &case.signature);
+            assert_eq!(valid, case.valid);
+        }
+        for key in cases.refused {
+            assert!(!ours.check(&key));
+        }
     }
 }
 
 #[test]
 fn random_signatures_as_another_implementation_has_them() {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
-    for _ in 0..60 {
+    for (set, _) in SETS.iter().flat_map(|set| (0..40).map(move |round| (set, round))) {
+        let ours = set.ours;
         let mut seed = || -> [u8; 32] { std::array::from_fn(|_| random.u8(..)) };
         let (xi, rnd) = (seed(), seed());
         let bytes = |random: &mut fastrand::Rng, most| -> Vec<u8> {
             (0..random.usize(0..=most)).map(|_| random.u8(..)).collect()
         };
         let (context, message) = (bytes(&mut random, 255), bytes(&mut random, 600));
-        let (public, private) = keygen(&xi);
-        let (their_public, their_private) = KG::keygen_from_seed(&xi);
-        assert_eq!(public, their_public.clone().into_bytes());
-        assert_eq!(private, their_private.clone().into_bytes());
-        let signature = sign(&private, &context, &message, &rnd);
-        let theirs = their_private.try_sign_with_seed(&rnd, &message, &context).expect("it signs");
-        assert_eq!(signature, theirs);
-        assert!(verify(&public, &context, &message, &signature));
+        let (public, private) = ours.keygen(&xi);
+        assert_eq!((public.clone(), private.clone()), set.theirs.keygen(&xi));
+        assert!(ours.check(&private));
+        let signature = ours.sign(&private, &context, &message, &rnd);
+        assert_eq!(signature, set.theirs.sign(&xi, &rnd, &context, &message));
+        assert!(ours.verify(&public, &context, &message, &signature));
         // One bit changed anywhere is refused.
         let mut changed = [public.as_slice(), &context, &message, &signature].map(<[u8]>::to_vec);
         let which = random.usize(0..4);
@@ -85,11 +181,8 @@ fn random_signatures_as_another_implementation_has_them() {
         };
         changed[which][place] ^= 1 << random.u8(0..8);
         let [public, context, message, signature] = changed;
-        let their_public =
-            PublicKey::try_from_bytes(public.clone().try_into().expect("a key")).expect("any key");
-        let theirs =
-            their_public.verify(&message, &signature.clone().try_into().expect("a signature"), &context);
-        assert_eq!(verify(&public, &context, &message, &signature), theirs);
+        let theirs = set.theirs.verify(&public, &context, &message, &signature);
+        assert_eq!(ours.verify(&public, &context, &message, &signature), theirs);
         assert!(!theirs, "piece {which}, byte {place}");
     }
 }
@@ -98,41 +191,41 @@ fn random_signatures_as_another_implementation_has_them() {
 #[test]
 fn any_bytes_are_refused() {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
-    for _ in 0..20 {
-        let public: [u8; 1312] = std::array::from_fn(|_| random.u8(..));
-        let mut signature: [u8; 2420] = std::array::from_fn(|_| random.u8(..));
-        assert!(!verify(&public, b"", b"message", &signature));
+    for (set, _) in SETS.iter().flat_map(|set| (0..20).map(move |round| (set, round))) {
+        let [public, _, signature] = set.ours.sizes();
+        let public: Vec<u8> = (0..public).map(|_| random.u8(..)).collect();
+        let mut signature: Vec<u8> = (0..signature).map(|_| random.u8(..)).collect();
+        assert!(!set.ours.verify(&public, b"", b"message", &signature));
         // With hints that are encoded as they should be.
-        signature[HINTS..].fill(0);
-        let theirs = PublicKey::try_from_bytes(public).expect("any key").verify(b"message", &signature, b"");
-        assert_eq!(verify(&public, b"", b"message", &signature), theirs);
+        signature[set.hints()..].fill(0);
+        let theirs = set.theirs.verify(&public, b"", b"message", &signature);
+        assert_eq!(set.ours.verify(&public, b"", b"message", &signature), theirs);
     }
-}
-
-/// The seed and the private key that another implementation signs with.
-fn key_pair(random: &mut fastrand::Rng) -> ([u8; 32], Vec<u8>, Vec<u8>) {
-    let xi = std::array::from_fn(|_| random.u8(..));
-    let (public, private) = keygen(&xi);
-    (xi, public, private)
 }
 
 #[test]
 fn keys_are_what_the_hash_of_the_seed_makes() {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
-    let (xi, public, private) = key_pair(&mut random);
-    let seeds = shake256(&[&xi[..], &[4, 4]].concat(), 128);
-    let piece = |from: usize| -> [u8; 32] { seeds[from..from + 32].try_into().expect("32 bytes") };
-    let rho_prime: [u8; 64] = seeds[32..96].try_into().expect("64 bytes");
-    assert_eq!(keygen_seeded(&rho_prime, &piece(96), &piece(0)), (public, private.clone()));
-    // s1 and s2: each of their three bits must be one of five numbers.
-    for _ in 0..20 {
-        let mut changed = private.clone();
-        let place = random.usize(0..8 * 256);
-        let bit = 8 * 128 + 3 * place;
-        for bit in bit..bit + 3 {
-            changed[bit / 8] |= 1 << (bit % 8);
+    for set in SETS {
+        let xi: [u8; 32] = std::array::from_fn(|_| random.u8(..));
+        let (public, private) = set.ours.keygen(&xi);
+        let seeds = shake256(&[&xi[..], &[set.k as u8, set.l as u8]].concat(), 128);
+        let piece = |from: usize| -> [u8; 32] { seeds[from..from + 32].try_into().expect("32 bytes") };
+        let rho_prime: [u8; 64] = seeds[32..96].try_into().expect("64 bytes");
+        let made = set.ours.keygen_seeded(&rho_prime, &piece(96), &piece(0));
+        assert_eq!(made, (public, private.clone()));
+        // s1 and s2: the bits of each must be one of 2 eta + 1 numbers.
+        for _ in 0..20 {
+            let mut changed = private.clone();
+            let place = random.usize(0..(set.k + set.l) * 256);
+            for bit in 0..set.s_bits {
+                let at = 8 * 128 + set.s_bits * place + bit;
+                let number = 2 * set.eta + 1;
+                changed[at / 8] &= !(1 << (at % 8));
+                changed[at / 8] |= ((number >> bit & 1) as u8) << (at % 8);
+            }
+            assert!(!set.ours.check(&changed), "coefficient {place}");
         }
-        assert!(!check(&changed), "coefficient {place}");
     }
 }
 
@@ -140,91 +233,97 @@ fn keys_are_what_the_hash_of_the_seed_makes() {
 #[test]
 fn hints_have_one_encoding() {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
-    let (_, public, private) = key_pair(&mut random);
-    let mut tried = [0; 5];
-    for number in 0..30u8 {
-        let signature = sign(&private, b"", &[number], &[0; 32]);
-        assert!(verify(&public, b"", &[number], &signature));
-        let ends: Vec<usize> = signature[HINTS + OMEGA..].iter().map(|&end| usize::from(end)).collect();
-        let mut refused = |kind: usize, change: &dyn Fn(&mut [u8])| {
-            let mut changed = signature.clone();
-            change(&mut changed[HINTS..]);
-            tried[kind] += 1;
-            assert!(!verify(&public, b"", &[number], &changed), "{kind}");
-        };
-        // Two of a row in descending order, or the same one twice.
-        if ends[0] >= 2 {
-            refused(0, &|hints| hints.swap(0, 1));
-            refused(1, &|hints| hints[1] = hints[0]);
+    for set in SETS {
+        let (omega, last) = (set.omega, set.omega + set.k - 1);
+        let xi = std::array::from_fn(|_| random.u8(..));
+        let (public, private) = set.ours.keygen(&xi);
+        let mut tried = [0; 5];
+        for number in 0..30u8 {
+            let signature = set.ours.sign(&private, b"", &[number], &[0; 32]);
+            assert!(set.ours.verify(&public, b"", &[number], &signature));
+            let ends: Vec<usize> =
+                signature[set.hints() + omega..].iter().map(|&end| usize::from(end)).collect();
+            let mut refused = |kind: usize, change: &dyn Fn(&mut [u8])| {
+                let mut changed = signature.clone();
+                change(&mut changed[set.hints()..]);
+                tried[kind] += 1;
+                assert!(!set.ours.verify(&public, b"", &[number], &changed), "{kind}");
+            };
+            // Two of a row in descending order, or the same one twice.
+            if ends[0] >= 2 {
+                refused(0, &|hints| hints.swap(0, 1));
+                refused(1, &|hints| hints[1] = hints[0]);
+            }
+            // A row that ends before it begins; one that ends behind the last hint there may be.
+            if ends[1] > 0 {
+                refused(2, &|hints| hints[omega] = hints[omega + 1] + 1);
+            }
+            for end in [omega + 1, omega + set.k, 255] {
+                refused(3, &|hints| hints[last] = end as u8);
+            }
+            // Something behind the hints.
+            if ends[set.k - 1] < omega {
+                refused(4, &|hints| hints[omega - 1] = 1);
+            }
         }
-        // A row that ends before it begins; one that ends behind the last hint there may be.
-        if ends[1] > 0 {
-            refused(2, &|hints| hints[OMEGA] = hints[OMEGA + 1] + 1);
-        }
-        for end in [81, 84, 255] {
-            refused(3, &|hints| hints[OMEGA + 3] = end);
-        }
-        // Something behind the hints.
-        if ends[3] < OMEGA {
-            refused(4, &|hints| hints[OMEGA - 1] = 1);
-        }
+        assert!(tried.iter().all(|&count| count > 0), "{tried:?}");
     }
-    assert!(tried.iter().all(|&count| count > 0), "{tried:?}");
 }
 
 /// A signature of a key whose t1 is 0 needs no private key: z alone decides what c must be, so that z can be as large as one likes.
 #[test]
 fn z_is_refused_where_it_is_too_large() {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
-    let xi = std::array::from_fn(|_| random.u8(..));
-    let mut public = keygen(&xi).0;
-    public[32..].fill(0);
-    let mu = represented(&shake256(&public, 64), b"\0\0message");
-    let largest = 131_072 - 78;
-    for (z, valid) in [
-        (0, true),
-        (largest - 1, true),
-        (1 - largest, true),
-        (largest, false),
-        (-largest, false),
-        (131_072, false),
-        (-131_071, false),
-    ] {
-        for place in [0, 255, 256 + random.usize(0..768)] {
-            let signature = forged(&public[..32], &mu, place, z);
-            assert_eq!(verify_mu(&public, &mu, &signature), valid, "z = {z} at {place}");
-            let signature = signature.try_into().expect("a signature");
-            let key: [u8; 1312] = public.clone().try_into().expect("a key");
-            let theirs = PublicKey::try_from_bytes(key).expect("a key").verify(b"message", &signature, b"");
-            assert_eq!(theirs, valid, "z = {z} at {place}");
+    for set in SETS {
+        let xi = std::array::from_fn(|_| random.u8(..));
+        let mut public = set.ours.keygen(&xi).0;
+        public[32..].fill(0);
+        let mu = represented(&shake256(&public, 64), b"\0\0message");
+        let largest = set.gamma_1 - set.beta;
+        for (z, valid) in [
+            (0, true),
+            (largest - 1, true),
+            (1 - largest, true),
+            (largest, false),
+            (-largest, false),
+            (set.gamma_1, false),
+            (1 - set.gamma_1, false),
+        ] {
+            for place in [0, 255, 256 + random.usize(0..(set.l - 1) * 256)] {
+                let signature = forged(&set, &public[..32], &mu, place, z);
+                assert_eq!(set.ours.verify_mu(&public, &mu, &signature), valid, "z = {z} at {place}");
+                let theirs = set.theirs.verify(&public, b"", b"message", &signature);
+                assert_eq!(theirs, valid, "z = {z} at {place}");
+            }
         }
     }
 }
 
 /// A signature whose z has one coefficient, for a key whose t1 is 0: w = A z, by the definition of the product, and no hints.
-fn forged(rho: &[u8], mu: &[u8; 64], place: usize, z: i64) -> Vec<u8> {
-    let mut signature = vec![0; 2420];
-    for n in 0..1024 {
-        let number = 131_072 - if n == place { z } else { 0 };
-        for bit in 0..18 {
-            let at = 18 * n + bit;
-            signature[Z + at / 8] |= ((number >> bit & 1) as u8) << (at % 8);
+fn forged(set: &Set, rho: &[u8], mu: &[u8; 64], place: usize, z: i64) -> Vec<u8> {
+    let mut signature = vec![0; set.ours.sizes()[2]];
+    for n in 0..256 * set.l {
+        let number = set.gamma_1 - if n == place { z } else { 0 };
+        for bit in 0..set.z_bits {
+            let at = 8 * set.challenge + set.z_bits * n + bit;
+            signature[at / 8] |= ((number >> bit & 1) as u8) << (at % 8);
         }
     }
     let mut polynomial = [0; 256];
     polynomial[place % 256] = z.rem_euclid(Q);
     let transformed = ntt(polynomial);
     let mut encoded = mu.to_vec();
-    for row in 0..4u8 {
+    for row in 0..set.k as u8 {
         let matrix = matrix(rho, (place / 256) as u8, row);
         let product: Vec<i64> = (0..256).map(|n| matrix[n] * transformed[n] % Q).collect();
-        let high: Vec<u8> = inverse_ntt(&product).into_iter().map(|a| high_and_low(a).0 as u8).collect();
+        let high: Vec<u8> =
+            inverse_ntt(&product).into_iter().map(|a| high_and_low(set.gamma_2, a).0 as u8).collect();
         for four in high.chunks(4) {
-            let bits = four.iter().rev().fold(0u32, |bits, &high| bits << 6 | u32::from(high));
-            encoded.extend(&bits.to_le_bytes()[..3]);
+            let bits = four.iter().rev().fold(0u32, |bits, &high| bits << set.w1_bits | u32::from(high));
+            encoded.extend(&bits.to_le_bytes()[..set.w1_bits / 2]);
         }
     }
-    signature[..32].copy_from_slice(&shake256(&encoded, 32));
+    signature[..set.challenge].copy_from_slice(&shake256(&encoded, set.challenge));
     signature
 }
 
@@ -269,17 +368,19 @@ fn inverse_ntt(f: &[i64]) -> Vec<i64> {
 }
 
 /// Decompose, algorithm 36, as the standard has it.
-fn high_and_low(a: i64) -> (i64, i64) {
-    let step = 2 * 95_232;
+fn high_and_low(gamma_2: i64, a: i64) -> (i64, i64) {
+    let step = 2 * gamma_2;
     let low = if a % step > step / 2 { a % step - step } else { a % step };
     if a - low == Q - 1 { (0, low - 1) } else { ((a - low) / step, low) }
 }
 
 #[test]
 fn every_residue_is_decomposed_as_the_standard_says() {
-    for a in 0..Q {
-        let (high, low) = decomposed(a as i32);
-        assert_eq!((i64::from(high), i64::from(low)), high_and_low(a), "{a}");
+    for set in SETS {
+        for a in 0..Q {
+            let (high, low) = set.ours.decomposed(a as i32);
+            assert_eq!((i64::from(high), i64::from(low)), high_and_low(set.gamma_2, a), "{a}");
+        }
     }
 }
 

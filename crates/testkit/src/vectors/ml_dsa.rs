@@ -1,6 +1,15 @@
-//! Vectors of ML-DSA-44, FIPS 204.
+//! Vectors of ML-DSA, FIPS 204.
 
 use super::response::{Record, records};
+
+/// A parameter set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MlDsa {
+    /// ML-DSA-44.
+    MlDsa44,
+    /// ML-DSA-65.
+    MlDsa65,
+}
 
 /// One case of key generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,16 +68,16 @@ pub struct MlDsaVerificationCase {
     pub valid: bool,
 }
 
-/// The published cases.
+/// The published cases of a parameter set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MlDsaCases {
-    /// NIST's, 25.
+    /// NIST's.
     pub keys: Vec<MlDsaKeyCase>,
-    /// NIST's, 20, and of Wycheproof's 49.
+    /// NIST's, and some of Wycheproof's.
     pub signings: Vec<MlDsaSigningCase>,
-    /// NIST's, 45, and of Wycheproof's 42.
+    /// NIST's, and some of Wycheproof's.
     pub verifications: Vec<MlDsaVerificationCase>,
-    /// Wycheproof's private keys that are none, 2.
+    /// Wycheproof's private keys that are none.
     pub refused: Vec<Vec<u8>>,
 }
 
@@ -84,9 +93,17 @@ fn message(record: &Record) -> MlDsaMessage {
 
 /// The cases of NIST's ACVP (`ML-DSA-keyGen-FIPS204`, `ML-DSA-sigGen-FIPS204`, `ML-DSA-sigVer-FIPS204`) and a choice of Wycheproof's.
 #[must_use]
-pub fn ml_dsa_44() -> MlDsaCases {
+pub fn ml_dsa(set: MlDsa) -> MlDsaCases {
+    let (files, expected) = match set {
+        MlDsa::MlDsa44 => {
+            ([file!("ML-DSA-44-ACVP.rsp"), file!("wycheproof-mldsa_44.txt")], [25, 20 + 49, 45 + 42, 2])
+        }
+        MlDsa::MlDsa65 => {
+            ([file!("ML-DSA-65-ACVP.rsp"), file!("wycheproof-mldsa_65.txt")], [10, 10 + 36, 19 + 42, 2])
+        }
+    };
     let mut all = MlDsaCases::default();
-    for (name, compressed) in [file!("ML-DSA-44-ACVP.rsp"), file!("wycheproof-mldsa_44.txt")] {
+    for (name, compressed) in files {
         for record in &records(name, compressed) {
             if record.section("keyGen").is_some() {
                 all.keys.push(MlDsaKeyCase {
@@ -118,6 +135,6 @@ pub fn ml_dsa_44() -> MlDsaCases {
         }
     }
     let counts = [all.keys.len(), all.signings.len(), all.verifications.len(), all.refused.len()];
-    assert_eq!(counts, [25, 20 + 49, 45 + 42, 2], "number of cases");
+    assert_eq!(counts, expected, "{set:?}: number of cases");
     all
 }

@@ -139,8 +139,8 @@ pub use drbg::{DrbgCase, drbg_sha1, drbg_sha256};
 pub use lms::{LmsCase, lms};
 pub use meter::{MeterKeysCase, MeterMessageCase, meter_protocol};
 pub use ml_dsa::{
-    MlDsaCases, MlDsaKeyCase, MlDsaMessage, MlDsaPrivateKey, MlDsaSigningCase, MlDsaVerificationCase,
-    ml_dsa_44,
+    MlDsa, MlDsaCases, MlDsaKeyCase, MlDsaMessage, MlDsaPrivateKey, MlDsaSigningCase, MlDsaVerificationCase,
+    ml_dsa,
 };
 pub use ml_kem::{MlKem, MlKemCases, MlKemDecapsulationCase, MlKemEncapsulationCase, MlKemKeyCase, ml_kem};
 pub use one_time::{LmOtsCase, lm_ots_w4};
