@@ -181,13 +181,14 @@ fn moments(history: &mut History, one_of: u32, random: &mut Random) -> (Vec<Mome
         let mut changes = Changes::default();
         rig.step_observed(&mut changes);
         operations += changes.0.len();
-        let mut cycles: Vec<u64> = (changes.0.into_iter())
-            .filter(|_| random.below(one_of) == 0)
-            // Of a word 16 us, of an erasure a second; some behind it.
-            .map(|cycle| {
-                cycle + 1 + u64::from(random.below(if random.below(2) == 0 { 2_700 } else { 100_000_000 }))
-            })
-            .collect();
+        let mut cycles = Vec::new();
+        for cycle in changes.0 {
+            if random.below(one_of) == 0 {
+                // Of a word 16 us, of an erasure a second; some behind it.
+                let longest = [2_700, 100_000_000][random.below(2) as usize];
+                cycles.push(cycle + 1 + u64::from(random.below(longest)));
+            }
+        }
         if random.below(40 * one_of) == 0 {
             cycles.push(begun + 1 + u64::from(random.below(300_000)));
         }
