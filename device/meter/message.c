@@ -180,22 +180,23 @@ uint8_t ws_message_has_pieces(uint8_t suite)
 }
 
 /* Seals or opens, as aead, with this where an answer's nonce has the address: no name is 0, so that it is none. */
-static int seal_at(ws_message_header *header, uint8_t kind, uint16_t at, uint8_t *message, uint8_t *out, uint8_t len)
+static int seal_at(const ws_message_header *header, uint8_t kind, uint16_t at, uint8_t *message, uint8_t *out, uint8_t len)
 {
     const ws_message_address address = {{0, 0}, (uint8_t)(at >> 8), (uint8_t)at};
+    ws_message_header sealed = *header;
 
-    header->kind = kind;
-    header->address = &address;
-    ws_message_write_32(message, header->number);
-    return aead(header, message, out != 0 ? 0 : message, out, len);
+    sealed.kind = kind;
+    sealed.address = &address;
+    ws_message_write_32(message, sealed.number);
+    return aead(&sealed, message, out != 0 ? 0 : message, out, len);
 }
 
-int ws_message_open_piece(ws_message_header *header, uint16_t index, uint8_t *message, uint8_t data[WS_PIECE_DATA])
+int ws_message_open_piece(const ws_message_header *header, uint16_t index, uint8_t *message, uint8_t data[WS_PIECE_DATA])
 {
     return seal_at(header, KIND_PIECE, (uint16_t)(PIECES_FROM + index), message, data, WS_PIECE_DATA);
 }
 
-void ws_message_seal_reply(ws_message_header *header, uint16_t state, uint8_t *message)
+void ws_message_seal_reply(const ws_message_header *header, uint16_t state, uint8_t *message)
 {
     (void)seal_at(header, WS_KIND_ANSWER, (uint16_t)(PIECES_FROM + state), message, 0, 0);
 }

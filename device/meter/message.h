@@ -110,10 +110,10 @@ uint8_t ws_message_has_pieces(uint8_t suite);
  *
  * in: header: suite, with pieces; number: m; key. index: below WS_PIECE_INDICES. in/out: message: 4 bytes, which are written over, ciphertext, tag.
  * out: data. Returns 0, or -1 where the piece is not the collector's. */
-int ws_message_open_piece(ws_message_header *header, uint16_t index, uint8_t *message, uint8_t data[WS_PIECE_DATA]);
+int ws_message_open_piece(const ws_message_header *header, uint16_t index, uint8_t *message, uint8_t data[WS_PIECE_DATA]);
 
 /* Makes the tag of a reply that says this state, up to 0xfcff. in: header as above. out: message: 4 bytes, tag. */
-void ws_message_seal_reply(ws_message_header *header, uint16_t state, uint8_t *message);
+void ws_message_seal_reply(const ws_message_header *header, uint16_t state, uint8_t *message);
 #endif
 
 /* Copies len bytes. in, out: they do not overlap. */

@@ -465,7 +465,10 @@ static WS_NOINLINE void take_piece(ws_meter *meter, uint8_t *packet)
 {
     ws_message_header header;
 
+    header.kind = WS_KIND_COMMAND;
     header.suite = packet[1] >> 3 & 7;
+    header.number = 0;
+    header.address = &meter->settings.address;
     set_key(meter, &header);
     ws_watchdog_feed();
     if (header.suite != meter->settings.suite || !ws_message_has_pieces(header.suite) || lacks_key(meter, header.suite) ||

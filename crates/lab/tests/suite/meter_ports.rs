@@ -191,11 +191,6 @@ impl Rig {
         }
     }
 
-    /// The protocol's time.
-    pub fn now_ms(&self) -> u64 {
-        self.start_ms + self.now_ns() / 1_000_000
-    }
-
     /// A step of the world, or less, where the machine comes to one of these addresses.
     pub fn step(&mut self, addresses: &[u32]) {
         let cycles = self.machine.cycles() + (STEP_S * self.clock_hz as f64) as u64;

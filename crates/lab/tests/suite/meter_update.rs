@@ -86,12 +86,12 @@ fn runs(rig: &Rig, images: &[&Image], what: &str) -> usize {
     let pc = rig.machine.pc();
     let slot = STM32F407.slots.iter().position(|slot| pc.wrapping_sub(*slot) < STM32F407.slot_bytes);
     let slot = slot.unwrap_or_else(|| panic!("{what}: no program runs, at {pc:#x}"));
-    let is_it = |image: &&&Image| {
+    let is_whole = images.iter().any(|image| {
         let mut held = vec![0; image.bytes().len()];
         assert!(rig.machine.peek(STM32F407.slots[slot], &mut held));
         held == image.bytes()
-    };
-    assert!(images.iter().any(|image| is_it(&image)), "{what}: what runs was never signed");
+    });
+    assert!(is_whole, "{what}: what runs was never signed");
     slot
 }
 
@@ -181,13 +181,14 @@ fn moments(history: &mut History, one_of: u32, random: &mut Random) -> (Vec<Mome
         let mut changes = Changes::default();
         rig.step_observed(&mut changes);
         operations += changes.0.len();
-        let mut cycles: Vec<u64> = (changes.0.into_iter())
-            .filter(|_| random.below(one_of) == 0)
-            // Of a word 16 us, of an erasure a second; some behind it.
-            .map(|cycle| {
-                cycle + 1 + u64::from(random.below(if random.below(2) == 0 { 2_700 } else { 100_000_000 }))
-            })
-            .collect();
+        let mut cycles = Vec::new();
+        for cycle in changes.0 {
+            if random.below(one_of) == 0 {
+                // Of a word 16 us, of an erasure a second; some behind it.
+                let longest = [2_700, 100_000_000][random.below(2) as usize];
+                cycles.push(cycle + 1 + u64::from(random.below(longest)));
+            }
+        }
         if random.below(40 * one_of) == 0 {
             cycles.push(begun + 1 + u64::from(random.below(300_000)));
         }
@@ -240,12 +241,12 @@ fn cuts(one_of: u32) {
         ran[cut(&history, moment, &mut random)] += 1;
     }
     println!("{} cuts, {operations} changes of flash: the images ran {ran:?} times after one", moments.len());
-    assert!(moments.len() > 2, "{operations} changes of flash");
+    assert!(!moments.is_empty(), "{operations} changes of flash");
 }
 
 #[test]
 fn the_stm32_may_lose_its_power_while_it_takes_an_image() {
-    cuts(1_500);
+    cuts(800);
 }
 
 #[test]

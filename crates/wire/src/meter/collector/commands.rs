@@ -43,6 +43,11 @@ impl Order {
         matches!(self, Order::TimeNow | Order::LookAtTime)
     }
 
+    /// Whether it tells of an image.
+    pub(super) fn is_about_image(self) -> bool {
+        matches!(self, Order::Command(Command::UpdateFirmware { .. }))
+    }
+
     /// The suite that the meter is to get.
     fn suite(self) -> Option<Suite> {
         match self {
@@ -92,10 +97,6 @@ pub(super) struct UnderWay {
 }
 
 impl UnderWay {
-    pub(super) fn order(self) -> Order {
-        self.order
-    }
-
     /// Returns the command without the number it had.
     pub(super) fn again(self) -> Waiting {
         Waiting { ticket: self.ticket, order: self.order }
@@ -130,13 +131,19 @@ struct Sealed {
     packets: Vec<Vec<u8>>,
 }
 
+impl MeterState {
+    /// An answer to one would be of no use any more.
+    pub(super) fn drop_orders_about_images(&mut self) {
+        self.under_way.take_if(|under_way| under_way.order.is_about_image());
+        self.waiting.retain(|waiting| !waiting.order.is_about_image());
+    }
+}
+
 impl Attempts {
     /// After a start of the collector, of a state that was durable.
     pub(super) fn resumed(state: &mut MeterState) -> Attempts {
         // An update begins anew, with the owner's image.
-        let is_update = |order| matches!(order, Order::Command(Command::UpdateFirmware { .. }));
-        state.under_way.take_if(|under_way| is_update(under_way.order));
-        state.waiting.retain(|waiting| !is_update(waiting.order));
+        state.drop_orders_about_images();
         // What number a time was sent with is not known any more; and under the number that began a renewal there may have been an offer,
         // which is in no memory any more: both need another.
         let needs_another = |order| matches!(order, Order::TimeNow | Order::Command(Command::RenewKey));

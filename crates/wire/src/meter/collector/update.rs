@@ -127,10 +127,6 @@ impl PiecePacer {
     }
 }
 
-fn is_of_update(order: Order) -> bool {
-    matches!(order, Order::Command(Command::UpdateFirmware { .. }))
-}
-
 impl Session {
     /// Whether something is to be done for an update.
     pub(super) fn has_update(&self) -> bool {
@@ -140,7 +136,7 @@ impl Session {
     pub(super) fn update(&mut self, image: Image) {
         let is_same = |update: &Update| update.digest == *image.digest() && update.end.is_none();
         if !self.state.update.as_ref().is_some_and(is_same) {
-            self.drop_orders_of_update();
+            self.state.drop_orders_about_images();
             let (digest, version) = (*image.digest(), image.version());
             self.state.update = Some(Update { digest, version, restarted: false, end: None });
             self.state.revision += 1;
@@ -151,15 +147,9 @@ impl Session {
     }
 
     pub(super) fn forget_update(&mut self) {
-        self.drop_orders_of_update();
+        self.state.drop_orders_about_images();
         self.updating = None;
         self.state.revision += u64::from(self.state.update.take().is_some());
-    }
-
-    /// An order to take another image is not answered any more.
-    fn drop_orders_of_update(&mut self) {
-        self.state.under_way.take_if(|under_way| is_of_update(under_way.order()));
-        self.state.waiting.retain(|waiting| !is_of_update(waiting.order));
     }
 
     pub(super) fn update_progress(&self) -> Option<UpdateProgress> {
