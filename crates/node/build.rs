@@ -9,7 +9,7 @@ fn main() {
     }
     cc::Build::new()
         .files(
-            ["node", "message", "counter", "lms_signer"]
+            ["node", "message", "counter", "lms_signer", "hss_signer"]
                 .map(|name| device.join("node").join(name).with_extension("c")),
         )
         .std("c99")

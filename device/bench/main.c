@@ -34,6 +34,18 @@ static ws_drbg random;
 #define WS_BENCH_CAPACITY WS_P256_ML_KEM_512_OFFER
 #define WS_BENCH_OUTPUT_CAPACITY WS_P256_ML_KEM_512_PRIVATE_KEY
 #define WS_BENCH_AAD_CAPACITY 16
+#elif defined(WS_X25519_ML_KEM_H)
+/* The same of the parameter sets that fit. */
+#if WS_RAM_SIZE < 12288
+#define WS_BENCH_KEY_CAPACITY (32 + WS_X25519_ML_KEM_512_PRIVATE_KEY)
+#define WS_BENCH_CAPACITY WS_X25519_ML_KEM_512_OFFER
+#define WS_BENCH_OUTPUT_CAPACITY WS_X25519_ML_KEM_512_PRIVATE_KEY
+#else
+#define WS_BENCH_KEY_CAPACITY (32 + WS_X25519_ML_KEM_768_PRIVATE_KEY)
+#define WS_BENCH_CAPACITY WS_X25519_ML_KEM_768_OFFER
+#define WS_BENCH_OUTPUT_CAPACITY WS_X25519_ML_KEM_768_PRIVATE_KEY
+#endif
+#define WS_BENCH_AAD_CAPACITY 16
 #elif defined(WS_ML_KEM_H)
 /* The longest key of the parameter sets that fit, ciphertext, and both keys of a pair. */
 #if WS_RAM_SIZE < 12288

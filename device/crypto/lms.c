@@ -75,13 +75,29 @@ static void copy(uint8_t *to, const uint8_t *from, uint8_t n)
     }
 }
 
-/* Takes the types of a public key. Returns whether they are known. */
-static uint8_t take_types(ws_lms_verification *verification, const uint8_t *public_key)
+/* RFC 8554 tables 1 and 2, by a public key whose types are known: the tree's height, and the shift of digit(). */
+static uint8_t height_of(const uint8_t *public_key)
 {
-    verification->type = public_key[3];
-    verification->height = (uint8_t)(5 * (public_key[3] - 4));
-    verification->shift = (uint8_t)(public_key[7] - 1);
-    return is_short(public_key) && is_short(public_key + 4) && verification->shift <= 3 && (uint8_t)(verification->type - 5) <= 4;
+    return (uint8_t)(5 * (public_key[3] - 4));
+}
+
+static uint8_t shift_of(const uint8_t *public_key)
+{
+    return (uint8_t)(public_key[7] - 1);
+}
+
+/* Whether the types of a public key are known. */
+static uint8_t is_known(const uint8_t *public_key)
+{
+    return is_short(public_key) && is_short(public_key + 4) && shift_of(public_key) <= 3 && (uint8_t)(public_key[3] - 5) <= 4;
+}
+
+uint16_t ws_lms_signature_bytes(const uint8_t public_key[WS_LMS_PUBLIC_KEY])
+{
+    if (!is_known(public_key)) {
+        return 0;
+    }
+    return WS_LMS_HEAD + 32 * chains(shift_of(public_key)) + 4 + 32 * (uint16_t)height_of(public_key);
 }
 
 int ws_lms_verify_begin(ws_lms_verification *verification, const uint8_t public_key[WS_LMS_PUBLIC_KEY],
@@ -92,7 +108,10 @@ int ws_lms_verify_begin(ws_lms_verification *verification, const uint8_t public_
     verification->filled = 0;
     copy(verification->name, public_key + 8, 16);
     copy(verification->name + 16, head, 4);
-    if (!take_types(verification, public_key) || !is_short(head + 4) || head[7] != verification->shift + 1 ||
+    verification->type = public_key[3];
+    verification->height = height_of(public_key);
+    verification->shift = shift_of(public_key);
+    if (!is_known(public_key) || !is_short(head + 4) || head[7] != verification->shift + 1 ||
         !is_leaf(verification)) {
         return -1;
     }

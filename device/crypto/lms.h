@@ -4,7 +4,7 @@
  * A public key is u32str(type of the tree) || u32str(type of its one-time signatures) || I || T[1]. A signature is q || u32str(type of
  * the one-time signature) || C, which is its head, y[0] || y[1] || ..., u32str(type of the tree) and the nodes beside the way from
  * the leaf to the root: 1,292 bytes with W8 and H5, 8,684 with W1 and H5. A multi-tree signature (HSS, section 6) is several, each
- * of which signs the next public key: verify one after the other.
+ * of which signs the next public key: hss.h.
  *
  * Message and signature are taken in pieces of any length, as they come by radio or out of flash:
  *
@@ -29,6 +29,9 @@
 #define WS_LMS_HEAD 40
 /* A whole one with LMOTS_SHA256_N32_W8 and LMS_SHA256_M32_H5. */
 #define WS_LMS_SIGNATURE_W8_H5 (WS_LMS_HEAD + 34 * 32 + 4 + 5 * 32)
+
+/* Bytes of a signature of a public key, 9,324 at most; 0 where a type is none of those above. in: public_key: any bytes. */
+uint16_t ws_lms_signature_bytes(const uint8_t public_key[WS_LMS_PUBLIC_KEY]);
 
 /* A signature that is being verified. Its members are the implementation's. */
 typedef struct {

@@ -73,7 +73,8 @@ static void make_key(key_work *work, const uint8_t seed[32], uint8_t key[32])
     ws_sha256_final(&work->hash, key);
 }
 
-int ws_lms_keygen(uint8_t height, const uint8_t seed[32], const uint8_t identifier[16], uint8_t public_key[WS_LMS_PUBLIC_KEY])
+int ws_lms_keygen(uint8_t tree, uint8_t height, const uint8_t seed[32], const uint8_t identifier[16],
+                  uint8_t public_key[WS_LMS_PUBLIC_KEY])
 {
     key_work work;
     /* Of each height the left node that waits for the right one. Nodes are nobody's secret. */
@@ -96,7 +97,7 @@ int ws_lms_keygen(uint8_t height, const uint8_t seed[32], const uint8_t identifi
         ws_one_time_begin(&work.hash, work.name, WS_LMS_LEAF);
         ws_sha256_update(&work.hash, node, 32);
         ws_sha256_final(&work.hash, node);
-        ws_lms_write_node(number, node);
+        ws_lms_write_node(tree, number, node);
         /* Section 5.3: the node above is there as soon as its right one is. */
         for (; (number & 1) != 0 && number != 1; at++) {
             number >>= 1;
@@ -105,7 +106,7 @@ int ws_lms_keygen(uint8_t height, const uint8_t seed[32], const uint8_t identifi
             ws_sha256_update(&work.hash, waiting[at], 32);
             ws_sha256_update(&work.hash, node, 32);
             ws_sha256_final(&work.hash, node);
-            ws_lms_write_node(number, node);
+            ws_lms_write_node(tree, number, node);
         }
         if (number != 1) {
             copy(waiting[at], node, 32);
@@ -119,8 +120,8 @@ int ws_lms_keygen(uint8_t height, const uint8_t seed[32], const uint8_t identifi
     return 0;
 }
 
-int ws_lms_sign_begin(ws_lms_signing *signing, uint8_t height, const uint8_t seed[32], const uint8_t identifier[16], uint32_t leaf,
-                      const uint8_t randomizer[WS_ONE_TIME_RANDOMIZER], const uint8_t *message, size_t len, uint8_t head[WS_LMS_HEAD])
+int ws_lms_sign_begin(ws_lms_signing *signing, uint8_t tree, uint8_t height, const uint8_t seed[32], const uint8_t identifier[16],
+                      uint32_t leaf, const uint8_t randomizer[WS_ONE_TIME_RANDOMIZER], const uint8_t *message, size_t len, uint8_t head[WS_LMS_HEAD])
 {
     ws_sha256_ctx hash;
     uint16_t sum = 32 * STEPS;
@@ -132,6 +133,7 @@ int ws_lms_sign_begin(ws_lms_signing *signing, uint8_t height, const uint8_t see
     }
     set_name(signing->name, identifier, (uint16_t)leaf);
     copy(signing->seed, seed, 32);
+    signing->tree = tree;
     signing->height = height;
     signing->node = (uint16_t)((1u << height) + leaf);
     copy(head, signing->name + 16, 4);
@@ -180,7 +182,7 @@ uint8_t ws_lms_sign_next(ws_lms_signing *signing, uint8_t piece[32])
         write_type(piece, type_of(signing->height));
         count = 4;
     } else {
-        ws_lms_read_node(signing->node ^ 1, piece);
+        ws_lms_read_node(signing->tree, signing->node ^ 1, piece);
         signing->node >>= 1;
     }
     signing->next++;

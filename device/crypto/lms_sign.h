@@ -25,6 +25,7 @@ typedef struct {
     uint8_t seed[32];
     /* Q and its checksum. */
     uint8_t digits[34];
+    uint8_t tree;
     uint8_t height;
     /* The next piece: the values, the type, the nodes. */
     uint8_t next;
@@ -34,19 +35,20 @@ typedef struct {
 
 /* Makes a key pair: writes all nodes of its tree (ws_lms_write_node).
  *
- * in:  height: 5 or 10; seed: random and secret; identifier: I, random.
+ * in:  tree: the application's number for it, of several; height: 5 or 10; seed: random and secret; identifier: I, random.
  * out: public_key: as in lms.h; overlaps neither.
  * Returns 0, or -1 and writes nothing where there is no such height here. */
-int ws_lms_keygen(uint8_t height, const uint8_t seed[32], const uint8_t identifier[16], uint8_t public_key[WS_LMS_PUBLIC_KEY]);
+int ws_lms_keygen(uint8_t tree, uint8_t height, const uint8_t seed[32], const uint8_t identifier[16],
+                  uint8_t public_key[WS_LMS_PUBLIC_KEY]);
 
 /* Begins a signature. The leaf is used up.
  *
- * in:  height, seed, identifier: as for the key pair; leaf: q, below 2^height; randomizer: C, 32 random bytes, new for each message;
+ * in:  tree, height, seed, identifier: as for the key pair; leaf: q, below 2^height; randomizer: C, 32 random bytes, new for each message;
  *      message: len bytes, anything when len is 0.
  * out: signing; head: the signature's first bytes.
  * Returns 0, or -1 where there is no such height here or no such leaf; ws_lms_sign_next gives nothing then. */
-int ws_lms_sign_begin(ws_lms_signing *signing, uint8_t height, const uint8_t seed[32], const uint8_t identifier[16], uint32_t leaf,
-                      const uint8_t randomizer[WS_ONE_TIME_RANDOMIZER], const uint8_t *message, size_t len, uint8_t head[WS_LMS_HEAD]);
+int ws_lms_sign_begin(ws_lms_signing *signing, uint8_t tree, uint8_t height, const uint8_t seed[32], const uint8_t identifier[16],
+                      uint32_t leaf, const uint8_t randomizer[WS_ONE_TIME_RANDOMIZER], const uint8_t *message, size_t len, uint8_t head[WS_LMS_HEAD]);
 
 /* Gives the next piece. After the last one signing is wiped.
  *
@@ -56,11 +58,11 @@ uint8_t ws_lms_sign_next(ws_lms_signing *signing, uint8_t piece[32]);
 
 /* The application supplies these two. */
 
-/* Keeps a node of the tree: each once, number 1 the root, the nodes below number r 2r and 2r + 1. in: node: its bytes are there during the
+/* Keeps a node of a tree: each once for each key pair, number 1 the root, the nodes below number r 2r and 2r + 1. in: node: its bytes are there during the
  * call. */
-void ws_lms_write_node(uint16_t number, const uint8_t node[32]);
+void ws_lms_write_node(uint8_t tree, uint16_t number, const uint8_t node[32]);
 
 /* Gives a node that was written. out: node. */
-void ws_lms_read_node(uint16_t number, uint8_t node[32]);
+void ws_lms_read_node(uint8_t tree, uint16_t number, uint8_t node[32]);
 
 #endif

@@ -1,17 +1,19 @@
 #include "lms_sign_bench.h"
 
-void ws_lms_read_node(uint16_t number, uint8_t node[32])
+void ws_lms_read_node(uint8_t tree, uint16_t number, uint8_t node[32])
 {
     uint8_t i;
 
+    (void)tree;
     for (i = 0; i < 32; i++) {
         node[i] = ws_table_u8(&ws_bench_stored[32 * number + i]);
     }
 }
 
 /* Signing writes none. */
-void ws_lms_write_node(uint16_t number, const uint8_t node[32])
+void ws_lms_write_node(uint8_t tree, uint16_t number, const uint8_t node[32])
 {
+    (void)tree;
     (void)number;
     (void)node;
 }
@@ -29,7 +31,7 @@ int ws_lms_sign_all(const uint8_t seed[32], const uint8_t name[WS_ONE_TIME_NAME]
     for (j = 0; j < 32; j++) {
         folded[j] = 0;
     }
-    if (ws_lms_sign_begin(&signing, 5, seed, name, leaf, randomizer, message, len, head) != 0) {
+    if (ws_lms_sign_begin(&signing, 0, 5, seed, name, leaf, randomizer, message, len, head) != 0) {
         return -1;
     }
     for (i = 0; ws_lms_sign_next(&signing, piece) != 0; i++) {

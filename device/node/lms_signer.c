@@ -9,7 +9,7 @@ int ws_lms_signer_keygen(ws_counter *counter, ws_lms_key *key, uint8_t public_ke
         return -1;
     }
     key->first = number + 1;
-    return ws_lms_keygen(key->height, key->seed, key->identifier, public_key);
+    return ws_lms_keygen(0, key->height, key->seed, key->identifier, public_key);
 }
 
 int ws_lms_signer_begin(ws_counter *counter, const ws_lms_key *key, const uint8_t randomizer[WS_ONE_TIME_RANDOMIZER],
@@ -23,5 +23,5 @@ int ws_lms_signer_begin(ws_counter *counter, const ws_lms_key *key, const uint8_
         ws_counter_take(counter, &number) == 0) {
         leaf = number - key->first;
     }
-    return ws_lms_sign_begin(signing, key->height, key->seed, key->identifier, leaf, randomizer, message, len, head);
+    return ws_lms_sign_begin(signing, 0, key->height, key->seed, key->identifier, leaf, randomizer, message, len, head);
 }

@@ -25,7 +25,7 @@ typedef struct {
     uint32_t first;
 } ws_lms_key;
 
-/* Makes a key pair, and reserves the number before its first leaf's. Its tree goes to ws_lms_write_node.
+/* Makes a key pair, and reserves the number before its first leaf's. Its tree, number 0, goes to ws_lms_write_node.
  *
  * in/out: counter, started; key: seed, identifier, new for each pair, and height; out: its first; public_key. The key is stored before it
  * signs.

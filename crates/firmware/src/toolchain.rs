@@ -48,16 +48,19 @@ impl Toolchain {
 pub const PUBLIC_KEY: &str = "public-key";
 
 /// The sets of `device/ops.toml` that are not built without optimisation.
-const OPTIMISED: [&str; 12] = [
+const OPTIMISED: [&str; 15] = [
     "chacha20",
     "ml-kem-512",
     "ml-kem-512-pieces",
     "ml-kem-768",
     "p256-ml-kem-512",
+    "x25519-ml-kem-512",
+    "x25519-ml-kem-768",
     "ml-dsa-44",
     "ml-dsa-44-verify",
     "ml-dsa-65",
     "hash-based",
+    "hss",
     "lms-sign",
     "slh-dsa",
     "slh-dsa-128f",

@@ -44,8 +44,19 @@ struct LmsKeyState {
     first: u32,
 }
 
+/// `ws_hss_key`.
+#[derive(Clone, Debug)]
+#[repr(C)]
+struct HssKeyState {
+    seed: [u8; 32],
+    identifier: [u8; 16],
+    upper_height: u8,
+    lower_height: u8,
+    first: u32,
+}
+
 mod c {
-    use super::{CounterState, LmsKeyState, Signing, Storage, Structure, c_int};
+    use super::{CounterState, HssKeyState, LmsKeyState, Signing, Storage, Structure, c_int};
 
     unsafe extern "C" {
         pub fn ws_node_start(
@@ -64,6 +75,30 @@ mod c {
         pub fn ws_lms_signer_begin(
             counter: *mut CounterState,
             key: *const LmsKeyState,
+            randomizer: *const u8,
+            message: *const u8,
+            len: usize,
+            signing: *mut Signing,
+            head: *mut u8,
+        ) -> c_int;
+        pub fn ws_hss_signer_keygen(
+            counter: *mut CounterState,
+            key: *mut HssKeyState,
+            public_key: *mut u8,
+        ) -> c_int;
+        pub fn ws_hss_signer_renew(
+            counter: *mut CounterState,
+            key: *const HssKeyState,
+            randomizer: *const u8,
+            upper_leaf: *mut u32,
+            signing: *mut Signing,
+            head: *mut u8,
+            lower_key: *mut u8,
+        ) -> c_int;
+        pub fn ws_hss_signer_begin(
+            counter: *mut CounterState,
+            key: *const HssKeyState,
+            upper_leaf: u32,
             randomizer: *const u8,
             message: *const u8,
             len: usize,
@@ -187,6 +222,101 @@ impl LmsKey {
             c::ws_lms_signer_begin(
                 &mut counter.0,
                 &self.0,
+                randomizer.as_ptr(),
+                message.as_ptr(),
+                message.len(),
+                &mut signing,
+                head.as_mut_ptr(),
+            )
+        };
+        if result != 0 {
+            assert!(head == [0xa5; 40] && signing.rest().is_empty(), "given although refused");
+            return None;
+        }
+        Some((head, signing))
+    }
+}
+
+/// `ws_hss_key`, with `ws_hss_signer_keygen`, `ws_hss_signer_renew` and `ws_hss_signer_begin`.
+#[derive(Clone, Debug)]
+pub struct HssKey(HssKeyState);
+
+/// A lower tree, as `ws_hss_signer_renew` gives it.
+#[derive(Clone, Debug)]
+pub struct LowerTree {
+    /// The upper leaf that signs its public key.
+    pub upper_leaf: u32,
+    /// The head of that signature, and what gives the rest.
+    pub head: [u8; 40],
+    pub signing: Signing,
+    pub public_key: [u8; 56],
+}
+
+impl HssKey {
+    /// A key pair: this and the public key; `None` where it is refused.
+    #[must_use]
+    pub fn make(
+        counter: &mut Counter,
+        seed: [u8; 32],
+        identifier: [u8; 16],
+        [upper_height, lower_height]: [u8; 2],
+    ) -> Option<(HssKey, [u8; 60])> {
+        primitives::lms::set_nodes(primitives::lms::Nodes::new());
+        let mut state = HssKeyState { seed, identifier, upper_height, lower_height, first: u32::MAX };
+        let mut public_key = [0; 60];
+        // SAFETY: the structures are C's.
+        let result = unsafe { c::ws_hss_signer_keygen(&mut counter.0, &mut state, public_key.as_mut_ptr()) };
+        (result == 0).then_some((HssKey(state), public_key))
+    }
+
+    /// The next lower tree; `None` where it is refused.
+    ///
+    /// # Panics
+    /// Where something is given although it is refused.
+    pub fn renew(&self, counter: &mut Counter, randomizer: &[u8; 32]) -> Option<LowerTree> {
+        let mut lower = LowerTree {
+            upper_leaf: 0xa5a5_a5a5,
+            head: [0xa5; 40],
+            signing: Signing::new(),
+            public_key: [0; 56],
+        };
+        // SAFETY: the structures are C's.
+        let result = unsafe {
+            c::ws_hss_signer_renew(
+                &mut counter.0,
+                &self.0,
+                randomizer.as_ptr(),
+                &mut lower.upper_leaf,
+                &mut lower.signing,
+                lower.head.as_mut_ptr(),
+                lower.public_key.as_mut_ptr(),
+            )
+        };
+        if result != 0 {
+            assert!(lower.head == [0xa5; 40] && lower.signing.rest().is_empty(), "given although refused");
+            return None;
+        }
+        Some(lower)
+    }
+
+    /// A message's signature by the lower tree of this upper leaf, begun: its head, and what gives the rest; `None` where it is refused.
+    ///
+    /// # Panics
+    /// Where something is given although it is refused.
+    pub fn begin(
+        &self,
+        counter: &mut Counter,
+        upper_leaf: u32,
+        randomizer: &[u8; 32],
+        message: &[u8],
+    ) -> Option<([u8; 40], Signing)> {
+        let (mut signing, mut head) = (Signing::new(), [0xa5; 40]);
+        // SAFETY: the structures are C's, and the message has so many bytes.
+        let result = unsafe {
+            c::ws_hss_signer_begin(
+                &mut counter.0,
+                &self.0,
+                upper_leaf,
                 randomizer.as_ptr(),
                 message.as_ptr(),
                 message.len(),

@@ -324,21 +324,30 @@ pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Result<Option<
 /// # Errors
 /// [`LabError::Reference`] where the reference fails.
 pub fn x25519_case(private: &[u8], peer: &[u8]) -> Result<Case, LabError> {
-    let shared = || -> Result<(Vec<u8>, Vec<u8>), ErrorStack> {
-        let peer = PKey::private_key_from_raw_bytes(peer, Id::X25519)?.raw_public_key()?;
-        let private = PKey::private_key_from_raw_bytes(private, Id::X25519)?;
-        let public = PKey::public_key_from_raw_bytes(&peer, Id::X25519)?;
-        let mut deriver = Deriver::new(&private)?;
-        deriver.set_peer(&public)?;
-        Ok((peer, deriver.derive_to_vec()?))
-    };
-    let (public, shared) = shared().map_err(|error| failed("X25519")(error.to_string()))?;
+    let public = x25519(peer, None)?;
+    let shared = x25519(private, Some(&public))?;
     Ok(Case {
         inputs: vec![("key", [private, &public].concat())],
         outputs: vec![("output", shared)],
         result: Some(0),
         ..Case::default()
     })
+}
+
+/// What a private key of X25519 has in common with a public one; without one, its own public key.
+///
+/// # Errors
+/// [`LabError::Reference`] where the reference fails.
+pub fn x25519(private: &[u8], public: Option<&[u8]>) -> Result<Vec<u8>, LabError> {
+    let computed = || -> Result<Vec<u8>, ErrorStack> {
+        let private = PKey::private_key_from_raw_bytes(private, Id::X25519)?;
+        let Some(public) = public else { return private.raw_public_key() };
+        let public = PKey::public_key_from_raw_bytes(public, Id::X25519)?;
+        let mut deriver = Deriver::new(&private)?;
+        deriver.set_peer(&public)?;
+        deriver.derive_to_vec()
+    };
+    computed().map_err(|error| failed("X25519")(error.to_string()))
 }
 
 /// Key generation from a generator with this seed.

@@ -1,27 +1,107 @@
-//! P-256 with ML-KEM-512, `device/crypto/p256_ml_kem_512.h`: RustCrypto's curve and HMAC, and the crate fips203, put together as SP 800-56C says.
+//! The hybrid key agreements, `device/crypto/p256_ml_kem_512.h` and `x25519_ml_kem.h`: RustCrypto's P-256, OpenSSL's X25519, RustCrypto's HMAC, and the
+//! crate fips203, put together as SP 800-56C says.
 
-use super::curve::Curve;
+use super::curve::{Curve, x25519};
 use super::drbg::{Drbg, SEED_BYTES};
 use super::sealing::{hkdf, hmac};
 use super::{Case, bytes_of};
 use crate::LabError;
-use fips203::ml_kem_512;
 use fips203::traits::{Decaps, Encaps, KeyGen, SerDes};
+use fips203::{ml_kem_512, ml_kem_768};
 use rand::{Rng, rngs::StdRng};
 use sha2::Digest;
+
+/// What is agreed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pair {
+    P256MlKem512,
+    X25519MlKem512,
+    X25519MlKem768,
+}
+
+use Pair::{P256MlKem512, X25519MlKem512, X25519MlKem768};
+
+impl Pair {
+    /// What FixedInfo begins with.
+    fn name(self) -> &'static [u8] {
+        match self {
+            P256MlKem512 => b"P-256 ML-KEM-512",
+            X25519MlKem512 => b"X25519 ML-KEM-512",
+            X25519MlKem768 => b"X25519 ML-KEM-768",
+        }
+    }
+
+    /// Bytes of a public key of the curve.
+    fn point(self) -> usize {
+        if self == P256MlKem512 { 64 } else { 32 }
+    }
+
+    /// Where the encapsulation key is in a private key, and how long.
+    fn encapsulation_key(self) -> std::ops::Range<usize> {
+        let from = 32 + self.point() + if self == X25519MlKem768 { 1152 } else { 768 };
+        from..from + if self == X25519MlKem768 { 1184 } else { 800 }
+    }
+
+    fn generate(self, random: &mut Drbg) -> Vec<u8> {
+        if self == P256MlKem512 { Curve::P256.generate(random) } else { random.generate(32) }
+    }
+
+    fn public(self, private: &[u8]) -> Result<Vec<u8>, LabError> {
+        if self == P256MlKem512 { Curve::P256.public(private) } else { x25519(private, None) }
+    }
+
+    fn shared(self, private: &[u8], public: &[u8]) -> Result<Vec<u8>, LabError> {
+        if self == P256MlKem512 { Curve::P256.shared(private, public) } else { x25519(private, Some(public)) }
+    }
+
+    fn decapsulation_key(self, d: [u8; 32], z: [u8; 32]) -> Vec<u8> {
+        match self {
+            X25519MlKem768 => ml_kem_768::KG::keygen_from_seed(d, z).1.into_bytes().to_vec(),
+            _ => ml_kem_512::KG::keygen_from_seed(d, z).1.into_bytes().to_vec(),
+        }
+    }
+
+    /// The secret and the ciphertext.
+    fn encapsulate(self, key: &[u8], m: [u8; 32]) -> Result<(Vec<u8>, Vec<u8>), LabError> {
+        macro_rules! encapsulate {
+            ($module:ident) => {{
+                let public = $module::EncapsKey::try_from_bytes(array(key)?).map_err(failed)?;
+                let (secret, ciphertext) = public.encaps_from_seed(&m);
+                (secret.into_bytes().to_vec(), ciphertext.into_bytes().to_vec())
+            }};
+        }
+        Ok(if self == X25519MlKem768 { encapsulate!(ml_kem_768) } else { encapsulate!(ml_kem_512) })
+    }
+
+    fn decapsulate(self, key: &[u8], ciphertext: &[u8]) -> Result<Vec<u8>, LabError> {
+        macro_rules! decapsulate {
+            ($module:ident) => {{
+                let private = $module::DecapsKey::try_from_bytes(array(key)?).map_err(failed)?;
+                let ciphertext = $module::CipherText::try_from_bytes(array(ciphertext)?).map_err(failed)?;
+                private.try_decaps(&ciphertext).map_err(failed)?.into_bytes().to_vec()
+            }};
+        }
+        Ok(if self == X25519MlKem768 { decapsulate!(ml_kem_768) } else { decapsulate!(ml_kem_512) })
+    }
+
+    /// Both secrets as they are combined: of P-256 the first, else ML-KEM's.
+    fn joined(self, curve: &[u8], kem: &[u8]) -> Vec<u8> {
+        if self == P256MlKem512 { [curve, kem].concat() } else { [kem, curve].concat() }
+    }
+}
 
 /// All that an agreement makes.
 #[derive(Clone, Debug)]
 pub struct Agreement {
-    /// The initiator's, as the header has it: of P-256, x || y, of ML-KEM.
+    /// The initiator's, as the header has it: of the curve, its public key, of ML-KEM.
     pub private_key: Vec<u8>,
     pub offer: Vec<u8>,
-    /// The responder's of P-256.
+    /// The responder's of the curve.
     pub ephemeral: Vec<u8>,
     /// What ML-KEM encapsulates.
     pub m: Vec<u8>,
     pub response: Vec<u8>,
-    /// Z || T.
+    /// Both, as they are combined.
     pub secrets: Vec<u8>,
     pub key: Vec<u8>,
 }
@@ -30,41 +110,47 @@ pub struct Agreement {
 ///
 /// # Errors
 /// [`LabError::Reference`] where the reference fails.
-pub fn keys(seed: &[u8]) -> Result<(Vec<u8>, Vec<u8>), LabError> {
+pub fn keys(pair: Pair, seed: &[u8]) -> Result<(Vec<u8>, Vec<u8>), LabError> {
     let mut random = Drbg::new(seed);
-    let private = Curve::P256.generate(&mut random);
+    let private = pair.generate(&mut random);
     let seeds = random.generate(64);
     let (d, z) = (array(&seeds[..32])?, array(&seeds[32..])?);
-    let (_, decapsulation_key) = ml_kem_512::KG::keygen_from_seed(d, z);
-    let point = Curve::P256.public(&private)?;
-    Ok(([private, point, decapsulation_key.into_bytes().to_vec()].concat(), seeds))
+    let point = pair.public(&private)?;
+    Ok(([private, point, pair.decapsulation_key(d, z)].concat(), seeds))
 }
 
 /// An agreement: the initiator's generator has one seed, the responder's the other.
 ///
 /// # Errors
 /// [`LabError::Reference`] where the reference fails.
-pub fn agreement(seeds: [&[u8]; 2], salt: &[u8], info: &[u8]) -> Result<Agreement, LabError> {
-    let (private_key, _) = keys(seeds[0])?;
-    let (point, encapsulation_key) = (&private_key[32..96], &private_key[96 + 768..][..800]);
+pub fn agreement(pair: Pair, seeds: [&[u8]; 2], salt: &[u8], info: &[u8]) -> Result<Agreement, LabError> {
+    let (private_key, _) = keys(pair, seeds[0])?;
+    let (point, encapsulation_key) =
+        (&private_key[32..][..pair.point()], &private_key[pair.encapsulation_key()]);
     let mut random = Drbg::new(seeds[1]);
-    let ephemeral = Curve::P256.generate(&mut random);
+    let ephemeral = pair.generate(&mut random);
     let m = random.generate(32);
-    let z = Curve::P256.shared(&ephemeral, point)?;
-    let public = ml_kem_512::EncapsKey::try_from_bytes(array(encapsulation_key)?).map_err(failed)?;
-    let (t, ciphertext) = public.encaps_from_seed(&array(&m)?);
-    let response = [Curve::P256.public(&ephemeral)?, ciphertext.into_bytes().to_vec()].concat();
+    let curve = pair.shared(&ephemeral, point)?;
+    let (kem, ciphertext) = pair.encapsulate(encapsulation_key, array(&m)?)?;
+    let response = [pair.public(&ephemeral)?, ciphertext].concat();
     let offer = [point, encapsulation_key].concat();
-    let secrets = [z, t.into_bytes().to_vec()].concat();
-    let key = derived(&secrets, salt, info, &offer, &response);
+    let secrets = pair.joined(&curve, &kem);
+    let key = derived(pair, &secrets, salt, info, &offer, &response);
     Ok(Agreement { private_key, offer, ephemeral, m, response, secrets, key })
 }
 
 /// SP 800-56C revision 2, sections 2 and 5.1.
 #[must_use]
-pub fn derived(secrets: &[u8], salt: &[u8], info: &[u8], offer: &[u8], response: &[u8]) -> Vec<u8> {
+pub fn derived(
+    pair: Pair,
+    secrets: &[u8],
+    salt: &[u8],
+    info: &[u8],
+    offer: &[u8],
+    response: &[u8],
+) -> Vec<u8> {
     let transcript = sha2::Sha256::new().chain_update(info).chain_update(offer).chain_update(response);
-    let fixed_info = [b"P-256 ML-KEM-512", transcript.finalize().as_slice()].concat();
+    let fixed_info = [pair.name(), transcript.finalize().as_slice()].concat();
     hkdf(salt, secrets, &fixed_info, 32)
 }
 
@@ -76,21 +162,31 @@ pub fn extracted(secrets: &[u8], salt: &[u8]) -> Vec<u8> {
 
 /// A case with random inputs; `None` for another operation. One response in four is not for the offer, and gives the key of implicit rejection.
 pub(super) fn case(name: &str, rng: &mut StdRng) -> Result<Option<Case>, LabError> {
-    let Some(action) = name.strip_prefix("p256-ml-kem-512-") else { return Ok(None) };
+    let pairs = [
+        ("p256-ml-kem-512-", P256MlKem512),
+        ("x25519-ml-kem-512-", X25519MlKem512),
+        ("x25519-ml-kem-768-", X25519MlKem768),
+    ];
+    let Some((action, pair)) =
+        pairs.into_iter().find_map(|(prefix, pair)| Some((name.strip_prefix(prefix)?, pair)))
+    else {
+        return Ok(None);
+    };
     let (own, other) = (bytes_of(SEED_BYTES, rng), bytes_of(SEED_BYTES, rng));
     let (salt, info) = (bytes_of(32, rng), bytes_of(16, rng));
     Ok(Some(match action {
-        "keygen" => keygen_case(own.clone(), keys(&own)?.0),
-        "respond" => respond_case(&agreement([&other, &own], &salt, &info)?, &own, &salt, info),
+        "keygen" => keygen_case(own.clone(), keys(pair, &own)?.0),
+        "respond" => respond_case(&agreement(pair, [&other, &own], &salt, &info)?, &own, &salt, info),
         "agree" => {
-            let mut made = agreement([&own, &other], &salt, &info)?;
+            let mut made = agreement(pair, [&own, &other], &salt, &info)?;
             if rng.random_range(0..4) == 0 {
-                made.response[64 + rng.random_range(0..768)] ^= 1 << rng.random_range(0..8);
-                let private = ml_kem_512::DecapsKey::try_from_bytes(array(&made.private_key[96..])?);
-                let ciphertext = ml_kem_512::CipherText::try_from_bytes(array(&made.response[64..])?);
-                let t = private.map_err(failed)?.try_decaps(&ciphertext.map_err(failed)?).map_err(failed)?;
-                let secrets = [&made.secrets[..32], &t.into_bytes()].concat();
-                made.key = derived(&secrets, &salt, &info, &made.offer, &made.response);
+                let (point, bits) = (pair.point(), 8 * made.response.len());
+                let bit = rng.random_range(8 * point..bits);
+                made.response[bit / 8] ^= 1 << (bit % 8);
+                let curve = pair.shared(&made.private_key[..32], &made.response[..point])?;
+                let kem = pair.decapsulate(&made.private_key[32 + point..], &made.response[point..])?;
+                let secrets = pair.joined(&curve, &kem);
+                made.key = derived(pair, &secrets, &salt, &info, &made.offer, &made.response);
             }
             agree_case(&made, &salt, info)
         }
@@ -137,5 +233,5 @@ fn array<const N: usize>(bytes: &[u8]) -> Result<[u8; N], LabError> {
 }
 
 fn failed(error: impl ToString) -> LabError {
-    LabError::Reference { what: "P-256 with ML-KEM-512", problem: error.to_string() }
+    LabError::Reference { what: "the hybrid key agreement", problem: error.to_string() }
 }

@@ -1,4 +1,4 @@
-//! LMS signatures and their verification on RustCrypto's SHA-256, RFC 8554 sections 4 and 5, with LMS_SHA256_M32_H5 and
+//! LMS and HSS signatures and their verification on RustCrypto's SHA-256, RFC 8554 sections 4 to 6, with LMS_SHA256_M32_H5 and
 //! LMOTS_SHA256_N32_W8.
 
 use super::{Case, bytes_of};
@@ -85,6 +85,7 @@ pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Option<Case> {
     match name {
         "lms-sha256-m32-h5-sign" => Some(random_signature(bytes, rng)),
         "lms-sha256-m32-h5-verify" => Some(random_verification(bytes, rng)),
+        "hss-sha256-m32-h5-h5-verify" => Some(random_hss_verification(bytes, rng)),
         _ => None,
     }
 }
@@ -140,23 +141,50 @@ fn fold(rest: &[u8]) -> Vec<u8> {
     folded.to_vec()
 }
 
-/// Any values are a signature under the key that they lead to. One in eight is wrong.
-fn random_verification(bytes: usize, rng: &mut StdRng) -> Case {
+/// A public key and a signature of the message: any values are one under the key that they lead to.
+fn random_key(message: &[u8], rng: &mut StdRng) -> (Vec<u8>, Vec<u8>) {
     let mut node = |_| -> Node { bytes_of(32, rng).try_into().expect("32 bytes") };
     let randomizer = node(0);
     let values = (0..VALUES).map(&mut node).collect();
     let path = (0..HEIGHT).map(&mut node).collect();
     let signature = Signature { leaf: rng.random_range(0..1 << HEIGHT), randomizer, values, path };
-    let (id, message) = (bytes_of(16, rng), bytes_of(bytes, rng));
-    let key = [TREE.as_slice(), &ONE_TIME, &id, &signature.root(&id, &message)].concat();
-    let mut stored = signature.bytes();
-    let wrong = rng.random_range(0..8) == 0;
-    if wrong {
-        // Behind the head: what is in it says what is hashed.
-        let bit = rng.random_range(8 * 40..8 * stored.len());
-        stored[bit / 8] ^= 1 << (bit % 8);
+    let id = bytes_of(16, rng);
+    let key = [TREE.as_slice(), &ONE_TIME, &id, &signature.root(&id, message)].concat();
+    (key, signature.bytes())
+}
+
+/// One in eight is wrong.
+fn random_verification(bytes: usize, rng: &mut StdRng) -> Case {
+    let message = bytes_of(bytes, rng);
+    let (key, stored) = random_key(&message, rng);
+    // Behind the head: what is in it says what is hashed.
+    one_in_eight_wrong(key, message, stored, 40, rng)
+}
+
+/// The same of two levels, section 6. In the head of the first, too, a bit that is wrong ends it.
+fn random_hss_verification(bytes: usize, rng: &mut StdRng) -> Case {
+    let message = bytes_of(bytes, rng);
+    let (lower_key, lower) = random_key(&message, rng);
+    let (upper_key, upper) = random_key(&lower_key, rng);
+    let key = [[0, 0, 0, 2].as_slice(), &upper_key].concat();
+    let stored = [[0, 0, 0, 1].as_slice(), &upper, &lower_key, &lower].concat();
+    one_in_eight_wrong(key, message, stored, 0, rng)
+}
+
+/// A verification of a signature with a wrong bit behind so many bytes, or of a good one.
+fn one_in_eight_wrong(
+    key: Vec<u8>,
+    message: Vec<u8>,
+    mut signature: Vec<u8>,
+    from: usize,
+    rng: &mut StdRng,
+) -> Case {
+    let is_wrong = rng.random_range(0..8) == 0;
+    if is_wrong {
+        let bit = rng.random_range(8 * from..8 * signature.len());
+        signature[bit / 8] ^= 1 << (bit % 8);
     }
-    verification(key, message, stored, !wrong)
+    verification(key, message, signature, !is_wrong)
 }
 
 /// A verification of a signature that is good or is not.

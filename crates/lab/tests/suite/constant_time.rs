@@ -361,7 +361,7 @@ fn ml_kem(target: &str) {
 #[test]
 fn hybrid() {
     for target in ["atmega2560", "msp430f5438a", "stm32f051", "stm32f407"] {
-        assert_constant(&request(target, &["p256-ml-kem-512-*"], &["fast"], 1));
+        assert_constant(&request(target, &["p256-ml-kem-512-*", "x25519-ml-kem-512-*"], &["fast"], 1));
     }
 }
 

@@ -18,7 +18,7 @@ const STRIDE: usize = 61;
 const ROOM: usize = 500;
 const AAD_ROOM: usize = 64;
 /// Sets of operations with thousands of hashes each.
-const HASH_BASED: [&str; 4] = ["hash-based", "lms-sign", "slh-dsa", "slh-dsa-128f"];
+const HASH_BASED: [&str; 5] = ["hash-based", "hss", "lms-sign", "slh-dsa", "slh-dsa-128f"];
 /// Well above what the slowest of them takes.
 const CYCLES: u64 = 1_000_000_000;
 
@@ -205,6 +205,10 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
         let case = lms::verification(case.public_key.to_vec(), case.message, case.signature, true);
         add("lms-sha256-m32-h5-verify".into(), case);
     }
+    // The one of two trees of that type.
+    let case = vectors::hss().swap_remove(0);
+    let case = lms::verification(case.public_key.to_vec(), case.message, case.signature, true);
+    add("hss-sha256-m32-h5-h5-verify".into(), case);
     slh_dsa_cases("128s", vectors::slh_dsa(vectors::SlhDsa::Sha2Small128), &mut add);
     slh_dsa_cases("128f", vectors::slh_dsa(vectors::SlhDsa::Sha2Fast128), &mut add);
     // A message at and around the ends of blocks.

@@ -10,6 +10,7 @@ use lab::operations::{Catalogue, Operation};
 use lab::reference::Case;
 use lab::reference::curve::{Curve, agreement_case, generation_case, signing_case, x25519_case};
 use lab::reference::drbg::{Drbg, HmacDrbg, SEED_BYTES};
+use lab::reference::hybrid::Pair;
 use lab::reference::sealing::{Seal, Sealed, seal, x963_kdf};
 use lab::reference::symmetric::{block_case, expand};
 use lab::reference::{hybrid, ml_kem};
@@ -241,7 +242,14 @@ const ML_KEM: [&str; 4] = [
 const ML_DSA: [&str; 4] = ["ml-dsa-44-keygen", "ml-dsa-44-sign", "ml-dsa-65-keygen", "ml-dsa-65-sign"];
 
 /// Those of a target that has room for them, too.
-const HYBRID: [&str; 3] = ["p256-ml-kem-512-keygen", "p256-ml-kem-512-respond", "p256-ml-kem-512-agree"];
+const HYBRID: [&str; 6] = [
+    "p256-ml-kem-512-keygen",
+    "p256-ml-kem-512-respond",
+    "p256-ml-kem-512-agree",
+    "x25519-ml-kem-512-keygen",
+    "x25519-ml-kem-512-respond",
+    "x25519-ml-kem-512-agree",
+];
 
 /// A run of one of the hybrid agreement.
 fn hybrid_run(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {
@@ -249,19 +257,29 @@ fn hybrid_run(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {
     let (own, other) = (random(SEED_BYTES, rng), random(SEED_BYTES, rng));
     let (salt, info) = (random(32, rng), random(16, rng));
     let good = "good keys";
-    if operation == "p256-ml-kem-512-keygen" {
-        let (private_key, seeds) = hybrid::keys(&own).expect(good);
+    let pair = if operation.starts_with("p256-") { Pair::P256MlKem512 } else { Pair::X25519MlKem512 };
+    // Of X25519 the bytes that are clamped at both ends are left out.
+    let scalar = |secrets: &mut Secrets, what: &str, bytes: &[u8]| match pair {
+        Pair::P256MlKem512 => secrets.scalar(what, bytes, Curve::P256),
+        _ => secrets.bytes(what, &bytes[1..31]),
+    };
+    if operation.ends_with("-keygen") {
+        let (private_key, seeds) = hybrid::keys(pair, &own).expect(good);
         secrets.generator(&own, 40);
-        secrets.scalar("the private key", &private_key[..32], Curve::P256);
+        scalar(&mut secrets, "the private key", &private_key[..32]);
         secrets.bytes("d and z", &seeds);
         secrets.noise(&noise::seeds(&[&seeds[..32], &[2]])[32..], 4);
         return (hybrid::keygen_case(own, private_key), secrets);
     }
-    let responds = operation == "p256-ml-kem-512-respond";
+    let responds = operation.ends_with("-respond");
     let seeds = if responds { [&*other, &own] } else { [&*own, &other] };
-    let made = hybrid::agreement(seeds, &salt, &info).expect(good);
-    secrets.shared(&made.secrets[..32]);
-    secrets.bytes("T", &made.secrets[32..]);
+    let made = hybrid::agreement(pair, seeds, &salt, &info).expect(good);
+    if pair == Pair::P256MlKem512 {
+        secrets.shared(&made.secrets[..32]);
+        secrets.bytes("T", &made.secrets[32..]);
+    } else {
+        secrets.bytes("T || Z", &made.secrets);
+    }
     secrets.mac_key("the key-derivation key", &hybrid::extracted(&made.secrets, &salt));
     secrets.mac_key("the salt", &salt);
     secrets.bytes("the key", &made.key);
@@ -269,10 +287,10 @@ fn hybrid_run(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {
     secrets.noise(&noise::seeds(&[&made.m, &noise::hash(&made.offer[64..])])[32..], 5);
     let case = if responds {
         secrets.generator(&own, 40);
-        secrets.scalar("the ephemeral key", &made.ephemeral, Curve::P256);
+        scalar(&mut secrets, "the ephemeral key", &made.ephemeral);
         hybrid::respond_case(&made, &own, &salt, info)
     } else {
-        secrets.scalar("the private key", &made.private_key[..32], Curve::P256);
+        scalar(&mut secrets, "the private key", &made.private_key[..32]);
         hybrid::agree_case(&made, &salt, info)
     };
     (case, secrets)

@@ -1,5 +1,6 @@
 //! The integration tests: one program, so that it is linked once.
 
 mod counter;
+mod hss_signer;
 mod lms_signer;
 mod node;

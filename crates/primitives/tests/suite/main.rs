@@ -7,6 +7,7 @@ mod derivation;
 mod ecies;
 mod entropy;
 mod firmware_build;
+mod hss;
 mod hybrid;
 mod lms;
 mod ml_dsa;

@@ -17,13 +17,29 @@ fn signature_length(public_key: &[u8; 56]) -> usize {
     40 + 32 * values + 4 + 32 * height
 }
 
-/// The four of RFC 8554, appendix F: test cases 1 and 2 are of two trees each, of which the upper one signs the lower one's key. Three
-/// have the types LMS_SHA256_M32_H5 and LMOTS_SHA256_N32_W8; that of the third is LMS_SHA256_M32_H10 with
-/// LMOTS_SHA256_N32_W4.
+/// An HSS signature of RFC 8554, section 6.2.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HssCase {
+    pub public_key: [u8; 60],
+    pub message: Vec<u8>,
+    pub signature: Vec<u8>,
+}
+
+/// The two of RFC 8554, appendix F, of two levels each.
+#[must_use]
+pub fn hss() -> Vec<HssCase> {
+    read(&[(file!("rfc-8554-hss.txt"), 2)], |_, record| {
+        let public_key = record.bytes("PublicKey").try_into().expect("60 bytes");
+        Some(HssCase { public_key, message: record.bytes("Message"), signature: record.bytes("Signature") })
+    })
+}
+
+/// The four of which those are made: the upper tree signs the lower one's key. Three have the types LMS_SHA256_M32_H5 and
+/// LMOTS_SHA256_N32_W8; that of the third is LMS_SHA256_M32_H10 with LMOTS_SHA256_N32_W4.
 #[must_use]
 pub fn lms() -> Vec<LmsCase> {
-    let cases = read(&[(file!("rfc-8554-hss.txt"), 2)], |_, record| {
-        let (public_key, signature) = (record.bytes("PublicKey"), record.bytes("Signature"));
+    let cases = hss().into_iter().map(|case| {
+        let (public_key, signature) = (case.public_key, case.signature);
         // Section 6: two levels, one signed public key.
         assert_eq!((&public_key[..4], &signature[..4]), ([0, 0, 0, 2].as_slice(), [0, 0, 0, 1].as_slice()));
         let upper: [u8; 56] = public_key[4..].try_into().expect("56 bytes");
@@ -31,10 +47,10 @@ pub fn lms() -> Vec<LmsCase> {
         let (lower, second) = rest.split_at(56);
         let lower: [u8; 56] = lower.try_into().expect("56 bytes");
         assert_eq!(second.len(), signature_length(&lower));
-        Some([
+        [
             LmsCase { public_key: upper, message: lower.to_vec(), signature: first.to_vec() },
-            LmsCase { public_key: lower, message: record.bytes("Message"), signature: second.to_vec() },
-        ])
+            LmsCase { public_key: lower, message: case.message, signature: second.to_vec() },
+        ]
     });
-    cases.into_iter().flatten().collect()
+    cases.flatten().collect()
 }

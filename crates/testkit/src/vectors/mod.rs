@@ -136,7 +136,7 @@ pub use curves::{
 };
 pub use derivation::{KdfCase, hkdf_sha256, x963_kdf_sha256};
 pub use drbg::{DrbgCase, drbg_sha1, drbg_sha256};
-pub use lms::{LmsCase, lms};
+pub use lms::{HssCase, LmsCase, hss, lms};
 pub use meter::{MeterKeysCase, MeterMessageCase, meter_protocol};
 pub use ml_dsa::{
     MlDsa, MlDsaCases, MlDsaKeyCase, MlDsaMessage, MlDsaPrivateKey, MlDsaSigningCase, MlDsaVerificationCase,

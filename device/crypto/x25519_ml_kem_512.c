@@ -1,0 +1,10 @@
+#include "x25519_ml_kem.h"
+
+#include "x25519_ml_kem.inc"
+
+#define SET ws_x25519_ml_kem_512
+#define SIZES WS_X25519_ML_KEM_512
+#define NAME "X25519 ML-KEM-512"
+#define KEM ws_ml_kem_512
+#define KEM_SIZES WS_ML_KEM_512
+#include "hybrid.inc"
