@@ -7,8 +7,8 @@
  * or comes of rejection:
  *
  * - the matrix, which comes of rho;
- * - how often signing begins anew, 4.25 times on the average, with ML-DSA-65 5.1 times, and at which polynomial each time: z, the low bits of w - c s2 or c t0 are too
- *   large there. Whether they are does not depend on the private key, which is what the rejections are for;
+ * - how often signing begins anew, 4.25 times on the average, with ML-DSA-65 5.1 times, and at which polynomial each time: z, the low bits of
+ *   w - c s2 or c t0 are too large there. Whether they are does not depend on the private key, which is what the rejections are for;
  * - the challenge c of each time, a hash, and of the last ones the hints;
  * - which half bytes of its hash key generation throws away, and not what the others are.
  *
