@@ -4,7 +4,7 @@
 
 #include "link.h"
 
-#include "../boot/port.h"
+#include "../boot/flash.h"
 
 /* Where the arguments of the command are: bytes of the image (3), its version (4), the CRC-32 of its header (4). */
 #define VERSION 3

@@ -14,7 +14,6 @@ mod curves;
 mod measured;
 mod meter_ports;
 mod meter_renewal;
-mod meter_update;
 mod mutated;
 mod node;
 mod plan;

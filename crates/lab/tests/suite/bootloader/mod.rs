@@ -3,7 +3,7 @@
 //! that was confirmed.
 
 mod cuts;
-pub mod part;
+mod part;
 mod refused;
-pub mod rig;
+mod rig;
 mod updates;
