@@ -361,7 +361,7 @@ fn pieces_leave_the_channel_room() {
                 }
             }
         }
-        if (now_ms - NOW_MS) % 5_000 == 0 {
+        if (now_ms - NOW_MS).is_multiple_of(5_000) {
             deliver(&mut collector, &mut meters[0], &mut rng, now_ms);
         }
         let next_ms = collector.next_due_ms().unwrap_or(u64::MAX);
