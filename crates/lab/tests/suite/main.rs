@@ -14,6 +14,7 @@ mod curves;
 mod measured;
 mod meter_ports;
 mod meter_renewal;
+mod meter_update;
 mod mutated;
 mod node;
 mod plan;

@@ -2,17 +2,17 @@
 //! FM25L16B: provisioned, it delivers sealed measurements to the collector's end of the protocol, and takes commands.
 
 use firmware::Firmware;
-use firmware::build_meter;
+use firmware::{Slot, build_meter, build_meter_for_slot};
 use lab::board::Quantity;
 use lab::target::Workspace;
 use mcu::chips::cc2500::{Cc2500, Frame};
 use mcu::chips::fm25::Fm25;
-use mcu::{Board, Mcu, Signal, Stop, Until};
+use mcu::{Board, Mcu, Observer, Signal, Stop, Until};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use wire::meter::{
     Accepted, Answered, Cause, Collector, Command, CommandResult, Content, Due, Heard, Identity, MeterRecord,
-    MeterState, PROVISION_SYMBOL, Policy, Provision, Setup, Status, Suite, Transmission,
+    MeterState, PROVISION_SYMBOL, Policy, Provision, Rejection, Setup, Status, Suite, Transmission,
 };
 
 pub const METER: u16 = 7;
@@ -44,8 +44,32 @@ pub struct Rig {
     start_ms: u64,
 }
 
+/// A part's flash with a bootloader and a program in its first slot, once it is provisioned at that address.
+pub struct Slots<'a> {
+    pub boot: &'a Firmware,
+    /// What else is in flash: address and bytes.
+    pub flash: &'a [(u32, Vec<u8>)],
+    pub provision: u32,
+}
+
+/// The meter of a board, linked for a slot, with these suites, and as it is small.
+pub fn built_for_slot(board: &str, suites: &[&str], slot: Slot) -> Firmware {
+    let workspace = Workspace::find().expect("the project's folder");
+    let description = workspace.board(board).expect("a board");
+    let target = workspace.target(&description.target).expect("a target");
+    let source = workspace.board_source(&description, &target, None).expect("a clock of the part");
+    let suites: Vec<String> = suites.iter().map(|suite| (*suite).to_owned()).collect();
+    let path = build_meter_for_slot(&source, "small", &suites, slot).expect("it builds");
+    Firmware::read(&path, target.part.core).expect("an ELF file")
+}
+
 impl Rig {
     pub fn new(board: &str, suite: Suite, seed: u64) -> Rig {
+        Rig::with(board, suite, seed, None)
+    }
+
+    /// A meter that a bootloader runs, where there are slots.
+    pub fn with(board: &str, suite: Suite, seed: u64, slots: Option<&Slots<'_>>) -> Rig {
         println!("{board}: seed {seed}");
         let workspace = Workspace::find().expect("the project's folder");
         let description = workspace.board(board).expect("a board");
@@ -78,11 +102,17 @@ impl Rig {
         let collector = Rig::collector_with(identity, record, state);
 
         let mut machine = mcu::new_machine(&target.part, clock_hz).expect("a model");
-        machine.load(firmware.image()).expect("it fits");
-        assert!(
-            machine
-                .poke(firmware.symbol(PROVISION_SYMBOL).expect("the symbol").address, &provision.flash()[..])
-        );
+        let provisioned_at = if let Some(slots) = slots {
+            machine.load(slots.boot.image()).expect("it fits");
+            for (address, bytes) in slots.flash {
+                assert!(machine.poke(*address, bytes));
+            }
+            slots.provision
+        } else {
+            machine.load(firmware.image()).expect("it fits");
+            firmware.symbol(PROVISION_SYMBOL).expect("the symbol").address
+        };
+        assert!(machine.poke(provisioned_at, &provision.flash()[..]));
         description.mount(&mut *machine, Some(&provision.eeprom()[..])).expect("it fits");
         let board = machine.board_mut();
         let mains = |amplitude_v, seed| Signal::Mains {
@@ -113,7 +143,10 @@ impl Rig {
 
     /// A collector that begins with what is durable.
     fn collector_with(identity: Identity, record: MeterRecord, state: MeterState) -> Collector {
-        let mut collector = Collector::new(identity, Policy { set_time: false, ..Policy::default() });
+        let mut collector = Collector::new(
+            identity,
+            Policy { set_time: false, update_piece_every_ms: 1, ..Policy::default() },
+        );
         collector.add(record, state).expect("a new meter");
         collector
     }
@@ -167,6 +200,15 @@ impl Rig {
         self.exchange();
     }
 
+    /// A step of the world, and what is to be seen of it.
+    pub fn step_observed(&mut self, observer: &mut dyn Observer) {
+        let cycles = self.machine.cycles() + (STEP_S * self.clock_hz as f64) as u64;
+        let until = Until { cycles: Some(cycles), ..Until::default() };
+        let stop = self.machine.run_observed(&until, observer);
+        assert_eq!(stop, Ok(Stop::Cycles), "{:#x}", self.machine.pc());
+        self.exchange();
+    }
+
     /// Runs until so many bytes of the memory have been written, in steps of so many cycles; nobody answers meanwhile.
     pub fn run_to_write(&mut self, write: u64, cycles: u64) {
         while self.memory().writes() < write {
@@ -196,7 +238,8 @@ impl Rig {
                     self.send(acknowledgement);
                 }
                 Heard::Answer(answered) => self.answered.push(*answered),
-                Heard::Piece | Heard::Busy => {}
+                // A reply to a piece that went out again comes when all is there, or of an update that is forgotten.
+                Heard::Piece | Heard::Busy | Heard::Rejected(Rejection::NoCommand) => {}
                 heard => panic!("the collector hears {:02x?}: {heard:?}", frame.bytes),
             }
         }
@@ -251,9 +294,14 @@ impl Rig {
 impl Rig {
     /// The power goes, and comes back a second later.
     pub fn cut_power(&mut self) {
+        self.cut_power_within(0);
+    }
+
+    /// The same: of what flash is being changed to, these bits have changed.
+    pub fn cut_power_within(&mut self, torn: u8) {
         self.start_ms += self.now_ns() / 1_000_000 + 1000;
         self.air_free_ns = 0;
-        self.machine.cut_power(0);
+        self.machine.cut_power(torn);
     }
 
     /// Goes on until the meter says that it began anew.

@@ -37,6 +37,9 @@ void ws_interrupt_adc(void);
 
 /* What starts a pair; 0 until the sampler has started. */
 static volatile uint32_t start;
+/* A pair was started, and has not been taken. After an erasure of flash, during which the core stands still, two interrupts of the clock come one right
+ * behind the other. */
+static volatile uint8_t under_way;
 
 void ws_sampler_start(void)
 {
@@ -54,7 +57,8 @@ void ws_sampler_start(void)
 
 void ws_sampler_trigger(void)
 {
-    if (start != 0) {
+    if (start != 0 && !under_way) {
+        under_way = 1;
         ADC1_CR2 = start;
     }
 }
@@ -67,6 +71,7 @@ void ws_interrupt_adc(void)
 
     /* A flag is cleared by writing 0. */
     ADC1_SR = ~SR_JEOC;
+    under_way = 0;
     ws_noise_sampled(voltage, current);
     ws_metering_sample(voltage >> 2, current >> 2);
 }

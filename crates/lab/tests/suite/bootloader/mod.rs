@@ -3,7 +3,7 @@
 //! that was confirmed.
 
 mod cuts;
-mod part;
+pub mod part;
 mod refused;
-mod rig;
+pub mod rig;
 mod updates;

@@ -310,6 +310,15 @@ impl Rig {
     }
 }
 
+/// A record that says that a slot is confirmed, with its mark, as it is first in the journal.
+pub fn record_bytes(version: u32, slot: u8) -> Vec<u8> {
+    let mut bytes = [1u32.to_be_bytes(), version.to_be_bytes(), [slot, 0xff, 0, 0xff], [0; 4]].concat();
+    let check = crc32([&b"WSB1"[..], &bytes].concat());
+    bytes.extend(check.to_be_bytes());
+    bytes.extend([0; 4]);
+    bytes
+}
+
 /// CRC-32 of ISO 3309, bit by bit.
 fn crc32(bytes: Vec<u8>) -> u32 {
     !bytes.into_iter().fold(!0, |crc, byte| {
