@@ -63,7 +63,7 @@ async fn a_command_goes_on_after_a_restart_under_its_name() {
         link.command(8.into(), CommandRequest::Reboot, "me").await,
         Err(LinkError::UnknownMeter(8.into()))
     );
-    let page = CommandRequest::ReadStatus { page: 2 };
+    let page = CommandRequest::ReadStatus { page: 3 };
     assert_eq!(link.command(7.into(), page, "me").await, Err(LinkError::OutOfRange));
     let id = link.command(7.into(), CommandRequest::Reboot, "me").await.expect("queued");
     let other = link.command(7.into(), CommandRequest::ReadStatus { page: 0 }, "me").await.expect("queued");
