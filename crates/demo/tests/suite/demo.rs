@@ -30,7 +30,7 @@ fn is_empty(folder: &Path) -> bool {
 #[test]
 fn each_suite_s_meter_is_read_and_its_cost_told() {
     let folder = folder("demo-for");
-    let output = demo(&["--for", "8"], &folder).output().expect("it runs");
+    let output = demo(&["--for", "14"], &folder).output().expect("it runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let rows: Vec<Value> = serde_json::from_slice(&output.stdout).expect("an array of objects");
     let suites: Vec<&str> = rows.iter().filter_map(|row| row["suite"].as_str()).collect();
