@@ -2,10 +2,11 @@
 //! program, whatever ends that. The demonstration of the cluster has them, and tests.
 //!
 //! - [`folder`]: the folder, and who clears it up; [`process`]: one process, its log, its signals
-//! - [`nats`], [`postgres`]: the servers
+//! - [`nats`], [`postgres`]: the servers; [`ports`]: where they are heard
 
 pub mod folder;
 pub mod nats;
+pub mod ports;
 pub mod postgres;
 pub mod process;
 
@@ -33,18 +34,4 @@ impl ServerError {
         let what = what.into();
         move |error| ServerError::Io { what, error }
     }
-}
-
-/// Ports on loopback that nobody has at the moment, all different.
-///
-/// # Errors
-/// Where the system has none.
-pub fn free_ports(count: usize) -> Result<Vec<u16>, ServerError> {
-    let failed = || ServerError::io("a free port on 127.0.0.1");
-    let bind = |_| std::net::TcpListener::bind("127.0.0.1:0").map_err(failed());
-    let listeners: Vec<_> = (0..count).map(bind).collect::<Result<_, _>>()?;
-    listeners
-        .iter()
-        .map(|listener| listener.local_addr().map(|address| address.port()).map_err(failed()))
-        .collect()
 }

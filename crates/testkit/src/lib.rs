@@ -5,6 +5,7 @@ pub mod documents;
 pub mod nats;
 #[cfg(feature = "oracles")]
 pub mod oracles;
+pub mod ports;
 pub mod postgres;
 pub mod random;
 #[cfg(feature = "vectors")]

@@ -2,7 +2,8 @@
 //! also where a test panics, and with this process.
 
 use servers::folder::ServerFolder;
-use servers::{free_ports, nats};
+use servers::nats;
+use servers::ports::free_ports;
 use std::path::Path;
 
 /// One server, or several that are one cluster.

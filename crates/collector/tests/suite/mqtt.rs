@@ -6,13 +6,13 @@ use collector::store::{Link, Meter};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use testkit::alone;
+use testkit::ports::free_address;
 use tokio::sync::broadcast;
 use wire::meter::Suite;
 
@@ -46,7 +46,7 @@ pub struct Mosquitto {
 impl Mosquitto {
     pub fn start(more: &str) -> Mosquitto {
         let folder = tempfile::tempdir().expect("a folder");
-        let port = free_port();
+        let port = free_address().port();
         let user = if more.contains("user ") || !is_root() { "" } else { "user root\n" };
         let text = format!("listener {port} 127.0.0.1\npersistence false\n{user}{more}\n");
         std::fs::write(folder.path().join("mosquitto.conf"), text).expect("a file");
@@ -117,18 +117,6 @@ impl Mosquitto {
             }
         });
         (Process(child), heard)
-    }
-}
-
-/// A port that no other test of this process got.
-fn free_port() -> u16 {
-    static TAKEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
-    loop {
-        let free =
-            TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
-        if TAKEN.lock().expect("nobody panicked").insert(free) {
-            return free;
-        }
     }
 }
 

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use testkit::nats;
+use testkit::ports::free_address;
 use wire::meter::{CommandResult, MessageKind, Suite};
 
 /// A role as a process. It is killed with this.
@@ -224,10 +225,6 @@ fn a_worker_shows_what_it_has_and_sends_commands() {
     radio.send(&answer);
     until("it is done", || ask("GET", "meters/258/commands", "").contains(r#""state":"done""#));
     worker.stop();
-}
-
-fn free_address() -> SocketAddr {
-    std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port")
 }
 
 /// A worker that is stopped for longer than its lease finds packets when it goes on, which came meanwhile, and another has its

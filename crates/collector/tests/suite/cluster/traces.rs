@@ -20,6 +20,7 @@ use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use testkit::nats;
+use testkit::ports::free_address;
 use wire::meter::Suite;
 
 /// Who takes traces, on a thread that ends with the process.
@@ -223,10 +224,7 @@ fn gateway_and_worker_trace_the_same_share() {
 #[test]
 fn who_takes_traces_may_be_away() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let nobody = {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-        free.local_addr().expect("bound")
-    };
+    let nobody = free_address();
     for address in [nobody, silent.local_addr().expect("bound")] {
         let (folder, server) = (tempfile::tempdir().expect("a folder"), nats::Nats::start());
         let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 258, Suite::Aes128Gcm, 1);

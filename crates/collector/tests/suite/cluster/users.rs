@@ -15,6 +15,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
+use testkit::ports::free_address;
 use testkit::{nats, postgres};
 use tokio_stream::StreamExt;
 use wire::meter::Suite;
@@ -286,8 +287,7 @@ fn what_waiting_does_not_mend_ends_with_the_reason() {
 #[test]
 fn without_a_server_a_role_waits_and_says_why() {
     let folder = tempfile::tempdir().expect("a folder");
-    let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
-    let nowhere = format!("nats://{}", free.expect("a port"));
+    let nowhere = format!("nats://{}", free_address());
     let hall = gateway(servers(&nowhere), "hall", &[NetworkId::DEFAULT]);
     let worker = worker(servers(&nowhere), folder.path(), "one", None);
     for health in [hall.started.health, worker.started.health] {

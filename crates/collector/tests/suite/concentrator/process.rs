@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+use testkit::ports::free_address;
 
 /// What has to come about does so within this: the machine may be busy.
 pub const WITHIN: Duration = Duration::from_secs(120);
@@ -34,7 +35,7 @@ impl Collector {
     /// With `name.db`, `name.keys` and `name.log`.
     pub fn start(folder: &Path, name: &str, forward: Option<SocketAddr>) -> Collector {
         // Meters find it there again after a restart.
-        let udp = UdpSocket::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port");
+        let udp = free_address();
         let token = ["tokens", "add", "test", "--role", "administrator", "--db", &format!("{name}.db")];
         let made = wattseal(folder).args(token).output().expect("the binary under test runs");
         let token = String::from_utf8(made.stdout).expect("text").trim().to_owned();

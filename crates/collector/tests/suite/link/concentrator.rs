@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use testkit::ports::free_address;
 use tokio::sync::mpsc;
 use wire::meter::{MessageKind, MeterId, Packet, Suite, message_bytes, packets};
 
@@ -172,10 +173,6 @@ async fn until(what: &str, mut holds: impl FnMut() -> bool) {
 /// The collector that has the keys, at an address that stays.
 async fn far(folder: &Path, address: SocketAddr) -> Running {
     start_with(folder, |config| config.udp = vec![address.into()]).await
-}
-
-fn free_address() -> SocketAddr {
-    UdpSocket::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port")
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -15,6 +15,7 @@ use std::io::{BufRead, BufReader};
 use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use testkit::ports::free_address;
 use testkit::postgres::shared;
 use testkit::random::{Random, seed};
 use wire::meter::{MessageKind, MeterKeys, Packet, Provision, Rejection, Setup, Suite};
@@ -287,7 +288,7 @@ fn keys_are_renewed_by_age_where_the_collector_is_told_to() {
     let mut meter = SimulatedMeter::register(&keys, METER, Suite::Aes256GcmRekeyed, 1);
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
     socket.set_read_timeout(Some(Duration::from_millis(100))).expect("a socket");
-    let free = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a socket");
+    let free = free_address();
     for (arguments, is_ordered) in [(&[][..], false), (&["--renew-keys", "90"], true)] {
         let mut collector = Command::new(env!("CARGO_BIN_EXE_wattseal-collector"))
             .current_dir(folder.path())

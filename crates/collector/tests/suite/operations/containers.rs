@@ -5,10 +5,10 @@ use super::{path, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use testkit::ports::free_address;
 
 /// The image of the project's own containers.
 const IMAGE: &str = "wattseal-collector";
@@ -195,7 +195,7 @@ fn a_container_is_well_where_its_role_says_so() {
     assert!(healthy(port, "live"));
     assert!(!healthy(port, "ready"), "there is no server");
     gateway.stop().expect("it stops well");
-    let nobody = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound").port();
+    let nobody = free_address().port();
     assert!(!healthy(nobody, "live"));
 }
 

@@ -2,12 +2,12 @@
 
 use super::{METERS, batch, open, refused};
 use crate::store::place::add;
-use std::net::TcpListener;
+use testkit::ports::free_address;
 use testkit::postgres::Server;
 
 #[test]
 fn the_right_authority_is_trusted_and_no_other() {
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    let port = free_address().port();
     let mut server = Server::start(&["fsync=off"]);
     let database = server.database();
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,0 +1,13 @@
+//! Ports on loopback for what tests start, or for nobody.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+/// An address on loopback that nobody has, by TCP or UDP, and that nobody gets who does not ask for it.
+///
+/// # Panics
+/// Where the system has none.
+#[must_use]
+pub fn free_address() -> SocketAddr {
+    let ports = servers::ports::free_ports(1).expect("a free port");
+    SocketAddr::from((Ipv4Addr::LOCALHOST, ports[0]))
+}
