@@ -49,7 +49,7 @@ const MOST_SILENCE: Duration = Duration::from_secs(60);
 pub struct ForwardCounts {
     /// Reports that were put together and stored or sent for the first time.
     pub reports: AtomicU64,
-    /// Answers that were passed on; they have one piece.
+    /// Answers that were passed on, and replies to pieces of renewals and images.
     pub answers: AtomicU64,
     /// Times that a message was sent on, again and again among them.
     pub forwarded: AtomicU64,
@@ -57,7 +57,7 @@ pub struct ForwardCounts {
     pub delivered: AtomicU64,
     /// Acknowledgements that came back, also of reports that do not wait any more.
     pub acknowledged: AtomicU64,
-    /// Packets of commands that came back.
+    /// Packets of commands that came back, and pieces of renewals and images.
     pub command_packets: AtomicU64,
     /// Packets of meters that are not known here, and datagrams of the other collector, that are none, or not of a kind that goes that
     /// way; answers from where nothing of their meter was acknowledged, or more than a meter gives.

@@ -15,7 +15,7 @@ use rand::rngs::StdRng;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
-use wire::meter::{MessageKind, Packet, pieces};
+use wire::meter::{MessageKind, Packet, RenewalPacket, UpdatePacket, pieces};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut exchange = Exchange::new(StdRng::seed_from_u64(0));
@@ -35,7 +35,7 @@ fuzz_target!(|bytes: &[u8]| {
         if head & 0x80 == 0 {
             let route = Route { gateway: GatewayId(u16::from(*from)), peer: None };
             let taken = exchange.take(&HeardPacket { route, bytes: packet.to_vec(), rssi_dbm: None }, at, 0);
-            assert!(parsed.is_some() || taken == Taken::Rejected);
+            assert!(parsed.is_some() || taken == Taken::Rejected || (taken == Taken::Answer && part(packet).is_some()));
             if let Some(packet) = parsed.filter(|_| taken != Taken::Rejected) {
                 heard.entry(packet.meter).or_default().insert(route);
             }
@@ -66,13 +66,14 @@ fuzz_target!(|bytes: &[u8]| {
             // Of what is no packet the whole datagram is any bytes, too.
             let whole = datagram(packet, None).filter(|_| from & 1 == 0).unwrap_or_else(|| packet.to_vec());
             if let Some(answered) = exchange.answered(&whole, at) {
-                let packet = Packet::parse(answered.packet).expect("it is one");
-                assert!(matches!(packet.kind, MessageKind::Acknowledgement | MessageKind::Command));
-                let of_name = heard.get(&packet.meter);
+                let of_message = Packet::parse(answered.packet).map(|packet| (packet.kind, packet.meter));
+                let (kind, name) = part(answered.packet).or(of_message.ok()).expect("it is one");
+                assert!(matches!(kind, MessageKind::Acknowledgement | MessageKind::Command));
+                let of_name = heard.get(&name);
                 assert!(answered.routes.iter().all(|route| of_name.is_some_and(|of_name| of_name.contains(route))));
-                assert!(answered.delivered.is_empty() || packet.kind == MessageKind::Acknowledgement);
+                assert!(answered.delivered.is_empty() || kind == MessageKind::Acknowledgement);
                 if !answered.delivered.is_empty() {
-                    known.extend(answered.routes.iter().map(|route| (packet.meter, *route)));
+                    known.extend(answered.routes.iter().map(|route| (name, *route)));
                 }
                 for id in answered.delivered {
                     assert!(id < 0 || stored.remove(&id));
@@ -91,3 +92,9 @@ fuzz_target!(|bytes: &[u8]| {
     let seconds = step.div_ceil(10) as usize;
     assert!(sent <= 203 + 100 * seconds + if known.is_empty() { 0 } else { 503 + 2000 * seconds });
 });
+
+/// Of a renewal or an image.
+fn part(bytes: &[u8]) -> Option<(MessageKind, u16)> {
+    let renewal = RenewalPacket::parse(bytes).map(|packet| (packet.kind, packet.meter));
+    renewal.or_else(|| UpdatePacket::parse(bytes).map(|packet| (packet.kind, packet.meter)))
+}

@@ -17,6 +17,8 @@ pub(super) const MOST_SOURCES: usize = 4;
 const KEPT_FOR: Duration = Duration::from_secs(24 * 3600);
 /// Reports that are stored, and answers that are passed on, of a meter and source. A journal that is emptied is a burst.
 const RATE: Rate = Rate { per_s: 4, burst: 32 };
+/// Replies to pieces that are passed on: twice what an image's pieces, one each 100 ms, bring; a renewal has 53.
+const REPLIES: Rate = Rate { per_s: 20, burst: 64 };
 
 struct AcknowledgedSource {
     source: Source,
@@ -25,6 +27,7 @@ struct AcknowledgedSource {
     at: Instant,
     stored: Bucket,
     answers: Bucket,
+    replies: Bucket,
 }
 
 /// By name.
@@ -50,8 +53,8 @@ impl Acknowledged {
             let Some(oldest) = of_name.iter().position(unused) else { return false };
             of_name.swap_remove(oldest);
         }
-        let (stored, answers) = (Bucket::new(RATE), Bucket::new(RATE));
-        of_name.push(AcknowledgedSource { source, route, at, stored, answers });
+        let [stored, answers, replies] = [RATE, RATE, REPLIES].map(Bucket::new);
+        of_name.push(AcknowledgedSource { source, route, at, stored, answers, replies });
         true
     }
 
@@ -68,6 +71,11 @@ impl Acknowledged {
     /// Whether one more answer of this meter and source may be passed on now; it counts as that.
     pub(super) fn may_answer(&mut self, name: MeterId, source: Source, now: Instant) -> bool {
         self.find(name, source).is_some_and(|known| pass(&mut known.answers, now))
+    }
+
+    /// The same of a reply to a piece of a renewal or an image.
+    pub(super) fn may_reply(&mut self, name: MeterId, source: Source, now: Instant) -> bool {
+        self.find(name, source).is_some_and(|known| pass(&mut known.replies, now))
     }
 
     fn find(&mut self, name: MeterId, source: Source) -> Option<&mut AcknowledgedSource> {
@@ -116,5 +124,8 @@ mod tests {
         assert_eq!((0..100).filter(|_| acknowledged.may_store(7, route(1).into(), now)).count(), burst);
         assert_eq!((0..100).filter(|_| acknowledged.may_answer(7, route(1).into(), now)).count(), burst);
         assert!(acknowledged.may_store(7, route(1).into(), now + Duration::from_millis(250)));
+        let replies = (0..100).filter(|_| acknowledged.may_reply(7, route(1).into(), now)).count();
+        assert_eq!(replies, REPLIES.burst as usize);
+        assert!(acknowledged.may_reply(7, route(1).into(), now + Duration::from_millis(50)));
     }
 }

@@ -12,7 +12,7 @@ use rand::rngs::StdRng;
 use std::collections::HashMap;
 use std::time::SystemTime;
 use tokio::time::Instant;
-use wire::meter::{MessageKind, MeterId, Packet};
+use wire::meter::{MessageKind, MeterId, Packet, RenewalPacket, UpdatePacket};
 
 /// Routes that a packet of the other collector goes by at most.
 const MOST_ROUTES: usize = 8;
@@ -35,7 +35,8 @@ pub enum Taken {
     Rejected,
     /// Nothing yet.
     Piece,
-    /// An answer, which goes on as it is: it has one piece, and no acknowledgement. A command is sent again until its answer comes.
+    /// An answer, which goes on as it is: it has one piece, and no acknowledgement. A command is sent again until its answer comes, and so
+    /// is a piece of a renewal or an image until its reply comes.
     Answer,
     /// A report that waits already.
     Duplicate,
@@ -53,7 +54,7 @@ pub enum Taken {
 pub struct Answered<'a> {
     /// To be sent by radio as it is.
     pub packet: &'a [u8],
-    /// An acknowledgement or a command.
+    /// An acknowledgement or a command, also a piece of a renewal or an image.
     pub kind: MessageKind,
     pub routes: Vec<Route>,
     /// The reports that wait no more, by id.
@@ -84,8 +85,13 @@ impl Exchange {
 
     /// Takes a packet of a meter that is not known here. Any bytes. at, at_ms: now, and in Unix time.
     pub fn take(&mut self, heard: &HeardPacket, at: Instant, at_ms: i64) -> Taken {
+        let (route, source) = (heard.route, Source::from(heard.route));
+        if let Some((kind, name)) = part(&heard.bytes) {
+            let may = kind == MessageKind::Answer && self.acknowledged.may_reply(name, source, at);
+            return if may { Taken::Answer } else { Taken::Rejected };
+        }
         let Ok(packet) = Packet::parse(&heard.bytes) else { return Taken::Rejected };
-        let (name, route, source) = (packet.meter, heard.route, Source::from(heard.route));
+        let name = packet.meter;
         if matches!(packet.kind, MessageKind::Acknowledgement | MessageKind::Command) {
             return Taken::Rejected;
         }
@@ -123,18 +129,24 @@ impl Exchange {
     /// Takes what the other collector says. Any bytes. `None`: it is nothing that goes to a meter.
     pub fn answered<'a>(&mut self, datagram: &'a [u8], at: Instant) -> Option<Answered<'a>> {
         let (bytes, _) = parse(datagram)?;
-        let packet = Packet::parse(bytes).ok()?;
         let (mut routes, mut delivered) = (Vec::new(), Vec::new());
-        match packet.kind {
-            MessageKind::Acknowledgement => (routes, delivered) = self.deliver(&packet, at),
-            MessageKind::Command => {}
-            MessageKind::Report | MessageKind::Answer => return None,
+        let (kind, name) = match part(bytes) {
+            Some(part) => part,
+            None => {
+                let packet = Packet::parse(bytes).ok()?;
+                if packet.kind == MessageKind::Acknowledgement {
+                    (routes, delivered) = self.deliver(&packet, at);
+                }
+                (packet.kind, packet.meter)
+            }
+        };
+        if !matches!(kind, MessageKind::Acknowledgement | MessageKind::Command) {
+            return None;
         }
         if routes.is_empty() {
-            let name = packet.meter;
             routes.extend(self.acknowledged.route(name).or_else(|| self.heard.get(&name).copied()));
         }
-        Some(Answered { packet: bytes, kind: packet.kind, routes, delivered })
+        Some(Answered { packet: bytes, kind, routes, delivered })
     }
 
     /// Ends the reports that an acknowledgement may be of. Where that is one alone, its meter is known where it was heard; of several
@@ -222,6 +234,12 @@ impl Exchange {
     pub fn unfinished_bytes(&self) -> usize {
         self.begun.iter().map(Begun::bytes).sum()
     }
+}
+
+/// Whose a packet of a renewal or an image is, and which way it goes: it is no piece of a message, and is passed on by itself.
+fn part(bytes: &[u8]) -> Option<(MessageKind, MeterId)> {
+    let renewal = RenewalPacket::parse(bytes).map(|packet| (packet.kind, packet.meter));
+    renewal.or_else(|| UpdatePacket::parse(bytes).map(|packet| (packet.kind, packet.meter)))
 }
 
 #[cfg(test)]
@@ -435,5 +453,37 @@ mod tests {
             .filter(|number_lsb| exchange.take(&answer(1, *number_lsb), now, 0) == Taken::Answer)
             .count();
         assert_eq!(passed, 32);
+    }
+
+    /// Of a renewal (6) and of an image (7), both ways: docs/protocol.md, "Packets".
+    #[test]
+    fn pieces_of_renewals_and_images_pass_both_ways_where_their_meter_is_known() {
+        let now = Instant::now();
+        let what = |kind: MessageKind, piece| kind.code() << 6 | Suite::Aes256GcmRekeyed.code() << 3 | piece;
+        let packet = |kind, piece, rest| [vec![0x4f, what(kind, piece), 0, 7], vec![0; rest]].concat();
+        let (renewal, image) = (|kind| packet(kind, 6, 54), |kind, rest| packet(kind, 7, rest));
+        let replies = [renewal(MessageKind::Answer), image(MessageKind::Answer, 19)];
+        let pieces = [renewal(MessageKind::Command), image(MessageKind::Command, 55)];
+        let mut exchange = exchange();
+        for reply in &replies {
+            assert_eq!(exchange.take(&heard(1, reply.clone()), now, 0), Taken::Rejected, "{reply:?}");
+        }
+        introduce(&mut exchange, 1, 7, now);
+        for reply in &replies {
+            assert_eq!(exchange.take(&heard(2, reply.clone()), now, 0), Taken::Rejected, "{reply:?}");
+            assert_eq!(exchange.take(&heard(1, reply.clone()), now, 0), Taken::Answer, "{reply:?}");
+            assert_eq!(exchange.answered(&datagram(reply, None).expect("it fits"), now), None, "{reply:?}");
+        }
+        for piece in &pieces {
+            let datagram = datagram(piece, None).expect("it fits");
+            let answered = exchange.answered(&datagram, now).expect("it goes to a meter");
+            let kind = MessageKind::Command;
+            let (routes, delivered) = (vec![route(1)], vec![]);
+            assert_eq!(answered, Answered { packet: piece, kind, routes, delivered });
+            assert_eq!(exchange.take(&heard(1, piece.clone()), now, 0), Taken::Rejected, "{piece:?}");
+        }
+        let passed =
+            (0..100).filter(|_| exchange.take(&heard(1, replies[1].clone()), now, 0) == Taken::Answer);
+        assert_eq!(passed.count(), 62);
     }
 }

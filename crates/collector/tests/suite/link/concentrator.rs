@@ -1,9 +1,12 @@
 //! A concentrator between meters and the collector that has their keys, while somebody forges reports by the thousand. Meters, forger
 //! and collector are at UDP addresses of loopback of their own.
 
-use super::station::{SimulatedMeter, WITHIN, start_with};
+use super::firmware::{Firmware, LONG};
+use super::station::{Gateway, SimulatedMeter, WITHIN, start_with};
 use collector::forward::{Forwarder, MOST_PACKETS};
 use collector::gateway::udp::{datagram, parse};
+use collector::link::CommandRequest;
+use collector::registry::Registry;
 use collector::service::{Config, Running};
 use rand::rngs::StdRng;
 use rand::{Rng, RngCore, SeedableRng};
@@ -14,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use testkit::ports::free_address;
 use tokio::sync::mpsc;
-use wire::meter::{MessageKind, MeterId, Packet, Suite, message_bytes, packets};
+use wire::meter::{MessageKind, MeterId, Packet, Setup, Suite, message_bytes, packets};
 
 const METERS: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
 const FORGER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
@@ -173,6 +176,33 @@ async fn until(what: &str, mut holds: impl FnMut() -> bool) {
 /// The collector that has the keys, at an address that stays.
 async fn far(folder: &Path, address: SocketAddr) -> Running {
     start_with(folder, |config| config.udp = vec![address.into()]).await
+}
+
+/// Its pieces and their replies are passed on, too: here of the firmware itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_renewed_through_a_concentrator() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let registry = Registry::open(&folder.path().join("keys")).expect("a registry");
+    let setup = Setup { suite: Suite::Aes256GcmRekeyed, interval_s: 1, ..Setup::usual(7) };
+    let mut firmware = Firmware::provision(&registry, setup, &folder.path().join("images"), 43);
+    let running = start_with(folder.path(), |config| {
+        config.udp = vec![SocketAddr::from(([127, 0, 0, 1], 0)).into()];
+        // The firmware's clock is not the one on the wall.
+        config.policy.set_time = false;
+    })
+    .await;
+    let near = Concentrator::start(folder.path(), running.udp()[0]).await;
+    let (link, radio) = (near.running.link(), Gateway::attach(near.running.link()));
+    firmware.is_well(link, &radio);
+    running.link().command(7.into(), CommandRequest::RenewKey, "me").await.expect("queued");
+    let begun = Instant::now();
+    while firmware.epoch() == 0 {
+        assert!(begun.elapsed() < LONG, "{:?}, {:?}", firmware.meter.status(), near.forwarder.counts());
+        firmware.step(link, &radio);
+    }
+    firmware.is_well(link, &radio);
+    near.running.stop().await.expect("it stops well");
+    running.stop().await.expect("it stops well");
 }
 
 #[tokio::test(flavor = "multi_thread")]
