@@ -53,6 +53,7 @@ fn of(
     let (meters, records): (Vec<_>, Vec<_>) =
         started.into_iter().map(|(meter, record)| (meter, (record, 0))).unzip();
     let station = CollectorStation::new(Setup {
+        updates: None,
         settings: CollectorSettings::faultless(),
         identity,
         // Nothing but readings is to go on.

@@ -38,7 +38,7 @@ impl Flash {
         bytes[SLOTS[0]..SLOTS[0] + image.len()].copy_from_slice(image);
         let mut record =
             [0, 0, 0, 1, image[20], image[21], image[22], image[23], 0, 0xff, 0, 0xff, 0, 0, 0, 0].to_vec();
-        let check = crc32(&[b"WSB1", &record[..]].concat());
+        let check = crc32fast::hash(&[b"WSB1", &record[..]].concat());
         record.extend(check.to_be_bytes());
         record.extend([0; 4]);
         bytes[..RECORD].copy_from_slice(&record);
@@ -83,6 +83,11 @@ impl Flash {
     /// The power fails within the `operations + 1`th from here, of which these bits have changed.
     pub fn cut_after(&mut self, operations: u64, torn: u8) {
         self.left = Some((operations, torn));
+    }
+
+    /// The power does not fail so, where it has not yet.
+    pub fn keep_power(&mut self) {
+        self.left = None;
     }
 
     /// Whether the power has failed so.
@@ -138,16 +143,6 @@ impl Flash {
 }
 
 fn signature(signed: &[u8]) -> Vec<u8> {
-    let check = crc32(signed).to_be_bytes();
+    let check = crc32fast::hash(signed).to_be_bytes();
     check.repeat(SIGNATURE / check.len())
-}
-
-/// CRC-32 of ISO 3309, bit by bit.
-fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0, |crc, byte| {
-        (0..8).fold(
-            crc ^ u32::from(*byte),
-            |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 },
-        )
-    })
 }

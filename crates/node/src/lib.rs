@@ -229,11 +229,7 @@ impl LmsKey {
                 head.as_mut_ptr(),
             )
         };
-        if result != 0 {
-            assert!(head == [0xa5; 40] && signing.rest().is_empty(), "given although refused");
-            return None;
-        }
-        Some((head, signing))
+        begun(result, head, signing)
     }
 }
 
@@ -292,11 +288,8 @@ impl HssKey {
                 lower.public_key.as_mut_ptr(),
             )
         };
-        if result != 0 {
-            assert!(lower.head == [0xa5; 40] && lower.signing.rest().is_empty(), "given although refused");
-            return None;
-        }
-        Some(lower)
+        let (head, signing) = begun(result, lower.head, lower.signing)?;
+        Some(LowerTree { head, signing, ..lower })
     }
 
     /// A message's signature by the lower tree of this upper leaf, begun: its head, and what gives the rest; `None` where it is refused.
@@ -324,12 +317,17 @@ impl HssKey {
                 head.as_mut_ptr(),
             )
         };
-        if result != 0 {
-            assert!(head == [0xa5; 40] && signing.rest().is_empty(), "given although refused");
-            return None;
-        }
-        Some((head, signing))
+        begun(result, head, signing)
     }
+}
+
+/// What a signer gave: a signature's head, and what gives the rest; `None` where it refused.
+fn begun(result: c_int, head: [u8; 40], mut signing: Signing) -> Option<([u8; 40], Signing)> {
+    if result != 0 {
+        assert!(head == [0xa5; 40] && signing.rest().is_empty(), "given although refused");
+        return None;
+    }
+    Some((head, signing))
 }
 
 /// `ws_message_read_challenge`: the challenge to the node and the milliseconds until it may be answered, or `None`.

@@ -4,7 +4,7 @@ use crate::chance::{Chance, Purpose};
 use crate::radio::{SentPacket, framing};
 use crate::time::SECOND_NS;
 use serde::{Deserialize, Serialize};
-use wire::meter::RenewalPacket;
+use wire::meter::{RenewalPacket, UpdatePacket};
 
 /// So many packets they remember; then one at random makes room for a new one.
 const MEMORY: usize = 4096;
@@ -91,7 +91,7 @@ pub struct Attacker {
     chance: Chance,
     /// Packets, and the channel of each.
     heard: Vec<(usize, Vec<u8>)>,
-    /// Pieces of renewals among them, and what is done with those; the one that was sent last.
+    /// Pieces of renewals and images among them, and what is done with those; the one that was sent last.
     pieces: Vec<(usize, Vec<u8>)>,
     of_pieces: Chance,
     last_piece: Option<(usize, Vec<u8>)>,
@@ -159,7 +159,7 @@ impl Attacker {
             let at = self.chance.below(MEMORY as u64) as usize;
             self.heard[at] = (channel, packet.packet.clone());
         }
-        let is_piece = RenewalPacket::parse(&packet.packet).is_some();
+        let is_piece = RenewalPacket::parse(&packet.packet).is_some() || is_of_image(&packet.packet);
         if is_piece {
             if self.pieces.len() < MEMORY {
                 self.pieces.push((channel, packet.packet.clone()));
@@ -235,32 +235,39 @@ impl Attacker {
 
     /// A piece in the place of another; none where they have heard none.
     fn splice(&mut self) -> Option<(usize, Vec<u8>)> {
-        // Address, kind, name, the lowest byte of the renewal's number, index.
-        const HEADER: usize = 6;
+        // Address, kind, name, the lowest byte of the command's number, index.
+        const NUMBER: usize = 4;
         let chance = &mut self.of_pieces;
         let at = chance.below(self.pieces.len() as u64) as usize;
         let (channel, piece) = self.pieces.get(at)?.clone();
         let (last_channel, last) = self.last_piece.clone()?;
-        let sealed = |from: &[u8]| from.get(HEADER..).unwrap_or_default().to_vec();
-        let header = |from: &[u8]| from.get(..HEADER).unwrap_or_default().to_vec();
+        let header_bytes = |from: &[u8]| if is_of_image(from) { 7 } else { 6 };
+        let sealed = |from: &[u8]| from.get(header_bytes(from)..).unwrap_or_default().to_vec();
+        let header = |from: &[u8]| from.get(..header_bytes(from)).unwrap_or_default().to_vec();
         Some(match chance.below(5) {
             // Of an older renewal, or from elsewhere in this one, as it was.
             0 => (channel, piece),
             // Its contents where the last one is waited for.
             1 => (last_channel, [header(&last), sealed(&piece)].concat()),
-            // The last one under another index, and under another renewal's number.
+            // The last one under another index, and under another command's number.
             2 => {
+                let index = header_bytes(&last) - 1;
                 let mut moved = last;
-                moved[HEADER - 1] = chance.below(53) as u8;
+                moved[index] = chance.below(53) as u8;
                 (last_channel, moved)
             }
             3 => {
                 let mut moved = last;
-                moved[HEADER - 2] = piece[HEADER - 2];
+                moved[NUMBER] = piece[NUMBER];
                 (last_channel, moved)
             }
             // What one side sent, to itself: the contents of the one behind the other one's header.
             _ => (channel, [header(&piece), sealed(&last)].concat()),
         })
     }
+}
+
+/// A piece of an image, or the reply to one.
+fn is_of_image(packet: &[u8]) -> bool {
+    UpdatePacket::parse(packet).is_some()
 }

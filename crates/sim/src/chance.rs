@@ -27,6 +27,8 @@ pub enum Purpose {
     Meter,
     /// When the collector has keys renewed, and what a crash leaves of those that are being stored.
     Renewals,
+    /// Which meters are given images, and when.
+    Updates,
 }
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;

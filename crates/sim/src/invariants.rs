@@ -6,9 +6,12 @@
 //!   ephemeral key goes with two messages. With suite 6 that is for each key, and what `keys` says holds.
 //! - Nothing that the attacker made is accepted, but with suite `none`, which has no defence.
 //! - A meter whose power came is heard on the air within a bound.
+//! - A meter with a bootloader runs an image that it was given, to its last byte; pieces of images, and their replies, are on the air with one
+//!   content each.
 //! - The energy that reports tell is the integral of the site's load, within the meter's error; and so is the time that they tell, but that
 //!   who holds a set time back makes it late (docs/protocol.md, "On the air").
 
+mod images;
 mod keys;
 mod meter;
 
@@ -17,6 +20,7 @@ pub use self::meter::MeterCounts;
 use self::meter::MeterAudit;
 use crate::base::{BaseEvent, Delivery};
 use crate::load::LoadProfile;
+use crate::node::Written;
 use crate::radio::{Participant, SentPacket};
 use crate::simulation::Recorder;
 use crate::site::{Site, SiteEvent};
@@ -26,7 +30,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use wire::meter::{
     Command, CommandResult, Content, Identity, MessageKind, MeterId, MeterRecord, Packet, RenewalPacket,
-    Suite,
+    Suite, UpdatePacket,
 };
 
 /// What is expected of the network.
@@ -90,6 +94,13 @@ impl InvariantChecker {
         &self.audits[meter].counts
     }
 
+    /// A meter has this image from the beginning.
+    pub fn has_image(&mut self, meter: MeterId, image: &[u8]) {
+        if let Some(audit) = self.audit_of(meter) {
+            audit.images.given(image);
+        }
+    }
+
     /// The error that names what does not hold.
     fn broken(&self, meter: Participant, at_ns: u64, problem: &str) -> LabError {
         let who = if meter < self.audits.len() {
@@ -122,6 +133,9 @@ impl InvariantChecker {
         }
         if let Some(piece) = RenewalPacket::parse(&packet.packet) {
             return self.piece_sent(packet, &piece);
+        }
+        if let Some(piece) = UpdatePacket::parse(&packet.packet) {
+            return self.image_piece_sent(packet, &piece);
         }
         let Ok(parsed) = Packet::parse(&packet.packet) else {
             return Err(self.broken(from, packet.start_ns, "a packet on the air is not of the protocol"));
@@ -196,11 +210,33 @@ impl InvariantChecker {
         Ok(())
     }
 
-    /// The collector has taken a piece of a renewal: of the attacker's making it is an error.
+    /// The same of a piece of an image, or a reply to one.
+    fn image_piece_sent(&mut self, packet: &SentPacket, piece: &UpdatePacket<'_>) -> Result<(), LabError> {
+        let (from, at_ns) = (packet.from, packet.start_ns);
+        let Some(&whose) = self.names.get(&piece.meter) else {
+            return Err(self.broken(from, at_ns, "a piece of an image for nobody"));
+        };
+        let m = self.audits[whose].images.piece_sent(piece);
+        let m = m.map_err(|problem| self.broken(from, at_ns, &problem))?;
+        let content = hash(&packet.packet[4..]);
+        let number = u64::from(m) << 16 | u64::from(piece.number);
+        // No piece is sent, and none is answered, while both sides may have different keys.
+        let key = if piece.suite == Suite::Aes256GcmRekeyed { self.audits[whose].keys.epoch() } else { 0 };
+        if *self.contents.entry((whose, packet.packet[1], key, number)).or_insert(content) != content {
+            let what =
+                format!("piece {} of the image of command {m} is on the air with two contents", piece.number);
+            return Err(self.broken(from, at_ns, &what));
+        }
+        Ok(())
+    }
+
+    /// The collector has taken a piece of a renewal, or a reply to one of an image: of the attacker's making it is an error.
     fn piece_taken(&self, from: Participant, packet: &[u8], now_ns: u64) -> Result<(), LabError> {
         if from > self.audits.len() && !self.genuine.contains(&hash(packet)) {
-            let meter = RenewalPacket::parse(packet).and_then(|piece| self.names.get(&piece.meter).copied());
-            let what = "a piece of a renewal was accepted of the attacker, who made it";
+            let renewal = RenewalPacket::parse(packet).map(|piece| piece.meter);
+            let name = renewal.or_else(|| UpdatePacket::parse(packet).map(|reply| reply.meter));
+            let meter = name.and_then(|name| self.names.get(&name).copied());
+            let what = "a piece was accepted of the attacker, who made it";
             return Err(self.broken(meter.unwrap_or(usize::MAX), now_ns, what));
         }
         Ok(())
@@ -310,6 +346,27 @@ impl InvariantChecker {
         self.broken(meter, now_ns, "on a faultless channel its key and the collector's have not become one")
     }
 
+    /// The error for an image that should run by now, or have gone back.
+    #[must_use]
+    pub fn never_updated(&self, meter: MeterId, now_ns: u64) -> LabError {
+        let meter = self.names.get(&meter).copied().unwrap_or(usize::MAX);
+        self.broken(meter, now_ns, "on a faultless channel its update has not come to an end")
+    }
+
+    /// A meter that runs what it was not given is an error.
+    fn all_run_images(&self, now_ns: u64, sites: &[Site]) -> Result<(), LabError> {
+        for (meter, (audit, site)) in self.audits.iter().zip(sites).enumerate() {
+            if site.node.image().is_some_and(|slot| !audit.images.runs(slot)) {
+                return Err(self.broken(
+                    meter,
+                    now_ns,
+                    "it runs an image that it was not given, or not all of one",
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// The error for what is still outstanding when all should have come.
     #[must_use]
     pub fn never_came(&self, (meter, n): (usize, u32), now_ns: u64) -> LabError {
@@ -328,7 +385,8 @@ impl Recorder for InvariantChecker {
             }
             SiteEvent::PowerCut { while_writing } => {
                 audit.counts.cuts += 1;
-                audit.counts.cuts_while_writing += u64::from(while_writing);
+                audit.counts.cuts_while_writing += u64::from(while_writing.is_some());
+                audit.counts.cuts_within_flash += u64::from(while_writing == Some(Written::Flash));
                 audit.silent_since_ns = None;
                 audit.sending = None;
             }
@@ -358,6 +416,15 @@ impl Recorder for InvariantChecker {
                     audit.counts.keys_renewed = audit.keys.renewed;
                 }
             }
+            BaseEvent::ImageGiven(meter, image) => self.has_image(meter, image.bytes()),
+            BaseEvent::Answered(answered, _)
+                if matches!(answered.command, Command::UpdateFirmware { .. })
+                    && answered.answer.outcome == CommandResult::Done =>
+            {
+                if let Some(audit) = self.audit_of(answered.meter) {
+                    audit.images.begun(answered.answer.m);
+                }
+            }
             BaseEvent::Answered(answered, _)
                 if (answered.command, answered.answer.outcome)
                     == (Command::RenewKey, CommandResult::Done) =>
@@ -375,11 +442,12 @@ impl Recorder for InvariantChecker {
         self.packet_sent(packet)
     }
 
-    fn passed(&mut self, now_ns: u64, _: &[Site]) -> Result<(), LabError> {
+    fn passed(&mut self, now_ns: u64, sites: &[Site]) -> Result<(), LabError> {
         if now_ns < self.looks_ns {
             return Ok(());
         }
         self.looks_ns = now_ns + SECOND_NS;
+        self.all_run_images(now_ns, sites)?;
         self.all_are_back(now_ns)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::link::Call;
 use crate::load::Load;
-use crate::node::{Node, SignerCounts, Voltages};
+use crate::node::{Node, SignerCounts, Voltages, Written};
 use crate::radio::{Arrival, Emission, ReceiveMode};
 use crate::supply::harvest::Harvest;
 use crate::supply::{Mains, Power};
@@ -17,8 +17,8 @@ pub enum SiteEvent {
     PowerUp,
     /// It was cut, while its memory was written or not.
     PowerCut {
-        /// A byte was being written.
-        while_writing: bool,
+        /// What was being written.
+        while_writing: Option<Written>,
     },
     /// It had no power for so long, in seconds.
     Off(f64),
@@ -123,6 +123,7 @@ impl Site {
     pub fn stop_faults(&mut self) {
         if let Supply::Mains(mains) = &mut self.supply {
             mains.stop_faults();
+            self.node.arm(None);
         }
     }
 
@@ -200,9 +201,9 @@ impl Site {
         }
         self.look();
         if let Supply::Mains(Mains { power: Power::Armed, .. }) = self.supply
-            && self.node.is_writing()
+            && let Some(written) = self.node.writes()
         {
-            self.cut(true);
+            self.cut(Some(written));
         }
         self.node.take_emissions(&mut self.emissions);
         Ok(reached_ns)
@@ -237,18 +238,20 @@ impl Site {
         Ok(())
     }
 
-    /// It is time for a cut: now, or when a byte is written.
+    /// It is time for a cut: now, or when something is written.
     fn fail(&mut self) {
         let Supply::Mains(mains) = &mut self.supply else { return };
         if mains.cuts_now() {
             self.look();
-            self.cut(false);
+            self.cut(None);
         } else {
-            self.node.is_writing();
+            let hits = mains.hits();
+            self.node.writes();
+            self.node.arm(Some(hits));
         }
     }
 
-    fn cut(&mut self, while_writing: bool) {
+    fn cut(&mut self, while_writing: Option<Written>) {
         let Supply::Mains(mains) = &mut self.supply else { return };
         let torn = mains.torn();
         mains.turn_off(self.now_ns);
@@ -264,7 +267,7 @@ impl Site {
     pub fn restart(&mut self, torn: u8) -> Result<(), LabError> {
         self.look();
         self.node.cut_power(torn);
-        self.events.push((self.now_ns, SiteEvent::PowerCut { while_writing: false }));
+        self.events.push((self.now_ns, SiteEvent::PowerCut { while_writing: None }));
         self.start_on_mains(self.now_ns)
     }
 
@@ -304,7 +307,7 @@ impl Site {
         if advance.power_lost || !harvest.circuit.rail_is_on() {
             harvest.turn_off();
             self.node.cut_power(0);
-            self.events.push((now_ns, SiteEvent::PowerCut { while_writing: false }));
+            self.events.push((now_ns, SiteEvent::PowerCut { while_writing: None }));
         }
         Ok(now_ns)
     }

@@ -69,26 +69,6 @@ pub struct Record {
     pub message: Vec<u8>,
 }
 
-/// CRC-32 of ISO 3309.
-fn crc_32(bytes: impl IntoIterator<Item = u8>) -> u32 {
-    const TABLE: [u32; 256] = {
-        let mut table = [0; 256];
-        let mut index = 0;
-        while index < 256 {
-            let mut crc = index as u32;
-            let mut bit = 0;
-            while bit < 8 {
-                crc = crc >> 1 ^ (0xedb8_8320 * (crc & 1));
-                bit += 1;
-            }
-            table[index] = crc;
-            index += 1;
-        }
-        table
-    };
-    !bytes.into_iter().fold(!0, |crc, byte| crc >> 8 ^ TABLE[usize::from(crc as u8 ^ byte)])
-}
-
 fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
@@ -100,7 +80,10 @@ fn half(bytes: &[u8], at: usize) -> u16 {
 /// How a record's check differs from what it has to be: 0 where it is whole.
 fn difference(letters: &[u8; 4], record: &[u8]) -> u32 {
     let (text, check) = record.split_at(record.len() - CHECK);
-    crc_32(letters.iter().chain(text).copied()) ^ word(check, 0)
+    let mut found = crc32fast::Hasher::new();
+    found.update(letters);
+    found.update(text);
+    found.finalize() ^ word(check, 0)
 }
 
 /// Of three slots, the record that begins with the highest number. One counts also where only its last byte is not as it has to

@@ -28,10 +28,8 @@ fn provision(seed: u64) {
     let mut record = [0; 32];
     record[3] = 1;
     change(&mut record, 0);
-    let check = b"WSS1".iter().chain(&record[..28]).fold(u32::MAX, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| crc >> 1 ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 })
-    });
-    record[28..].copy_from_slice(&(!check).to_be_bytes());
+    let check = crc32fast::hash(&[b"WSS1", &record[..28]].concat());
+    record[28..].copy_from_slice(&check.to_be_bytes());
     let mut image = [0xff; BYTES];
     image[AT..AT + 32].copy_from_slice(&record);
     eeprom(|eeprom| *eeprom = Eeprom::with_image(&image, seed));

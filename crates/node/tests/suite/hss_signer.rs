@@ -1,26 +1,17 @@
 //! An upper leaf of HSS signs one key and a lower one one message, whatever the power does to the counter's memory.
 
+use crate::signers::{leaf, leaves_over_power_failures, start};
 use hbs_lms::{HssParameter, LmotsAlgorithm, LmsAlgorithm, Seed, Sha256_256};
 use node::flash::Flash;
 use node::{Counter, HssKey, LowerTree, world};
 use primitives::lms::hss_verify;
 use sha2::{Digest, Sha256};
 
-/// The power comes back, and the signer's counter starts.
-fn start() -> Counter {
-    world(|world| world.flash.start());
-    Counter::start_in_blocks(0, 1)
-}
-
 /// A key pair with trees of 32 leaves, and the memory that was fresh before.
 fn made(seed: [u8; 32], identifier: [u8; 16]) -> (HssKey, [u8; 60], Flash) {
     world(|world| world.flash = Flash::new(1));
     let (key, public) = HssKey::make(&mut start(), seed, identifier, [5, 5]).expect("known heights");
     (key, public, world(|world| world.flash.clone()))
-}
-
-fn leaf(head: [u8; 40]) -> u32 {
-    u32::from_be_bytes(head[..4].try_into().expect("4 bytes"))
 }
 
 /// A lower tree's public key, signed: what the application keeps.
@@ -84,28 +75,8 @@ fn no_lower_leaf_comes_twice_over_power_failures_at_every_step() {
     let (key, ..) = made([7; 32], [9; 16]);
     assert!(key.renew(&mut start(), &[4; 32]).is_some());
     let renewed = world(|world| world.flash.clone());
-    let (mut failures, mut signatures) = (0u32, 0u32);
-    for seed in 0..400 {
-        let mut rng = fastrand::Rng::with_seed(seed);
-        world(|world| world.flash = renewed.clone().reseeded(seed));
-        let mut highest = None;
-        'part: loop {
-            let mut counter = start();
-            world(|world| world.flash.fail_after(rng.u32(..24)));
-            loop {
-                let begun = key.begin(&mut counter, 0, &[5; 32], b"message");
-                // What the processor does once its power has failed does not count.
-                if world(|world| world.flash.is_off()) {
-                    failures += 1;
-                    break;
-                }
-                let Some((head, _)) = begun else { break 'part };
-                assert!(highest < Some(leaf(head)), "seed {seed}: {} after {highest:?}", leaf(head));
-                highest = Some(leaf(head));
-                signatures += 1;
-            }
-        }
-    }
+    let begin = |counter: &mut Counter| key.begin(counter, 0, &[5; 32], b"message");
+    let (failures, signatures) = leaves_over_power_failures(&renewed, 400, begin);
     assert!(failures > 1000 && signatures > 3000, "only {failures} failures, {signatures} signatures");
 }
 

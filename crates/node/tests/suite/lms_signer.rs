@@ -1,24 +1,15 @@
 //! A leaf of an LMS tree never signs twice, whatever the power does to the counter's memory.
 
+use crate::signers::{leaf, leaves_over_power_failures, start};
 use node::flash::Flash;
 use node::{Counter, LmsKey, world};
 use primitives::lms::{Piece, verify};
-
-/// The power comes back, and the signer's counter starts.
-fn start() -> Counter {
-    world(|world| world.flash.start());
-    Counter::start_in_blocks(0, 1)
-}
 
 /// A key pair with a tree of 32 leaves, and the memory that was fresh before.
 fn made() -> (LmsKey, [u8; 56], Flash) {
     world(|world| world.flash = Flash::new(1));
     let (key, public) = LmsKey::make(&mut start(), [7; 32], [9; 16], 5).expect("a known height");
     (key, public, world(|world| world.flash.clone()))
-}
-
-fn leaf(head: [u8; 40]) -> u32 {
-    u32::from_be_bytes(head[..4].try_into().expect("4 bytes"))
 }
 
 #[test]
@@ -42,28 +33,8 @@ fn each_leaf_signs_once_and_then_none() {
 #[test]
 fn no_leaf_comes_twice_over_power_failures_at_every_step() {
     let (key, _, fresh) = made();
-    let (mut failures, mut signatures) = (0u32, 0u32);
-    for seed in 0..4000 {
-        let mut rng = fastrand::Rng::with_seed(seed);
-        world(|world| world.flash = fresh.clone().reseeded(seed));
-        let mut highest = None;
-        'part: loop {
-            let mut counter = start();
-            world(|world| world.flash.fail_after(rng.u32(..24)));
-            loop {
-                let begun = key.begin(&mut counter, &[5; 32], b"message");
-                // What the processor does once its power has failed does not count.
-                if world(|world| world.flash.is_off()) {
-                    failures += 1;
-                    break;
-                }
-                let Some((head, _)) = begun else { break 'part };
-                assert!(highest < Some(leaf(head)), "seed {seed}: {} after {highest:?}", leaf(head));
-                highest = Some(leaf(head));
-                signatures += 1;
-            }
-        }
-    }
+    let begin = |counter: &mut Counter| key.begin(counter, &[5; 32], b"message");
+    let (failures, signatures) = leaves_over_power_failures(&fresh, 4000, begin);
     assert!(failures > 10_000 && signatures > 30_000, "only {failures} failures, {signatures} signatures");
 }
 

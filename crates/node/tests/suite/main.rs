@@ -4,3 +4,4 @@ mod counter;
 mod hss_signer;
 mod lms_signer;
 mod node;
+mod signers;

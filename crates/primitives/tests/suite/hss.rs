@@ -26,7 +26,7 @@ fn the_signatures_of_rfc_8554_are_good_however_the_message_is_cut() {
 }
 
 /// Keys of another implementation, with these levels, and `count` signatures.
-fn signed(levels: &[LmotsAlgorithm], count: usize, random: &mut fastrand::Rng) -> Vec<HssCase> {
+pub fn signed(levels: &[LmotsAlgorithm], count: usize, random: &mut fastrand::Rng) -> Vec<HssCase> {
     let parameters: Vec<_> =
         levels.iter().map(|&width| HssParameter::<Sha256_256>::new(width, LmsAlgorithm::LmsH5)).collect();
     let bytes: [u8; 32] = std::array::from_fn(|_| random.u8(..));

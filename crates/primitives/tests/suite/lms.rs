@@ -1,8 +1,9 @@
 //! LMS on the host build: RFC 8554's signatures, those of another implementation with each type, what another implementation takes, and what must
 //! be refused.
 
+use crate::hss::signed;
 use crate::pieces::pieces;
-use hbs_lms::{HssParameter, LmotsAlgorithm, LmsAlgorithm, Seed, Sha256_256};
+use hbs_lms::{LmotsAlgorithm, Sha256_256};
 use primitives::lms::{Piece, keygen, sign, verify};
 use testkit::vectors::{self, LmsCase};
 
@@ -36,26 +37,13 @@ fn what_another_implementation_signs_is_good_with_each_width() {
     let widths =
         [LmotsAlgorithm::LmotsW1, LmotsAlgorithm::LmotsW2, LmotsAlgorithm::LmotsW4, LmotsAlgorithm::LmotsW8];
     for width in widths {
-        let parameters = [HssParameter::<Sha256_256>::new(width, LmsAlgorithm::LmsH5)];
-        let bytes: [u8; 32] = std::array::from_fn(|_| random.u8(..));
-        let (mut private, public) =
-            hbs_lms::keygen::<Sha256_256>(&parameters, &Seed::from(bytes), None).expect("keys of one level");
-        for _ in 0..3 {
-            let message: Vec<u8> = (0..random.usize(0..200)).map(|_| random.u8(..)).collect();
-            let mut next = Vec::new();
-            let mut update = |key: &[u8]| {
-                next = key.to_vec();
-                Ok(())
-            };
-            let signature = hbs_lms::sign::<Sha256_256>(&message, private.as_slice(), &mut update, None)
-                .expect("a leaf that was not used");
-            private.as_mut_slice().copy_from_slice(&next);
+        for case in signed(&[width], 3, &mut random) {
             // Of one level: its number, 1, and the number of signed keys, 0, stand before LMS's.
-            let (public, signature) = (public.as_slice(), signature.as_ref());
+            let (public, signature) = (&case.public_key, &case.signature);
             assert_eq!((&public[..4], &signature[..4]), ([0, 0, 0, 1].as_slice(), [0; 4].as_slice()));
             let case = LmsCase {
                 public_key: public[4..].try_into().expect("56 bytes"),
-                message,
+                message: case.message,
                 signature: signature[4..].to_vec(),
             };
             assert_eq!(verified(&case), (0, 0), "type {}", case.public_key[7]);

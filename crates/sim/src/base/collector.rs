@@ -1,8 +1,10 @@
 //! The meters' collector: `wire`'s protocol engine behind a half-duplex radio on each channel, and a store that outlives its crashes.
 
 mod settings;
+mod updates;
 
 pub use settings::{CollectorCounts, CollectorSettings};
+pub use updates::{UpdateSettings, Updates};
 
 use super::key_store::KeyStore;
 use super::radio::{BaseRadio, RadioSettings};
@@ -15,7 +17,7 @@ use rand::rngs::StdRng;
 use std::collections::{BTreeMap, VecDeque};
 use wire::meter::{
     Accepted, Collector, Command, Due, Heard, Identity, MeterId, MeterRecord, MeterState, Order, Packet,
-    Policy, Rejection, RenewalPacket, Suite, Transmission,
+    Policy, Rejection, RenewalPacket, Suite, Transmission, UpdatePacket,
 };
 
 /// When a simulation of a network begins: milliseconds from 2000-01-01 to 2026-01-01, 9,497 days.
@@ -43,6 +45,8 @@ pub struct Setup {
     pub identity: Identity,
     /// How it deals with meters.
     pub policy: Policy,
+    /// The images that it gives them, if any.
+    pub updates: Option<Updates>,
     /// The meters, and the channel that each is on: an index.
     pub meters: Vec<(MeterRecord, usize)>,
     /// Its radio on each channel.
@@ -105,6 +109,7 @@ pub struct CollectorStation {
     crash_storing: Option<Stored>,
     renew_ns: u64,
     renewals: Chance,
+    updates: Option<Updates>,
     down_until_ns: u64,
     /// What it counts.
     pub counts: CollectorCounts,
@@ -116,7 +121,8 @@ impl CollectorStation {
     /// # Errors
     /// Meters with the same name.
     pub fn new(setup: Setup) -> Result<CollectorStation, LabError> {
-        let Setup { settings, identity, policy, meters, radios, delay, begins_ms, seed, rng } = setup;
+        let Setup { settings, identity, policy, updates, meters, radios, delay, begins_ms, seed, rng } =
+            setup;
         let channels = meters.iter().map(|(record, channel)| (record.setup.meter, *channel)).collect();
         let records: Vec<MeterRecord> = meters.into_iter().map(|(record, _)| record).collect();
         let store = records.iter().map(|record| (record.setup.meter, MeterState::new(record))).collect();
@@ -145,6 +151,7 @@ impl CollectorStation {
             crash_storing: None,
             renew_ns: u64::MAX,
             renewals: Chance::new(seed, Purpose::Renewals, 0, 0),
+            updates,
             down_until_ns: 0,
             counts: CollectorCounts::default(),
             settings,
@@ -196,6 +203,9 @@ impl CollectorStation {
                 let added = self.engine.add(record.clone(), state.clone());
                 added.map_err(|error| wrong(error.to_string()))?;
             }
+        }
+        if let Some(updates) = &self.updates {
+            updates.go_on(&mut self.engine);
         }
         Ok(())
     }
@@ -282,6 +292,7 @@ impl CollectorStation {
                         self.counts.answer_s.entry(suite).or_default().push(took_s);
                     }
                 }
+                self.update_heard(answered.meter)?;
                 self.events.push(BaseEvent::Answered(answered, received.end_ns));
             }
             Heard::OldNumber(accepted) => {
@@ -305,9 +316,12 @@ impl CollectorStation {
                 }
                 *self.counts.refused.entry("number-too-low").or_default() += 1;
             }
-            Heard::Piece if RenewalPacket::parse(&received.packet).is_some() => {
+            Heard::Piece if is_part(&received.packet) => {
                 self.counts.attacks_delivered += u64::from(attacked);
                 let Received { from, packet, .. } = received;
+                if let Some(reply) = UpdatePacket::parse(&packet) {
+                    self.update_heard(reply.meter)?;
+                }
                 self.events.push(BaseEvent::PieceTaken { from, packet });
             }
             Heard::Busy | Heard::Piece => self.counts.attacks_ignored += u64::from(attacked),
@@ -366,6 +380,30 @@ impl CollectorStation {
         }
     }
 
+    /// Gives one of the meters an image that are not being given any.
+    fn give_image(&mut self, now_ns: u64) {
+        let given = self.updates.as_mut().and_then(|updates| updates.give(&mut self.engine, now_ns));
+        if let Some((meter, image)) = given {
+            self.counts.updates += 1;
+            self.keep(meter);
+            self.events.push(BaseEvent::ImageGiven(meter, image));
+        }
+    }
+
+    fn update_heard(&mut self, meter: MeterId) -> Result<(), LabError> {
+        if let Some(updates) = &mut self.updates {
+            updates.heard(&self.engine, meter, &mut self.counts).map_err(wrong)?;
+            self.keep(meter);
+        }
+        Ok(())
+    }
+
+    /// The first meter whose update has not come to its end.
+    #[must_use]
+    pub fn updating(&self) -> Option<MeterId> {
+        self.updates.as_ref().and_then(Updates::unfinished)
+    }
+
     fn keys_stored(&mut self, record: MeterRecord) {
         self.events.push(BaseEvent::KeysStored(Box::new(record)));
     }
@@ -397,7 +435,9 @@ impl CollectorStation {
                         return self.crash(now_ns);
                     }
                 }
-                Some(Due::Send(transmission)) if is_of_renewal(&transmission) => {
+                Some(Due::Send(transmission))
+                    if transmission.packets.first().is_some_and(|packet| is_part(packet)) =>
+                {
                     self.queue(transmission, now_ns + self.delay.seal_ns);
                 }
                 Some(Due::Send(transmission)) => {
@@ -447,7 +487,8 @@ impl BaseStation for CollectorStation {
         let received_ns = self.received.front().map_or(u64::MAX, |received| received.due_ns);
         let send_ns = self.radios.iter().map(BaseRadio::next_ns).min().unwrap_or(u64::MAX);
         let next_ns = received_ns.min(send_ns).min(self.due_ns()).min(self.command_ns).min(self.crash_ns);
-        next_ns.min(self.renew_ns).min(self.keys.next_ns()).max(self.down_until_ns)
+        let give_ns = self.updates.as_ref().map_or(u64::MAX, Updates::next_ns);
+        next_ns.min(self.renew_ns).min(give_ns).min(self.keys.next_ns()).max(self.down_until_ns)
     }
 
     fn receive(&mut self, channel: usize, arrival: Arrival) -> Result<(), LabError> {
@@ -463,9 +504,10 @@ impl BaseStation for CollectorStation {
                     self.counts.deaf += 1;
                     return Ok(());
                 }
-                let suite = match (Packet::parse(&packet), RenewalPacket::parse(&packet)) {
+                let suite = match (Packet::parse(&packet), UpdatePacket::parse(&packet)) {
                     (Ok(packet), _) => packet.suite,
-                    (_, Some(_)) => Suite::Aes256GcmRekeyed,
+                    (_, Some(packet)) => packet.suite,
+                    _ if is_part(&packet) => Suite::Aes256GcmRekeyed,
                     _ => Suite::None,
                 };
                 let takes_ns = self.delay.receive_ns[usize::from(suite.code())];
@@ -504,6 +546,8 @@ impl BaseStation for CollectorStation {
             } else if self.renew_ns <= now_ns {
                 self.renew_ns = self.next_renewal_ns(now_ns);
                 self.renew();
+            } else if self.updates.as_ref().is_some_and(|updates| updates.next_ns() <= now_ns) {
+                self.give_image(now_ns);
             } else if let Some(record) = self.keys.written(now_ns) {
                 self.engine.keys_saved(&record);
                 self.keys_stored(record);
@@ -531,12 +575,15 @@ impl BaseStation for CollectorStation {
     fn stop_faults(&mut self) {
         (self.command_ns, self.renew_ns) = (u64::MAX, u64::MAX);
         (self.crash_ns, self.crash_storing) = (u64::MAX, None);
+        if let Some(updates) = &mut self.updates {
+            updates.stop();
+        }
     }
 }
 
-/// Whether what goes out is a piece of a renewal, and no command.
-fn is_of_renewal(transmission: &Transmission) -> bool {
-    transmission.packets.first().is_some_and(|packet| RenewalPacket::parse(packet).is_some())
+/// Whether it is a piece of a renewal or an image, or the reply to one, and no message.
+fn is_part(packet: &[u8]) -> bool {
+    RenewalPacket::parse(packet).is_some() || UpdatePacket::parse(packet).is_some()
 }
 
 fn wrong(problem: String) -> LabError {

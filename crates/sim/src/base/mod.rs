@@ -13,7 +13,7 @@ pub mod radio;
 
 use crate::radio::{Arrival, Participant, ReceiveMode};
 use lab::LabError;
-use wire::meter::{Accepted, Answered, MeterRecord, Transmission};
+use wire::meter::{Accepted, Answered, Image, MeterId, MeterRecord, Transmission};
 
 /// A packet that a station sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,9 @@ pub enum BaseEvent {
     Commanded(Box<Transmission>),
     /// A meter's keys are durable, in the place of those before.
     KeysStored(Box<MeterRecord>),
-    /// The piece of a renewal that was asked for came.
+    /// An image is given for a meter.
+    ImageGiven(MeterId, Image),
+    /// The piece of a renewal that was asked for came, or the reply to one of an image.
     PieceTaken {
         /// Who sent the packet.
         from: Participant,

@@ -213,6 +213,7 @@ impl Recorder for HarvestRecorder {
             | BaseEvent::Answered(..)
             | BaseEvent::Commanded(_)
             | BaseEvent::KeysStored(_)
+            | BaseEvent::ImageGiven(..)
             | BaseEvent::PieceTaken { .. } => {}
         }
         Ok(())

@@ -123,6 +123,11 @@ impl KeyAudit {
         ))
     }
 
+    /// Of the key that the collector's store has.
+    pub(super) fn epoch(&self) -> usize {
+        self.record.keys.epoch() as usize
+    }
+
     /// Whether both sides have one key, and the same, where the meter says that it has that of `epoch` and seals with `suite`. One that
     /// seals otherwise does not show which of two it has.
     pub(super) fn is_settled(&self, epoch: u8, suite: u8) -> bool {

@@ -1,6 +1,7 @@
 //! What is known of one meter, and counted of it.
 
 use super::Expectations;
+use super::images::ImageAudit;
 use super::keys::KeyAudit;
 use crate::base::collector::BEGINS_MS;
 use crate::load::LoadProfile;
@@ -42,6 +43,8 @@ pub struct MeterCounts {
     pub cuts: u64,
     /// Of these, while a byte was written.
     pub cuts_while_writing: u64,
+    /// Of these, while its flash was erased or programmed.
+    pub cuts_within_flash: u64,
     /// Starts that no loss of power explains.
     pub restarts: u64,
     /// Bytes that it had on the air.
@@ -88,6 +91,7 @@ pub(super) struct MeterAudit {
     told: Option<(usize, u32, f64)>,
     check: LoadProfile,
     pub(super) keys: KeyAudit,
+    pub(super) images: ImageAudit,
 }
 
 impl MeterAudit {
@@ -110,6 +114,7 @@ impl MeterAudit {
             told: None,
             check,
             keys: KeyAudit::new(record, collector.clone()),
+            images: ImageAudit::default(),
         }
     }
 

@@ -115,6 +115,7 @@ impl LinkExperiment {
             most_waiting: usize::MAX,
         };
         let base = CollectorStation::new(collector::Setup {
+            updates: None,
             settings: CollectorSettings::faultless(),
             identity: collector.identity,
             policy: Policy { set_time: false, ..Policy::default() },

@@ -77,6 +77,8 @@ pub struct MeterRow {
     pub cuts: u64,
     /// Of these, while a byte was written.
     pub cuts_while_writing: u64,
+    /// Of these, while its flash was erased or programmed.
+    pub cuts_within_flash: u64,
     /// Starts that no loss of power explains: commanded ones.
     pub restarts: u64,
     /// The longest from power-up to its first bit on the air, in seconds.

@@ -69,6 +69,15 @@ fn tables(outcome: &NetworkOutcome) -> String {
         rows.push(("keys renewed", count(outcome.sum(|meter| meter.keys_renewed))));
         rows.push(("crashes of the collector while it stored keys", count(collector.crashes_storing_keys)));
     }
+    if collector.updates > 0 {
+        rows.push(("images given", count(collector.updates)));
+        rows.push(("  run, and have reported in", count(collector.updates_run)));
+        rows.push(("  gone back", count(collector.updates_gone_back)));
+        rows.push((
+            "losses of power within a change of flash",
+            count(outcome.sum(|meter| meter.cuts_within_flash)),
+        ));
+    }
     if let Some(untouched) = outcome.meters.iter().filter_map(|meter| meter.stack_untouched).min() {
         rows.push(("stack never touched, at least", format!("{untouched} bytes")));
     }

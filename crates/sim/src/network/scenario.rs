@@ -1,7 +1,7 @@
 //! `scenarios/network*.toml`: a network of meters to be simulated. `docs/simulate.md` explains each field.
 
 use crate::attacker::AttackerSettings;
-use crate::base::collector::CollectorSettings;
+use crate::base::collector::{CollectorSettings, UpdateSettings};
 use crate::scenario::text;
 use crate::supply::PowerCuts;
 use lab::LabError;
@@ -34,6 +34,8 @@ pub struct NetworkScenario {
     pub channel: ChannelSettings,
     /// The collector.
     pub collector: CollectorSettings,
+    /// Images of the firmware for host meters; without it they have no bootloader.
+    pub updates: Option<UpdateSettings>,
     /// Somebody who attacks.
     pub attacker: Option<AttackerSettings>,
     /// Losses of power.
@@ -225,6 +227,25 @@ impl NetworkScenario {
             ("expect.energy_error", self.expect.energy_error, 0.0, 1.0, "a share"),
             ("expect.settle_s", self.expect.settle_s, 0.0, 1e6, "seconds"),
         ];
+        if let Some(updates) = self.updates {
+            rows.extend([
+                ("updates.every_s", updates.every_s, 0.1, 1e9, "seconds on average"),
+                ("updates.piece_every_ms", updates.piece_every_ms as f64, 1.0, 60_000.0, "milliseconds"),
+                (
+                    "updates.program_bytes",
+                    f64::from(updates.program_bytes),
+                    4.0,
+                    15_000.0,
+                    "bytes; a slot has 16 KiB",
+                ),
+            ]);
+        }
+        let without = collector.change_suites.iter().find(|suite| !suite.has_pieces());
+        if let (Some(suite), true) = (without, self.updates.is_some()) {
+            return Err(format!(
+                "collector.change_suites has {suite}, in which no image is sent; where there are [updates] each has to have pieces"
+            ));
+        }
         for takes_ms in collector.processing_ms {
             rows.push(("collector.processing_ms", takes_ms, 0.0, 10_000.0, "milliseconds"));
         }

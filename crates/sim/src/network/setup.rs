@@ -3,7 +3,7 @@
 use super::outcome::{Attacks, MeterRow, NetworkOutcome, Spread};
 use super::scenario::{MeterGroup, MeterNode, NetworkScenario};
 use crate::attacker::{Attack, Attacker};
-use crate::base::collector::{self, BEGINS_MS, CollectorStation, ProcessingDelay};
+use crate::base::collector::{self, BEGINS_MS, CollectorStation, ProcessingDelay, Updates};
 use crate::base::radio::RadioSettings;
 use crate::chance::{Chance, Purpose};
 use crate::invariants::{Expectations, InvariantChecker};
@@ -67,13 +67,13 @@ pub fn run(
     loop {
         let (recorder, now_ns) = (&simulation.recorder, simulation.now_ns());
         let (outstanding, unsettled) = (recorder.outstanding(end_ns), recorder.unsettled());
-        match (outstanding, unsettled) {
-            (None, None) => break,
-            (Some(outstanding), _) if now_ns >= last_ns => {
-                return Err(recorder.never_came(outstanding, now_ns));
-            }
-            (None, Some(meter)) if now_ns >= last_ns => return Err(recorder.never_settled(meter, now_ns)),
-            _ => {}
+        let updating = simulation.base.updating();
+        match (outstanding, unsettled, updating) {
+            (None, None, None) => break,
+            _ if now_ns < last_ns => {}
+            (Some(outstanding), ..) => return Err(recorder.never_came(outstanding, now_ns)),
+            (None, Some(meter), _) => return Err(recorder.never_settled(meter, now_ns)),
+            (None, None, Some(meter)) => return Err(recorder.never_updated(meter, now_ns)),
         }
         simulation.run_telling(simulation.now_ns() + SECOND_NS, end_ns, progress)?;
     }
@@ -140,6 +140,7 @@ pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Network
     let mut radios = Radios { kinds: Vec::new(), models: Vec::new() };
     let mut firmwares: BTreeMap<(&str, Suite), Arc<MeterFirmware>> = BTreeMap::new();
     let (mut sites, mut records, mut audited, mut kinds) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut updated = Vec::new();
     let groups = scenario.meters.iter().flat_map(|group| std::iter::repeat_n(group, group.count as usize));
     for (index, group) in groups.enumerate() {
         let firmware = match &group.node {
@@ -162,7 +163,17 @@ pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Network
         let mut own = Chance::new(seed, Purpose::Meter, index as u64, 0);
         let node: Box<dyn Node> = match &firmware {
             Some(firmware) => Box::new(firmware.meter(&provision, own.bits())?),
-            None => Box::new(HostMeter::new(&provision, radios.models[channel].byte_ns, own.bits())),
+            None => {
+                let meter = HostMeter::new(&provision, radios.models[channel].byte_ns, own.bits());
+                Box::new(match &scenario.updates {
+                    Some(updates) if group.suite.has_pieces() => {
+                        let image = Updates::image(updates, provision.setup().meter, 0, 1);
+                        updated.push((provision.setup().meter, image.clone()));
+                        meter.with_image(&image)
+                    }
+                    _ => meter,
+                })
+            }
         };
         kinds.push(firmware.map_or("host".to_owned(), |firmware| firmware.board().target.name().to_owned()));
         let profile = LoadProfile::new(seed, index as u64, scenario.begins_h);
@@ -182,11 +193,20 @@ pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Network
         attacked: scenario.attacker.is_some(),
     };
     let turnaround_ns = nanoseconds(scenario.collector.turnaround_ms / 1e3);
-    let recorder = InvariantChecker::new(expected, audited, &collector_key);
+    let mut recorder = InvariantChecker::new(expected, audited, &collector_key);
+    for (meter, image) in &updated {
+        recorder.has_image(*meter, image);
+    }
+    let given = updated.into_iter().map(|(meter, _)| meter);
+    let policy = match scenario.updates {
+        Some(updates) => Policy { update_piece_every_ms: updates.piece_every_ms, ..Policy::default() },
+        None => Policy::default(),
+    };
     let base = CollectorStation::new(collector::Setup {
         settings: scenario.collector.clone(),
         identity: collector_key,
-        policy: Policy::default(),
+        policy,
+        updates: scenario.updates.map(|settings| Updates::new(settings, seed, given)),
         meters: records,
         radios: radios.models.iter().map(|model| base_radio(model, turnaround_ns, usize::MAX)).collect(),
         delay: ProcessingDelay {
@@ -266,6 +286,7 @@ fn outcome(scenario: &NetworkScenario, mut network: Network, wall_s: f64) -> Net
             commands: counts.commands,
             cuts: counts.cuts,
             cuts_while_writing: counts.cuts_while_writing,
+            cuts_within_flash: counts.cuts_within_flash,
             restarts: counts.restarts,
             back_s: counts.back_s,
             air_bytes_per_measurement: counts.air_bytes as f64 / measurements,

@@ -1,8 +1,9 @@
 //! A meter's firmware built for the host, event by event: it computes in no time, and its EEPROM and its radio take theirs.
 
-use super::{Advance, Node, Voltages};
+use super::{Advance, Node, Voltages, Written};
 use crate::radio::{AirByte, Arrival, Emission, Framing, ReceiveMode};
 use ::meter::eeprom::{Eeprom, Torn};
+use ::meter::flash::Flash;
 use ::meter::{Call, Cause, Load, Meter, Packet, Reply, Status};
 use lab::LabError;
 use std::collections::VecDeque;
@@ -38,6 +39,10 @@ pub struct HostMeter {
     meter: Option<Meter>,
     /// While there is no power.
     eeprom: Option<Eeprom>,
+    /// While there is no power, of a meter that a bootloader runs.
+    flash: Option<Flash>,
+    /// What it said of itself before the power of its flash failed.
+    status: Status,
     doing: Doing,
     now_ns: u64,
     noise_seed: u64,
@@ -56,6 +61,8 @@ impl HostMeter {
             byte_ns,
             meter: None,
             eeprom: Some(Eeprom::with_image(&provision.eeprom(), noise_seed)),
+            flash: None,
+            status: Status::default(),
             doing: Doing::Off,
             now_ns: 0,
             noise_seed,
@@ -65,10 +72,20 @@ impl HostMeter {
         }
     }
 
+    /// The same, run by a bootloader, with an image in its first slot.
+    #[must_use]
+    pub fn with_image(self, image: &[u8]) -> HostMeter {
+        HostMeter { flash: Some(Flash::with(image)), ..self }
+    }
+
     fn start(&mut self, cause: Cause) {
         let Some(eeprom) = self.eeprom.take() else { return };
         self.noise_seed = self.noise_seed.wrapping_add(1);
-        let mut meter = Meter::start(&self.provision, eeprom, cause, self.noise_seed, self.now_ns);
+        let (provision, seed, now_ns) = (&self.provision, self.noise_seed, self.now_ns);
+        let mut meter = match self.flash.take() {
+            Some(flash) => Meter::start_from(flash, provision, eeprom, cause, seed, now_ns),
+            None => Meter::start(provision, eeprom, cause, seed, now_ns),
+        };
         meter.set_load(self.now_ns, self.load());
         self.meter = Some(meter);
         self.resume(Reply::Done);
@@ -87,7 +104,14 @@ impl HostMeter {
     fn resume(&mut self, reply: Reply) {
         let now_ns = self.now_ns;
         let Some(meter) = &mut self.meter else { return };
-        self.doing = match meter.resume(now_ns, reply) {
+        let call = meter.resume(now_ns, reply);
+        if meter.flash().is_some_and(Flash::is_off) {
+            // What it did behind that, it did not.
+            self.doing = Doing::Stopped;
+            return;
+        }
+        self.status = meter.status();
+        self.doing = match call {
             Call::Send(packet) => {
                 let mut start_ns = now_ns + START_NS;
                 for byte in (Framing::Rfm12b { group: self.setup.channel }).encode(packet.bytes()) {
@@ -105,11 +129,23 @@ impl HostMeter {
             Call::Stopped => Doing::Stopped,
             Call::Reset => {
                 // A reset does not stop the byte that is being written.
-                self.eeprom = self.meter.take().map(|meter| meter.cut_power(now_ns, Torn::New));
-                self.doing = Doing::Off;
+                self.turn_off(Torn::New);
                 return self.start(Cause::Commanded);
             }
         };
+    }
+
+    /// What outlives a loss of power is left.
+    fn turn_off(&mut self, torn: Torn) {
+        if let Some(meter) = self.meter.take() {
+            self.flash = meter.flash().cloned();
+            self.eeprom = Some(meter.cut_power(self.now_ns, torn));
+        }
+        self.doing = Doing::Off;
+    }
+
+    fn flash_is_off(&self) -> bool {
+        self.meter.as_ref().and_then(Meter::flash).is_some_and(Flash::is_off)
     }
 
     /// When what it does is over.
@@ -192,14 +228,12 @@ impl Node for HostMeter {
     }
 
     fn cut_power(&mut self, _: u8) {
-        let now_ns = self.now_ns;
-        if let Some(meter) = self.meter.take() {
-            self.eeprom = Some(meter.cut_power(now_ns, Torn::Any));
-        }
+        self.turn_off(Torn::Any);
+        self.arm(None);
         // What has not begun does not go out.
+        let now_ns = self.now_ns;
         self.emissions.retain(|byte| byte.start_ns < now_ns);
         self.coming.clear();
-        self.doing = Doing::Off;
     }
 
     fn power_up(&mut self, now_ns: u64, _: Voltages) -> Result<(), LabError> {
@@ -208,11 +242,30 @@ impl Node for HostMeter {
         Ok(())
     }
 
-    fn is_writing(&mut self) -> bool {
-        self.meter.as_ref().is_some_and(|meter| meter.eeprom().busy())
+    fn writes(&mut self) -> Option<Written> {
+        let is_byte = || self.meter.as_ref().is_some_and(|meter| meter.eeprom().busy());
+        if self.flash_is_off() { Some(Written::Flash) } else { is_byte().then_some(Written::Byte) }
+    }
+
+    fn arm(&mut self, cut: Option<(u64, u8)>) {
+        let of_meter = self.meter.as_mut().and_then(Meter::flash_mut);
+        match (of_meter.or(self.flash.as_mut()), cut) {
+            (Some(flash), Some((operations, torn))) => flash.cut_after(operations, torn),
+            (Some(flash), None) => flash.keep_power(),
+            (None, _) => {}
+        }
+    }
+
+    fn image(&self) -> Option<&[u8]> {
+        let meter = self.meter.as_ref()?;
+        Some(meter.flash()?.slot(meter.running()?))
     }
 
     fn meter_status(&self) -> Status {
-        self.meter.as_ref().map(Meter::status).unwrap_or_default()
+        match &self.meter {
+            Some(_) if self.flash_is_off() => self.status,
+            Some(meter) => meter.status(),
+            None => Status::default(),
+        }
     }
 }

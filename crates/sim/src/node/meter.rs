@@ -1,7 +1,7 @@
 //! The meter of `device/meter` on a board's models, with the sensors' signals at its converter.
 
 use super::emulated::{BoardFirmware, EmulatedBoard};
-use super::{Advance, Node, Voltages};
+use super::{Advance, Node, Voltages, Written};
 use crate::link::{Call, CallObserver, CounterSnapshot};
 use crate::radio::{Arrival, Emission, ReceiveMode};
 use ::meter::Status;
@@ -281,9 +281,9 @@ impl Node for EmulatedMeter {
         }
     }
 
-    fn is_writing(&mut self) -> bool {
+    fn writes(&mut self) -> Option<Written> {
         let writes = self.nonvolatile_writes();
-        writes != std::mem::replace(&mut self.writes, writes)
+        (writes != std::mem::replace(&mut self.writes, writes)).then_some(Written::Byte)
     }
 
     fn meter_status(&self) -> Status {

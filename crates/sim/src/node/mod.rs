@@ -57,6 +57,15 @@ pub struct Advance {
     pub power_lost: bool,
 }
 
+/// What of its non-volatile memory a node writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// A byte of what keeps its numbers, settings and reports.
+    Byte,
+    /// A sector or a word of its flash, for an image.
+    Flash,
+}
+
 /// What the harvested node's firmware counts of itself since it has had power.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SignerCounts {
@@ -114,9 +123,18 @@ pub trait Node: std::any::Any + Send {
         &[]
     }
 
-    /// Whether a byte of non-volatile memory is being written, or was begun since this was asked last.
-    fn is_writing(&mut self) -> bool {
-        false
+    /// What of its non-volatile memory is being written, or was begun since this was asked last.
+    fn writes(&mut self) -> Option<Written> {
+        None
+    }
+
+    /// Its power fails within the change of its flash that comes after so many, where it has one that can fail so: then some bits, those of
+    /// the mask, have changed, [`Node::writes`] says so, and it does nothing more. `None`: it does not fail so.
+    fn arm(&mut self, _: Option<(u64, u8)>) {}
+
+    /// The slot whose image it runs, to its end; `None` where no bootloader has chosen one.
+    fn image(&self) -> Option<&[u8]> {
+        None
     }
 
     /// What a meter says of itself: `struct ws_meter_status`, all 0 without power.

@@ -18,13 +18,16 @@ pub struct PowerCuts {
     /// Cuts a day, of each meter, at random times.
     #[serde(default)]
     pub per_day: f64,
-    /// Share of them that wait for a byte of non-volatile memory to be written, and hit that.
+    /// Share of them that wait for a byte of non-volatile memory to be written, or a change of flash, and hit that.
     #[serde(default)]
     pub while_writing: f64,
     /// How long the power stays away: least and most, in seconds.
     #[serde(default = "a_while")]
     pub off_s: [f64; 2],
 }
+
+/// Changes of flash that a cut lets pass, at most: an image's pieces are nine words each, a record of the bootloader's journal six.
+const MOST_SPARED: u64 = 24;
 
 fn a_while() -> [f64; 2] {
     [0.05, 5.0]
@@ -48,7 +51,7 @@ pub enum Power {
         /// In nanoseconds of the simulation.
         cut_ns: u64,
     },
-    /// It is cut as soon as a byte is written.
+    /// It is cut as soon as a byte is written, or flash is changed.
     Armed,
 }
 
@@ -57,6 +60,7 @@ pub enum Power {
 pub struct Mains {
     cuts: PowerCuts,
     chance: Chance,
+    of_flash: Chance,
     /// What it is now.
     pub power: Power,
 }
@@ -66,7 +70,8 @@ impl Mains {
     #[must_use]
     pub fn new(cuts: PowerCuts, (seed, site): (u64, u64), from_ns: u64) -> Mains {
         let chance = Chance::new(seed, Purpose::Cuts, site, 0);
-        Mains { cuts, chance, power: Power::Off { until_ns: from_ns } }
+        let of_flash = Chance::new(seed, Purpose::Cuts, site, 1);
+        Mains { cuts, chance, of_flash, power: Power::Off { until_ns: from_ns } }
     }
 
     /// Power that is there and stays.
@@ -93,7 +98,7 @@ impl Mains {
         self.power = Power::On { cut_ns };
     }
 
-    /// It is time for a cut: true for now, else it waits for a byte to be written.
+    /// It is time for a cut: true for now, else it waits for something to be written.
     pub fn cuts_now(&mut self) -> bool {
         let waits = self.chance.happens(self.cuts.while_writing);
         if waits {
@@ -105,6 +110,11 @@ impl Mains {
     /// What a byte that is being written becomes.
     pub fn torn(&mut self) -> u8 {
         self.chance.bits() as u8
+    }
+
+    /// How many changes of flash are let pass before the one that is hit, and which bits have changed then.
+    pub fn hits(&mut self) -> (u64, u8) {
+        (self.of_flash.below(MOST_SPARED), self.of_flash.bits() as u8)
     }
 
     /// It goes; when it comes again is drawn.

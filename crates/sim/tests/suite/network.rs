@@ -134,13 +134,56 @@ fn keys_are_renewed_through_losses_crashes_and_attacks() {
     assert!(outcome.attacks.sent["spliced"] > 100, "{:?}", outcome.attacks);
 }
 
+/// Images for meters whose power fails within each third change of flash or so: none runs that was not given, and each comes to its end.
+#[test]
+fn images_are_taken_through_losses_of_power_crashes_and_attacks() {
+    let street = include_str!("../../../../scenarios/network-updates.toml");
+    let outcome = simulate(&street.replace("hours = 5.0", "hours = 0.3"), 1);
+    let (collector, within) = (&outcome.collector, outcome.sum(|meter| meter.cuts_within_flash));
+    assert!(collector.updates_run >= 10 && within > 100, "{within} cuts, {collector:?}");
+    assert!(
+        collector.crashes > 0 && outcome.attacks.sent["spliced"] > 50,
+        "{collector:?}, {:?}",
+        outcome.attacks
+    );
+    assert_eq!(collector.updates, collector.updates_run + collector.updates_gone_back);
+}
+
+/// The scenario of images, and the figures of docs/simulate.md: `cargo test --release -p wattseal-sim --test suite -- ten_thousand_losses --ignored`.
+#[test]
+#[ignore = "10,000 losses of power, most of a minute: the command is above"]
+fn the_scenario_of_images_survives_ten_thousand_losses_of_power() {
+    let outcome = simulate(include_str!("../../../../scenarios/network-updates.toml"), 1);
+    let (collector, sent) = (&outcome.collector, &outcome.attacks.sent);
+    let cuts = outcome.sum(|meter| meter.cuts);
+    assert!(cuts >= 10_000, "{cuts}");
+    page_has(&[
+        ("measurements delivered", outcome.sum(|meter| meter.delivered_measurements)),
+        ("images given", collector.updates),
+        ("of these, that run and have reported in", collector.updates_run),
+        ("of these, gone back", collector.updates_gone_back),
+        ("losses of power", cuts),
+        ("of these, within a change of flash", outcome.sum(|meter| meter.cuts_within_flash)),
+        ("crashes of the collector", collector.crashes),
+        ("packets of the attacker", sent.values().sum()),
+        ("of these, pieces in the place of others", sent["spliced"]),
+    ]);
+}
+
+/// docs/simulate.md has these figures, as rows of a table behind each other.
+fn page_has(rows: &[(&str, u64)]) {
+    let table: String = rows.iter().map(|(what, count)| format!("| {what} | {count} |\n")).collect();
+    let page = include_str!("../../../../docs/simulate.md");
+    assert!(page.contains(&table), "docs/simulate.md has not:\n{table}");
+}
+
 /// The scenario of renewed keys, and the figures of docs/simulate.md.
 #[test]
 fn the_scenario_of_renewed_keys_gives_what_the_page_says() {
     let outcome = simulate(include_str!("../../../../scenarios/network-rekeyed.toml"), 1);
     let (collector, sent) = (&outcome.collector, &outcome.attacks.sent);
     let cuts = (outcome.sum(|meter| meter.cuts), outcome.sum(|meter| meter.cuts_while_writing));
-    let rows = [
+    page_has(&[
         ("measurements delivered", outcome.sum(|meter| meter.delivered_measurements)),
         ("renewals of keys ordered", collector.renewals),
         ("keys renewed", outcome.sum(|meter| meter.keys_renewed)),
@@ -150,10 +193,7 @@ fn the_scenario_of_renewed_keys_gives_what_the_page_says() {
         ("of these, while it stored keys", collector.crashes_storing_keys),
         ("packets of the attacker", sent.values().sum()),
         ("of these, pieces of renewals in the place of others", sent["spliced"]),
-    ];
-    let table: String = rows.iter().map(|(what, count)| format!("| {what} | {count} |\n")).collect();
-    let page = include_str!("../../../../docs/simulate.md");
-    assert!(page.contains(&table), "docs/simulate.md has not:\n{table}");
+    ]);
 }
 
 /// Meters that are often without power, so that their time is set often, for three minutes.

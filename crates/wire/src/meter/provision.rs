@@ -189,12 +189,5 @@ impl Provision {
 
 /// CRC-32 (ISO 3309) over the letters of a record's kind and the record.
 fn check(letters: &[u8; 4], record: &[u8]) -> [u8; 4] {
-    let mut crc = !0u32;
-    for byte in letters.iter().chain(record) {
-        crc ^= u32::from(*byte);
-        for _ in 0..8 {
-            crc = crc >> 1 ^ (0xedb8_8320 * (crc & 1));
-        }
-    }
-    (!crc).to_be_bytes()
+    crc32fast::hash(&[letters.as_slice(), record].concat()).to_be_bytes()
 }

@@ -297,7 +297,7 @@ impl Rig {
         let sectors = [journal, journal + journal_sector].map(|sector| self.flash(sector, bytes));
         let records = sectors.iter().flat_map(|sector| sector.chunks_exact(RECORD)).filter_map(|bytes| {
             let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
-            let check = crc32([b"WSB1", &bytes[..16]].concat());
+            let check = crc32fast::hash(&[b"WSB1", &bytes[..16]].concat());
             (number(16) == check).then(|| Record {
                 sequence: number(0),
                 floor: number(4),
@@ -313,18 +313,8 @@ impl Rig {
 /// A record that says that a slot is confirmed, with its mark, as it is first in the journal.
 pub fn record_bytes(version: u32, slot: u8) -> Vec<u8> {
     let mut bytes = [1u32.to_be_bytes(), version.to_be_bytes(), [slot, 0xff, 0, 0xff], [0; 4]].concat();
-    let check = crc32([&b"WSB1"[..], &bytes].concat());
+    let check = crc32fast::hash(&[&b"WSB1"[..], &bytes].concat());
     bytes.extend(check.to_be_bytes());
     bytes.extend([0; 4]);
     bytes
-}
-
-/// CRC-32 of ISO 3309, bit by bit.
-fn crc32(bytes: Vec<u8>) -> u32 {
-    !bytes.into_iter().fold(!0, |crc, byte| {
-        (0..8).fold(
-            crc ^ u32::from(byte),
-            |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 },
-        )
-    })
 }

@@ -99,4 +99,10 @@ pub struct CollectorCounts {
     pub crashes_storing_keys: u64,
     /// Of the commands, orders to renew a key.
     pub renewals: u64,
+    /// Images given for meters.
+    pub updates: u64,
+    /// Of these, that run, and have reported in.
+    pub updates_run: u64,
+    /// Of these, whose starts on trial were used up: they are given again.
+    pub updates_gone_back: u64,
 }
