@@ -97,7 +97,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is durable from now on: `event: reading|alert|command|meter` with the JSON of it. `event: resync` says that some were left out,
+         * What is durable from now on: `event: reading|alert|command|meter|update` with the JSON of it. `event: resync` says that some were left out,
          *     because the listener was too slow, or a worker of the cluster was not heard for a moment: ask for all again.
          */
         get: operations["follow"];
@@ -121,6 +121,41 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/images": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Images of meters' firmware, newest first. */
+        get: operations["list_images"];
+        put?: never;
+        /** Adds an image: at most 1 MiB, signed. Whether the signature is good, the meter's bootloader sees. 200: it was there already. */
+        post: operations["add_image"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/images/{digest}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Takes an image away. */
+        delete: operations["remove_image"];
         options?: never;
         head?: never;
         patch?: never;
@@ -208,6 +243,23 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/meters/{meter}/update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Takes an update back. A meter that had all of the image may run it all the same. */
+        delete: operations["withdraw_update"];
         options?: never;
         head?: never;
         patch?: never;
@@ -313,6 +365,27 @@ export interface paths {
         post?: never;
         /** Revokes a token. The last administrator's stays. */
         delete: operations["revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/updates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The latest update of each meter that had one, the latest change first. */
+        get: operations["list_updates"];
+        put?: never;
+        /**
+         * Has meters take an image of their firmware, some at once, the others after them. It takes the place of what they were to have before. Where a meter
+         *     takes the next image into the other slot, the other image of the same target and version is sent, if there is one.
+         */
+        post: operations["begin_updates"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -576,6 +649,50 @@ export interface components {
             /** @example 0.1.0 */
             version: string;
         };
+        /** @description An image of meters' firmware. */
+        Image: {
+            /**
+             * Format: int64
+             * @description When it was added, in s.
+             */
+            added_s: number;
+            /**
+             * Format: int32
+             * @description Of the slot that it is linked for.
+             */
+            address: number;
+            /** @description Who added it. */
+            by: string;
+            /**
+             * Format: int32
+             * @description Size of it: header, program, signature.
+             */
+            bytes: number;
+            /** @description SHA-256 of all its bytes. */
+            digest: string;
+            /**
+             * Format: int32
+             * @description How many it is sent in.
+             */
+            pieces: number;
+            /**
+             * @description What it is built for.
+             * @example stm32f407
+             */
+            target: string;
+            /** Format: int32 */
+            version: number;
+        };
+        /**
+         * Format: binary
+         * @description An image's file, as `firmware sign` makes it; for the description alone.
+         */
+        ImageFile: string;
+        /**
+         * @description Why a meter refuses an image.
+         * @enum {string}
+         */
+        ImageRefusal: "no-image" | "other-target" | "other-slot" | "old" | "large" | "not-kept" | "on-trial" | "other";
         /**
          * @description By what consumption is summed.
          * @enum {string}
@@ -689,6 +806,7 @@ export interface components {
              */
             label: string;
         };
+        NamedMeter: number | string;
         /** @description What is commanded: as it was given, or what the collector asks of its own. */
         Ordered: {
             /** @description Seconds between measurements, and how to seal. */
@@ -816,6 +934,53 @@ export interface components {
              */
             name: string;
             role: components["schemas"]["Role"];
+        };
+        /** @description A meter's latest update. */
+        Update: {
+            /** @description Who asked for it. */
+            by: string;
+            /** Format: int64 */
+            changed_s: number;
+            /** Format: int64 */
+            created_s: number;
+            /** @description The digest of the image that it is sent. */
+            image: string;
+            /** Format: int32 */
+            meter: number;
+            /**
+             * Format: int32
+             * @description The meter's; left out of network 0's.
+             */
+            network?: number;
+            /**
+             * Format: int32
+             * @description Of so many.
+             */
+            of: number;
+            /**
+             * Format: int32
+             * @description Those that the meter has.
+             */
+            pieces: number;
+            refusal?: components["schemas"]["ImageRefusal"] | null;
+            state: components["schemas"]["UpdateState"];
+            /**
+             * Format: int32
+             * @description The image's.
+             */
+            version: number;
+        };
+        /**
+         * @description How far the update of a meter's firmware is.
+         * @enum {string}
+         */
+        UpdateState: "waiting" | "asking" | "sending" | "trying" | "runs" | "refused" | "went-back" | "not-possible" | "withdrawn";
+        /** @description Which meters are to have which image. */
+        UpdateWanted: {
+            /** @description The image's digest. */
+            image: string;
+            /** @description As in paths: `258`, or `"7-258"` of network 7. */
+            meters: components["schemas"]["NamedMeter"][];
         };
         /** Format: int32 */
         u16: number;
@@ -1290,6 +1455,247 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Health"];
+                };
+            };
+        };
+    };
+    list_images: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Image"][];
+                };
+            };
+            /** @description no token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description a viewer, or a page of another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description too many requests, or too many wrong tokens */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description nothing can be read or stored at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    add_image: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": components["schemas"]["ImageFile"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Image"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Image"];
+                };
+            };
+            /** @description the body is no application/octet-stream */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description no token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description a viewer, or a page of another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description there is no room for more images */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description the body has other contents than it may */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description too many requests, or too many wrong tokens */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description nothing can be read or stored at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    remove_image: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                digest: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description it is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description an argument that there is not, or of another form */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description no token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description a viewer, or a page of another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description there is no such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description an update that is not over needs it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description too many requests, or too many wrong tokens */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description nothing can be read or stored at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1865,6 +2271,90 @@ export interface operations {
             };
         };
     };
+    withdraw_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                meter: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Update"];
+                };
+            };
+            /** @description an argument that there is not, or of another form */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description no token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description a viewer, or a page of another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description there is no such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description it is over */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description too many requests, or too many wrong tokens */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description nothing can be read or stored at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     metrics: {
         parameters: {
             query?: never;
@@ -2405,6 +2895,176 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description too many requests, or too many wrong tokens */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description nothing can be read or stored at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_updates: {
+        parameters: {
+            query?: {
+                network?: number | "all";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Update"][];
+                };
+            };
+            /** @description an argument that there is not, or of another form */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description no token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description a viewer, or a page of another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description too many requests, or too many wrong tokens */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description nothing can be read or stored at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    begin_updates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateWanted"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Update"][];
+                };
+            };
+            /** @description the body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description no token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description a viewer, or a page of another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description an image or a meter that there is not: none is begun */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description a meter that was revoked: none is begun */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description the body has other contents than it may */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
             };
             /** @description too many requests, or too many wrong tokens */
             429: {

@@ -17,6 +17,7 @@ mod events;
 mod extract;
 mod headers;
 mod health;
+mod images;
 mod limits;
 mod listen;
 mod log;
@@ -36,6 +37,7 @@ mod state;
 mod times;
 mod tls;
 mod tokens;
+mod updates;
 
 pub use cost_table::{Cost, Costs};
 pub use limits::Rates;

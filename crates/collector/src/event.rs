@@ -19,6 +19,11 @@ pub enum Event {
         #[serde(flatten)]
         meter: GlobalMeterId,
     },
+    /// The update of a meter's firmware was begun, went on, or is over: ask for the updates again.
+    Update {
+        #[serde(flatten)]
+        meter: GlobalMeterId,
+    },
     /// Some were not told: ask for all again.
     #[serde(rename = "resync")]
     Missed,
@@ -111,6 +116,41 @@ pub enum CommandState {
     Withdrawn,
 }
 
+/// How far the update of a meter's firmware is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UpdateState {
+    /// Others go first, the meter is not heard, or the image is not there.
+    Waiting,
+    /// The meter is asked how it stands, or told what comes.
+    Asking,
+    /// Pieces are sent.
+    Sending,
+    /// The meter has all of it, and begins anew with it, or has it on trial.
+    Trying,
+    /// The meter runs an image of that version, and has reported in.
+    Runs,
+    /// The meter refuses the image.
+    Refused,
+    /// The meter had it, and runs the one before: the signature is not good, or it did not report in.
+    WentBack,
+    /// The meter has no bootloader, or a firmware that knows nothing of this.
+    NotPossible,
+    /// It was taken back, or the meter got other keys; a meter that had all of it may run it all the same.
+    Withdrawn,
+}
+
+impl UpdateState {
+    /// Whether nothing comes after it.
+    #[must_use]
+    pub fn is_over(self) -> bool {
+        !matches!(
+            self,
+            UpdateState::Waiting | UpdateState::Asking | UpdateState::Sending | UpdateState::Trying
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,6 +180,7 @@ mod tests {
             alert(None),
             Event::Command(CommandUpdate { id: 1, meter, state: CommandState::Sent }),
             Event::Meter { meter },
+            Event::Update { meter },
             Event::Missed,
         ] {
             let text = serde_json::to_string(&event).expect("JSON");

@@ -16,6 +16,7 @@ pub mod export;
 pub mod fence;
 pub mod forward;
 pub mod gateway;
+pub mod image_digest;
 pub mod link;
 pub mod network;
 pub mod one_time_link;

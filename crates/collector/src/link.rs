@@ -10,6 +10,7 @@ mod commits;
 mod elsewhere;
 mod end;
 mod handle;
+mod images;
 mod key_keeper;
 mod meter_state;
 mod numbers;
@@ -20,6 +21,7 @@ mod requests;
 mod silence;
 mod state;
 mod thread;
+mod updates;
 mod verify;
 
 #[cfg(test)]
@@ -31,6 +33,7 @@ pub(crate) use end::End;
 #[cfg(test)]
 pub(crate) use handle::Inputs;
 pub use handle::{LinkHandle, MeterStatus, Snapshot};
+pub(crate) use images::Images;
 pub(crate) use pending::Submitted;
 pub(crate) use receipt::{Outcome, QueuePlace, QueuedPacket, Receipt};
 #[cfg(test)]

@@ -294,7 +294,7 @@ impl Work {
                     "MQTT: events of workers did not come and were not published; they are stored"
                 );
             }
-            Event::Command(_) => {}
+            Event::Command(_) | Event::Update { .. } => {}
         }
         self.bound();
     }

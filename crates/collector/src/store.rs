@@ -33,12 +33,12 @@ pub use query::{
 };
 pub use read::Reader;
 pub use record::{
-    Action, AlertRecord, CommandRecord, CommitTimes, Health, KeptMeter, Last, Link, Meter, OutboxRecord,
-    Role, TokenRecord,
+    Action, AlertRecord, CommandRecord, CommitTimes, Health, ImageRecord, KeptMeter, Last, Link, Meter,
+    OutboxRecord, Role, TokenRecord, UpdateRecord,
 };
 pub use write::{
-    CommandProgress, MeterCounts, NewAction, NewAlert, NewCommand, NewOutbox, NewReport, NewToken,
-    Provisioned, Write, Written,
+    CommandProgress, ImageAdded, MeterCounts, NewAction, NewAlert, NewCommand, NewImage, NewOutbox,
+    NewReport, NewToken, NewUpdate, Provisioned, UpdateProgress, Write, Written,
 };
 
 pub(crate) use batch::flags_of;
@@ -63,6 +63,9 @@ pub const MOST_FIGURES: usize = 250_000;
 pub const MOST_OUTBOX_OF_A_METER: usize = 32;
 /// Messages that wait to be forwarded at most.
 pub const MOST_OUTBOX: usize = 100_000;
+
+/// Images of firmware at most: they are read whole where a database is moved.
+pub const MOST_IMAGES: usize = 64;
 
 /// How a store behaves.
 #[derive(Clone, Debug)]

@@ -238,7 +238,7 @@ async fn not_revoked(api: &Api, meter: GlobalMeterId) -> Result<(), ApiError> {
 }
 
 /// Writes down what was done already: it stands whether this can be written or not.
-async fn noted(api: &Api, caller: &Caller, what: String) {
+pub(super) async fn noted(api: &Api, caller: &Caller, what: String) {
     if let Err(error) = api.write(vec![action(&caller.name, now_ms(), what)]).await {
         tracing::warn!(code = error.code, "an action was not written down");
     }
@@ -282,11 +282,13 @@ fn in_range(command: &CommandRequest) -> Result<(), ApiError> {
 /// With less than that a meter finds the steps out of range (`wire::meter::Command::Calibrate`).
 const LEAST_STEP_PRODUCT: u64 = 110_000_000;
 
-fn refused_by_link(error: LinkError) -> ApiError {
+pub(super) fn refused_by_link(error: LinkError) -> ApiError {
     let message = error.to_string();
     match error {
         LinkError::UnknownMeter(_) => ApiError::not_found("meter-unknown", message),
         LinkError::NoCommand(_) => ApiError::not_found("command-unknown", message),
+        LinkError::NoUpdate(_) => ApiError::conflict("update-over", message),
+        LinkError::UnknownImage(_) => ApiError::not_found("image-unknown", message),
         LinkError::SealRequired => ApiError::unprocessable("seal-required", message),
         LinkError::KeysNotRenewed => ApiError::unprocessable("keys-not-renewed", message),
         LinkError::OutOfRange => ApiError::unprocessable("argument-range", message),
@@ -297,8 +299,8 @@ fn refused_by_link(error: LinkError) -> ApiError {
         LinkError::EpochOver { .. } | LinkError::State(_) => ApiError::conflict("meter-state", message),
         LinkError::ClockBehind => ApiError::unavailable("clock-behind", message),
         LinkError::Store(_) => {
-            tracing::error!(%error, "a command was not stored");
-            ApiError::unavailable("store", "the command could not be stored, and was not given")
+            tracing::error!(%error, "a command or an update was not stored");
+            ApiError::unavailable("store", "it could not be stored, and was not given")
         }
         LinkError::Busy => ApiError::unavailable("busy", message),
         LinkError::Stopped => ApiError::unavailable("stopping", message),

@@ -39,7 +39,7 @@ pub(super) struct EventArguments {
     network: Option<NamedNetwork>,
 }
 
-/// What is durable from now on: `event: reading|alert|command|meter` with the JSON of it. `event: resync` says that some were left out,
+/// What is durable from now on: `event: reading|alert|command|meter|update` with the JSON of it. `event: resync` says that some were left out,
 /// because the listener was too slow, or a worker of the cluster was not heard for a moment: ask for all again.
 #[utoipa::path(get, path = "/events", tag = "events", params(EventArguments),
     responses((status = OK, description = "until one of both goes", content_type = "text/event-stream", body = String)))]
@@ -135,7 +135,9 @@ fn is_of(event: &Event, whose: Whose) -> bool {
         Event::Missed => return true,
         Event::Reading(reading) => Some(reading.meter),
         Event::Alert(alert) => alert.meter,
-        Event::Command(event::CommandUpdate { meter, .. }) | Event::Meter { meter } => Some(*meter),
+        Event::Command(event::CommandUpdate { meter, .. })
+        | Event::Meter { meter }
+        | Event::Update { meter } => Some(*meter),
     };
     match whose {
         Whose::All => true,
@@ -150,6 +152,7 @@ fn as_sent(event: &Event) -> Option<Sent> {
         Event::Alert(_) => "alert",
         Event::Command(_) => "command",
         Event::Meter { .. } => "meter",
+        Event::Update { .. } => "update",
         Event::Missed => "resync",
     };
     Sent::default().event(name).json_data(event).ok()

@@ -2,9 +2,11 @@
 //! other network's meters, which have the same numbers.
 
 use super::error::ApiError;
-use crate::network::{GlobalMeterId, NetworkId};
+use crate::network::{GlobalMeterId, NetworkId, NoMeter};
 use crate::store::Whose;
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer};
+use std::fmt;
 use utoipa::openapi::schema::OneOfBuilder;
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
@@ -23,9 +25,30 @@ pub(super) enum NamedNetwork {
 
 impl<'de> Deserialize<'de> for NamedMeter {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NamedMeter, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let error = |error| serde::de::Error::custom(format!("{text:?} is no meter: {error}"));
+        deserializer.deserialize_any(MeterName)
+    }
+}
+
+/// Reads both forms: in paths and arguments all is text, in a body a number may be one.
+struct MeterName;
+
+impl Visitor<'_> for MeterName {
+    type Value = NamedMeter;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a meter, as 258 or \"7-258\"")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<NamedMeter, E> {
+        let error = |error| E::custom(format!("{text:?} is no meter: {error}"));
         text.parse().map(NamedMeter).map_err(error)
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<NamedMeter, E> {
+        let meter = MeterId::try_from(number);
+        meter
+            .map(|meter| NamedMeter(meter.into()))
+            .map_err(|_| E::custom(format!("{number} is no meter: {NoMeter}")))
     }
 }
 

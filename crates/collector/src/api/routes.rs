@@ -4,8 +4,8 @@ use super::access::{self, Gate, peer};
 use super::error::{ApiError, nearest};
 use super::state::Api;
 use super::{
-    actions, alerts, assets, commands, consumption, costs, events, headers, health, log, meters, metrics,
-    openapi, origin, readings, session, tokens,
+    actions, alerts, assets, commands, consumption, costs, events, headers, health, images, log, meters,
+    metrics, openapi, origin, readings, session, tokens, updates,
 };
 use crate::store::Role;
 use axum::Router;
@@ -19,7 +19,7 @@ use utoipa_axum::routes;
 
 /// Where all of it is.
 pub(super) const BASE: &str = "/api/v1";
-/// Bytes of a body at most.
+/// Bytes of a body at most, but for images.
 const MOST_BODY_BYTES: usize = 64 * 1024;
 /// An answer begins within this, or there is none.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
@@ -42,6 +42,8 @@ fn viewers() -> OpenApiRouter<Api> {
         .routes(routes!(consumption::table))
         .routes(routes!(alerts::list))
         .routes(routes!(commands::list))
+        .routes(routes!(images::list))
+        .routes(routes!(updates::list))
         .routes(routes!(costs::costs))
         .routes(routes!(events::follow))
         .routes(routes!(metrics::metrics))
@@ -54,6 +56,14 @@ fn administrators() -> OpenApiRouter<Api> {
         .routes(routes!(alerts::acknowledge))
         .routes(routes!(commands::give))
         .routes(routes!(commands::withdraw))
+        .merge(
+            OpenApiRouter::new()
+                .routes(routes!(images::add))
+                .layer(DefaultBodyLimit::max(images::MOST_IMAGE_BYTES)),
+        )
+        .routes(routes!(images::remove))
+        .routes(routes!(updates::begin))
+        .routes(routes!(updates::withdraw))
         .routes(routes!(tokens::list, tokens::make))
         .routes(routes!(tokens::revoke))
         .routes(routes!(actions::list))

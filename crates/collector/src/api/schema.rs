@@ -1,11 +1,13 @@
 //! The shapes of the API as its description has them, made of what store and link know.
 
+use crate::event::UpdateState;
+use crate::image_digest::ImageDigest;
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::store::{Interval, Resolution};
 use crate::{link, store};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use wire::meter::{MeterId, Suite};
+use wire::meter::{ImageRefusal, MeterId, Suite};
 
 /// How a meter seals, by name; for the description alone.
 #[derive(ToSchema)]
@@ -47,6 +49,54 @@ pub(super) enum CommandStateName {
     Refused,
     /// It was taken back; the meter may have done it, if it was sent.
     Withdrawn,
+}
+
+/// How far the update of a meter's firmware is.
+#[derive(ToSchema)]
+#[schema(as = UpdateState, rename_all = "kebab-case")]
+#[expect(dead_code, reason = "its names are the description's")]
+pub(super) enum UpdateStateName {
+    /// Others go first, the meter is not heard, or the image is not there.
+    Waiting,
+    /// The meter is asked how it stands, or told what comes.
+    Asking,
+    /// Pieces are sent.
+    Sending,
+    /// The meter has all of it, and begins anew with it, or has it on trial.
+    Trying,
+    /// The meter runs an image of that version, and has reported in.
+    Runs,
+    /// The meter refuses the image.
+    Refused,
+    /// The meter had it, and runs the one before: the signature is not good, or it did not report in.
+    WentBack,
+    /// The meter has no bootloader, or a firmware that knows nothing of this.
+    NotPossible,
+    /// It was taken back, or the meter got other keys; a meter that had all of it may run it all the same.
+    Withdrawn,
+}
+
+/// Why a meter refuses an image.
+#[derive(ToSchema)]
+#[schema(as = ImageRefusal, rename_all = "kebab-case")]
+#[expect(dead_code, reason = "its names are the description's")]
+pub(super) enum RefusalName {
+    /// Its header is not the one that was told of, or none.
+    NoImage,
+    /// It is another target's.
+    OtherTarget,
+    /// It is linked for the slot that runs, and there is none for the other slot.
+    OtherSlot,
+    /// Its version is below the one that was confirmed.
+    Old,
+    /// It is larger than a slot.
+    Large,
+    /// The meter's flash does not keep it.
+    NotKept,
+    /// The image that runs is on trial itself.
+    OnTrial,
+    /// What this version does not know.
+    Other,
 }
 
 /// How fine a meter's readings are shown.
@@ -164,6 +214,57 @@ pub struct Alert {
     acknowledged_s: Option<i64>,
     /// By whom.
     acknowledged_by: Option<String>,
+}
+
+/// An image of meters' firmware.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Image {
+    /// SHA-256 of all its bytes.
+    #[schema(value_type = String, pattern = "^[0-9a-f]{64}$")]
+    digest: ImageDigest,
+    /// What it is built for.
+    #[schema(example = "stm32f407")]
+    target: String,
+    version: u32,
+    /// Of the slot that it is linked for.
+    address: u32,
+    /// Size of it: header, program, signature.
+    bytes: u32,
+    /// How many it is sent in.
+    pieces: u16,
+    /// When it was added, in s.
+    added_s: i64,
+    /// Who added it.
+    by: String,
+}
+
+/// A meter's latest update.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Update {
+    #[schema(value_type = u16)]
+    meter: MeterId,
+    /// The meter's; left out of network 0's.
+    #[schema(value_type = u32)]
+    #[serde(skip_serializing_if = "NetworkId::is_default")]
+    network: NetworkId,
+    /// The digest of the image that it is sent.
+    #[schema(value_type = String, pattern = "^[0-9a-f]{64}$")]
+    image: ImageDigest,
+    /// The image's.
+    version: u32,
+    #[schema(value_type = UpdateStateName)]
+    state: UpdateState,
+    /// Why the meter refuses it, where it does.
+    #[schema(value_type = Option<RefusalName>)]
+    refusal: Option<&'static str>,
+    /// Those that the meter has.
+    pieces: u16,
+    /// Of so many.
+    of: u16,
+    /// Who asked for it.
+    by: String,
+    created_s: i64,
+    changed_s: i64,
 }
 
 /// What an administrator did.
@@ -355,6 +456,46 @@ impl From<store::AlertRecord> for Alert {
     }
 }
 
+impl From<store::ImageRecord> for Image {
+    fn from(image: store::ImageRecord) -> Image {
+        let store::ImageRecord { digest, target, version, address, bytes, pieces, by, added_ms } = image;
+        Image { digest, target, version, address, bytes, pieces, added_s: added_ms.div_euclid(1000), by }
+    }
+}
+
+impl From<store::UpdateRecord> for Update {
+    fn from(update: store::UpdateRecord) -> Update {
+        let GlobalMeterId { network, meter } = update.meter;
+        Update {
+            meter,
+            network,
+            image: update.image,
+            version: update.version,
+            state: update.state,
+            refusal: update.refusal.map(name_of_refusal),
+            pieces: update.pieces,
+            of: update.of,
+            by: update.by,
+            created_s: update.created_ms.div_euclid(1000),
+            changed_s: update.changed_ms.div_euclid(1000),
+        }
+    }
+}
+
+/// As it is written but for its number, where it is not known.
+fn name_of_refusal(refusal: ImageRefusal) -> &'static str {
+    match refusal {
+        ImageRefusal::NoImage => "no-image",
+        ImageRefusal::OtherTarget => "other-target",
+        ImageRefusal::OtherSlot => "other-slot",
+        ImageRefusal::Old => "old",
+        ImageRefusal::Large => "large",
+        ImageRefusal::NotKept => "not-kept",
+        ImageRefusal::OnTrial => "on-trial",
+        ImageRefusal::Other(_) => "other",
+    }
+}
+
 impl From<store::Action> for Action {
     fn from(store::Action { id, at_ms, who, what }: store::Action) -> Action {
         Action { id, at_s: at_ms.div_euclid(1000), who, what }
@@ -421,6 +562,29 @@ mod tests {
         are_names_of::<SuiteName>(Suite::ALL);
         are_names_of::<RoleName>([Role::Viewer, Role::Administrator]);
         are_names_of::<CommandStateName>([Waiting, Sent, Done, Refused, Withdrawn]);
+        are_names_of::<UpdateStateName>([
+            UpdateState::Waiting,
+            UpdateState::Asking,
+            UpdateState::Sending,
+            UpdateState::Trying,
+            UpdateState::Runs,
+            UpdateState::Refused,
+            UpdateState::WentBack,
+            UpdateState::NotPossible,
+            UpdateState::Withdrawn,
+        ]);
+        let refusals = [
+            ImageRefusal::NoImage,
+            ImageRefusal::OtherTarget,
+            ImageRefusal::OtherSlot,
+            ImageRefusal::Old,
+            ImageRefusal::Large,
+            ImageRefusal::NotKept,
+            ImageRefusal::OnTrial,
+        ];
+        let names = refusals.map(name_of_refusal);
+        are_names_of::<RefusalName>([&names[..], &["other"]].concat());
+        assert_eq!(serde_json::to_value(refusals).expect("JSON"), serde_json::json!(names));
         are_names_of::<ResolutionName>([
             Resolution::Raw,
             Resolution::Quarter,

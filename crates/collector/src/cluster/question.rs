@@ -74,6 +74,7 @@ impl Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::image_digest::ImageDigest;
     use crate::link::CommandRequest;
     use crate::network::NetworkId;
     use proptest::prelude::*;
@@ -93,6 +94,16 @@ mod tests {
         let withdraw = r#"{"version":1,"meter":{"meter":258},"question":{"withdraw":{"id":5}}}"#;
         let withdraw = About::parse(withdraw.as_bytes()).expect("a question");
         assert_eq!(withdraw, About::new(258.into(), Question::Withdraw { id: 5 }));
+        let image = "ab".repeat(32);
+        let text = format!(
+            r#"{{"version":1,"meter":{{"meter":258}},"question":{{"update":{{"image":"{image}","by":"anna"}}}}}}"#
+        );
+        let update = Question::Update { image: ImageDigest([0xab; 32]), by: "anna".to_owned() };
+        assert_eq!(About::parse(text.as_bytes()), Ok(About::new(258.into(), update.clone())));
+        assert_eq!(String::from_utf8(About::new(258.into(), update).to_bytes()).expect("text"), text);
+        let forget = r#"{"version":1,"meter":{"meter":258},"question":"forget-update"}"#;
+        let forget = About::parse(forget.as_bytes()).expect("a question");
+        assert_eq!(forget, About::new(258.into(), Question::ForgetUpdate));
         assert_eq!(Answer::Done(5).into_bytes(), br#"{"version":1,"done":5}"#);
         let full = Answer::Refused(LinkError::QueueFull(16)).into_bytes();
         assert_eq!(full, br#"{"version":1,"refused":{"queue-full":16}}"#);
@@ -108,6 +119,8 @@ mod tests {
             LinkError::EpochOver { meter, known: 2, given: 1 },
             LinkError::Store("full".to_owned()),
             LinkError::ClockBehind,
+            LinkError::NoUpdate(meter),
+            LinkError::UnknownImage(ImageDigest([0xab; 32])),
         ] {
             assert_eq!(
                 Answer::parse(&Answer::Refused(error.clone()).into_bytes()),

@@ -3,12 +3,14 @@
 use super::clock::Clock;
 use super::end::End;
 use super::handle::{Inputs, LinkHandle, Snapshot};
+use super::images::Images;
 use super::key_keeper::KeyKeeper;
 use super::meter_state::{LastHeard, MeterLinkState, Named};
 use super::pending::{PendingCommit, RetryQueue, Submitted};
 use super::receipt::UnfinishedReceipts;
 use super::silence::SilenceWatch;
 use super::state::Link;
+use super::updates::Updates;
 use super::verify::Verifiers;
 use crate::clock;
 use crate::event::CommandState;
@@ -18,7 +20,8 @@ use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::registry::{Issued, MeterFile, Registry};
 use crate::store::{
-    CommandProgress, CommandRecord, Provisioned, Reader, StoreError, StoredMeter, Write, Written,
+    CommandProgress, CommandRecord, Provisioned, Reader, StoreError, StoredMeter, UpdateRecord, Write,
+    Written,
 };
 use crate::writer::{Done, Jobs};
 use crossbeam_channel::Receiver;
@@ -40,6 +43,10 @@ pub(crate) struct Beginning {
     lost: Vec<CommandRecord>,
     /// Meters whose keys were used, and that the database does not know.
     forgotten: Vec<MeterId>,
+    /// Updates that are not over.
+    updates: Vec<UpdateRecord>,
+    /// Meters that have new keys.
+    with_new_keys: HashSet<MeterId>,
 }
 
 /// A registered meter whose keys are not over, and what is stored of it with these keys.
@@ -67,6 +74,8 @@ pub(crate) struct Parts {
     pub(crate) unknown_meters: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
     /// What it writes under; `None`: nobody else writes.
     pub(crate) fence: Option<Arc<Fence>>,
+    /// Where images of meters' firmware are.
+    pub(crate) images: Arc<Images>,
     /// Where renewed keys are kept; `None`: no meter's key is renewed.
     pub(crate) registry: Option<Registry>,
     /// What became of its writes.
@@ -99,6 +108,8 @@ impl Beginning {
             newest_ms: 0,
             lost: Vec::new(),
             forgotten: Vec::new(),
+            updates: reader.open_updates_of(partition, slices)?,
+            with_new_keys: HashSet::new(),
         };
         let silent: HashSet<MeterId> = reader.silent(partition, slices)?.into_iter().collect();
         // Not all that is stored at once, where there are very many.
@@ -211,6 +222,8 @@ impl Beginning {
             newest_ms,
             lost: Vec::new(),
             forgotten: Vec::new(),
+            updates: Vec::new(),
+            with_new_keys: HashSet::new(),
         };
         let issued = Issued::nowhere();
         for (record, stored) in meters {
@@ -243,6 +256,9 @@ impl Beginning {
         let told = issued.told(meter, epoch);
         if told.is_some() && stored.is_none() {
             self.forgotten.push(meter);
+        }
+        if stored.is_none() {
+            self.with_new_keys.insert(meter);
         }
         let mut state = match stored {
             Some(stored) => {
@@ -337,7 +353,8 @@ pub(crate) fn start(
 /// # Errors
 /// Where the system gives no thread to a verifier.
 pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> std::io::Result<Link> {
-    let Beginning { partition, collector, meters, over, newest_ms, lost, forgotten } = beginning;
+    let Beginning { partition, collector, meters, over, newest_ms, lost, forgotten, updates, with_new_keys } =
+        beginning;
     handle.shared.newest_ms.fetch_max(newest_ms, Ordering::Relaxed);
     let key_keeper = KeyKeeper::new(parts.registry, (handle.slices, parts.fence.clone()));
     let mut link = Link {
@@ -352,6 +369,7 @@ pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> s
         done: parts.done,
         verifiers: Verifiers::start(parts.verifiers)?,
         key_keeper,
+        updates: Updates::new(parts.images),
         gateways: handle.gateways.clone(),
         onlookers: handle.onlookers.clone(),
         shared: handle.shared.clone(),
@@ -378,6 +396,7 @@ pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> s
         minute: Default::default(),
         ended: false,
     };
+    link.resume_updates(updates, &with_new_keys);
     for command in lost {
         let progress = CommandProgress {
             id: command.id,

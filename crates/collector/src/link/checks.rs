@@ -27,6 +27,7 @@ impl Link {
         self.unfinished.tidy(now);
         self.look_at_clock(now);
         self.look_for_silence(now);
+        self.tend_updates(now);
         self.minute.ticks += 1;
         if self.minute.ticks.is_multiple_of(COUNTS_EVERY) {
             self.store_counts();

@@ -1,5 +1,6 @@
 //! What is commanded, and why it is not done. Both go between the processes of a cluster, too.
 
+use crate::image_digest::ImageDigest;
 use crate::network::GlobalMeterId;
 use serde::{Deserialize, Serialize};
 use wire::meter::{MeterId, Suite};
@@ -85,6 +86,12 @@ pub enum LinkError {
     /// It was answered or withdrawn already, or never was.
     #[error("no command {0} waits for this meter")]
     NoCommand(i64),
+    /// It is over, or never was.
+    #[error("no update of meter {0} is under way")]
+    NoUpdate(GlobalMeterId),
+    /// It was taken away, or never was there.
+    #[error("there is no image {0}")]
+    UnknownImage(ImageDigest),
     /// Times are not set while the collector's own cannot be right.
     #[error("the collector's clock is behind what it stored before; set it, then meters' times can be set")]
     ClockBehind,

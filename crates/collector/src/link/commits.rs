@@ -7,7 +7,7 @@ use super::state::Link;
 use crate::clock;
 use crate::event::{self, CommandUpdate, Event};
 use crate::gateway::Route;
-use crate::store::{CommandRecord, NewAlert, NewCommand, StoreError, Write, Written};
+use crate::store::{CommandRecord, NewAlert, NewCommand, NewUpdate, StoreError, Write, Written};
 use crate::writer::{Done, LinkJob};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -51,6 +51,13 @@ impl Link {
                 Write::CommandNotGiven { meter: self.global(*meter), ticket: *ticket, at_ms: self.now_ms }
             }
             PendingCommit::Progress { progress, .. } => Write::CommandProgress(progress.clone()),
+            PendingCommit::Update { update, .. } => Write::Update(update.clone()),
+            PendingCommit::UpdateNotBegun { meter, created_ms } => Write::UpdateNotBegun {
+                meter: self.global(*meter),
+                created_ms: *created_ms,
+                at_ms: self.now_ms,
+            },
+            PendingCommit::UpdateProgress { progress, .. } => Write::UpdateProgress(progress.clone()),
             PendingCommit::Interval { meter, interval_s } => {
                 Write::IntervalOf { meter: self.global(*meter), interval_s: *interval_s }
             }
@@ -177,8 +184,9 @@ impl Link {
 
     fn keep(&mut self, mut submitted: Submitted) {
         // Who asked is told now; it is done all the same when it can be.
-        if let PendingCommit::Progress { answer, .. } | PendingCommit::Revoked { answer, .. } =
-            &mut submitted.pending
+        if let PendingCommit::Progress { answer, .. }
+        | PendingCommit::UpdateProgress { answer, .. }
+        | PendingCommit::Revoked { answer, .. } = &mut submitted.pending
             && let Some(answer) = answer.take()
         {
             drop(answer.send(Err(LinkError::Store("it is kept, and tried again".into()))));
@@ -212,6 +220,14 @@ impl Link {
                 // It may be durable all the same, where it was the answer that was lost.
                 self.store(PendingCommit::NotGiven { meter: meter.meter, ticket });
                 self.store_state(meter.meter);
+            }
+            PendingCommit::Update { update, answer } => {
+                if let Some(answer) = answer {
+                    drop(answer.send(Err(store())));
+                }
+                let NewUpdate { meter, created_ms, .. } = update;
+                // It may be durable all the same, where it was the answer that was lost.
+                self.store(PendingCommit::UpdateNotBegun { meter: meter.meter, created_ms });
             }
             PendingCommit::Provisioned { answer, .. } => drop(answer.send(Err(store()))),
             _ => self.keep(submitted),
@@ -272,6 +288,29 @@ impl Link {
                 self.tell(Event::Command(CommandUpdate { id, meter, state }));
             }
             (PendingCommit::NotGiven { .. }, _) => {}
+            (PendingCommit::Update { answer, .. }, Written::Update(record)) => {
+                if let Some(answer) = answer {
+                    drop(answer.send(Ok(0)));
+                }
+                self.update_begun(*record);
+            }
+            (PendingCommit::Update { update, answer }, _) => {
+                if let Some(answer) = answer {
+                    drop(answer.send(Err(LinkError::UnknownImage(update.image))));
+                }
+            }
+            (PendingCommit::UpdateNotBegun { meter, .. }, _) => {
+                self.tell(Event::Update { meter: self.global(meter) });
+            }
+            (PendingCommit::UpdateProgress { progress, answer }, written) => {
+                if let Some(answer) = answer {
+                    drop(answer.send(Ok(())));
+                }
+                if written == Written::Unknown {
+                    self.update_replaced(progress.meter.meter, progress.created_ms);
+                }
+                self.tell(Event::Update { meter: progress.meter });
+            }
             (PendingCommit::Alert(_), Written::Alert { alert, .. }) => self.tell(Event::Alert(alert)),
             (PendingCommit::Provisioned { provisioned, record, answer }, Written::Done) => {
                 let added = self.add(*provisioned, *record);

@@ -2,6 +2,7 @@
 
 use super::command::{CommandRequest, LinkError};
 use crate::event::Event;
+use crate::image_digest::ImageDigest;
 use crate::network::GlobalMeterId;
 use serde::{Deserialize, Serialize};
 use std::future::Future;
@@ -9,7 +10,8 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::broadcast;
 
-/// What is asked about a meter, wherever its link is. The answer is the command's name.
+/// What is asked about a meter, wherever its link is. The answer is a command's name; of all else nothing is
+/// said by it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Question {
@@ -17,6 +19,10 @@ pub(crate) enum Question {
     Command { request: CommandRequest, by: String },
     /// Take a command back.
     Withdraw { id: i64 },
+    /// Have the meter take an image of its firmware, which is in the store. by: who wants it.
+    Update { image: ImageDigest, by: String },
+    /// Take an update back.
+    ForgetUpdate,
 }
 
 /// The way to a meter's link in another process, and from there.

@@ -5,6 +5,7 @@ use super::elsewhere::{Elsewhere, Onlookers, Question};
 use super::receipt::QueuedPacket;
 use crate::event::Event;
 use crate::gateway::{Gateways, HeardPacket, Route};
+use crate::image_digest::ImageDigest;
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::partition::{Partition, Slices};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
@@ -128,6 +129,8 @@ impl Snapshot {
 pub(crate) enum Request {
     Command { meter: MeterId, request: CommandRequest, by: String, answer: Answer<Result<i64, LinkError>> },
     Withdraw { meter: MeterId, id: i64, answer: Answer<Result<(), LinkError>> },
+    Update { meter: MeterId, image: ImageDigest, by: String, answer: Answer<Result<i64, LinkError>> },
+    ForgetUpdate { meter: MeterId, answer: Answer<Result<(), LinkError>> },
     SetMeter { epoch: u32, record: Box<MeterRecord>, answer: Answer<Result<(), LinkError>> },
     Revoke { meter: MeterId, answer: Answer<Result<(), LinkError>> },
     Meters { answer: Answer<Vec<MeterStatus>> },
@@ -342,6 +345,12 @@ impl LinkHandle {
                 Question::Withdraw { id } => {
                     queues.ask(|answer| Request::Withdraw { meter, id, answer }).await?.map(|()| id)
                 }
+                Question::Update { image, by } => {
+                    queues.ask(|answer| Request::Update { meter, image, by, answer }).await?
+                }
+                Question::ForgetUpdate => {
+                    queues.ask(|answer| Request::ForgetUpdate { meter, answer }).await?.map(|()| 0)
+                }
             }
         })
     }
@@ -366,6 +375,24 @@ impl LinkHandle {
     /// [`LinkError::UnknownMeter`], [`LinkError::NoCommand`], [`LinkError::Store`].
     pub async fn withdraw(&self, meter: GlobalMeterId, id: i64) -> Result<(), LinkError> {
         self.ask(meter, Question::Withdraw { id }).await.map(drop)
+    }
+
+    /// Has a meter take an image of its firmware, and returns when that is durable; where it is taking that image already, nothing changes. Another
+    /// one takes the place of the one before. by: who wants it.
+    ///
+    /// # Errors
+    /// [`LinkError::UnknownMeter`], [`LinkError::UnknownImage`], [`LinkError::Store`]. With [`LinkError::Silent`] alone, and
+    /// [`LinkError::Stopped`], it may be done all the same.
+    pub async fn update(&self, meter: GlobalMeterId, image: ImageDigest, by: &str) -> Result<(), LinkError> {
+        self.ask(meter, Question::Update { image, by: by.to_owned() }).await.map(drop)
+    }
+
+    /// Takes an update back. A meter that had all of the image may run it all the same.
+    ///
+    /// # Errors
+    /// [`LinkError::UnknownMeter`], [`LinkError::NoUpdate`], [`LinkError::Store`].
+    pub async fn forget_update(&self, meter: GlobalMeterId) -> Result<(), LinkError> {
+        self.ask(meter, Question::ForgetUpdate).await.map(drop)
     }
 
     /// Adds a meter, or gives one that is there keys of a later epoch: what waits for it is withdrawn, and its numbers begin anew.

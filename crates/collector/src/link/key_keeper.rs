@@ -211,7 +211,7 @@ mod tests {
     use crate::gateway::{HeardPacket, Route};
     use crate::link::handle::Inputs;
     use crate::link::pending::Submitted;
-    use crate::link::{Beginning, LinkHandle, Parts, link};
+    use crate::link::{Beginning, Images, LinkHandle, Parts, link};
     use crate::network::NetworkId;
     use crate::partition::Partition;
     use crate::registry::Issued;
@@ -280,6 +280,7 @@ mod tests {
                 verifiers: 0,
                 seal_by_itself: false,
                 unknown_meters: None,
+                images: Arc::new(Images::none()),
                 fence: Some(Arc::new(Fence::new(Partition::FIRST, 1, began + Duration::from_secs(3600)))),
                 registry: None,
                 rng: StdRng::seed_from_u64(2),

@@ -4,7 +4,9 @@ use super::command::LinkError;
 use super::handle::Answer;
 use super::receipt::Receipts;
 use crate::gateway::Route;
-use crate::store::{CommandProgress, MeterCounts, NewAction, NewAlert, NewCommand, Provisioned};
+use crate::store::{
+    CommandProgress, MeterCounts, NewAction, NewAlert, NewCommand, NewUpdate, Provisioned, UpdateProgress,
+};
 use std::time::Instant;
 use wire::meter::{MeterId, MeterRecord};
 
@@ -21,6 +23,12 @@ pub(crate) enum PendingCommit {
     NotGiven { meter: MeterId, ticket: u32 },
     /// Tell who looks on, and who asked.
     Progress { progress: CommandProgress, answer: Option<Answer<Result<(), LinkError>>> },
+    /// Begin it. Not tried again: who wants it is told that it is not begun, and then it must not be.
+    Update { update: NewUpdate, answer: Option<Answer<Result<i64, LinkError>>> },
+    /// Nothing.
+    UpdateNotBegun { meter: MeterId, created_ms: i64 },
+    /// Tell who looks on, and who asked.
+    UpdateProgress { progress: UpdateProgress, answer: Option<Answer<Result<(), LinkError>>> },
     /// Nothing.
     Interval { meter: MeterId, interval_s: u16 },
     /// Nothing.

@@ -60,6 +60,8 @@ impl Link {
         match ask {
             Request::Command { meter, request, by, answer } => self.command(meter, request, by, answer),
             Request::Withdraw { meter, id, answer } => self.withdraw(meter, id, answer),
+            Request::Update { meter, image, by, answer } => self.update(meter, image, by, answer),
+            Request::ForgetUpdate { meter, answer } => self.withdraw_update(meter, Some(answer)),
             Request::SetMeter { epoch, record, answer } => self.set_meter(epoch, record, answer),
             Request::Revoke { meter, answer } => self.revoke(meter, answer),
             Request::Meters { answer } => {
@@ -227,6 +229,7 @@ impl Link {
     /// The keys of a meter that is there are over.
     fn forget(&mut self, meter: MeterId) {
         self.withdrawn(meter, None, None);
+        self.withdraw_update(meter, None);
         if let Some(known) = self.meters.remove(&meter) {
             self.over.insert(meter, known.epoch);
         }

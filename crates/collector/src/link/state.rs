@@ -1,4 +1,4 @@
-//! What the link's thread holds. What it does with it is in `thread`, `commits`, `requests`, `orders`, `numbers` and `checks`.
+//! What the link's thread holds. What it does with it is in `thread`, `commits`, `requests`, `orders`, `updates`, `numbers` and `checks`.
 
 use super::clock::Clock;
 use super::elsewhere::Onlookers;
@@ -8,6 +8,7 @@ use super::meter_state::MeterLinkState;
 use super::pending::{RetryQueue, Submitted};
 use super::receipt::UnfinishedReceipts;
 use super::silence::SilenceWatch;
+use super::updates::Updates;
 use super::verify::Verifiers;
 use crate::fence::Fence;
 use crate::gateway::{Gateways, HeardPacket};
@@ -47,6 +48,7 @@ pub(crate) struct Link {
     pub(super) done: Receiver<Done<Submitted>>,
     pub(super) verifiers: Verifiers,
     pub(super) key_keeper: KeyKeeper,
+    pub(super) updates: Updates,
     pub(super) gateways: Arc<Gateways>,
     pub(super) onlookers: Onlookers,
     pub(super) shared: Arc<Shared>,

@@ -39,6 +39,7 @@ impl Link {
                         self.ended = true;
                     }
                 },
+                recv(self.updates.found) -> found => if let Ok(found) = found { self.now(); self.found_image(found) },
                 recv(self.verifiers.opened) -> opened => if let Ok(opened) = opened { self.now(); self.opened(opened) },
                 recv(inputs.requests) -> ask => match ask {
                     Ok(ask) => first = Some(ask),
@@ -77,6 +78,7 @@ impl Link {
             self.tick(now);
         }
         self.send_due();
+        self.look_at_updates();
         self.flush();
         false
     }
@@ -90,6 +92,9 @@ impl Link {
         self.take_done();
         while let Ok(kept) = self.key_keeper.kept.try_recv() {
             self.kept_keys(kept);
+        }
+        while let Ok(found) = self.updates.found.try_recv() {
+            self.found_image(found);
         }
         for _ in 0..TURN {
             let Ok(opened) = self.verifiers.opened.try_recv() else { break };
@@ -171,7 +176,11 @@ impl Link {
         origin.receipts.span("queue");
         self.trace = origin.receipts.trace();
         match self.collector.gather(&packet.bytes) {
-            Gathered::Done(Heard::Piece) => self.unfinished.keep(&packet.bytes, origin.receipts),
+            Gathered::Done(Heard::Piece) => {
+                // It may be a meter's reply, and the next piece is due.
+                self.look_at_due |= self.collector.busy().next().is_some();
+                self.unfinished.keep(&packet.bytes, origin.receipts);
+            }
             Gathered::Done(heard) => {
                 origin.receipts.span("verify");
                 origin.receipts.done();

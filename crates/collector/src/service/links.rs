@@ -4,7 +4,7 @@
 use super::registry_changes;
 use super::{Config, ServiceError};
 use crate::fence::Fence;
-use crate::link::{self, Beginning, End, LinkHandle, Parts};
+use crate::link::{self, Beginning, End, Images, LinkHandle, Parts};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::registry::{KeyStore, MeterFile, Meters, Registry};
@@ -26,6 +26,7 @@ pub(crate) struct Links {
     slices: Slices,
     handle: LinkHandle,
     reader: Reader,
+    images: Arc<Images>,
     jobs: Arc<Jobs<link::Submitted>>,
     store: JoinHandle<()>,
     /// Each partition's place is locked while its link begins or ends.
@@ -61,7 +62,9 @@ impl Links {
         let keys = KeyStore::of(&reader, config.keks.as_ref(), &config.keys)?;
         let (jobs, store) = Jobs::start(store).map_err(ServiceError::Thread)?;
         let (jobs, handle) = (Arc::new(jobs), LinkHandle::new(slices));
-        Ok(Links { config, keys, slices, handle, reader, jobs, store, running: Mutex::default(), runtime })
+        let images = Arc::new(Images::new(reader.clone()));
+        let running = Mutex::default();
+        Ok(Links { config, keys, slices, handle, reader, images, jobs, store, running, runtime })
     }
 
     pub(crate) fn handle(&self) -> &LinkHandle {
@@ -153,6 +156,7 @@ impl Links {
             done: self.jobs.begin(partition, issued),
             verifiers: link::verifiers(self.config.verifiers),
             seal_by_itself: self.config.require_sealed.is_none(),
+            images: self.images.clone(),
             unknown_meters: self.config.unknown_meters.clone().filter(|_| network.is_default()),
             fence,
             registry: Some(registry).filter(|_| renew_keys),

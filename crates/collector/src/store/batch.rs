@@ -1,6 +1,7 @@
 //! A batch of writes, in one transaction: all of it, or nothing.
 
 mod beside;
+mod firmware;
 mod report;
 
 use super::interval::Intervals;
@@ -13,6 +14,7 @@ use super::{MOST_OUTBOX, MOST_OUTBOX_OF_A_METER};
 use crate::event::{self, CommandState};
 use crate::network::GlobalMeterId;
 pub(super) use beside::write as write_beside;
+pub(super) use firmware::IS_OPEN;
 pub(crate) use report::flags_of;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
@@ -259,7 +261,9 @@ impl Kept {
             | Write::Token(_)
             | Write::TokenRevoked { .. }
             | Write::TokenUsed { .. }
-            | Write::Action(_) => beside::write(session, write),
+            | Write::Action(_)
+            | Write::Image(_)
+            | Write::ImageRemoved { .. } => beside::write(session, write),
             Write::State { network, epoch, state } => execute(
                 "UPDATE meters SET state = $3 WHERE meter = $1 AND epoch = $2",
                 values![network.meter(state.meter), *epoch, &json(&**state)?],
@@ -330,6 +334,11 @@ impl Kept {
                     |row| row.get(0),
                 )?;
                 id.map_or(Ok(Written::Unknown), |id| told(session, id))
+            }
+            Write::Update(update) => firmware::begin_update(session, update),
+            Write::UpdateProgress(progress) => firmware::update_went_on(session, progress),
+            Write::UpdateNotBegun { meter, created_ms, at_ms } => {
+                firmware::update_not_begun(session, *meter, *created_ms, *at_ms)
             }
             Write::OutboxPut(message) => self.put(session, message),
             Write::OutboxRemove { id } => {

@@ -1,8 +1,10 @@
 //! Reading while the store writes.
 
+mod firmware;
 mod rows;
 mod series;
 
+pub(super) use firmware::{name_of_update_state, update};
 pub(crate) use rows::{METERS_OF_A_PAGE, kept_from_s};
 pub(super) use rows::{alert, command, json, meters_of, name_of_role, name_of_state};
 pub(super) use series::rollups;
@@ -15,16 +17,18 @@ use super::key::Keys;
 use super::postgres;
 use super::query::{AlertFilter, Consumption, ConsumptionQuery, Readings, ReadingsQuery, Resolution, Whose};
 use super::record::{
-    Action, AlertRecord, CommandRecord, Health, KeptMeter, Meter, OutboxRecord, StoredMeter, TokenRecord,
+    Action, AlertRecord, CommandRecord, Health, ImageRecord, KeptMeter, Meter, OutboxRecord, StoredMeter,
+    TokenRecord, UpdateRecord,
 };
 use super::sql::{Session, SqlError};
 use super::{Place, StoreError, Write, Written, sqlite, zone};
+use crate::image_digest::ImageDigest;
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::partition::{Partition, Slices};
 use jiff::tz::TimeZone;
 use std::path::Path;
 use std::sync::Arc;
-use wire::meter::MeterId;
+use wire::meter::{Image, MeterId};
 
 /// Reads while the store writes: each call sees what was committed before it. Calls block for as long as the database takes; it is
 /// cheap to clone.
@@ -271,6 +275,86 @@ impl Reader {
         slices: Slices,
     ) -> Result<Vec<CommandRecord>, StoreError> {
         self.ask(|session| rows::open_commands(session, Keys::OfPartition(partition, slices)))
+    }
+
+    /// Images of meters' firmware, newest first.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn images(&self) -> Result<Vec<ImageRecord>, StoreError> {
+        self.ask(firmware::images)
+    }
+
+    /// One image.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn image(&self, digest: &ImageDigest) -> Result<Option<ImageRecord>, StoreError> {
+        self.ask(|session| firmware::image(session, digest))
+    }
+
+    /// All of an image.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn image_content(&self, digest: &ImageDigest) -> Result<Option<Image>, StoreError> {
+        self.ask(|session| firmware::image_content(session, digest))
+    }
+
+    /// The digest of the latest image of the same target and version that is for another slot.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn image_of_other_slot(&self, digest: &ImageDigest) -> Result<Option<ImageDigest>, StoreError> {
+        self.ask(|session| firmware::image_of_other_slot(session, digest))
+    }
+
+    /// The latest update of a meter.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn update(&self, meter: GlobalMeterId) -> Result<Option<UpdateRecord>, StoreError> {
+        self.ask(|session| update(session, meter))
+    }
+
+    /// The same of several meters, as far as they had any.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn updates_of(&self, meters: &[GlobalMeterId]) -> Result<Vec<UpdateRecord>, StoreError> {
+        self.ask(|session| {
+            let updates: Result<Vec<_>, SqlError> =
+                meters.iter().map(|meter| update(session, *meter)).collect();
+            Ok(updates?.into_iter().flatten().collect())
+        })
+    }
+
+    /// Whether meters were revoked; `None` for each that there is not.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub(crate) fn revoked(&self, meters: &[GlobalMeterId]) -> Result<Vec<Option<bool>>, StoreError> {
+        self.ask(|session| meters.iter().map(|meter| rows::is_revoked(session, *meter)).collect())
+    }
+
+    /// The latest update of each meter that had one, the latest change first.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn updates(&self, whose: Whose) -> Result<Vec<UpdateRecord>, StoreError> {
+        self.ask(|session| firmware::updates(session, whose))
+    }
+
+    /// The updates of a partition's meters that are not over, in the order in which they were asked for.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub(crate) fn open_updates_of(
+        &self,
+        partition: Partition,
+        slices: Slices,
+    ) -> Result<Vec<UpdateRecord>, StoreError> {
+        self.ask(|session| firmware::open_updates(session, Keys::OfPartition(partition, slices)))
     }
 
     /// The meters of a partition of which it was told that they are silent, and that were not heard since.

@@ -1,9 +1,10 @@
 //! What is read from the store.
 
-use crate::event::CommandState;
+use crate::event::{CommandState, UpdateState};
+use crate::image_digest::ImageDigest;
 use crate::network::GlobalMeterId;
 use serde::{Deserialize, Serialize};
-use wire::meter::{Answer, MessageKind, MeterId, MeterState, Order, Suite};
+use wire::meter::{Answer, ImageRefusal, MessageKind, MeterId, MeterState, Order, Suite};
 
 /// A meter as a collector starts with it.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,6 +128,48 @@ pub struct CommandRecord {
     pub ended_ms: Option<i64>,
     /// What the meter said.
     pub answer: Option<Answer>,
+}
+
+/// An image of meters' firmware, without its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImageRecord {
+    pub digest: ImageDigest,
+    /// The name of the target that it is built for.
+    pub target: String,
+    pub version: u32,
+    /// Of the slot that it is linked for.
+    pub address: u32,
+    /// Size of it: header, program, signature.
+    pub bytes: u32,
+    /// How many it is sent in.
+    pub pieces: u16,
+    /// Who added it.
+    pub by: String,
+    pub added_ms: i64,
+}
+
+/// A meter's latest update.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpdateRecord {
+    pub meter: GlobalMeterId,
+    /// The one that the meter is sent.
+    pub image: ImageDigest,
+    /// The one that was asked for: another where the meter takes the next image into the other slot.
+    pub asked: ImageDigest,
+    /// Of both.
+    pub version: u32,
+    pub state: UpdateState,
+    /// Why the meter refuses it, where it does.
+    pub refusal: Option<ImageRefusal>,
+    /// Those that the meter has.
+    pub pieces: u16,
+    /// Of so many.
+    pub of: u16,
+    /// Who asked for it.
+    pub by: String,
+    /// It tells a meter's updates apart: that of a later one is higher.
+    pub created_ms: i64,
+    pub changed_ms: i64,
 }
 
 /// What a token lets its holder do.

@@ -1,9 +1,12 @@
 //! What is written, and what came of it.
 
-use super::record::{AlertRecord, CommandRecord, Role};
-use crate::event::{self, CommandState};
+use super::record::{AlertRecord, CommandRecord, Role, UpdateRecord};
+use crate::event::{self, CommandState, UpdateState};
+use crate::image_digest::ImageDigest;
 use crate::network::{GlobalMeterId, NetworkId};
-use wire::meter::{Answer, MessageKind, MeterId, MeterState, Order, PublicKey, Report, Suite};
+use wire::meter::{
+    Answer, Image, ImageRefusal, MessageKind, MeterId, MeterState, Order, PublicKey, Report, Suite,
+};
 
 /// Something to be stored. What it returns is said with each.
 #[derive(Clone, Debug)]
@@ -51,6 +54,23 @@ pub enum Write {
         meter: GlobalMeterId,
         /// As [`NewCommand::ticket`].
         ticket: u32,
+        at_ms: i64,
+    },
+    /// An image of meters' firmware. [`Written::Image`].
+    Image(NewImage),
+    /// An image goes. [`Written::Done`], [`Written::Unknown`]; [`Written::ImageInUse`]: an update that is not over needs it.
+    ImageRemoved { digest: ImageDigest },
+    /// A meter is to have an image, in place of what it was to have before. [`Written::Update`]; [`Written::Unknown`] where there is no
+    /// such image.
+    Update(NewUpdate),
+    /// An update went on. [`Written::Done`]; [`Written::Unknown`] where it is over, or another took its place.
+    UpdateProgress(UpdateProgress),
+    /// An update may have been begun, by a transaction of which nobody knows what became: it is withdrawn where it is there, and not over.
+    /// [`Written::Done`], [`Written::Unknown`].
+    UpdateNotBegun {
+        meter: GlobalMeterId,
+        /// As [`NewUpdate::created_ms`].
+        created_ms: i64,
         at_ms: i64,
     },
     /// A token was made. [`Written::Token`].
@@ -150,6 +170,44 @@ pub struct CommandProgress {
     pub answer: Option<Answer>,
 }
 
+/// An image of meters' firmware that somebody added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewImage {
+    pub image: Image,
+    /// The token's name.
+    pub by: String,
+    pub added_ms: i64,
+}
+
+/// A meter is to have an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewUpdate {
+    pub meter: GlobalMeterId,
+    pub image: ImageDigest,
+    /// The token's name.
+    pub by: String,
+    /// It tells a meter's updates apart: that of a later one is higher.
+    pub created_ms: i64,
+}
+
+/// How far an update is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpdateProgress {
+    pub meter: GlobalMeterId,
+    /// As [`NewUpdate::created_ms`].
+    pub created_ms: i64,
+    /// The one that the meter is sent.
+    pub image: ImageDigest,
+    pub state: UpdateState,
+    /// Why the meter refuses it, where it does.
+    pub refusal: Option<ImageRefusal>,
+    /// Those that the meter has.
+    pub pieces: u16,
+    /// Of so many.
+    pub of: u16,
+    pub at_ms: i64,
+}
+
 /// A token that was made.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewToken {
@@ -193,6 +251,16 @@ pub struct NewOutbox {
     pub heard_ms: i64,
 }
 
+/// What came of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImageAdded {
+    New,
+    /// It was there already.
+    Known,
+    /// There are [`super::MOST_IMAGES`].
+    NoRoom,
+}
+
 /// What came of a [`Write`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Written {
@@ -220,6 +288,11 @@ pub enum Written {
     Acknowledged(AlertRecord),
     /// The command as it is now.
     Command(Box<CommandRecord>),
+    Image(ImageAdded),
+    /// An update that is not over needs the image; it stays.
+    ImageInUse,
+    /// The update as it is now.
+    Update(Box<UpdateRecord>),
     /// The new token's id.
     Token(i64),
     /// The message's id; of one that is there already, the same again; `None`: there is no room for it.

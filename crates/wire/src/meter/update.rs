@@ -71,6 +71,18 @@ impl Image {
         self.field(24)
     }
 
+    /// The name of the target that it is built for; `None`: it has none that is one, up to 16 letters, digits and hyphens, and zeros behind.
+    #[must_use]
+    pub fn target(&self) -> Option<&str> {
+        let field = &self.bytes[4..20];
+        let end = field.iter().position(|byte| *byte == 0).unwrap_or(field.len());
+        let (name, rest) = field.split_at(end);
+        let is_name = name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-');
+        str::from_utf8(name)
+            .ok()
+            .filter(|name| !name.is_empty() && is_name && rest.iter().all(|byte| *byte == 0))
+    }
+
     fn field(&self, at: usize) -> u32 {
         Fields(&self.bytes[at..]).u32()
     }
@@ -395,6 +407,24 @@ mod tests {
         let mut nobody = piece(3 << 6 | 1 << 3 | 7, 0, 59);
         nobody[3] = 0;
         assert!(!is_one(&nobody));
+    }
+
+    #[test]
+    fn a_target_has_a_name_of_letters_and_digits() {
+        let image = |target: &[u8]| {
+            let mut image = b"WSI1".to_vec();
+            image.extend(target);
+            image.resize(644, 0);
+            (image[32..36]).copy_from_slice(&600u32.to_be_bytes());
+            (image[36..40]).copy_from_slice(&44u32.to_be_bytes());
+            Image::new(image).expect("an image")
+        };
+        let name = |target: &[u8]| image(target).target().map(str::to_owned);
+        assert_eq!(name(b"stm32f407").as_deref(), Some("stm32f407"));
+        assert_eq!(name(b"sixteen-letters0").as_deref(), Some("sixteen-letters0"));
+        for none in [&b""[..], b"stm 32", b"stm\n", b"a\0b", b"\0a", b"caf\xc3\xa9", b"\xff"] {
+            assert_eq!(name(none), None, "{none:?}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::cluster::packets::{PendingMessages, Said, Succession};
 use crate::fence::LeaseNumber;
 use crate::gateway::{GatewayId, HeardPacket, Route};
 use crate::link::{
-    Beginning, Inputs, Link, LinkHandle, Outcome, Parts, QueuePlace, QueuedPacket, Submitted, link,
+    Beginning, Images, Inputs, Link, LinkHandle, Outcome, Parts, QueuePlace, QueuedPacket, Submitted, link,
 };
 use crate::partition::{Partition, Slices};
 use crate::registry::Issued;
@@ -254,6 +254,7 @@ impl Task {
                 verifiers: 0,
                 seal_by_itself: false,
                 unknown_meters: None,
+                images: Arc::new(Images::none()),
                 fence: Some(self.held.fence.clone()),
                 done: jobs.begin(partition, Issued::nowhere()),
                 rng,

@@ -1,7 +1,7 @@
-//! What people change: labels, tokens, alerts that somebody has seen, and what is kept of who did it. Nothing of it is known to who stores
+//! What people change: labels, tokens, images of firmware, alerts that somebody has seen, and what is kept of who did it. Nothing of it is known to who stores
 //! reports, so whoever has the database open may write it, beside them.
 
-use super::executed;
+use super::{executed, firmware};
 use crate::store::read;
 use crate::store::sql::{Session, SqlError, Value, values};
 use crate::store::write::{Write, Written};
@@ -39,6 +39,8 @@ pub(in crate::store) fn write(session: Session<'_>, write: &Write) -> Result<Wri
             "INSERT INTO actions (at_ms, who, what) VALUES ($1, $2, $3)",
             values![action.at_ms, &action.who, &action.what],
         ),
+        Write::Image(image) => firmware::add_image(session, image).map(Written::Image),
+        Write::ImageRemoved { digest } => firmware::remove_image(session, digest),
         Write::Report(_)
         | Write::State { .. }
         | Write::Provisioned(_)
@@ -49,9 +51,12 @@ pub(in crate::store) fn write(session: Session<'_>, write: &Write) -> Result<Wri
         | Write::Command(_)
         | Write::CommandProgress(_)
         | Write::CommandNotGiven { .. }
+        | Write::Update(_)
+        | Write::UpdateProgress(_)
+        | Write::UpdateNotBegun { .. }
         | Write::OutboxPut(_)
-        | Write::OutboxRemove { .. } => {
-            Err(SqlError::Stored("a meter's reports and commands are its link's to write".to_owned()))
-        }
+        | Write::OutboxRemove { .. } => Err(SqlError::Stored(
+            "a meter's reports, commands and updates are its link's to write".to_owned(),
+        )),
     }
 }

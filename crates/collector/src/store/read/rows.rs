@@ -170,6 +170,12 @@ pub(super) fn names(session: Session<'_>, network: NetworkId) -> Result<Vec<Mete
     session.query(&sql, &all, |row| Ok(row.get::<GlobalMeterId>(0)?.meter))
 }
 
+/// `None`: there is no such meter.
+pub(super) fn is_revoked(session: Session<'_>, meter: GlobalMeterId) -> Result<Option<bool>, SqlError> {
+    let sql = "SELECT revoked_ms FROM meters WHERE meter = $1";
+    session.first(sql, values![meter], |row| Ok(row.get::<Option<i64>>(0)?.is_some()))
+}
+
 pub(super) fn meters(session: Session<'_>, whose: Whose, now_ms: i64) -> Result<Vec<Meter>, SqlError> {
     let sql = "SELECT meter, label, epoch, suite, interval_s, revoked_ms, at_s, power_w, last_energy_dwh, last_heard_ms, rssi_dbm, \
                reports, repeats, refused, lost, \

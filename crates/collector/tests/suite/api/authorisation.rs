@@ -17,7 +17,7 @@ enum May {
 use May::{Administrators, Everybody, Viewers};
 
 /// The table of docs/collector.md. What is asked for does not exist, or has no body, so that who may changes nothing.
-const TABLE: [(&str, &str, May); 23] = [
+const TABLE: [(&str, &str, May); 29] = [
     ("GET", "/health", Everybody),
     ("GET", "/openapi.json", Everybody),
     ("POST", "/session", Everybody),
@@ -33,6 +33,12 @@ const TABLE: [(&str, &str, May); 23] = [
     ("GET", "/meters/{meter}/commands", Viewers),
     ("POST", "/meters/{meter}/commands", Administrators),
     ("DELETE", "/meters/{meter}/commands/{id}", Administrators),
+    ("GET", "/images", Viewers),
+    ("POST", "/images", Administrators),
+    ("DELETE", "/images/{digest}", Administrators),
+    ("GET", "/updates", Viewers),
+    ("POST", "/updates", Administrators),
+    ("DELETE", "/meters/{meter}/update", Administrators),
     ("GET", "/costs", Viewers),
     ("GET", "/events", Viewers),
     ("GET", "/metrics", Viewers),
@@ -91,7 +97,8 @@ async fn nobody_does_what_is_not_theirs() {
         ("an administrator", Some(&tokens.administrator), Some(Administrators)),
     ];
     for (method, path, may) in TABLE.into_iter() {
-        let path = path.replace("{meter}", "65535").replace("{id}", "999999");
+        let path =
+            path.replace("{meter}", "65535").replace("{id}", "999999").replace("{digest}", &"0".repeat(64));
         for (who, token, is) in callers {
             for by_cookie in [false, true] {
                 let mut methods = vec![method];

@@ -15,3 +15,4 @@ mod pages;
 mod sessions;
 mod stand;
 mod tls;
+mod updates;

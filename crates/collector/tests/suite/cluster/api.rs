@@ -27,29 +27,31 @@ impl<'s> Asked<'s> {
         Asked { address: address.parse().expect("an address"), token }
     }
 
-    fn open(&self, method: &str, path: &str, body: &str) -> TcpStream {
+    fn open(&self, method: &str, path: &str, (kind, body): (&str, &[u8])) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).expect("it listens");
         write!(
             stream,
             "{method} /api/v1{path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+             Content-Type: application/{kind}\r\nContent-Length: {}\r\n\r\n",
             self.address,
             self.token,
             body.len()
         )
         .expect("it listens");
+        stream.write_all(body).expect("it listens");
         stream
     }
 
-    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
-        let mut answer = String::new();
-        self.open(method, path, body).read_to_string(&mut answer).expect("an answer");
-        let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-        let body = answer.split_once("\r\n\r\n").expect("a body").1;
-        (status, serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}")))
+    /// Asks with a JSON body; returns status and body.
+    pub fn ask(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
+        answered(self.open(method, path, ("json", body.as_bytes())))
     }
 
-    fn get(&self, path: &str) -> Value {
+    pub fn add_image(&self, image: &[u8]) -> (u16, Value) {
+        answered(self.open("POST", "/images", ("octet-stream", image)))
+    }
+
+    pub fn get(&self, path: &str) -> Value {
         let (status, body) = self.ask("GET", path, "");
         assert_eq!(status, 200, "{path}: {body}");
         body
@@ -61,9 +63,9 @@ impl<'s> Asked<'s> {
     }
 
     /// What happens from now on.
-    fn follow(&self) -> Receiver<Value> {
+    pub fn follow(&self) -> Receiver<Value> {
         let (tell, told) = channel();
-        let stream = self.open("GET", "/events?network=all", "");
+        let stream = self.open("GET", "/events?network=all", ("json", b""));
         let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
         // It is heard from the first comment on.
         assert!(lines.any(|line| line.starts_with(':')), "no events");
@@ -80,8 +82,17 @@ impl<'s> Asked<'s> {
     }
 }
 
+/// Status and body.
+fn answered(mut stream: TcpStream) -> (u16, Value) {
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    let body = answer.split_once("\r\n\r\n").expect("a body").1;
+    (status, serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}")))
+}
+
 /// The next event that has all of these fields.
-fn next(events: &Receiver<Value>, wanted: Value) -> Value {
+pub fn next(events: &Receiver<Value>, wanted: Value) -> Value {
     let begun = Instant::now();
     loop {
         let left = WITHIN.saturating_sub(begun.elapsed());
@@ -94,7 +105,7 @@ fn next(events: &Receiver<Value>, wanted: Value) -> Value {
 
 impl Stand {
     /// A token, made while workers run.
-    fn token(&self) -> String {
+    pub fn token(&self) -> String {
         let add = ["tokens", "add", "test", "--role", "administrator", "--db", &self.db()];
         let made = wattseal(self.folder.path()).args(add).output().expect("it runs");
         let token = String::from_utf8(made.stdout).expect("text").trim().to_owned();
@@ -102,7 +113,7 @@ impl Stand {
         token
     }
 
-    fn api(&self, more: &[&str]) -> Process {
+    pub fn api(&self, more: &[&str]) -> Process {
         let fixed = ["--listen", "127.0.0.1:0", "--health", "127.0.0.1:0"];
         let db = self.db();
         let arguments = [&["api", "--nats", &self.url, "--db", &db][..], &fixed, more].concat();
@@ -121,7 +132,7 @@ impl Stand {
         address.expect("it is there")
     }
 
-    fn name(&self, slice: usize) -> u16 {
+    pub fn name(&self, slice: usize) -> u16 {
         self.meters[slice].provision.setup().meter
     }
 

@@ -7,6 +7,7 @@ pub mod roles;
 mod shared;
 mod stops;
 mod traces;
+mod updates;
 mod users;
 
 use crate::link::station::SimulatedMeter;

@@ -3,7 +3,8 @@
 use super::station::Gateway;
 use collector::link::LinkHandle;
 use collector::registry::Registry;
-use meter::eeprom::Eeprom;
+use meter::eeprom::{Eeprom, Torn};
+use meter::flash::Flash;
 use meter::{Call, Cause, Meter, Reply};
 use std::collections::VecDeque;
 use std::path::Path;
@@ -18,6 +19,9 @@ const QUIET: Duration = Duration::from_millis(20);
 /// However busy the machine is.
 pub const LONG: Duration = Duration::from_secs(120);
 
+/// What a start takes.
+const START_NS: u64 = 1_000_000;
+
 /// A piece of a renewal, by its header.
 pub fn is_renewal(packet: &[u8]) -> bool {
     packet[1] & 0x3f == Suite::Aes256GcmRekeyed.code() << 3 | 6
@@ -26,6 +30,8 @@ pub fn is_renewal(packet: &[u8]) -> bool {
 /// The firmware. What it hears takes time; what it sleeps, and listens in vain for, takes hardly any.
 pub struct Firmware {
     pub meter: Meter,
+    provision: [u8; 176],
+    seed: u64,
     now_ns: u64,
     reply: Reply,
     /// What it hears next.
@@ -38,13 +44,30 @@ pub struct Firmware {
 impl Firmware {
     /// A new one, of the images that are written into it.
     pub fn provision(registry: &Registry, setup: Setup, images: &Path, seed: u64) -> Firmware {
+        Firmware::provision_with(None, registry, setup, images, seed)
+    }
+
+    /// A new one; with flash it is one that a bootloader runs.
+    pub fn provision_with(
+        flash: Option<Flash>,
+        registry: &Registry,
+        setup: Setup,
+        images: &Path,
+        seed: u64,
+    ) -> Firmware {
         let (_, images) = registry.provision(setup, 0, images).expect("a meter");
         let read = |path: &Path| std::fs::read(path).expect("an image");
-        let flash = read(&images.flash).try_into().expect("176 bytes");
+        let provision = read(&images.flash).try_into().expect("176 bytes");
         let eeprom: [u8; 1024] = read(&images.eeprom).try_into().expect("1024 bytes");
-        let meter = Meter::start(&flash, Eeprom::with_image(&eeprom, seed), Cause::PowerOn, seed, 0);
+        let eeprom = Eeprom::with_image(&eeprom, seed);
+        let meter = match flash {
+            Some(flash) => Meter::start_from(flash, &provision, eeprom, Cause::PowerOn, seed, 0),
+            None => Meter::start(&provision, eeprom, Cause::PowerOn, seed, 0),
+        };
         Firmware {
             meter,
+            provision,
+            seed,
             now_ns: 0,
             reply: Reply::Done,
             to_meter: VecDeque::new(),
@@ -86,8 +109,19 @@ impl Firmware {
                 }
             }
             Call::Sleep { until_ns } => self.now_ns = until_ns,
-            Call::Reset | Call::Stopped => panic!("nobody asks for that"),
+            Call::Reset => self.start_again(),
+            Call::Stopped => panic!("nobody asks for that"),
         }
+    }
+
+    /// The bootloader chooses what runs.
+    fn start_again(&mut self) {
+        let flash = self.meter.flash().cloned().expect("nobody asks for that without a bootloader");
+        let fresh = Meter::start(&self.provision, Eeprom::new(0), Cause::Commanded, self.seed, self.now_ns);
+        let eeprom = std::mem::replace(&mut self.meter, fresh).cut_power(self.now_ns, Torn::Old);
+        (self.now_ns, self.seed) = (self.now_ns + START_NS, self.seed + 1);
+        let cause = Cause::Commanded;
+        self.meter = Meter::start_from(flash, &self.provision, eeprom, cause, self.seed, self.now_ns);
     }
 
     pub fn epoch(&self) -> u32 {

@@ -8,6 +8,7 @@ mod numbers;
 mod renewal;
 mod server;
 pub(crate) mod station;
+mod updates;
 
 use collector::event::{CommandState, Event};
 use collector::link::{CommandRequest, LinkError};

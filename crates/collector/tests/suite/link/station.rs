@@ -110,7 +110,7 @@ impl SimulatedMeter {
         SimulatedMeter { provision, suite, collector, n: 0, rng }
     }
 
-    fn channel<T>(&self, with: impl FnOnce(Channel<'_>) -> T) -> T {
+    pub fn channel<T>(&self, with: impl FnOnce(Channel<'_>) -> T) -> T {
         let record = self.provision.record();
         let (own, peer) = (self.provision.identity(), &self.collector);
         with(Channel { meter: record.setup.meter, keys: &record.keys, own, peer })

@@ -8,19 +8,21 @@ mod workers;
 mod wrong;
 
 use crate::store::place::{Engine, NEW_YEAR_S, TestStore, add, reading, report, start};
-use collector::event::CommandState;
+use collector::event::{CommandState, UpdateState};
+use collector::image_digest::ImageDigest;
 use collector::network::NetworkId;
 use collector::relocation::{Relocated, RelocationError, relocate};
 use collector::store::relocation::{Begun, Relocation};
 use collector::store::{
-    CommandProgress, MeterCounts, NewAction, NewAlert, NewCommand, NewOutbox, NewToken, Place, Role, Store,
-    Write,
+    CommandProgress, MeterCounts, NewAction, NewAlert, NewCommand, NewImage, NewOutbox, NewToken, NewUpdate,
+    Place, Role, Store, UpdateProgress, Write,
 };
+use meter::flash::Flash;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use wire::meter::{Command, MessageKind, Order, Suite};
+use wire::meter::{Command, Image, ImageRefusal, MessageKind, Order, Suite};
 
 const HOUR_S: i64 = 3600;
 
@@ -105,7 +107,30 @@ fn fill_rows(store: &mut Store) {
     let kept = store.reader().kept_meters().expect("meters").remove(1);
     let mut state = kept.state;
     state.number_commands_from(1_900_000_000);
+    let image = |slot, version| {
+        let image = Image::new(Flash::image(slot, version, &[0, 255, b'\\', b'\n'])).expect("an image");
+        NewImage { image, by: "Ada ☂".to_owned(), added_ms: now_ms }
+    };
+    let update = |meter: u16| {
+        let (meter, image) = (meter.into(), ImageDigest(*image(0, u32::MAX).image.digest()));
+        Write::Update(NewUpdate { meter, image, by: "Bob".to_owned(), created_ms: now_ms })
+    };
+    let refused = UpdateProgress {
+        meter: 2.into(),
+        created_ms: now_ms,
+        image: ImageDigest(*image(1, 3).image.digest()),
+        state: UpdateState::Refused,
+        refusal: Some(ImageRefusal::OnTrial),
+        pieces: 3,
+        of: 16,
+        at_ms: now_ms + 1,
+    };
     let batch = vec![
+        Write::Image(image(0, u32::MAX)),
+        Write::Image(image(1, 3)),
+        update(1),
+        update(2),
+        Write::UpdateProgress(refused),
         command(1),
         command(2),
         Write::CommandProgress(sent),

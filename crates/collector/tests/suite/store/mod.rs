@@ -5,6 +5,7 @@ mod damage;
 mod disk;
 mod evidence;
 mod files;
+mod firmware;
 mod in_place;
 mod kills;
 mod landing;

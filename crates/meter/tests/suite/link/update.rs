@@ -364,6 +364,28 @@ fn the_collector_may_begin_anew_at_any_time() {
     }
 }
 
+/// What is paused sends nothing, and goes on where it was.
+#[test]
+fn a_paused_update_sends_nothing_until_the_image_is_given_again() {
+    let second = image(1, 2);
+    for pieces in [1, 20, 45] {
+        let mut world = world(Suite::Aes128Gcm, 79);
+        give(&mut world, &second);
+        let limit = world.now_ns + 600 * SECOND_NS;
+        while world.pieces.len() < pieces {
+            world.step(limit);
+        }
+        world.collector.pause_update(METER).expect("it is known");
+        let (stage, sent) = (world.collector.update_progress(METER).expect("one").stage, world.pieces.len());
+        world.run(60 * SECOND_NS);
+        assert_eq!((stage, world.pieces.len()), (UpdateStage::NeedsImage, sent), "after {pieces} pieces");
+        assert!(world.collector.commands(METER).is_empty());
+        give(&mut world, &second);
+        assert_eq!(until_end(&mut world, "after a pause"), UpdateEnd::Runs);
+        assert!(world.pieces.len() < 60, "it was sent from the beginning again: {}", world.pieces.len());
+    }
+}
+
 /// Where the meter's power fails, the transfer goes on where its flash says.
 #[test]
 fn a_transfer_goes_on_after_a_loss_of_power() {

@@ -152,6 +152,11 @@ impl Session {
         self.state.revision += u64::from(self.state.update.take().is_some());
     }
 
+    pub(super) fn pause_update(&mut self) {
+        self.state.drop_orders_about_images();
+        self.state.revision += u64::from(self.updating.take().is_some());
+    }
+
     pub(super) fn update_progress(&self) -> Option<UpdateProgress> {
         let update = self.state.update?;
         let stage = match &self.updating {
@@ -363,6 +368,17 @@ impl super::Collector {
     pub fn forget_update(&mut self, meter: MeterId) -> Result<(), CollectorError> {
         let session = self.meters.session(meter).ok_or(CollectorError::UnknownMeter(meter))?;
         session.forget_update();
+        self.tidy(meter);
+        Ok(())
+    }
+
+    /// An update is not gone on with until the image is given again, as after a restart of the collector: others have their turn.
+    ///
+    /// # Errors
+    /// [`CollectorError::UnknownMeter`].
+    pub fn pause_update(&mut self, meter: MeterId) -> Result<(), CollectorError> {
+        let session = self.meters.session(meter).ok_or(CollectorError::UnknownMeter(meter))?;
+        session.pause_update();
         self.tidy(meter);
         Ok(())
     }
