@@ -1,6 +1,6 @@
 // Meters that never were: the same figures whenever they are asked for, made of the time alone.
 
-import { type Action, type Alert, type Command, type Cost, type Meter, type Suite, type Token, nameOf } from '../src/api';
+import { type Action, type Alert, type Command, type Cost, type Image, type Meter, type OfMeter, type Suite, type Token, type Update, nameOf } from '../src/api';
 import { midnight, dayOf, firstOfMonth, mondayOf, plusDays } from '../src/zone';
 
 export const ZONE = 'Europe/Prague';
@@ -166,6 +166,54 @@ export function firstCommands(now_s: number): Command[] {
     { id: 11, meter: 258, command: { configure: { interval_s: 10, suite: 'aes128-gcm' } }, state: 'done', attempts: 2, by: 'Jana', created_s: now_s - 90_000, ended_s: now_s - 89_980, answer: DONE },
     { id: 10, meter: 258, command: { calibrate: { voltage_uv: 270_000, current_ua: 52_000, phase: -120 } }, state: 'refused', attempts: 1, by: 'Jana', created_s: now_s - 95_000, ended_s: now_s - 94_990, answer: { outcome: 'out-of-range', code: 2, status: null } },
     { id: 9, meter: 262, command: 'set-time', state: 'sent', attempts: 7, by: 'Jana', created_s: now_s - 4000, ended_s: null, answer: null },
+  ];
+}
+
+export function firstImages(now_s: number): Image[] {
+  const one = (digest: string, target: string, version: number, address: number, bytes: number, age_s: number): Image => ({
+    digest: digest.repeat(16),
+    target,
+    version,
+    address,
+    bytes,
+    pieces: Math.ceil(bytes / 36),
+    added_s: now_s - age_s,
+    by: 'Jana',
+  });
+  return [
+    one('5e1f', 'stm32f407', 7, 0x0808_0000, 60_680, 7000),
+    one('0b7a', 'stm32f407', 7, 0x0802_0000, 60_680, 7100),
+    one('c3d9', 'msp430f5438a', 4, 0x5c00, 13_780, 3_000_000),
+  ];
+}
+
+/** An update of the meter with the image, that waits. */
+export function update(of: OfMeter, image: Image, some: Pick<Update, 'by' | 'created_s'> & Partial<Update>): Update {
+  const { meter, network = 0 } = of;
+  return {
+    meter,
+    ...(network === 0 ? {} : { network }),
+    image: image.digest,
+    version: image.version,
+    state: 'waiting',
+    refusal: null,
+    pieces: 0,
+    of: image.pieces,
+    changed_s: some.created_s,
+    ...some,
+  };
+}
+
+export function firstUpdates(now_s: number): Update[] {
+  const [slotB, slotA, old] = firstImages(now_s) as [Image, Image, Image];
+  const begun = { by: 'Jana', created_s: now_s - 5400 };
+  return [
+    update({ meter: 258 }, slotB, { ...begun, state: 'sending', pieces: 700, changed_s: now_s - 3 }),
+    update({ meter: 260 }, slotB, { ...begun, changed_s: now_s - 5400 }),
+    update({ meter: 262 }, slotA, { ...begun, pieces: 120, changed_s: now_s - 5300 }),
+    update({ meter: 261 }, slotB, { ...begun, state: 'refused', refusal: 'other-slot', changed_s: now_s - 4000 }),
+    update({ meter: 259 }, slotA, { ...begun, state: 'runs', pieces: slotA.pieces, changed_s: now_s - 2400 }),
+    update({ meter: 257 }, old, { ...begun, state: 'not-possible', created_s: now_s - 2_900_000, changed_s: now_s - 2_899_000 }),
   ];
 }
 
