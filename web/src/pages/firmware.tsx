@@ -175,10 +175,11 @@ function UpdateTable({ updates, administrator, withdraw }: TableProps): JSX.Elem
               </th>
               <td class="figure roomy">{show.count(update.version)}</td>
               <td class="update-state">
-                <UpdateBadge state={update.state} /> <span class="quiet">{updateMeaning(update)}</span>
+                <UpdateBadge state={update.state} />{' '}
+                <span class={groupOf(update) === 'failed' ? 'quiet' : 'quiet roomy'}>{updateMeaning(update)}</span>
                 <Pieces update={update} called={called} now_s={now_s} />
               </td>
-              <td class="roomy">
+              <td class="roomy since">
                 <Ago at_s={update.changed_s} now_s={now_s} />
                 <span class="quiet"> begun by {update.by}</span>
               </td>
