@@ -20,7 +20,7 @@ interface Props {
   onBegun: () => void;
 }
 
-export function BeginUpdates({ images, updates, onBegun }: Props): JSX.Element {
+export function BeginUpdates({ images, updates, onBegun }: Props): JSX.Element | null {
   const { meters } = useStore();
   const [key, setKey] = useState('');
   const [chosen, setChosen] = useState<ReadonlySet<MeterName>>(new Set());
@@ -58,13 +58,7 @@ export function BeginUpdates({ images, updates, onBegun }: Props): JSX.Element {
     onBegun();
   };
 
-  if (release === undefined) {
-    return (
-      <Card title="Update meters">
-        <Empty title="No image to update with">Add one below.</Empty>
-      </Card>
-    );
-  }
+  if (release === undefined) return null;
   const replaced = takers.filter((meter) => {
     const update = latest.get(nameOf(meter));
     return update !== undefined && isUnderWay(update);
