@@ -202,7 +202,8 @@ describe('an administrator', () => {
   });
 
   test('begins updates of the meters that were chosen, after a question', async () => {
-    const { page, mock } = await open('#/firmware', { meters: [...METERS, ...NETWORK_7] });
+    const gone = { meter: 300, label: 'Gone', suite: 'aes128-gcm', interval_s: 10, base_w: 0, peak_w: 0, rssi_dbm: null, revoked: true } as const;
+    const { page, mock } = await open('#/firmware', { meters: [...METERS, ...NETWORK_7, gone] });
     const boxes = page.getByRole('checkbox');
     const begin = page.getByRole('button', { name: 'Update …' });
     await boxes.nth(8).waitFor();

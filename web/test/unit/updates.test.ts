@@ -107,6 +107,14 @@ describe('what is left', () => {
     const anew = { ...UPDATE, pieces: 10 };
     paces.note([anew], 110);
     expect(paces.remaining_s(anew, 110)).toBeNull();
+    const on = { ...UPDATE, pieces: 60 };
+    paces.note([on], 160);
+    expect(paces.remaining_s(on, 160)).toBeCloseTo(1040);
+    const other = { ...UPDATE, created_s: 1001, pieces: 100 };
+    paces.note([other], 170);
+    expect(paces.remaining_s(other, 170)).toBeNull();
+    paces.note([{ ...other, pieces: 150 }], 220);
+    expect(paces.remaining_s({ ...other, pieces: 150 }, 220)).toBeCloseTo(950);
   });
 
   test('is not said of what waits or is on trial', () => {
