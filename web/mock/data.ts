@@ -227,6 +227,7 @@ export function firstTokens(now_s: number): Token[] {
 
 export function firstActions(now_s: number): Action[] {
   return [
+    { id: 5, at_s: now_s - 2900, who: 'Jana', what: `added the image ${'5e1f'.repeat(16)}: stm32f407, version 7` },
     { id: 4, at_s: now_s - 3000, who: 'Jana', what: 'meter 258: read-status page 0' },
     { id: 3, at_s: now_s - 39_000, who: 'Jana', what: 'alert 97 acknowledged' },
     { id: 2, at_s: now_s - 2_500_000, who: 'Jana', what: 'token 3 "Old phone" revoked' },

@@ -4,6 +4,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Update, UpdateState } from '../../src/api';
 import { METERS, type MockMeter, NETWORK_7, firstImages, update } from '../../mock/data';
+import { imageFile } from '../image';
 import { PHONE, START_S, type Visit, launch, overflows, shot, violations, visit } from './browser';
 
 let browser: Browser;
@@ -28,15 +29,6 @@ const rows = () => seen.page.getByRole('region', { name: 'Updates' }).locator('t
 const row = (called: string) => rows().filter({ hasText: called });
 const asked = (start: string): string[] => seen.mock.asked.filter((one) => one.startsWith(start));
 const plain = async (what: ReturnType<typeof row>): Promise<string> => ((await what.textContent()) ?? '').replace(/\u00a0/g, ' ');
-
-/** A file as a signed image begins: docs/firmware-update.md, "Image". */
-function image(version: number, bytes = 2048): { name: string; mimeType: string; buffer: Buffer } {
-  const buffer = Buffer.alloc(bytes);
-  buffer.write('WSI1stm32f407', 'latin1');
-  buffer.writeUInt32BE(version, 20);
-  buffer.writeUInt32BE(0x0802_0000, 24);
-  return { name: `meter-${version}.img`, mimeType: 'application/octet-stream', buffer };
-}
 
 /** As many meters, each with an update. */
 function many(count: number, stateOf: (i: number) => UpdateState): { meters: MockMeter[]; updates: Update[] } {
@@ -171,12 +163,12 @@ describe('an administrator', () => {
     await page.getByText('this is no image of firmware').waitFor();
     await shot(page, 'firmware-no-image-light-desktop');
     expect(await violations(page)).toEqual([]);
-    await file.setInputFiles(image(3, (1 << 20) + 4));
+    await file.setInputFiles(imageFile(3, (1 << 20) + 4));
     expect(await page.getByText('this is no image of firmware').count()).toBe(0);
     await add.click();
     await page.getByText('meter-3.img has 1,048,580\u00a0B; an image has at most 1,048,576\u00a0B.').waitFor();
     expect(asked('POST').length).toBe(1);
-    await file.setInputFiles(image(3));
+    await file.setInputFiles(imageFile(3));
     await add.click();
     await page.getByText('Version 3 for stm32f407, slot at 0x08020000 is added.').first().waitFor();
     const listed = page.getByRole('region', { name: 'Images' }).locator('tbody tr');
@@ -184,7 +176,7 @@ describe('an administrator', () => {
     await page.getByRole('region', { name: 'Update meters' }).getByText('until the image for their other slot is added').waitFor();
     expect((await listed.locator('td').allTextContents()).slice(1, 3)).toEqual(['2,048\u00a0B', '57']);
     expect(await file.inputValue()).toBe('');
-    await file.setInputFiles(image(3));
+    await file.setInputFiles(imageFile(3));
     await add.click();
     await page.getByText('was there already').first().waitFor();
     await expect.poll(() => listed.count()).toBe(1);
