@@ -97,7 +97,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is durable from now on: `event: reading|alert|command|meter` with the JSON of it. `event: resync` says that some were left out,
+         * What is durable from now on: `event: reading|alert|command|meter|update` with the JSON of it. `event: resync` says that some were left out,
          *     because the listener was too slow, or a worker of the cluster was not heard for a moment: ask for all again.
          */
         get: operations["follow"];
@@ -136,7 +136,7 @@ export interface paths {
         /** Images of meters' firmware, newest first. */
         get: operations["list_images"];
         put?: never;
-        /** Adds an image. */
+        /** Adds an image: at most 1 MiB, signed. Whether the signature is good, the meter's bootloader sees. 200: it was there already. */
         post: operations["add_image"];
         delete?: never;
         options?: never;
@@ -154,7 +154,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Removes an image. */
+        /** Takes an image away. */
         delete: operations["remove_image"];
         options?: never;
         head?: never;
@@ -258,7 +258,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Withdraws a meter's update. */
+        /** Takes an update back. A meter that had all of the image may run it all the same. */
         delete: operations["withdraw_update"];
         options?: never;
         head?: never;
@@ -377,10 +377,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The latest update of each meter, latest change first. */
+        /** The latest update of each meter that had one, the latest change first. */
         get: operations["list_updates"];
         put?: never;
-        /** Begins an update of each of these meters, or of none. */
+        /**
+         * Has meters take an image of their firmware, some at once, the others after them. It takes the place of what they were to have before. Where a meter
+         *     takes the next image into the other slot, the other image of the same target and version is sent, if there is one.
+         */
         post: operations["begin_updates"];
         delete?: never;
         options?: never;
@@ -646,37 +649,45 @@ export interface components {
             /** @example 0.1.0 */
             version: string;
         };
-        /** @description A signed image of a meter's firmware, for one slot. */
+        /** @description An image of meters' firmware. */
         Image: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description When it was added, in s.
+             */
             added_s: number;
             /**
              * Format: int32
-             * @description The slot's.
+             * @description Of the slot that it is linked for.
              */
             address: number;
             /** @description Who added it. */
             by: string;
             /**
              * Format: int32
-             * @description How large it is.
+             * @description Size of it: header, program, signature.
              */
             bytes: number;
-            /** @description SHA-256 of all of it, 64 hexadecimal digits. */
+            /** @description SHA-256 of all its bytes. */
             digest: string;
             /**
              * Format: int32
-             * @description In so many pieces it goes to a meter.
+             * @description How many it is sent in.
              */
             pieces: number;
-            /** @description Which microcontroller it is for. */
-            target: string;
             /**
-             * Format: int32
-             * @description Its version.
+             * @description What it is built for.
+             * @example stm32f407
              */
+            target: string;
+            /** Format: int32 */
             version: number;
         };
+        /**
+         * Format: binary
+         * @description An image's file, as `firmware sign` makes it; for the description alone.
+         */
+        ImageFile: string;
         /**
          * @description Why a meter refuses an image.
          * @enum {string}
@@ -795,6 +806,7 @@ export interface components {
              */
             label: string;
         };
+        NamedMeter: number | string;
         /** @description What is commanded: as it was given, or what the collector asks of its own. */
         Ordered: {
             /** @description Seconds between measurements, and how to seal. */
@@ -923,17 +935,18 @@ export interface components {
             name: string;
             role: components["schemas"]["Role"];
         };
-        /** @description A meter's latest update, and how far it is. */
+        /** @description A meter's latest update. */
         Update: {
-            /** @description Who began it. */
+            /** @description Who asked for it. */
             by: string;
             /** Format: int64 */
             changed_s: number;
             /** Format: int64 */
             created_s: number;
-            /** @description The image's digest. */
+            /** @description The digest of the image that it is sent. */
             image: string;
-            meter: components["schemas"]["u16"];
+            /** Format: int32 */
+            meter: number;
             /**
              * Format: int32
              * @description The meter's; left out of network 0's.
@@ -946,10 +959,10 @@ export interface components {
             of: number;
             /**
              * Format: int32
-             * @description Pieces that the meter has.
+             * @description Those that the meter has.
              */
             pieces: number;
-            refusal?: null | components["schemas"]["ImageRefusal"];
+            refusal?: components["schemas"]["ImageRefusal"] | null;
             state: components["schemas"]["UpdateState"];
             /**
              * Format: int32
@@ -958,16 +971,16 @@ export interface components {
             version: number;
         };
         /**
-         * @description What an update does.
+         * @description How far the update of a meter's firmware is.
          * @enum {string}
          */
         UpdateState: "waiting" | "asking" | "sending" | "trying" | "runs" | "refused" | "went-back" | "not-possible" | "withdrawn";
-        /** @description Updates to be begun. */
+        /** @description Which meters are to have which image. */
         UpdateWanted: {
             /** @description The image's digest. */
             image: string;
-            /** @description 1 to 1000. */
-            meters: (number | string)[];
+            /** @description As in paths: `258`, or `"7-258"` of network 7. */
+            meters: components["schemas"]["NamedMeter"][];
         };
         /** Format: int32 */
         u16: number;
@@ -1510,11 +1523,10 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/octet-stream": string;
+                "application/octet-stream": components["schemas"]["ImageFile"];
             };
         };
         responses: {
-            /** @description it was there already */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1529,6 +1541,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Image"];
+                };
+            };
+            /** @description the body is no application/octet-stream */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description no token, or a wrong one */
@@ -1549,6 +1570,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description there is no room for more images */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description the body is too large */
             413: {
                 headers: {
@@ -1558,7 +1588,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description not an image */
+            /** @description the body has other contents than it may */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1641,7 +1671,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description an update that has not ended needs it */
+            /** @description an update that is not over needs it */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2296,7 +2326,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description it has ended */
+            /** @description it is over */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2973,6 +3003,15 @@ export interface operations {
                     "application/json": components["schemas"]["Update"][];
                 };
             };
+            /** @description the body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description no token, or a wrong one */
             401: {
                 headers: {
@@ -2991,8 +3030,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description there is no such thing */
+            /** @description an image or a meter that there is not: none is begun */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description a meter that was revoked: none is begun */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
