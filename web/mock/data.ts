@@ -1,6 +1,6 @@
 // Meters that never were: the same figures whenever they are asked for, made of the time alone.
 
-import { type Action, type Alert, type Command, type Cost, type Meter, type Suite, type Token, nameOf } from '../src/api';
+import { type Action, type Alert, type Command, type Cost, type Image, type Meter, type OfMeter, type Suite, type Token, type Update, nameOf } from '../src/api';
 import { midnight, dayOf, firstOfMonth, mondayOf, plusDays } from '../src/zone';
 
 export const ZONE = 'Europe/Prague';
@@ -169,6 +169,54 @@ export function firstCommands(now_s: number): Command[] {
   ];
 }
 
+export function firstImages(now_s: number): Image[] {
+  const one = (digest: string, target: string, version: number, address: number, bytes: number, age_s: number): Image => ({
+    digest: digest.repeat(16),
+    target,
+    version,
+    address,
+    bytes,
+    pieces: Math.ceil(bytes / 36),
+    added_s: now_s - age_s,
+    by: 'Jana',
+  });
+  return [
+    one('5e1f', 'stm32f407', 7, 0x0808_0000, 60_680, 7000),
+    one('0b7a', 'stm32f407', 7, 0x0802_0000, 60_680, 7100),
+    one('c3d9', 'msp430f5438a', 4, 0x5c00, 13_780, 3_000_000),
+  ];
+}
+
+/** An update of the meter with the image, that waits. */
+export function update(of: OfMeter, image: Image, some: Pick<Update, 'by' | 'created_s'> & Partial<Update>): Update {
+  const { meter, network = 0 } = of;
+  return {
+    meter,
+    ...(network === 0 ? {} : { network }),
+    image: image.digest,
+    version: image.version,
+    state: 'waiting',
+    refusal: null,
+    pieces: 0,
+    of: image.pieces,
+    changed_s: some.created_s,
+    ...some,
+  };
+}
+
+export function firstUpdates(now_s: number): Update[] {
+  const [slotB, slotA, old] = firstImages(now_s) as [Image, Image, Image];
+  const begun = { by: 'Jana', created_s: now_s - 5400 };
+  return [
+    update({ meter: 258 }, slotB, { ...begun, state: 'sending', pieces: 700, changed_s: now_s - 3 }),
+    update({ meter: 260 }, slotB, { ...begun, changed_s: now_s - 5400 }),
+    update({ meter: 262 }, slotA, { ...begun, pieces: 120, changed_s: now_s - 5300 }),
+    update({ meter: 261 }, slotB, { ...begun, state: 'refused', refusal: 'other-slot', changed_s: now_s - 4000 }),
+    update({ meter: 259 }, slotA, { ...begun, state: 'runs', pieces: slotA.pieces, changed_s: now_s - 2400 }),
+    update({ meter: 257 }, old, { ...begun, state: 'not-possible', created_s: now_s - 2_900_000, changed_s: now_s - 2_899_000 }),
+  ];
+}
+
 export function firstTokens(now_s: number): Token[] {
   return [
     { id: 1, name: 'Jana', role: 'administrator', created_s: now_s - 8_000_000, last_used_s: now_s - 12, revoked_s: null },
@@ -179,6 +227,7 @@ export function firstTokens(now_s: number): Token[] {
 
 export function firstActions(now_s: number): Action[] {
   return [
+    { id: 5, at_s: now_s - 2900, who: 'Jana', what: `added the image ${'5e1f'.repeat(16)}: stm32f407, version 7` },
     { id: 4, at_s: now_s - 3000, who: 'Jana', what: 'meter 258: read-status page 0' },
     { id: 3, at_s: now_s - 39_000, who: 'Jana', what: 'alert 97 acknowledged' },
     { id: 2, at_s: now_s - 2_500_000, who: 'Jana', what: 'token 3 "Old phone" revoked' },

@@ -1,11 +1,13 @@
 // A collector that is none: the API of docs/collector.md over made-up meters, for the tests and for work on the pages.
 // It also does what a real one only does on bad days: loses connections, answers 401, 429 and 503.
 
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Alert, type Answer, type Command, type CommandState, type LiveEvent, type Meter, type MeterName, type OfMeter, type Order, type Role, type Session, type Status, type Token, nameOf, whose } from '../src/api';
+import { type Alert, type Answer, type Command, type CommandState, type Image, type LiveEvent, type Meter, type MeterName, type OfMeter, type Order, type Role, type Session, type Status, type Token, type Update, nameOf, whose } from '../src/api';
+import { isUnderWay } from '../src/updates';
 import * as made from './data';
 
 /** What the collector sends with every page. */
@@ -89,6 +91,9 @@ export class Mock {
   private link: string | null;
   private ticker: ReturnType<typeof setInterval> | null = null;
   alerts: Alert[];
+  images: Image[];
+  /** One of a meter at most. */
+  updates: Update[];
 
   constructor(options: MockOptions) {
     this.options = options;
@@ -101,6 +106,8 @@ export class Mock {
     this.commands = options.bare === true ? [] : made.firstCommands(now);
     this.tokens = options.bare === true ? [] : made.firstTokens(now);
     this.actions = options.bare === true ? [] : made.firstActions(now);
+    this.images = options.bare === true ? [] : made.firstImages(now);
+    this.updates = options.bare === true ? [] : made.firstUpdates(now);
     this.server = createServer((request, response) => void this.answer(request, response));
     this.server.on('connection', (socket) => {
       this.sockets.add(socket);
@@ -185,6 +192,15 @@ export class Mock {
     this.send({ event: 'command', id, ...fieldsOf(command), state });
   }
 
+  /** How far the meter's update is now. */
+  update(meter: MeterName, changes: Partial<Pick<Update, 'state' | 'pieces' | 'refusal'>>): Update {
+    const update = this.updates.find((one) => nameOf(one) === meter);
+    if (update === undefined) throw new Refused(404, 'update-unknown', `meter ${meter} has no update`);
+    Object.assign(update, changes, { changed_s: Math.floor(this.now_s()) });
+    this.send({ event: 'update', ...fieldsOf(update) });
+    return update;
+  }
+
   private tick(): void {
     const now = Math.floor(this.now_s());
     for (const one of this.all) {
@@ -197,6 +213,15 @@ export class Mock {
       if (now - command.created_s > 6 && command.state === 'sent' && command.meter !== 262) {
         this.command(command.id, 'done', this.answerTo(command));
       } else if (now - command.created_s > 2 && command.state === 'waiting') this.command(command.id, 'sent');
+    }
+    const sending = this.updates.find((update) => update.state === 'sending');
+    const next = sending ?? this.updates.find((update) => update.state === 'waiting' && update.meter !== 262);
+    if (next !== undefined) {
+      const pieces = Math.min(next.of, next.pieces + 7);
+      this.update(nameOf(next), { pieces, state: pieces === next.of ? 'trying' : 'sending' });
+    }
+    for (const update of this.updates) {
+      if (update.state === 'trying' && now - update.changed_s > 20) this.update(nameOf(update), { state: 'runs' });
     }
   }
 
@@ -266,9 +291,11 @@ export class Mock {
         if (failure.retry_s !== undefined) response.setHeader('Retry-After', String(failure.retry_s));
         throw new Refused(failure.status, `http-${failure.status}`, 'The store is not there.', 'The log says why; it is tried again.');
       }
-      let text = '';
-      for await (const piece of request) text += String(piece);
-      const body: unknown = text === '' ? null : JSON.parse(text);
+      const pieces: Buffer[] = [];
+      for await (const piece of request) pieces.push(piece as Buffer);
+      const bytes = Buffer.concat(pieces);
+      const isFile = request.headers['content-type'] === 'application/octet-stream';
+      const body: unknown = isFile ? { file: bytes } : bytes.length === 0 ? null : JSON.parse(bytes.toString());
       const who = this.who(request);
       if (path === '/events') {
         this.need(who, false);
@@ -402,6 +429,41 @@ export class Mock {
         this.command(command.id, 'withdrawn');
         return command;
       }
+      case 'GET images':
+        return this.images;
+      case 'POST images': {
+        administrator();
+        return this.addImage(body?.['file'] as Buffer, session.name, response);
+      }
+      case 'DELETE images/:': {
+        administrator();
+        if (this.images.every(({ digest }) => digest !== id)) throw new Refused(404, 'image-unknown', 'there is no such image here');
+        const needed = this.updates.filter((update) => update.image === id && isUnderWay(update));
+        if (needed.length > 0) {
+          throw new Refused(409, 'image-in-use', `${needed.length} updates that have not ended need this image`, 'withdraw them, or wait');
+        }
+        this.images = this.images.filter(({ digest }) => digest !== id);
+        return undefined;
+      }
+      case 'GET updates':
+        return this.updates.filter((update) => inNetwork(update, args)).sort((a, b) => b.changed_s - a.changed_s);
+      case 'POST updates': {
+        administrator();
+        const image = this.images.find(({ digest }) => digest === body?.['image']);
+        if (image === undefined) throw new Refused(404, 'image-unknown', 'there is no such image here');
+        const meters = (body?.['meters'] as (number | string)[]).map((name) => this.find(String(name)));
+        const begun = meters.map((meter) => made.update(meter, image, { by: session.name, created_s: Math.floor(this.now_s()) }));
+        this.updates = [...begun, ...this.updates.filter((one) => begun.every((other) => nameOf(one) !== nameOf(other)))];
+        for (const update of begun) this.send({ event: 'update', ...fieldsOf(update) });
+        response.statusCode = 201;
+        return begun;
+      }
+      case 'DELETE meters/:/update': {
+        administrator();
+        const update = this.updates.find((one) => nameOf(one) === id);
+        if (update !== undefined && !isUnderWay(update)) throw new Refused(409, 'update-over', `the update of meter ${id} has ended`);
+        return this.update(id as MeterName, { state: 'withdrawn' });
+      }
       case 'GET costs':
         return made.COSTS;
       case 'GET tokens':
@@ -424,6 +486,29 @@ export class Mock {
       default:
         throw new Refused(404, 'path-unknown', `There is no ${method} ${path}.`);
     }
+  }
+
+  /** As the collector takes an image: docs/firmware-update.md, "Image", without its signature. */
+  private addImage(file: Buffer, by: string, response: ServerResponse): Image {
+    if (file.length < 512 || file.toString('latin1', 0, 4) !== 'WSI1') {
+      throw new Refused(422, 'image-invalid', 'this is no image of firmware: it does not begin with WSI1', '`wattseal firmware sign` makes one');
+    }
+    const digest = createHash('sha256').update(file).digest('hex');
+    const known = this.images.find((image) => image.digest === digest);
+    if (known !== undefined) return known;
+    const image = {
+      digest,
+      target: file.toString('latin1', 4, 20).replace(/\0+$/, ''),
+      version: file.readUInt32BE(20),
+      address: file.readUInt32BE(24),
+      bytes: file.length,
+      pieces: Math.ceil(file.length / 36),
+      added_s: Math.floor(this.now_s()),
+      by,
+    };
+    this.images = [image, ...this.images];
+    response.statusCode = 201;
+    return image;
   }
 
   private signIn(who: Session, response: ServerResponse): void {

@@ -70,6 +70,21 @@ export type Token = Whole<Described['Token']>;
 export type NewToken = Whole<Described['MadeToken']>;
 export type Action = Described['Action'];
 
+/** A signed image of a meter's firmware, for one slot. */
+export type Image = Whole<Described['Image']>;
+export type UpdateState = Described['UpdateState'];
+
+/** Why a meter refuses an image. */
+export type ImageRefusal = Described['ImageRefusal'];
+
+/** A meter's latest update; there is one at most. */
+export type Update = WithNetwork<Described['Update']>;
+
+/** A file with more is no image that the collector takes. */
+export const MOST_IMAGE_BYTES = 1 << 20;
+/** At most so many begin at once. */
+export const MOST_UPDATES = 1000;
+
 // The events' JSON, which OpenAPI has no place for: crates/collector/src/event.rs.
 
 export interface ReadingEvent {
@@ -109,13 +124,20 @@ export interface MeterEvent {
   network?: number;
 }
 
+/** An update went on: ask for all of them again. */
+export interface UpdateEvent {
+  event: 'update';
+  meter: number;
+  network?: number;
+}
+
 /** Which meter something is about; null: it is the collector's own. */
 export function whose({ meter, network = 0 }: { meter: number | null; network?: number }): MeterName | null {
   return meter === null ? null : nameOf({ meter, network });
 }
 
 /** `resync` says that some were left out: load everything again. */
-export type LiveEvent = ReadingEvent | AlertEvent | CommandEvent | MeterEvent | { event: 'resync' };
+export type LiveEvent = ReadingEvent | AlertEvent | CommandEvent | MeterEvent | UpdateEvent | { event: 'resync' };
 
 /** What went wrong, in words for a person. `status` 0: no answer. */
 export class ApiError extends Error {
@@ -168,6 +190,8 @@ const EVERYWHERE = { network: 'all' };
 /** What signs in. */
 const SIGN_IN: readonly string[] = ['/session', '/tokens/first'];
 const ANSWER_WITHIN_MS = 20_000;
+/** A file has to get there, too, over whatever line. */
+const FILE_ANSWER_WITHIN_MS = 120_000;
 const MOST_WAIT_S = 10;
 const ROWS_A_PAGE = 10_000;
 
@@ -248,6 +272,21 @@ export class Api {
   command = (meter: MeterName, command: Order) => this.ask<Command>('POST', `/meters/${meter}/commands`, { command });
   withdraw = (meter: MeterName, id: number) => this.ask<Command>('DELETE', `/meters/${meter}/commands/${id}`);
 
+  images = () => this.ask<Image[]>('GET', '/images');
+  /** Where the same is there already, that one. */
+  addImage = (file: Blob) => this.ask<Image>('POST', '/images', file);
+  removeImage = (digest: string) => this.ask<void>('DELETE', `/images/${digest}`);
+
+  /** Of all networks, or of one. */
+  updates = (network?: number) => this.ask<Update[]>('GET', withQuery('/updates', network === undefined ? EVERYWHERE : { network }));
+  /** For all these meters, or for none. */
+  beginUpdates = (image: string, meters: readonly OfMeter[]) =>
+    this.ask<Update[]>('POST', '/updates', {
+      image,
+      meters: meters.map((meter) => ((meter.network ?? 0) === 0 ? meter.meter : nameOf(meter))),
+    });
+  withdrawUpdate = (meter: MeterName) => this.ask<Update>('DELETE', `/meters/${meter}/update`);
+
   costs = () => this.ask<Cost[]>('GET', '/costs');
 
   tokens = () => this.ask<Token[]>('GET', '/tokens');
@@ -268,7 +307,7 @@ export class Api {
   private async ask<T>(method: string, path: string, body?: unknown): Promise<T> {
     for (let tries = 0; ; tries++) {
       const late = new AbortController();
-      const timer = setTimeout(() => late.abort(), ANSWER_WITHIN_MS);
+      const timer = setTimeout(() => late.abort(), body instanceof Blob ? FILE_ANSWER_WITHIN_MS : ANSWER_WITHIN_MS);
       try {
         const response = await this.send(method, path, body, late.signal, 'application/json');
         if (response.status === 204) return undefined as T;
@@ -294,7 +333,7 @@ export class Api {
     accept: string,
   ): Promise<Response> {
     const headers: Record<string, string> = { Accept: accept };
-    if (body !== undefined) headers['Content-Type'] = 'application/json';
+    if (body !== undefined) headers['Content-Type'] = body instanceof Blob ? 'application/octet-stream' : 'application/json';
     let response: Response;
     try {
       response = await this.fetch(this.base + path, {
@@ -303,7 +342,7 @@ export class Api {
         signal,
         cache: 'no-store',
         credentials: 'same-origin',
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body: body instanceof Blob ? body : JSON.stringify(body) }),
       });
     } catch {
       throw new ApiError(

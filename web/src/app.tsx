@@ -8,6 +8,7 @@ import * as show from './format';
 import { Administration } from './pages/administration';
 import { AlertsPage } from './pages/alerts';
 import { ConsumptionPage } from './pages/consumption';
+import { FirmwarePage } from './pages/firmware';
 import { MeterPage } from './pages/meter';
 import { Overview } from './pages/overview';
 import { FirstSignIn, SignIn } from './pages/signin';
@@ -25,6 +26,12 @@ const PAGES: readonly { page: Route['page']; name: string; link: string; icon: s
     name: 'Alerts',
     link: '#/alerts',
     icon: 'M12 2 1 21h22zM11 9h2v6h-2zM11 17h2v2h-2z',
+  },
+  {
+    page: 'firmware',
+    name: 'Firmware',
+    link: '#/firmware',
+    icon: 'M8 2h2v3h4V2h2v3h3v3h3v2h-3v4h3v2h-3v3h-3v3h-2v-3h-4v3H8v-3H5v-3H2v-2h3v-4H2V8h3V5h3zM8 8v8h8V8z',
   },
   {
     page: 'administration',
@@ -227,6 +234,8 @@ function Page({ route, administrator }: { route: Route; administrator: boolean }
       return <ConsumptionPage />;
     case 'alerts':
       return <AlertsPage />;
+    case 'firmware':
+      return <FirmwarePage administrator={administrator} />;
     case 'administration':
       return administrator ? (
         <Administration />

@@ -138,6 +138,17 @@ export function span(seconds: number): string {
   return number(seconds / 86_400, 0, 1) + GAP + 'd';
 }
 
+/** A time span that is estimated, no finer than it may be: tens of seconds, then minutes, half hours, half days. */
+export function roughly(seconds: number): string {
+  const step = seconds < 110 ? 10 : seconds < 7140 ? 60 : seconds < 171_000 ? 1800 : 43_200;
+  return span(Math.max(1, Math.ceil(seconds / step)) * step);
+}
+
+/** An address of a microcontroller's memory, as its data sheet writes it. */
+export function address(value: number): string {
+  return `0x${value.toString(16).padStart(value < 0x10000 ? 4 : 8, '0')}`;
+}
+
 /** How long ago, in words. */
 export function ago(unix_s: number | null | undefined, now_s: number): string {
   if (absent(unix_s)) return 'never';

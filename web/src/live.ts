@@ -50,6 +50,7 @@ export function eventOf(message: Message): LiveEvent | null {
     case 'alert':
     case 'command':
     case 'meter':
+    case 'update':
       try {
         const body: unknown = JSON.parse(message.data);
         if (typeof body !== 'object' || body === null) return null;

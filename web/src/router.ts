@@ -8,6 +8,7 @@ export type Route =
   | { page: 'meter'; meter: MeterName }
   | { page: 'consumption' }
   | { page: 'alerts' }
+  | { page: 'firmware' }
   | { page: 'administration' }
   | { page: 'unknown' };
 
@@ -16,7 +17,7 @@ export function routeOf(hash: string): Route {
   if (path === '') return { page: 'overview' };
   const meter = /^meters\/((?:[1-9]\d{0,9}-)?\d{1,5})$/.exec(path);
   if (meter !== null) return { page: 'meter', meter: meter[1] as MeterName };
-  if (path === 'consumption' || path === 'alerts' || path === 'administration') return { page: path };
+  if (path === 'consumption' || path === 'alerts' || path === 'firmware' || path === 'administration') return { page: path };
   return { page: 'unknown' };
 }
 

@@ -1,6 +1,6 @@
 // The one place that holds what all pages share: session, meters, the connection, and the clock of the collector.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import {
   Api,
   ApiError,
@@ -259,7 +259,8 @@ export class Store {
     } else if (event.event === 'resync') {
       this.resync();
       return;
-    } else {
+    } else if (event.event !== 'update') {
+      // Of an update nothing is in the meter.
       if (event.event === 'alert') void this.loadAlerts();
       const meter = whose(event);
       if (meter !== null) void this.loadMeter(meter);
@@ -363,6 +364,33 @@ export function useLoad<T>(load: () => Promise<T>, deps: readonly unknown[]): Re
     reload: () => setRound((n) => n + 1),
     put: (data) => set({ key, data, error: null }),
   };
+}
+
+/** At most so often something is loaded again because of what was heard. */
+const HEARD_EVERY_MS = 1000;
+
+/** Loads something, and again when an event concerns it: at once, then once a second, and never before the last time has ended. */
+export function useLive<T>(load: () => Promise<T>, deps: readonly unknown[], concerns: (event: LiveEvent) => boolean): Resource<T> {
+  const found = useLoad(load, deps);
+  const [old, setOld] = useState(false);
+  const began_ms = useRef(0);
+  useEvents((event) => {
+    if (event.event === 'resync' || concerns(event)) setOld(true);
+  }, deps);
+  useEffect(() => {
+    if (!old || found.loading) return undefined;
+    const timer = setTimeout(
+      () => {
+        began_ms.current = Date.now();
+        // What is heard from here on may be in what is loaded or not: it makes it old again.
+        setOld(false);
+        found.reload();
+      },
+      Math.max(0, began_ms.current + HEARD_EVERY_MS - Date.now()),
+    );
+    return () => clearTimeout(timer);
+  }, [old, found.loading]);
+  return found;
 }
 
 export type { Alert, CommandEvent };

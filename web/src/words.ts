@@ -1,7 +1,8 @@
 // The API's names in words for a person.
 
-import { type Command, type CommandState, type Meter, type MeterName, type OfMeter, type Suite, nameOf } from './api';
-import { number } from './format';
+import { type Command, type CommandState, type Image, type ImageRefusal, type Meter, type MeterName, type OfMeter, type Suite, type UpdateState, nameOf } from './api';
+import { address, number } from './format';
+import { type Release, slotsOf } from './updates';
 
 export const SUITE_NAMES: Record<Suite, string> = {
   none: 'None',
@@ -73,6 +74,50 @@ export const STATE_MEANINGS: Record<CommandState, string> = {
   withdrawn: 'taken back; the meter may have done it if it was sent',
 };
 
+export const UPDATE_NAMES: Record<UpdateState, string> = {
+  waiting: 'Waiting',
+  asking: 'Asking',
+  sending: 'Sending',
+  trying: 'On trial',
+  runs: 'Runs',
+  refused: 'Refused',
+  'went-back': 'Went back',
+  'not-possible': 'Not possible',
+  withdrawn: 'Withdrawn',
+};
+
+export const UPDATE_MEANINGS: Record<UpdateState, string> = {
+  waiting: 'others go first, the meter is not heard, or the image is not there',
+  asking: 'the meter is asked how it stands',
+  sending: 'piece by piece, between its readings',
+  trying: 'the meter has all of it, and starts with it',
+  runs: 'the meter runs it, and has reported in',
+  refused: 'the meter refused it',
+  'went-back': 'it did not report in, or its signature is not good there; the former one runs again',
+  'not-possible': 'the meter has no bootloader, or a firmware that takes no image',
+  withdrawn: 'taken back, or the meter got other keys; one that had all of it may run it all the same',
+};
+
+export const IMAGE_REFUSALS: Record<ImageRefusal, string> = {
+  'no-image': 'what came is not the image that the meter was told of',
+  'other-target': 'the image is for another microcontroller',
+  'other-slot': 'the image is for the slot that the meter runs from, and there is none for the other slot',
+  old: 'the meter has confirmed a newer version, and no version goes back',
+  large: 'the image is larger than a slot of the meter',
+  'not-kept': 'the meter’s flash does not keep it',
+  'on-trial': 'the firmware that the meter runs is on trial itself: begin again later',
+  other: 'the meter’s reason is not known to the collector',
+};
+
+export function imageName({ target, version, address: slot }: Pick<Image, 'target' | 'version' | 'address'>): string {
+  return `Version ${version} for ${target}, slot at ${address(slot)}`;
+}
+
+export function releaseName(release: Release): string {
+  const slots = slotsOf(release);
+  return `Version ${release.version} for ${release.target}, ${slots.length === 1 ? 'slot' : 'slots'} at ${slots.map(address).join(' and ')}`;
+}
+
 /** What the command asks, with its arguments. */
 export function orderName(order: Command['command']): string {
   if (order === 'look-at-time') return 'Look at its time';
@@ -103,6 +148,12 @@ export function meterName(meter: OfMeter & { label: string }): string {
 /** What a meter is called of which nothing else is known. */
 function unnamed(meter: MeterName): string {
   return `Meter ${meter}`;
+}
+
+/** Whether a meter is one that is looked for by a part of its name, or its number. */
+export function isLookedFor(meter: OfMeter & { label: string }, wanted: string): boolean {
+  const text = wanted.trim().toLocaleLowerCase();
+  return text === '' || nameOf(meter).includes(text) || meter.label.toLocaleLowerCase().includes(text);
 }
 
 /** What a meter is called, also one that is not there any more. */

@@ -10,6 +10,7 @@ import { ConsumptionCard } from '../parts/consumption';
 import { CostsCard } from '../parts/costs';
 import { NetworkTag, OnlineBadge, Strength } from '../parts/meter';
 import { PowerCard } from '../parts/power';
+import { MeterUpdate } from '../parts/updates';
 import * as show from '../format';
 import { store, useEvents, useLoad, useNow, useStore } from '../store';
 import { isOnline } from '../state';
@@ -87,6 +88,7 @@ export function MeterPage({ id }: { id: MeterName }): JSX.Element {
         <LinkCard meter={meter} />
         <CostsCard meter={meter} />
       </div>
+      <MeterUpdate key={`update ${id}`} meter={meter} administrator={administrator} />
       <AlertsCard meter={meter} meters={meters} administrator={administrator} />
       <CommandsCard key={id} meter={meter} administrator={administrator} />
     </>

@@ -4,13 +4,13 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type Meter, byName, nameOf } from '../api';
 import { Ago, Badge, Card, Empty, Failed, Figure, Loading, Segments, Tile } from '../parts/basics';
-import { AlertsBadge, NetworkTag, OnlineBadge, Strength } from '../parts/meter';
+import { AlertsBadge, MeterFinder, NetworkTag, OnlineBadge, Strength } from '../parts/meter';
 import * as show from '../format';
 import { Spark } from '../plots/spark';
 import { meterLink } from '../router';
 import { MOST_ALERTS, store, useNow, useStore } from '../store';
 import { isOnline, total } from '../state';
-import { SUITE_NAMES, meterName } from '../words';
+import { SUITE_NAMES, isLookedFor, meterName } from '../words';
 
 const MORE = 24;
 type View = 'cards' | 'table';
@@ -27,17 +27,13 @@ export function Overview(): JSX.Element {
   if (metersLoaded !== 'ready') return <Failed error={metersLoaded} retry={() => void store.loadMeters()} />;
 
   const everywhere = [...meters.values()].sort(byName);
-  const networks = [...new Set(everywhere.map((meter) => meter.network ?? 0))];
   const all = everywhere.filter((meter) => network === null || (meter.network ?? 0) === network);
   const sum = total(all, now_s);
   // Those of the collector itself are no network's.
   const alerts = network === null ? openAlerts : all.reduce((open, meter) => open + meter.open_alerts, 0);
   const never = all.filter((meter) => !meter.revoked && meter.heard_s === null).length;
   const silent = sum.meters - sum.online - never;
-  const text = wanted.trim().toLocaleLowerCase();
-  const found = all.filter(
-    (meter) => text === '' || nameOf(meter).includes(text) || meter.label.toLocaleLowerCase().includes(text),
-  );
+  const found = all.filter((meter) => isLookedFor(meter, wanted));
   const shown = found.slice(0, most);
 
   return (
@@ -77,38 +73,17 @@ export function Overview(): JSX.Element {
       ) : (
         <>
           <div class="toolbar">
-            <label class="field inline">
-              <span class="hidden">Find a meter by name or number</span>
-              <input
-                type="search"
-                placeholder="Find by name or number"
-                value={wanted}
-                onInput={(event) => {
-                  setWanted(event.currentTarget.value);
-                  setMost(MORE);
-                }}
-              />
-            </label>
-            {severalNetworks && (
-              <label class="field inline">
-                <span class="hidden">Of network</span>
-                <select
-                  value={network === null ? '' : String(network)}
-                  onChange={(event) => {
-                    const value = event.currentTarget.value;
-                    setNetwork(value === '' ? null : Number(value));
-                    setMost(MORE);
-                  }}
-                >
-                  <option value="">All networks</option>
-                  {networks.map((one) => (
-                    <option key={one} value={String(one)}>
-                      Network {one}
-                    </option>
-                  ))}
-                </select>
-              </label>
-            )}
+            <MeterFinder
+              what="Find a meter by name or number"
+              meters={everywhere}
+              wanted={wanted}
+              network={network}
+              onChange={(text, of) => {
+                setWanted(text);
+                setNetwork(of);
+                setMost(MORE);
+              }}
+            />
             <Segments
               name="Shown as"
               options={[

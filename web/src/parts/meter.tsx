@@ -24,6 +24,55 @@ export function AlertsBadge({ meter }: { meter: Meter }): JSX.Element | null {
   return meter.open_alerts === 0 ? null : <Badge tone="warn">{show.counted(meter.open_alerts, 'alert')}</Badge>;
 }
 
+interface FinderProps {
+  /** What the text does, for who does not see where it stands. */
+  what: string;
+  /** Of which networks they are, the choice is. */
+  meters: readonly Pick<OfMeter, 'network'>[];
+  wanted: string;
+  /** null: all. */
+  network: number | null;
+  onChange: (wanted: string, network: number | null) => void;
+}
+
+/** What of a list of meters is shown: by name or number, and of which network, where there are several. */
+export function MeterFinder({ what, meters, wanted, network, onChange }: FinderProps): JSX.Element {
+  const { severalNetworks } = useStore();
+  const networks = [...new Set(meters.map((meter) => meter.network ?? 0))].sort((a, b) => a - b);
+  return (
+    <>
+      <label class="field inline">
+        <span class="hidden">{what}</span>
+        <input
+          type="search"
+          placeholder="Find by name or number"
+          value={wanted}
+          onInput={(event) => onChange(event.currentTarget.value, network)}
+        />
+      </label>
+      {severalNetworks && (
+        <label class="field inline">
+          <span class="hidden">Of network</span>
+          <select
+            value={network === null ? '' : String(network)}
+            onChange={(event) => {
+              const value = event.currentTarget.value;
+              onChange(wanted, value === '' ? null : Number(value));
+            }}
+          >
+            <option value="">All networks</option>
+            {networks.map((one) => (
+              <option key={one} value={String(one)}>
+                Network {one}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+    </>
+  );
+}
+
 export function Strength({ dbm }: { dbm: number | null }): JSX.Element {
   const bars = strengthBars(dbm);
   return (

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DESKTOP, PHONE, launch, overflows, shot, violations } from '../e2e/browser';
+import { imageFile } from '../image';
 import { UdpMeter } from './meter';
 
 const program = process.env.WATTSEAL;
@@ -158,6 +159,46 @@ describe.skipIf(program === undefined)('a real collector', () => {
     await one.getByText('acknowledged by administrator').waitFor();
   });
 
+  test('an image is added, and an update goes as far as the meter lets it', async () => {
+    await page.goto(`${url()}/#/firmware`);
+    const file = page.getByLabel('File with a signed image');
+    const add = page.getByRole('button', { name: 'Add image' });
+    await file.setInputFiles({ name: 'cat.png', mimeType: 'image/png', buffer: Buffer.alloc(600, 7) });
+    await add.click();
+    await page.getByText(/this is no image/).waitFor();
+    for (const said of ['is added.', 'was there already.']) {
+      await file.setInputFiles(imageFile(7, 1 << 20));
+      await add.click();
+      await page.getByText(`Version 7 for stm32f407, slot at 0x08020000 ${said}`).first().waitFor();
+      await page.getByRole('button', { name: /^Remove Version 7/ }).waitFor();
+    }
+    await page.getByRole('checkbox', { name: /^Meter 259/ }).check();
+    await page.getByRole('button', { name: 'Update …' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Update', exact: true }).click();
+    await page.getByText('1 update to version 7 has begun.').first().waitFor();
+    const row = page.getByRole('region', { name: 'Updates' }).locator('tbody tr');
+    // Its firmware has nothing that takes an image.
+    await meters[1]?.measure({ at_s: Math.floor(Date.now() / 1000), power_w: 1200, energy_dwh: 6100 });
+    await row.getByText('Not possible', { exact: true }).waitFor();
+    await page.goto(`${url()}/#/meters/259`);
+    await page.getByRole('region', { name: 'Firmware' }).getByText('Not possible', { exact: true }).waitFor();
+    // One that does not answer is withdrawn.
+    const silent = meters[2];
+    if (silent !== undefined) silent.obeys = false;
+    await page.goto(`${url()}/#/firmware`);
+    await page.getByRole('checkbox', { name: /^Meter 260/ }).check();
+    await page.getByRole('button', { name: 'Update …' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Update', exact: true }).click();
+    await page.getByRole('button', { name: /^Remove Version 7/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText(/an update that is not over needs this image/).waitFor();
+    await page.getByRole('button', { name: 'Withdraw the update of Meter 260' }).click();
+    await row.getByText('Withdrawn', { exact: true }).waitFor();
+    await page.getByRole('button', { name: /^Remove Version 7/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('No images yet').waitFor();
+  });
+
   test.each([
     ['light', 'desktop', DESKTOP],
     ['dark', 'phone', PHONE],
@@ -169,14 +210,15 @@ describe.skipIf(program === undefined)('a real collector', () => {
       ['meter', '#/meters/258', '.plot canvas'],
       ['consumption', '#/consumption', '.legend li'],
       ['alerts', '#/alerts', '.card'],
+      ['firmware', '#/firmware', '.updates tr'],
       ['administration', '#/administration', '.actions li'],
     ] as const) {
       await page.goto(`${url()}/${path}`);
       await page.locator(ready).first().waitFor({ state: 'attached' });
       await page.waitForTimeout(500);
       await shot(page, `real-${name}-${theme}-${device}`);
-      expect(await overflows(page)).toBe(false);
-      expect(await violations(page)).toEqual([]);
+      expect(await overflows(page), name).toBe(false);
+      expect(await violations(page), name).toEqual([]);
     }
   });
 

@@ -10,6 +10,7 @@ const REPORT = 0;
 const ANSWER = 1;
 const ACKNOWLEDGEMENT = 2;
 const COMMAND = 3;
+const OUT_OF_RANGE = 2;
 
 export interface Setup {
   meter: number;
@@ -30,6 +31,8 @@ export interface Measured {
 export class UdpMeter {
   /** Codes of the commands that came, each once. */
   readonly told: number[] = [];
+  /** Whether it does what it is told. */
+  obeys = true;
   last: Measured = { at_s: EPOCH_2000_S, power_w: 0, energy_dwh: 0 };
   private readonly setup: Setup;
   private readonly socket: Socket = createSocket('udp4');
@@ -89,6 +92,12 @@ export class UdpMeter {
     nonce[0] = kind;
     nonce[1] = SUITE;
     nonce.writeUInt16BE(this.setup.meter, 2);
+    // In an answer the address: what it is called, and where both are on the radio channel.
+    if (kind === ANSWER) {
+      nonce.writeUInt16BE(this.setup.meter, 4);
+      nonce[6] = this.setup.address;
+      nonce[7] = this.setup.collector_address;
+    }
     nonce.writeUInt32BE(number, 8);
     return nonce;
   }
@@ -118,7 +127,7 @@ export class UdpMeter {
     open.setAuthTag(packet.subarray(-16));
     const text = Buffer.concat([open.update(packet.subarray(9, -16)), open.final()]);
     if (kind === ACKNOWLEDGEMENT && this.waiting?.n === number) this.waiting.done();
-    if (kind === COMMAND && number > this.lastM) {
+    if (kind === COMMAND && this.obeys && number > this.lastM) {
       this.lastM = number;
       this.told.push(text[4] ?? 0);
       this.send(this.sealed(ANSWER, this.answer(number, text)));
@@ -135,6 +144,9 @@ export class UdpMeter {
       text.writeUInt16BE(10, 10);
       text.writeUInt16BE(3, 13);
       text[15] = 40;
+    } else if (command[4] === 5 && command[5] !== 1) {
+      // What takes images has a page 2; this one has none, and says so.
+      text[4] = OUT_OF_RANGE;
     } else if (command[4] === 5) {
       text.writeUInt32BE(this.last.energy_dwh, 5);
       text.writeUInt16BE(2304, 9);

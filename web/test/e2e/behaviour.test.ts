@@ -411,12 +411,13 @@ describe('without a mouse', () => {
       });
       expect(outline, walked.at(-1)).toBeGreaterThanOrEqual(2);
     }
-    expect(walked.slice(0, 6)).toEqual([
+    expect(walked.slice(0, 7)).toEqual([
       'A To the content',
       'A WattSeal',
       'A Overview',
       'A Consumption',
       'A Alerts 3 open',
+      'A Firmware',
       'A Administration',
     ]);
     expect(walked).toContain('A First');

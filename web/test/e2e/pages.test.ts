@@ -44,6 +44,15 @@ const PAGES: Seen[] = [
   },
   { name: 'consumption', path: '#/consumption', ready: (page) => page.locator('.legend li').nth(4).waitFor() },
   { name: 'alerts', path: '#/alerts', ready: (page) => page.locator('.alerts li').nth(2).waitFor() },
+  {
+    name: 'firmware',
+    path: '#/firmware',
+    ready: async (page) => {
+      await page.getByRole('progressbar').nth(1).waitFor();
+      await page.getByRole('region', { name: 'Images' }).first().waitFor();
+      await page.getByRole('checkbox').nth(6).waitFor();
+    },
+  },
   { name: 'administration', path: '#/administration', ready: (page) => page.getByText('Hall display').first().waitFor() },
 ];
 

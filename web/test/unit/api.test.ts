@@ -96,6 +96,33 @@ test('a command is never sent twice', async () => {
   expect(asked).toEqual([{ method: 'POST', url: '/api/v1/meters/1/commands', body: '{"command":"reboot"}' }]);
 });
 
+test('an image is sent as it is, and meters of updates by their names', async () => {
+  const { fetch, asked } = answering([json({}, 201), json([], 201), json([]), json([]), json({}), new Response(null, { status: 204 })]);
+  const types: (string | null)[] = [];
+  const api = new Api({
+    fetch: (url, init) => {
+      types.push(new Headers(init?.headers).get('Content-Type'));
+      return fetch(url, init);
+    },
+  });
+  const file = new Blob([new Uint8Array([0, 255, 10])]);
+  await api.addImage(file);
+  await api.beginUpdates('ab', [{ meter: 258 }, { meter: 258, network: 0 }, { meter: 258, network: 7 }]);
+  await api.updates();
+  await api.updates(7);
+  await api.withdrawUpdate('7-258');
+  await api.removeImage('ab');
+  expect(asked).toEqual([
+    { method: 'POST', url: '/api/v1/images', body: file },
+    { method: 'POST', url: '/api/v1/updates', body: '{"image":"ab","meters":[258,258,"7-258"]}' },
+    { method: 'GET', url: '/api/v1/updates?network=all', body: null },
+    { method: 'GET', url: '/api/v1/updates?network=7', body: null },
+    { method: 'DELETE', url: '/api/v1/meters/7-258/update', body: null },
+    { method: 'DELETE', url: '/api/v1/images/ab', body: null },
+  ]);
+  expect(types).toEqual(['application/octet-stream', 'application/json', null, null, null, null]);
+});
+
 test('401 signs out, but not where a token is tried', async () => {
   let out = 0;
   const refused = (): Response => json({ error: { code: 'token', message: '', hint: '' } }, 401);

@@ -22,6 +22,7 @@ describe('the stream', () => {
   test('says what this version knows, and nothing else', () => {
     expect(eventOf({ event: 'reading', data: '{"meter":1}' })).toEqual({ event: 'reading', meter: 1 });
     expect(eventOf({ event: 'resync', data: '' })).toEqual({ event: 'resync' });
+    expect(eventOf({ event: 'update', data: '{"meter":1,"network":7}' })).toEqual({ event: 'update', meter: 1, network: 7 });
     expect(eventOf({ event: 'other', data: '{}' })).toBeNull();
     expect(eventOf({ event: 'alert', data: '{"id":' })).toBeNull();
     expect(eventOf({ event: 'alert', data: '7' })).toBeNull();
