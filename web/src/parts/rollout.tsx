@@ -111,7 +111,7 @@ export function BeginUpdates({ images, updates, onBegun }: Props): JSX.Element |
           onConfirm={() => void begin(asking)}
         >
           <p>
-            {releaseName(asking)}. The pieces go out between readings, to one meter after the other. Each then starts with it, and goes back to
+            {releaseName(asking)}. The pieces go out between readings, to a few meters at once. Each then starts with it, and goes back to
             its former firmware where the new one does not report in. A meter that has reported in takes no older version any more.
           </p>
           {replaced > 0 && <p>{show.counted(replaced, 'update')} under way {replaced === 1 ? 'ends' : 'end'} with that.</p>}
