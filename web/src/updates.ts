@@ -78,9 +78,9 @@ interface Point {
 interface Pace {
   /** Of which update. */
   of: string;
-  /** Between `from` and `last` pieces are counted; `next` takes the place of `from`. */
-  from: Point;
-  next: Point;
+  /** Between `from` and `last` pieces are counted; `next` takes the place of `from`. null: no piece was seen to arrive. */
+  from: Point | null;
+  next: Point | null;
   last: Point;
 }
 
@@ -107,11 +107,13 @@ export class Paces {
       const known = this.paces.get(name);
       // With fewer pieces than before the meter has begun anew.
       if (known === undefined || known.of !== of || point.pieces < known.last.pieces) {
-        this.paces.set(name, { of, from: point, next: point, last: point });
+        this.paces.set(name, { of, from: null, next: null, last: point });
         continue;
       }
+      // That a meter has some says nothing of when they came: the first that arrives begins the count.
+      if (known.from === null && point.pieces > known.last.pieces) known.from = known.next = point;
       known.last = point;
-      if (now_s - known.next.at_s >= WINDOW_S / 2) {
+      if (known.next !== null && now_s - known.next.at_s >= WINDOW_S / 2) {
         known.from = known.next;
         known.next = point;
       }
@@ -121,7 +123,7 @@ export class Paces {
   /** How long the pieces that are left take at that pace; null where too little was measured. With a meter that has fallen silent it grows. */
   remaining_s(update: Update, now_s: number): number | null {
     const pace = this.paces.get(nameOf(update));
-    if (update.state !== 'sending' || pace === undefined || pace.of !== idOf(update)) return null;
+    if (update.state !== 'sending' || pace === undefined || pace.from === null || pace.of !== idOf(update)) return null;
     const pieces = pace.last.pieces - pace.from.pieces;
     const seconds = now_s - pace.from.at_s;
     if (pieces < LEAST_PIECES || seconds < LEAST_S) return null;

@@ -87,7 +87,7 @@ export const UPDATE_NAMES: Record<UpdateState, string> = {
 };
 
 export const UPDATE_MEANINGS: Record<UpdateState, string> = {
-  waiting: 'others go first, the meter is not heard, or the image is not there',
+  waiting: 'others go first, the meter is not heard, its suite takes no image, or the image is not there',
   asking: 'the meter is asked how it stands',
   sending: 'piece by piece, between its readings',
   trying: 'the meter has all of it, and starts with it',
@@ -95,7 +95,7 @@ export const UPDATE_MEANINGS: Record<UpdateState, string> = {
   refused: 'the meter refused it',
   'went-back': 'it did not report in, or its signature is not good there; the former one runs again',
   'not-possible': 'the meter has no bootloader, or a firmware that takes no image',
-  withdrawn: 'taken back, or the meter got other keys; one that had all of it may run it all the same',
+  withdrawn: 'taken back, or the meter was revoked or got other keys; one that had all of it may run it all the same',
 };
 
 export const IMAGE_REFUSALS: Record<ImageRefusal, string> = {

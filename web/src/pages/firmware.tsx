@@ -171,9 +171,9 @@ function UpdateTable({ updates, administrator, withdraw }: TableProps): JSX.Elem
             <tr key={nameOf(update)}>
               <th scope="row">
                 <a href={meterLink(nameOf(update))}>{called}</a> <NetworkTag of={update} />
-                <span class="quiet narrow">version {show.count(update.version)}</span>
+                <span class="quiet narrow">version {update.version}</span>
               </th>
-              <td class="figure roomy">{show.count(update.version)}</td>
+              <td class="figure roomy">{update.version}</td>
               <td class="update-state">
                 <UpdateBadge state={update.state} />{' '}
                 <span class={groupOf(update) === 'failed' ? 'quiet' : 'quiet roomy'}>{updateMeaning(update)}</span>

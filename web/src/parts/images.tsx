@@ -77,7 +77,7 @@ export function ImagesCard({ found, administrator }: { found: Resource<Image[]>;
               {images.map((image) => (
                 <tr key={image.digest}>
                   <th scope="row">
-                    Version {show.count(image.version)}
+                    Version {image.version}
                     <span class="quiet">{image.target}</span>
                   </th>
                   <td class="figure">
@@ -108,7 +108,7 @@ export function ImagesCard({ found, administrator }: { found: Resource<Image[]>;
       )}
       {leaving !== null && (
         <Confirm
-          title={`Remove version ${show.count(leaving.version)}?`}
+          title={`Remove version ${leaving.version}?`}
           confirm="Remove"
           onCancel={() => setLeaving(null)}
           onConfirm={() => void remove(leaving)}

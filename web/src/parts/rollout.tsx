@@ -46,7 +46,7 @@ export function BeginUpdates({ images, updates, onBegun }: Props): JSX.Element |
     setError(null);
     try {
       const made = await store.api.beginUpdates(of.images[0].digest, takers);
-      const said = `${show.counted(made.length, 'update')} to version ${show.count(of.version)} ${made.length === 1 ? 'has' : 'have'} begun.`;
+      const said = `${show.counted(made.length, 'update')} to version ${of.version} ${made.length === 1 ? 'has' : 'have'} begun.`;
       change(new Set());
       setBegun(said);
       store.say(said);
@@ -105,13 +105,13 @@ export function BeginUpdates({ images, updates, onBegun }: Props): JSX.Element |
       </form>
       {asking !== null && (
         <Confirm
-          title={`Update ${called} to version ${show.count(asking.version)}?`}
+          title={`Update ${called} to version ${asking.version}?`}
           confirm="Update"
           onCancel={() => setAsking(null)}
           onConfirm={() => void begin(asking)}
         >
           <p>
-            {releaseName(asking)}. The pieces go out between readings, to one meter after the other. Each then starts with it, and goes back to
+            {releaseName(asking)}. The pieces go out between readings, to a few meters at once. Each then starts with it, and goes back to
             its former firmware where the new one does not report in. A meter that has reported in takes no older version any more.
           </p>
           {replaced > 0 && <p>{show.counted(replaced, 'update')} under way {replaced === 1 ? 'ends' : 'end'} with that.</p>}
@@ -171,7 +171,7 @@ function MeterChoice({ meters, latest, version, chosen, onChange }: ChoiceProps)
           name="Which meters"
           options={[
             { value: 'all', name: 'All' },
-            { value: 'without', name: `Without version ${show.count(version)}` },
+            { value: 'without', name: `Without version ${version}` },
           ]}
           value={which}
           onChange={setWhich}
@@ -203,7 +203,7 @@ function MeterChoice({ meters, latest, version, chosen, onChange }: ChoiceProps)
                   <NetworkTag of={meter} />
                   {update !== undefined && (
                     <span class="choice-update">
-                      <span class="quiet">{show.count(update.version)}</span> <UpdateBadge state={update.state} />
+                      <span class="quiet">{update.version}</span> <UpdateBadge state={update.state} />
                     </span>
                   )}
                 </label>

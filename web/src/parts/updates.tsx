@@ -115,7 +115,7 @@ export function MeterUpdate({ meter, administrator }: { meter: Meter; administra
         <div class="update">
           <div class="command-head">
             <UpdateBadge state={update.state} />
-            <strong>Version {show.count(update.version)}</strong>
+            <strong>Version {update.version}</strong>
             {administrator && isUnderWay(update) && (
               <button type="button" class="small" onClick={() => void withdraw(update, meterName(meter))} aria-label="Withdraw the update">
                 Withdraw

@@ -62,71 +62,63 @@ test('images for the slots of one microcontroller are one release', () => {
 });
 
 describe('what is left', () => {
-  test('is estimated of measured pieces alone', () => {
-    const paces = new Paces();
-    const at = (pieces: number, now_s: number): number | null => {
-      const update = { ...UPDATE, pieces };
-      paces.note([update], now_s);
-      return paces.remaining_s(update, now_s);
-    };
-    // That it has a hundred says nothing of how fast they came.
-    expect(at(100, 10_000)).toBeNull();
-    expect(at(110, 10_010)).toBeNull();
-    // 20 pieces in 20 s, 980 are left.
-    expect(at(120, 10_020)).toBeCloseTo(980);
-    expect(at(150, 10_100)).toBeCloseTo(950 * 2);
+  const paces = (...seen: [pieces: number, now_s: number][]): Paces => {
+    const log = new Paces();
+    for (const [pieces, now_s] of seen) log.note([{ ...UPDATE, pieces }], now_s);
+    return log;
+  };
+  const left = (log: Paces, pieces: number, now_s: number): number | null => log.remaining_s({ ...UPDATE, pieces }, now_s);
+
+  test('is estimated of pieces alone that were seen to arrive', () => {
+    // That it has a hundred says nothing of how fast they came, nor of when the last one did.
+    expect(left(paces([100, 0]), 100, 60)).toBeNull();
+    expect(left(paces([100, 0], [150, 5]), 150, 60)).toBeNull();
+    expect(left(paces([100, 0], [150, 5], [160, 15]), 160, 15)).toBeNull();
+    // 20 in 20 s, 930 are left.
+    expect(left(paces([100, 0], [150, 5], [170, 25]), 170, 25)).toBeCloseTo(930);
   });
 
   test('needs some pieces, not time alone, and grows while a meter is silent', () => {
-    const paces = new Paces();
-    paces.note([UPDATE], 0);
-    paces.note([{ ...UPDATE, pieces: 102 }], 60);
-    expect(paces.remaining_s({ ...UPDATE, pieces: 102 }, 60)).toBeNull();
-    const last = { ...UPDATE, pieces: 110 };
-    paces.note([last], 60);
-    expect(paces.remaining_s(last, 60)).toBeCloseTo(990 * 6);
-    expect(paces.remaining_s(last, 120)).toBeCloseTo(990 * 12);
+    expect(left(paces([100, 0], [101, 5], [103, 65]), 103, 65)).toBeNull();
+    const log = paces([100, 0], [101, 5], [111, 65]);
+    expect(left(log, 111, 65)).toBeCloseTo(989 * 6);
+    expect(left(log, 111, 125)).toBeCloseTo(989 * 12);
   });
 
   test('forgets what was long ago', () => {
-    const paces = new Paces();
+    const log = new Paces();
     // 1 piece in 10 s for half an hour, then one a second.
-    for (let now = 0; now <= 1800; now += 10) paces.note([{ ...UPDATE, pieces: 100 + now / 10 }], now);
-    for (let now = 1; now <= 700; now++) paces.note([{ ...UPDATE, pieces: 280 + now }], 1800 + now);
-    expect(paces.remaining_s({ ...UPDATE, pieces: 980 }, 2500)).toBeCloseTo(120);
+    for (let now = 0; now <= 1800; now += 10) log.note([{ ...UPDATE, pieces: 100 + now / 10 }], now);
+    for (let now = 1; now <= 700; now++) log.note([{ ...UPDATE, pieces: 280 + now }], 1800 + now);
+    expect(left(log, 980, 2500)).toBeCloseTo(120);
   });
 
   test('is of one update: another of the same meter, and one that begins anew, is measured anew', () => {
-    const paces = new Paces();
-    paces.note([UPDATE], 0);
-    const later = { ...UPDATE, pieces: 200 };
-    paces.note([later], 100);
-    expect(paces.remaining_s(later, 100)).toBeCloseTo(900);
-    expect(paces.remaining_s({ ...later, created_s: 1001 }, 100)).toBeNull();
-    expect(paces.remaining_s({ ...later, network: 7 }, 100)).toBeNull();
-    const anew = { ...UPDATE, pieces: 10 };
-    paces.note([anew], 110);
-    expect(paces.remaining_s(anew, 110)).toBeNull();
-    const on = { ...UPDATE, pieces: 60 };
-    paces.note([on], 160);
-    expect(paces.remaining_s(on, 160)).toBeCloseTo(1040);
+    const log = paces([100, 0], [101, 1], [201, 101]);
+    expect(left(log, 201, 101)).toBeCloseTo(899);
+    expect(log.remaining_s({ ...UPDATE, pieces: 201, created_s: 1001 }, 101)).toBeNull();
+    expect(log.remaining_s({ ...UPDATE, pieces: 201, network: 7 }, 101)).toBeNull();
+    log.note([{ ...UPDATE, pieces: 10 }], 110);
+    expect(left(log, 10, 110)).toBeNull();
+    log.note([{ ...UPDATE, pieces: 20 }], 120);
+    log.note([{ ...UPDATE, pieces: 70 }], 170);
+    expect(left(log, 70, 170)).toBeCloseTo(1030);
     const other = { ...UPDATE, created_s: 1001, pieces: 100 };
-    paces.note([other], 170);
-    expect(paces.remaining_s(other, 170)).toBeNull();
-    paces.note([{ ...other, pieces: 150 }], 220);
-    expect(paces.remaining_s({ ...other, pieces: 150 }, 220)).toBeCloseTo(950);
+    log.note([other], 180);
+    expect(log.remaining_s(other, 180)).toBeNull();
+    log.note([{ ...other, pieces: 110 }], 190);
+    log.note([{ ...other, pieces: 160 }], 240);
+    expect(log.remaining_s({ ...other, pieces: 160 }, 240)).toBeCloseTo(940);
   });
 
   test('is not said of what waits or is on trial', () => {
-    const paces = new Paces();
-    paces.note([UPDATE], 0);
-    paces.note([{ ...UPDATE, pieces: 200 }], 100);
+    const log = paces([100, 0], [101, 1], [201, 101]);
     const trying: Update = { ...UPDATE, pieces: 1100, state: 'trying' };
-    paces.note([trying], 200);
-    expect(paces.remaining_s(trying, 200)).toBeNull();
+    log.note([trying], 200);
+    expect(log.remaining_s(trying, 200)).toBeNull();
     // Pieces before that do not count for what comes after.
-    paces.note([{ ...UPDATE, pieces: 300 }], 300);
-    expect(paces.remaining_s({ ...UPDATE, pieces: 300 }, 300)).toBeNull();
+    log.note([{ ...UPDATE, pieces: 300 }], 300);
+    expect(left(log, 300, 330)).toBeNull();
   });
 });
 
