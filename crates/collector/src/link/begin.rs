@@ -391,6 +391,7 @@ pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> s
         look_at_due: true,
         tick_at: clock::now(),
         silence: SilenceWatch::new(clock::now()),
+        sent_last: 0,
         next_due_ms: None,
         counted: Snapshot::default(),
         minute: Default::default(),

@@ -17,13 +17,17 @@ impl Link {
         self.look_at_due = false;
         let reached =
             |meter: &MeterId| self.meters.get(meter).is_some_and(|known| known.activity().route.is_some());
-        let reached: Vec<MeterId> = self.collector.busy().filter(reached).collect();
+        let mut reached: Vec<MeterId> = self.collector.busy().filter(reached).collect();
+        // By turns: of pieces of images one is sent at a time, to all meters together.
+        let next = reached.partition_point(|meter| *meter <= self.sent_last);
+        reached.rotate_left(next);
         self.next_due_ms = None;
         for meter in reached {
             match self.collector.due_of(meter, now_ms, &mut self.rng) {
                 Some(Due::Save(state)) => self.save(meter, state.revision),
                 Some(Due::SaveKeys(record)) => self.keep_keys(record),
                 Some(Due::Send(sent)) => {
+                    self.sent_last = meter;
                     let route = self.meters.get(&meter).and_then(|known| known.activity().route);
                     if let Some(route) = route {
                         self.transmit(route, &sent);

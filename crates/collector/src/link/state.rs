@@ -72,6 +72,8 @@ pub(crate) struct Link {
     pub(super) opening: usize,
     pub(super) unfinished: UnfinishedReceipts,
     pub(super) look_at_due: bool,
+    /// The meter that a command or a piece was sent to last: the others have their turns.
+    pub(super) sent_last: MeterId,
     /// When a command is to be sent next, in ms since 2000.
     pub(super) next_due_ms: Option<u64>,
     /// When silence, clock and store are looked at next.

@@ -16,8 +16,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wire::meter::{Image, ImageRefusal, MeterId, UpdateEnd, UpdateStage};
 
-/// Meters that are asked, or sent pieces, at once. The pieces of all together go out no faster than those of one (`Policy::update_piece_every_ms`), so
-/// that more at once bring no meter its image sooner; with some, those of others go out while one erases, or is not reached.
+/// Meters that are asked, or sent pieces, at once, by turns. The pieces of all together go out no faster than those of one
+/// (`Policy::update_piece_every_ms`): with more at once all of them take longer, and nothing is gained; with some, those of others go out while one
+/// erases, or does not answer.
 const MOST_AT_ONCE: usize = 8;
 /// A meter that did not go on for so long, while others wait, waits behind them.
 const TURN: Duration = Duration::from_secs(600);

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use testkit::random::Random;
-use wire::meter::{Setup, Suite};
+use wire::meter::{Setup, Suite, UpdatePacket};
 
 /// What a packet takes on the air.
 const PACKET_NS: u64 = 4_000_000;
@@ -39,6 +39,8 @@ pub struct Firmware {
     pub attacker: Option<Attacker>,
     /// Those that were sent, in both directions.
     pub renewal_packets: usize,
+    /// Pieces of images that came.
+    pub pieces: usize,
 }
 
 impl Firmware {
@@ -73,6 +75,7 @@ impl Firmware {
             to_meter: VecDeque::new(),
             attacker: None,
             renewal_packets: 0,
+            pieces: 0,
         }
     }
 
@@ -95,6 +98,7 @@ impl Firmware {
                     && let Some(packet) = gateway.next_packet(within)
                 {
                     self.renewal_packets += usize::from(is_renewal(&packet));
+                    self.pieces += usize::from(UpdatePacket::parse(&packet).is_some());
                     let wrong = self.attacker.as_mut().map(|attacker| attacker.on_its_way(&packet));
                     self.to_meter.extend(wrong.unwrap_or_default());
                     self.to_meter.push_back(packet);

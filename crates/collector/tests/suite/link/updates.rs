@@ -12,7 +12,7 @@ use collector::registry::Registry;
 use collector::service::{Config, Running};
 use collector::store::{ImageAdded, NewImage, UpdateRecord, Write, Written};
 use meter::flash::Flash;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use testkit::random::{Random, seed};
 use tokio::sync::broadcast::Receiver;
 use wire::meter::{Image, ImageRefusal, Setup, Suite};
@@ -198,6 +198,47 @@ async fn the_image_for_the_other_slot_is_taken_instead(kind: Kind) {
     running.stop().await.expect("it stops well");
 }
 
+/// The channel is for all meters: pieces go out one at a time, to each of those that are sent an image by turns.
+#[tokio::test(flavor = "multi_thread")]
+async fn meters_that_are_sent_an_image_have_their_pieces_by_turns() {
+    const EVERY: Duration = Duration::from_millis(100);
+    let stand = Stand::new(Kind::Files);
+    let mut meters = [7, 8, 9].map(|meter| firmware(&stand, meter, Suite::Aes128Gcm));
+    let running = start_with(stand.folder.path(), |config: &mut Config| {
+        config.policy.set_time = false;
+        config.policy.update_piece_every_ms = EVERY.as_millis() as u64;
+    })
+    .await;
+    let link = running.link();
+    let gateways = [0; 3].map(|_| Gateway::attach(link));
+    let second = image(1, 2, 9_000);
+    add(&running, &second).await;
+    for meter in [7, 8, 9] {
+        link.update(meter.into(), digest(&second), "me").await.expect("begun");
+    }
+    let until = Instant::now() + LONG;
+    let mut sent = |from: [usize; 3], count: usize| -> [usize; 3] {
+        loop {
+            assert!(Instant::now() < until, "no pieces are sent");
+            for (firmware, gateway) in meters.iter_mut().zip(&gateways) {
+                firmware.step(link, gateway);
+            }
+            let now: Vec<usize> = meters.iter().zip(from).map(|(meter, from)| meter.pieces - from).collect();
+            if now.iter().sum::<usize>() >= count && (count > 3 || now.iter().all(|pieces| *pieces > 0)) {
+                return [now[0], now[1], now[2]];
+            }
+        }
+    };
+    // From when each of them has some.
+    let from = sent([0; 3], 3);
+    let began = Instant::now();
+    let pieces = sent(from, 30);
+    // No faster than one each 100 ms, but for what was under way.
+    assert!(began.elapsed() >= 25 * EVERY, "{pieces:?} in {:?}", began.elapsed());
+    assert!(pieces.iter().all(|count| *count >= 6), "{pieces:?}");
+    running.stop().await.expect("it stops well");
+}
+
 /// A meter without a bootloader says so.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_meter_that_cannot_says_so() {
@@ -225,7 +266,7 @@ async fn until_state(running: &Running, meter: u16, state: UpdateState) {
     let until = Instant::now() + WITHIN;
     while update(running, meter).state != state {
         assert!(Instant::now() < until, "{:?} is not {state:?}", update(running, meter));
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
