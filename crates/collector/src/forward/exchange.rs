@@ -461,7 +461,7 @@ mod tests {
         let now = Instant::now();
         let what = |kind: MessageKind, piece| kind.code() << 6 | Suite::Aes256GcmRekeyed.code() << 3 | piece;
         let packet = |kind, piece, rest| [vec![0x4f, what(kind, piece), 0, 7], vec![0; rest]].concat();
-        let (renewal, image) = (|kind| packet(kind, 6, 54), |kind, rest| packet(kind, 7, rest));
+        let (renewal, image) = (|kind| packet(kind, 6, 50), |kind, rest| packet(kind, 7, rest));
         let replies = [renewal(MessageKind::Answer), image(MessageKind::Answer, 19)];
         let pieces = [renewal(MessageKind::Command), image(MessageKind::Command, 55)];
         let mut exchange = exchange();
