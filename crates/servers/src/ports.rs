@@ -3,7 +3,7 @@
 use crate::ServerError;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 /// The kernel's own range, of which it takes ports for connections and for who asks for port 0 (ip(7)).
 const EPHEMERAL: &str = "/proc/sys/net/ipv4/ip_local_port_range";
@@ -21,7 +21,7 @@ static TAKEN: Mutex<u32> = Mutex::new(0);
 /// Where all are taken, or the system gives no socket.
 pub fn free_ports(count: usize) -> Result<Vec<u16>, ServerError> {
     let range = outside(std::fs::read_to_string(EPHEMERAL).ok().as_deref());
-    let mut taken = TAKEN.lock().expect("nobody panicked with it");
+    let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut ports = Vec::new();
     while ports.len() < count {
         if *taken >= u32::from(range.end - range.start) {
