@@ -216,6 +216,10 @@ impl Peripheral for Watchdog {
         self.update(context);
     }
 
+    fn will_reset(&self) -> bool {
+        self.control & (WDTHOLD | WDTTMSEL) == 0
+    }
+
     fn taken(&mut self, irq: u8) {
         // A single-source flag: reset when the interrupt is served.
         if irq == self.irq {

@@ -54,6 +54,20 @@ fn at_125_mhz(bench: &mut Bench) {
     bench.write(CLK_PERI, 1 << 11);
 }
 
+/// Section 2.13: who holds back the second core waits until FRCE_OFF says so, as the boot code of the SDK and of others does.
+#[test]
+fn what_holds_back_the_second_core_is_read_back() {
+    const PROC1: u32 = 1 << 16;
+    let mut bench = bench();
+    bench.write(PSM + SET + 4, PROC1);
+    assert_eq!([bench.read(PSM + 4), bench.read(PSM + 0xc)], [PROC1, 0xffff]);
+    says(bench.try_write(PSM + 4, PROC1 | 1), "powering parts");
+    bench.write(PSM + CLEAR + 4, PROC1);
+    assert_eq!([bench.read(PSM + 4), bench.read(PSM + 0xc)], [0, 0x1_ffff]);
+    bench.write(PSM, PROC1);
+    assert_eq!(bench.read(PSM), PROC1);
+}
+
 /// Section 2.1.4, the example: narrow writes fill the register, narrow reads pick their bytes. Section 2.1.2: the aliases.
 #[test]
 fn registers_have_aliases_and_take_words() {

@@ -347,11 +347,13 @@ impl Observer for Steps {
 
 #[test]
 fn flow_is_told_as_it_was() {
-    // CALL #0x2100; there NOP, RET; back to JMP to itself.
+    // CALL #0x2100; there NOP, RET; back to the end.
     let mut bench = Bench::new(&[0x12b0, 0x2100, 0x3fff], &[]);
     bench.poke(0x2100, &[0x4303, 0x4130]);
     let mut steps = Steps::default();
-    assert_eq!(bench.0.run_observed(&Until::default(), &mut steps), Ok(Stop::Halted));
+    let end = PC + 4;
+    let until = Until { cycles: None, addresses: vec![end] };
+    assert_eq!(bench.0.run_observed(&until, &mut steps), Ok(Stop::Address(end)));
     let flows: Vec<(u32, u64, Flow)> = steps.0.iter().map(|step| (step.pc, step.cycles, step.flow)).collect();
     let call = Flow::Call { return_to: PC + 4 };
     assert_eq!(flows, [(PC, 0, Flow::Start), (0x2100, 4, call), (0x2102, 5, Flow::Next)]);
@@ -433,7 +435,18 @@ fn the_instruction_after_eint_executes_before_a_pending_interrupt() {
 
 #[test]
 fn a_program_that_can_go_nowhere_has_ended() {
-    assert_eq!(Bench::new(&[0x3fff], &[]).0.run(&Until::default()), Ok(Stop::Halted));
-    let asleep = [0x40b2, 0x5a80, 0x015c, 0xd032, 0x0018];
-    assert_eq!(Bench::new(&asleep, &[]).0.run(&Until::default()), Ok(Stop::Halted));
+    // MOV #WDTPW | WDTHOLD, &WDTCTL; JMP $, or a sleep that nothing ends: CPUOFF without GIE.
+    const HOLD: [u16; 3] = [0x40b2, 0x5a80, 0x015c];
+    const JUMP: &[u16] = &[0x3fff];
+    const SLEEP: &[u16] = &[0xd032, 0x0010, 0x3fff];
+    for end in [JUMP, SLEEP] {
+        assert_eq!(Bench::new(&[&HOLD[..], end].concat(), &[]).0.run(&Until::default()), Ok(Stop::Halted));
+        // A watchdog that nobody holds ends it 2^15 clocks after the start: MOV &SYSRSTIV, R5 then tells of it.
+        let mut bench = Bench::new(end, &[("r5", 0)]);
+        bench.poke(0x3000, &[&[0x4215, 0x019e][..], &HOLD, JUMP].concat());
+        bench.poke(0xfffe, &[0x3000]);
+        assert_eq!(bench.0.run(&Until::default()), Ok(Stop::Halted));
+        assert_eq!(bench.get("r5"), 0x16);
+        assert!(bench.0.cycles() > 1 << 15);
+    }
 }

@@ -7,6 +7,9 @@ const PC: u32 = 0x2000;
 /// `jmp $`.
 const END: u16 = 0x3fff;
 
+/// `MOV #WDTPW | WDTHOLD, &WDTCTL`.
+const HOLD: [u16; 3] = [0x40b2, 0x5a80, 0x015c];
+
 /// `MOV &register, R5`.
 fn read(register: u16) -> [u16; 2] {
     [0x4215, register]
@@ -21,9 +24,9 @@ fn machine(words: &[u16]) -> Box<dyn Mcu> {
     machine
 }
 
-/// Runs to the end and gives R5.
+/// Runs to the end, with the watchdog held, and gives R5.
 fn r5(words: &[u16]) -> u32 {
-    let mut machine = machine(words);
+    let mut machine = machine(&[words, &HOLD].concat());
     assert_eq!(machine.run(&Until::default()), Ok(Stop::Halted));
     machine.registers().into_iter().find(|(name, _)| name == "r5").expect("R5").1
 }
@@ -59,7 +62,7 @@ fn the_watchdog_wants_its_password_and_bites() {
     // Left alone it expires after 2^15 cycles of SMCLK: DEC R6 and JMP take three.
     // What it resets to reads the cause, SYSRSTIV_WDTTO, then nothing.
     let mut machine = machine(&[0x8316, 0x3ffe]);
-    let begin = [&read(0x19e)[..], &[0x4506], &read(0x19e), &[0x3fff]].concat();
+    let begin = [&read(0x19e)[..], &[0x4506], &read(0x19e), &HOLD, &[END]].concat();
     let bytes: Vec<u8> = begin.iter().flat_map(|word| word.to_le_bytes()).collect();
     assert!(machine.poke(0x3000, &bytes) && machine.poke(0xfffe, &[0x00, 0x30]));
     assert_eq!(machine.run(&Until::default()), Ok(Stop::Halted));
@@ -74,7 +77,7 @@ fn the_program_can_ask_for_a_reset() {
     // PMMSWBOR.
     let mut machine = machine(&mov(0xa504, 0x120));
     let bytes: Vec<u8> =
-        [&read(0x19e)[..], &[0x3fff]].concat().iter().flat_map(|word| word.to_le_bytes()).collect();
+        [&read(0x19e)[..], &HOLD, &[END]].concat().iter().flat_map(|word| word.to_le_bytes()).collect();
     assert!(machine.poke(0x3000, &bytes) && machine.poke(0xfffe, &[0x00, 0x30]));
     assert_eq!(machine.run(&Until::default()), Ok(Stop::Halted));
     let registers = machine.registers();

@@ -83,6 +83,8 @@ pub struct System {
     watchdog: Watchdog,
     resets: u32,
     reset_select: u32,
+    forced_on: u32,
+    forced_off: u32,
     psm_select: u32,
     regulator: [u32; 2],
     chip_reset: u32,
@@ -114,6 +116,8 @@ impl System {
             watchdog: Watchdog::new(clock_hz),
             resets: AT_START,
             reset_select: 0,
+            forced_on: 0,
+            forced_off: 0,
             psm_select: 0,
             regulator: [VREG, BOD],
             chip_reset: HAD_POR,
@@ -173,9 +177,10 @@ impl System {
             ("resets", RESET) => Some(self.resets),
             ("resets", WDSEL) => Some(self.reset_select),
             ("resets", RESET_DONE) => Some(ALL & !self.resets),
-            ("psm", FRCE_ON | FRCE_OFF) => Some(0),
+            ("psm", FRCE_ON) => Some(self.forced_on),
+            ("psm", FRCE_OFF) => Some(self.forced_off),
             ("psm", PSM_WDSEL) => Some(self.psm_select),
-            ("psm", PSM_DONE) => Some(PSM_ALL),
+            ("psm", PSM_DONE) => Some(PSM_ALL & !self.forced_off),
             ("xosc", _) => self.oscillators.read_xosc(register, now),
             ("pll_sys", _) => self.oscillators.plls[0].read(register, self.oscillators.xosc_hz()),
             ("pll_usb", _) => self.oscillators.plls[1].read(register, self.oscillators.xosc_hz()),
@@ -230,10 +235,19 @@ impl System {
                 Some(())
             }
             ("resets", RESET_DONE) | ("psm", PSM_DONE) => Some(()),
-            ("psm", FRCE_ON) => Some(()),
-            // Holding back the second core changes nothing: it never starts.
-            ("psm", FRCE_OFF) if write.onto(0) & !PROC1 == 0 => Some(()),
-            ("psm", FRCE_OFF) => return Err("powering parts of the chip off is not modelled".into()),
+            ("psm", FRCE_ON) => {
+                self.forced_on = write.onto(self.forced_on) & PSM_ALL;
+                Some(())
+            }
+            ("psm", FRCE_OFF) => {
+                let forced = write.onto(self.forced_off) & PSM_ALL;
+                // Holding back the second core changes nothing: it never starts.
+                if forced & !PROC1 != 0 {
+                    return Err("powering parts of the chip off is not modelled".into());
+                }
+                self.forced_off = forced;
+                Some(())
+            }
             ("psm", PSM_WDSEL) => {
                 self.psm_select = write.onto(self.psm_select) & PSM_ALL;
                 Some(())
@@ -354,6 +368,8 @@ impl Peripheral for System {
         self.watchdog.reset(cause);
         self.resets = AT_START;
         self.reset_select = 0;
+        self.forced_on = 0;
+        self.forced_off = 0;
         self.psm_select = 0;
         self.regulator = [VREG, BOD];
         self.chip_reset = match cause {
