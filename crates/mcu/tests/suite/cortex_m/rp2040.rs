@@ -54,18 +54,26 @@ fn at_125_mhz(bench: &mut Bench) {
     bench.write(CLK_PERI, 1 << 11);
 }
 
-/// Section 2.13: who holds back the second core waits until FRCE_OFF says so, as the boot code of the SDK and of others does.
+/// Section 2.13: who holds SIO and the second core in reset waits until FRCE_OFF says so, as boot code does. SIO begins anew; the
+/// processor behind it goes on if it is forced to.
 #[test]
-fn what_holds_back_the_second_core_is_read_back() {
-    const PROC1: u32 = 1 << 16;
+fn the_power_on_state_machine_resets_sio() {
+    const SIO_AND_PROC1: u32 = 1 << 16 | 1 << 14;
+    const PROC0: u32 = 1 << 15;
+    const SPINLOCK31: u32 = SIO + 0x17c;
     let mut bench = bench();
-    bench.write(PSM + SET + 4, PROC1);
-    assert_eq!([bench.read(PSM + 4), bench.read(PSM + 0xc)], [PROC1, 0xffff]);
-    says(bench.try_write(PSM + 4, PROC1 | 1), "powering parts");
-    bench.write(PSM + CLEAR + 4, PROC1);
-    assert_eq!([bench.read(PSM + 4), bench.read(PSM + 0xc)], [0, 0x1_ffff]);
-    bench.write(PSM, PROC1);
-    assert_eq!(bench.read(PSM), PROC1);
+    assert_ne!(bench.read(SPINLOCK31), 0);
+    assert_eq!(bench.read(SPINLOCK31), 0, "taken");
+    says(self::bench().try_write(PSM + 4, SIO_AND_PROC1), "the processor with it");
+    bench.write(PSM, PROC0);
+    bench.write(PSM + SET + 4, SIO_AND_PROC1);
+    assert_eq!([0, 4, 0xc].map(|at| bench.read(PSM + at)), [PROC0, SIO_AND_PROC1, 0xbfff]);
+    says(bench.bus.read(SIO, 4, 0, 0, None), "SIO is held in reset");
+    bench.write(PSM + CLEAR + 4, SIO_AND_PROC1);
+    bench.write(PSM, 0);
+    assert_eq!([0, 4, 0xc].map(|at| bench.read(PSM + at)), [0, 0, 0x1_ffff]);
+    assert_ne!(bench.read(SPINLOCK31), 0);
+    says(bench.try_write(PSM + 4, 1), "powering parts");
 }
 
 /// Section 2.1.4, the example: narrow writes fill the register, narrow reads pick their bytes. Section 2.1.2: the aliases.

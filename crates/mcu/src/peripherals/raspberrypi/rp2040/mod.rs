@@ -18,6 +18,9 @@ use crate::peripherals::register::part_of_word;
 /// Bytes of a block's registers with their aliases.
 const BLOCK: u32 = 0x4000;
 
+/// SIO, which PSM holds in reset and not RESETS, beside the bits of RESETS.RESET, which end below.
+const HELD_SIO: u32 = 1 << 31;
+
 /// Cycles beyond one of a read and of a write over the APB bridge (section 2.1.3): an access takes two, a read one more, a write two
 /// more.
 const APB_READ: u64 = 2;

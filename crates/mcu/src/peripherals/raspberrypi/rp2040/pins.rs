@@ -3,7 +3,7 @@
 //! SIO drives a pin while IO_BANK0 gives it the pin, and PWM does ([`super::pwm`]); what other blocks drive is not seen. The QSPI pins keep what is written.
 
 use super::divider::{self, Divider};
-use super::{APB_WRITE, BLOCK, Write, answer, pwm, register};
+use super::{APB_WRITE, BLOCK, HELD_SIO, Write, answer, pwm, register};
 use crate::peripherals::register::part_of_word;
 use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
 use std::ops::Range;
@@ -342,9 +342,20 @@ impl Pins {
         Ok(())
     }
 
+    fn reset_sio(&mut self) {
+        self.output = 0;
+        self.enable = 0;
+        self.qspi_output = 0;
+        self.qspi_enable = 0;
+        self.divider = Divider::default();
+        self.spinlocks = 0;
+        self.fifo_read_empty = false;
+    }
+
     /// Why the block at `base` cannot be accessed.
     fn check(&self, base: u32) -> Result<(), &'static str> {
         let blocks = [
+            (self.sio, HELD_SIO, "SIO is held in reset (PSM.FRCE_OFF)"),
             (self.io_bank0, RESET_IO_BANK0, "IO_BANK0 is held in reset (RESETS.RESET)"),
             (self.io_qspi, RESET_IO_QSPI, "IO_QSPI is held in reset (RESETS.RESET)"),
             (self.pads_bank0, RESET_PADS_BANK0, "PADS_BANK0 is held in reset (RESETS.RESET)"),
@@ -402,7 +413,7 @@ impl Peripheral for Pins {
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         if (self.sio..self.sio + SIO_SIZE).contains(&address) {
-            let word = self.read_sio((address - self.sio) & !3, context);
+            let word = self.check(self.sio).and_then(|()| self.read_sio((address - self.sio) & !3, context));
             let word = word.map_err(|what| self.fault(address, context, what))?;
             return Ok(part_of_word(word, address, size));
         }
@@ -423,7 +434,7 @@ impl Peripheral for Pins {
         let written = if (self.sio..self.sio + SIO_SIZE).contains(&address) {
             let value = Write::new(0, size, value).value;
             let offset = (address - self.sio) & !3;
-            let written = self.write_sio(offset, value, context.now);
+            let written = self.check(self.sio).and_then(|()| self.write_sio(offset, value, context.now));
             if written.is_ok() && !(GPIO_OUT..FIFO_ST).contains(&offset) {
                 return Ok(());
             }
@@ -444,6 +455,9 @@ impl Peripheral for Pins {
         let fallen = held & !self.held;
         self.held = held;
         let before = self.driving();
+        if fallen & HELD_SIO != 0 {
+            self.reset_sio();
+        }
         if fallen & RESET_IO_BANK0 != 0 {
             self.controls = [FUNCSEL; PINS];
             self.edges = [0; 4];
@@ -474,13 +488,7 @@ impl Peripheral for Pins {
 
     fn reset(&mut self) {
         self.held = HELD_AT_START;
-        self.output = 0;
-        self.enable = 0;
-        self.qspi_output = 0;
-        self.qspi_enable = 0;
-        self.divider = Divider::default();
-        self.spinlocks = 0;
-        self.fifo_read_empty = false;
+        self.reset_sio();
         self.controls = [FUNCSEL; PINS];
         self.qspi_controls = [FUNCSEL; 6];
         self.pads = pads_after_reset();

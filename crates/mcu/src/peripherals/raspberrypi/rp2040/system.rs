@@ -6,7 +6,7 @@
 use super::clocks::Clocks;
 use super::oscillators::Oscillators;
 use super::watchdog::Watchdog;
-use super::{APB_WRITE, BLOCK, CLK_REF, CLK_SYS, CLOCKS, TICK, Write, answer, register};
+use super::{APB_WRITE, BLOCK, CLK_REF, CLK_SYS, CLOCKS, HELD_SIO, TICK, Write, answer, register};
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 
@@ -34,7 +34,8 @@ const FRCE_OFF: u32 = 0x04;
 const PSM_WDSEL: u32 = 0x08;
 const PSM_DONE: u32 = 0x0c;
 const PSM_ALL: u32 = 0x0001_ffff;
-/// The first core in PSM.
+/// SIO and the cores in PSM, each held in reset with the one before it.
+const SIO: u32 = 1 << 14;
 const PROC0: u32 = 1 << 15;
 const PROC1: u32 = 1 << 16;
 
@@ -155,7 +156,8 @@ impl System {
         let clocks = self.clocks_hz();
         let core_hz = clocks[CLK_SYS];
         self.watchdog.set_clocks(self.clock_hz, clocks[TICK], context.now);
-        context.events.set_controls(self.resets, clocks);
+        let sio = if self.forced_off & SIO != 0 { HELD_SIO } else { 0 };
+        context.events.set_controls(self.resets | sio, clocks);
         if core_hz == 0 {
             let what = "clk_sys has no source that runs: the core stands still for ever".into();
             return Err(self.fault(address, context, what));
@@ -235,17 +237,17 @@ impl System {
                 Some(())
             }
             ("resets", RESET_DONE) | ("psm", PSM_DONE) => Some(()),
-            ("psm", FRCE_ON) => {
-                self.forced_on = write.onto(self.forced_on) & PSM_ALL;
-                Some(())
-            }
-            ("psm", FRCE_OFF) => {
-                let forced = write.onto(self.forced_off) & PSM_ALL;
+            ("psm", FRCE_ON | FRCE_OFF) => {
+                let forced = if register == FRCE_ON { &mut self.forced_on } else { &mut self.forced_off };
+                *forced = write.onto(*forced) & PSM_ALL;
                 // Holding back the second core changes nothing: it never starts.
-                if forced & !PROC1 != 0 {
+                if self.forced_off & !(SIO | PROC1) != 0 {
                     return Err("powering parts of the chip off is not modelled".into());
                 }
-                self.forced_off = forced;
+                if self.forced_off & SIO != 0 && self.forced_on & PROC0 == 0 {
+                    let what = "SIO is held in reset (PSM.FRCE_OFF), and the processor with it unless FRCE_ON has PROC0";
+                    return Err(format!("{what}: not modelled"));
+                }
                 Some(())
             }
             ("psm", PSM_WDSEL) => {
