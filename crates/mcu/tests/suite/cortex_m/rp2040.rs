@@ -392,6 +392,20 @@ fn register(machine: &dyn Mcu, name: &str) -> u32 {
     machine.registers().into_iter().find(|(known, _)| known == name).expect("a register").1
 }
 
+/// The ring oscillator is as fast as its ring is short: 6.5 MHz of eight stages, then of six and of four; the core runs from it.
+#[test]
+fn the_ring_oscillator_has_three_ranges() {
+    let with = |range: u32| {
+        let set = format!("ldr r0, =0x40060000\nldr r1, ={:#x}\nstr r1, [r0]", 0xfab << 12 | range);
+        let image =
+            assemble(&format!("ring-{range:x}"), 0x1000_0000, &format!("{STAGE_2}\n{set}\nloop: b loop"));
+        let mut machine = self::machine(&image);
+        machine.run(&Until { cycles: Some(100_000), ..Until::default() }).map(|_| machine.clock_hz())
+    };
+    assert_eq!([0xfa4, 0xfa5, 0xfa7].map(with), [Ok(6_500_000), Ok(8_666_666), Ok(13_000_000)]);
+    says(with(0xfa6), "FREQ_RANGE");
+}
+
 /// Section 2.8.1.3: the second stage runs at the end of the RAM, with LR zero, from the ring oscillator's 6.5 MHz. A wrong checksum is
 /// refused; one that the linker has left out is not.
 #[test]

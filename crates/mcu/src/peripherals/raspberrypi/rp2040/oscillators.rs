@@ -32,6 +32,9 @@ const ROSC_STATUS: u32 = 0x18;
 const ROSC_RANDOMBIT: u32 = 0x1c;
 /// CTRL.FREQ_RANGE after a reset.
 const FREQ_RANGE: u32 = 0xaa0;
+/// The ring's stages by CTRL.FREQ_RANGE: LOW, MEDIUM and HIGH leave out those before stage 0, 2 and 4 (SVD). A reset leaves LOW.
+const STAGES: u64 = 8;
+const RANGES: [(u32, u64); 4] = [(FREQ_RANGE, STAGES), (0xfa4, STAGES), (0xfa5, 6), (0xfa7, 4)];
 const DIV_PASS: u32 = 0xaa0;
 const DIV_RUNNING: u32 = 1 << 16;
 /// Section 2.17.2: 6.5 MHz typically at boot, with the divider's 16 of a reset.
@@ -164,7 +167,9 @@ impl Oscillators {
             divider @ 1..=31 => divider,
             _ => 32,
         };
-        if self.rosc_on { ROSC_UNDIVIDED_HZ / u64::from(divider) } else { 0 }
+        let range = RANGES.iter().find(|(range, _)| *range == self.rosc_control & 0xfff);
+        let stages = range.map_or(STAGES, |(_, stages)| *stages);
+        if self.rosc_on { ROSC_UNDIVIDED_HZ * STAGES / (stages * u64::from(divider)) } else { 0 }
     }
 
     /// The outputs of PLL_SYS and PLL_USB.
@@ -244,8 +249,8 @@ impl Oscillators {
             CTRL => {
                 self.rosc_control = write.onto(self.rosc_control) & 0x00ff_ffff;
                 self.rosc_bad |= !Self::enable(self.rosc_control >> ENABLE_SHIFT, &mut self.rosc_on);
-                if self.rosc_control & 0xfff != FREQ_RANGE {
-                    return Err("of its frequency ranges, only that of a reset is known");
+                if !RANGES.iter().any(|(range, _)| *range == self.rosc_control & 0xfff) {
+                    return Err("FREQ_RANGE is none of LOW, MEDIUM and HIGH");
                 }
             }
             ROSC_FREQA | ROSC_FREQB if write.value & 0x7777 == 0 => {}
