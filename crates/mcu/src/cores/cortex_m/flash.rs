@@ -177,6 +177,14 @@ impl FlashRegisters {
             return Err(Fault::Unmapped { pc, address, size, kind: "write" });
         }
         let offset = (address - self.clock_base()) & !3;
+        if self.rcc.is_reserved(offset) {
+            let what = "a register that only others of the series have";
+            return if value == 0 {
+                Ok(Changed::default())
+            } else {
+                Err(self.fault("RCC", address, pc, what.into()))
+            };
+        }
         let before = self.rcc.on_internal_oscillator();
         self.rcc.write(offset, merge(self.rcc.read(offset)));
         if self.rcc.has_timer_prescaler() {

@@ -34,8 +34,10 @@ const CR_READY_MORE: [(u32, u32); 2] = [(26, 27), (28, 29)];
 /// RCC_AHB1ENR: the backup SRAM's clock.
 const BKPSRAMEN: u32 = 1 << 18;
 
-/// RCC_DCKCFGR, of the STM32F401 and F411, and its TIMPRE: another clock for the timers (RM0383, RM0368, section 6.3.23).
+/// RCC_DCKCFGR, of the STM32F401 and F411, and its TIMPRE: another clock for the timers (RM0383, RM0368, section 6.3.23). On the STM32F407
+/// the registers end with PLLI2SCFGR (RM0090, 7.3.25); embassy reads and writes it there, too.
 const DCKCFGR: u32 = 0x8c;
+const PLLI2SCFGR: u32 = 0x84;
 const TIMPRE: u32 = 1 << 24;
 
 /// RCC_BDCR: the reset of the backup domain, the clock of the RTC and its switch.
@@ -94,11 +96,15 @@ impl Rcc {
         match self.interface {
             Interface::F0 => 0x38,
             Interface::F1 => 0x30,
-            Interface::F4 if !self.tightly_coupled => DCKCFGR + 4,
-            Interface::F4 => DCKCFGR,
+            Interface::F4 => DCKCFGR + 4,
             Interface::F7 => 0x94,
             Interface::L4 => 0xa0,
         }
+    }
+
+    /// Whether there is no register at `offset`: it reads as zero, and only zero may be written.
+    pub fn is_reserved(&self, offset: u32) -> bool {
+        self.interface == Interface::F4 && self.tightly_coupled && offset > PLLI2SCFGR
     }
 
     fn csr(&self) -> usize {
