@@ -42,6 +42,7 @@ const TIMPRE: u32 = 1 << 24;
 
 /// RCC_BDCR: the reset of the backup domain, the clock of the RTC and its switch.
 const BDRST: u32 = 1 << 16;
+const RTCSEL: u32 = 3 << 8;
 const RTCEN: u32 = 1 << 15;
 /// The crystal of the LSE, in Hz: what the RTC is made for.
 const LSE_HZ: u64 = 32_768;
@@ -140,8 +141,10 @@ impl Rcc {
         let index = word(offset);
         let before = self.words[index];
         self.words[index] = value;
-        if index == self.bdcr() && value & BDRST != 0 {
-            self.words[index] = BDRST;
+        if index == self.bdcr() {
+            // RTCSEL, once it is not zero, stays until the backup domain is reset.
+            let source = if before & RTCSEL == 0 { value & RTCSEL } else { before & RTCSEL };
+            self.words[index] = if value & BDRST != 0 { BDRST } else { value & !RTCSEL | source };
         }
         if index == self.csr() {
             // The causes of the last reset stay until RMVF clears them.

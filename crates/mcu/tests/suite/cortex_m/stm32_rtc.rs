@@ -197,6 +197,28 @@ mod f4 {
         }
     }
 
+    /// RM0090 section 7.3.20, RM0008 section 7.3.9, RM0432 section 6.4.29: once the clock is chosen it stays until the backup domain is
+    /// reset. embassy writes a zero over it.
+    #[test]
+    fn its_clock_is_chosen_once() {
+        for (target, bdcr) in
+            [("stm32f407", 0x4002_3870), ("stm32f103", 0x4002_1020), ("stm32l4r5", 0x4002_1090)]
+        {
+            let steps = [
+                Step::Write(bdcr, 1 << 15 | 2 << 8),
+                Step::Write(bdcr, 1 << 15),
+                Step::Copy(KEPT, bdcr),
+                Step::Write(bdcr, 1 << 16),
+                Step::Write(bdcr, 0),
+                Step::Write(bdcr, 1 << 15 | 1 << 8),
+                Step::Copy(KEPT + 4, bdcr),
+            ];
+            let mut machine = machine(target, &steps);
+            run(&mut *machine, 10_000);
+            assert_eq!((word(&*machine, KEPT), word(&*machine, KEPT + 4)), (0x8200, 0x8100), "{target}");
+        }
+    }
+
     #[test]
     fn what_is_not_modelled_is_refused() {
         let mut bench = bench();
