@@ -20,9 +20,12 @@ OPTIMISE_fast := $(OPTIMISE_portable)
 # and of ascon_permutation.c.
 OPTIMISE_gcm := --noinvariant --noinduction
 OPTIMISE_ascon_hash := $(OPTIMISE_gcm)
-# So do those of SLH-DSA's verification beside those of SHA-256, in most files without common subexpressions either.
+# So do those of hash-based signatures' verification beside those of SHA-256, in most files without common subexpressions either.
 OPTIMISE_slh_dsa_steps := $(OPTIMISE_gcm) --nogcse
 OPTIMISE_slh_dsa_verify := $(OPTIMISE_slh_dsa_steps)
 OPTIMISE_slh_dsa_bench := $(OPTIMISE_slh_dsa_steps)
+OPTIMISE_one_time := $(OPTIMISE_slh_dsa_steps)
+OPTIMISE_lms := $(OPTIMISE_slh_dsa_steps)
+OPTIMISE_hss := $(OPTIMISE_slh_dsa_steps)
 OPTIMISE_sha256 := $(OPTIMISE_slh_dsa_steps)
 OPTIMISE_sha256_blocks := $(OPTIMISE_gcm)
