@@ -89,10 +89,7 @@ static uint8_t shift_of(const uint8_t *public_key)
 /* Whether the types of a public key are known. */
 static uint8_t is_known(const uint8_t *public_key)
 {
-    if (!is_short(public_key) || !is_short(public_key + 4) || shift_of(public_key) > 3 || (uint8_t)(public_key[3] - 5) > 4) {
-        return 0;
-    }
-    return 1;
+    return is_short(public_key) && is_short(public_key + 4) && shift_of(public_key) <= 3 && (uint8_t)(public_key[3] - 5) <= 4;
 }
 
 uint16_t ws_lms_signature_bytes(const uint8_t public_key[WS_LMS_PUBLIC_KEY])
@@ -262,11 +259,9 @@ void ws_lms_verify_signature(ws_lms_verification *verification, const uint8_t *b
 
 int ws_lms_verify_end(ws_lms_verification *verification, const uint8_t public_key[WS_LMS_PUBLIC_KEY])
 {
-    const uint8_t state = verification->state;
+    const uint8_t is_whole = verification->state == SIGNATURE && verification->values == all_values(verification) &&
+                             verification->filled == 0;
 
     verification->state = REFUSED;
-    if (state != SIGNATURE || verification->values != all_values(verification) || verification->filled != 0) {
-        return -1;
-    }
-    return ws_equal(verification->value, public_key + 24, 32) ? 0 : -1;
+    return is_whole && ws_equal(verification->value, public_key + 24, 32) ? 0 : -1;
 }
