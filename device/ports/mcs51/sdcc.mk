@@ -1,12 +1,13 @@
 ASSEMBLER := sdas8051
 
 # What variables in internal RAM must leave to the stack, of the operation named or of any: AES-GCM takes 23 bytes from main on, LMS's
-# verification at most 22, SLH-DSA's 26 with SHA-256 in C and 24 with a kernel.
+# verification at most 21, SLH-DSA's 26 with SHA-256 in C and 24 with a kernel.
 STACK := 24
 STACK_slh-dsa-sha2-128s-verify := 26
 
 # sdcc's own start-up does what is needed: it sets the stack behind the variables in internal RAM, clears internal and
-# external RAM, and fills what has initial values. Target files count external data from 0x10000 up.
+# external RAM, and fills what has initial values. Target files count external data from 0x10000 up. External RAM begins with what is
+# paged, which must begin with a page.
 LINK_FLAGS = --code-loc $(call memory,CODE_START) --code-size $(call memory,CODE_SIZE) \
               --xram-loc 0 --xram-size $(call memory,XDATA_SIZE) --iram-size $(call memory,IDATA_SIZE) \
               --stack-size $(or $(STACK_$*),$(STACK))
