@@ -21,7 +21,7 @@ RUNTIME := $(patsubst ports/%.asm,$(OBJ)/ports/%.rel,$(wildcard $(PORT)/*.asm))
 
 PROGRAMS := $(WANTED:%=$(B)/%.ihx)
 SETTINGS := $(CFLAGS) | $(OPTIMISE_$(VARIANT)) $(foreach file,$(C_FILES),$(OPTIMISE_$(file)))
-APP_SETTINGS := $(LINK_FLAGS) | $(AREA_ENDS) | $(OBJECTS) $(RUNTIME)
+APP_SETTINGS := $(LINK_FLAGS) $(foreach op,$(WANTED),$(STACK_$(op))) | $(AREA_ENDS) | $(OBJECTS) $(RUNTIME)
 
 $(OBJ)/crypto/%.rel: crypto/%.c $(wildcard crypto/*.h crypto/*.inc) $(OBJ)/settings
 	@mkdir -p $(@D)

@@ -1,0 +1,2 @@
+	.module	ascon_permutation_fast
+	.include "ascon_permutation.inc"

@@ -1,0 +1,2 @@
+	.module	ascon_permutation_small
+	.include "ascon_permutation.inc"
