@@ -3,7 +3,8 @@
 //! RM0041 section 23.6 and RM0090 section 30.6 (`settings.layout = 1`: SR, DR, BRR, CR1..3, GTPR); RM0091 section
 //! 27.8 and RM0410 section 34.8 (`settings.layout = 2`: CR1..3, BRR, GTPR, RTOR, RQR, ISR, ICR, RDR, TDR). Its clock is
 //! the bus's; other sources (RCC_CFGR3, DCKCFGR2, CCIPR) are not looked at. An LPUART is the same with a bit of BRR / 256 clocks
-//! (RM0432 section 51.7, `settings.layout = 3`).
+//! (RM0432 section 51.7, `settings.layout = 3`). The STM32L4+ divides the clock further (RM0432 section 50.8.12, PRESC;
+//! `settings.prescaler = 1`).
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec, TransferRequest};
@@ -36,6 +37,9 @@ const TXFRQ: u32 = 1 << 4;
 const TEACK: u32 = 1 << 21;
 const REACK: u32 = 1 << 22;
 
+/// PRESC: what the clock is divided by; what lies behind is the last.
+const PRESCALERS: [u64; 12] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256];
+
 /// Transmitter and receiver.
 #[derive(Clone)]
 pub struct Usart {
@@ -45,8 +49,10 @@ pub struct Usart {
     new_layout: bool,
     /// An LPUART: a bit takes `baud` / 256 clocks.
     low_power: bool,
+    has_prescaler: bool,
     control: [u32; 3],
     baud: u32,
+    prescaler: u32,
     /// Cycles of the core's clock in one of the bus's.
     bus_divider: u64,
     guard: u32,
@@ -81,8 +87,10 @@ impl Usart {
             irq: spec.irq,
             new_layout: matches!(spec.settings.get("layout"), Some(2 | 3)),
             low_power: spec.settings.get("layout") == Some(&3),
+            has_prescaler: spec.settings.get("prescaler") == Some(&1),
             control: [0; 3],
             baud: 0,
+            prescaler: 0,
             bus_divider: 1,
             guard: 0,
             timeout: 0,
@@ -112,8 +120,10 @@ impl Usart {
             M1 => stops - 1,
             _ => stops,
         };
+        let prescaler = PRESCALERS[(self.prescaler as usize).min(PRESCALERS.len() - 1)];
+        let divider = prescaler * self.bus_divider;
         if self.low_power {
-            return u64::from(self.baud) * (9 + stops) * self.bus_divider / 256;
+            return u64::from(self.baud) * (9 + stops) * divider / 256;
         }
         // CR1.OVER8: BRR[2:0] hold the low bits shifted right by one.
         let bit = if self.control[0] & 1 << 15 != 0 {
@@ -121,7 +131,7 @@ impl Usart {
         } else {
             self.baud
         };
-        u64::from(bit) * (9 + stops) * self.bus_divider
+        u64::from(bit) * (9 + stops) * divider
     }
 
     fn send(&mut self, byte: u8, context: &mut Context<'_, '_>) -> Result<(), Fault> {
@@ -200,7 +210,7 @@ impl Usart {
     }
 
     /// The offset in the first layout's order: 0 status, 1 data out, 2 data in, 3 baud, 4..6 control, 7 guard,
-    /// 8 timeout, 9 clear, 10 request.
+    /// 8 timeout, 9 clear, 10 request, 11 prescaler.
     fn register(&self, offset: u32) -> Option<u8> {
         let table: &[(u32, u8)] = if self.new_layout {
             &[
@@ -215,11 +225,13 @@ impl Usart {
                 (0x20, 9),
                 (0x24, 2),
                 (0x28, 1),
+                (0x2c, 11),
             ]
         } else {
             &[(0, 0), (4, 1), (8, 3), (12, 4), (16, 5), (20, 6), (24, 7)]
         };
-        table.iter().find(|entry| entry.0 == offset).map(|entry| entry.1)
+        let known = table.iter().find(|entry| entry.0 == offset).map(|entry| entry.1);
+        known.filter(|register| *register != 11 || self.has_prescaler)
     }
 }
 
@@ -252,6 +264,7 @@ impl Peripheral for Usart {
             Some(7) => self.guard,
             Some(8) => self.timeout,
             Some(9 | 10) => 0,
+            Some(11) => self.prescaler,
             _ => return Err(self.fault(address, context)),
         };
         self.signal(context);
@@ -279,6 +292,7 @@ impl Peripheral for Usart {
             Some(7) => self.guard = merge(self.guard),
             Some(8) => self.timeout = merge(self.timeout),
             Some(9) => self.flags &= !(merge(0) & CLEARED),
+            Some(11) => self.prescaler = merge(self.prescaler) & 15,
             Some(10) if merge(0) & !(RXFRQ | TXFRQ) == 0 => {
                 self.flags &= if merge(0) & RXFRQ != 0 { !RXNE } else { !0 };
                 if merge(0) & TXFRQ != 0 {
@@ -341,6 +355,7 @@ impl Peripheral for Usart {
         self.bus_divider = 1;
         self.control = [0; 3];
         self.baud = 0;
+        self.prescaler = 0;
         self.guard = 0;
         self.timeout = 0;
         self.flags = TXE | TC;

@@ -12,6 +12,8 @@ fn setups() -> Vec<Setup> {
         ("stm32f407", base, 0, 4, vec![(0x08, 100), (0x0c, 1 << 13 | 1 << 5 | 1 << 4 | 1 << 2)]),
         ("stm32f051", base, 0x1c, 0x24, vec![(0x0c, 100), (0x00, 1 | 1 << 5 | 1 << 4 | 1 << 2)]),
         ("stm32f767", base, 0x1c, 0x24, vec![(0x0c, 100), (0x00, 1 | 1 << 5 | 1 << 4 | 1 << 2)]),
+        // PRESC divides by 4.
+        ("stm32l4r5", base, 0x1c, 0x24, vec![(0x2c, 2), (0x0c, 25), (0x00, 1 | 1 << 5 | 1 << 4 | 1 << 2)]),
     ]
 }
 
@@ -49,6 +51,15 @@ fn bytes_arrive_one_frame_after_the_other() {
         }
         assert_eq!((bench.read(base + status) & 0x38, bench.bus.requests), (0, 0), "{target}");
     }
+}
+
+/// RM0432 section 50.8.12: the STM32L4+ alone divides the USART's clock.
+#[test]
+fn the_prescaler_is_the_l4_s_alone() {
+    let mut bench = Bench::new("stm32l4r5");
+    bench.write(0x4000_442c, 0);
+    assert_eq!(bench.read(0x4000_442c), 0);
+    assert!(Bench::new("stm32f767").try_write(0x4000_442c, 0).is_err());
 }
 
 /// With its receiver off it hears nothing; nine bits with the parity take a bit longer.
