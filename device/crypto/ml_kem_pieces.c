@@ -13,20 +13,20 @@
 #define V (K * WS_ML_KEM_COMPRESSED_U)
 
 typedef struct {
+    uint8_t rho[32];
     ws_ml_kem_row row;
     /* One of r or s, transformed. */
     int16_t polynomial[256];
-    uint8_t rho[32];
     /* H of the key, or what the noise comes of. */
     uint8_t seed[32];
 } workspace;
 
-/* Decapsulation's: a polynomial of u ends where the sum begins, which is behind the sponge. The two are not needed at once. */
+/* Decapsulation's. A polynomial of u ends where the sum begins, behind rho and the sponge, which do nothing while there is one. */
 typedef union {
     int16_t u[256];
     struct {
         uint8_t message[32];
-        uint8_t unused[512 - 32 - sizeof(ws_sha3_ctx)];
+        uint8_t unused[512 - 32 - 32 - sizeof(ws_sha3_ctx)];
         workspace common;
     } rest;
 } decapsulation;

@@ -253,7 +253,7 @@ fn the_costs_by_pieces_are_what_bench_measures() {
     let mut stale = Vec::new();
     for line in lines {
         let row = rows.iter().find(|row| {
-            row["operation"] == operation(&line) && row["target"] == line[1] && row["variant"] == line[2]
+            row["op"] == operation(&line) && row["target"] == line[1] && row["variant"] == line[2]
         });
         let row = row.unwrap_or_else(|| panic!("bench has no {line:?}"));
         let figure = |value: &serde_json::Value| value.as_f64().expect("a number");
