@@ -8,7 +8,7 @@
  *
  * Held are one sum, one polynomial of r or s and one Keccak state: such a polynomial is made three or four times, and not two, as where the vector
  * is kept. Decapsulation holds one of the ciphertext, too, partly where the Keccak state is. RAM: none. Stack: 1.4 kB, for decapsulation
- * 1.7 kB, beside the frames and what the application's functions take. */
+ * 1.6 kB, beside the frames and what the application's functions take. */
 #ifndef WS_ML_KEM_PIECES_H
 #define WS_ML_KEM_PIECES_H
 
