@@ -53,7 +53,8 @@ void ws_ml_kem_inverse_ntt(int16_t r[256]);
 void ws_ml_kem_accumulate(int16_t *sum, const int16_t *a, const int16_t *b, uint8_t first, uint8_t count);
 
 /* Coefficients to bytes of 12 bits each, ByteEncode_12 of algorithm 5; of sums of products, times 2^16, which accumulate divided by; and back,
- * algorithm 6. in: coefficients: 256 between -9 q and 9 q. Decoded ones are between 0 and 4095. */
+ * algorithm 6. in: coefficients: 256 between -9 q and 9 q. out: out: may be where the coefficients are. Decoded ones are between 0 and
+ * 4095. */
 void ws_ml_kem_encode(uint8_t out[384], const int16_t coefficients[256]);
 void ws_ml_kem_encode_product(uint8_t out[384], const int16_t coefficients[256]);
 void ws_ml_kem_decode(int16_t coefficients[16], const uint8_t in[24]);
@@ -62,7 +63,7 @@ void ws_ml_kem_decode(int16_t coefficients[16], const uint8_t in[24]);
 void ws_ml_kem_compress_10(uint8_t out[20], const int16_t coefficients[16]);
 void ws_ml_kem_compress_4(uint8_t out[8], const int16_t coefficients[16]);
 
-/* Their reverse, of all 256. out: coefficients between 0 and q. */
+/* Their reverse, of all 256. in: in: may be the last bytes of where the coefficients go. out: coefficients between 0 and q. */
 void ws_ml_kem_decompress_10(int16_t coefficients[256], const uint8_t in[320]);
 void ws_ml_kem_decompress_4(int16_t coefficients[256], const uint8_t in[128]);
 

@@ -48,10 +48,11 @@ impl Toolchain {
 pub const PUBLIC_KEY: &str = "public-key";
 
 /// The sets of `device/ops.toml` that are not built without optimisation.
-const OPTIMISED: [&str; 15] = [
+const OPTIMISED: [&str; 16] = [
     "chacha20",
     "ml-kem-512",
     "ml-kem-512-pieces",
+    "ml-kem-512-decapsulate-pieces",
     "ml-kem-768",
     "p256-ml-kem-512",
     "x25519-ml-kem-512",

@@ -14,7 +14,9 @@ mod c {
         pub fn ws_ml_kem_768_encapsulate(public_key: *const u8, m: *const u8, ciphertext: *mut u8, shared: *mut u8) -> c_int;
         pub fn ws_ml_kem_512_decapsulate(private_key: *const u8, ciphertext: *const u8, shared: *mut u8);
         pub fn ws_ml_kem_768_decapsulate(private_key: *const u8, ciphertext: *const u8, shared: *mut u8);
+        pub fn ws_ml_kem_512_keygen_pieces(private_key: *const u8);
         pub fn ws_ml_kem_512_encapsulate_pieces(m: *const u8, shared: *mut u8) -> c_int;
+        pub fn ws_ml_kem_512_decapsulate_pieces(private_key: *const u8, shared: *mut u8) -> c_int;
         pub fn ws_ml_kem_512_check(private_key: *const u8) -> c_int;
         pub fn ws_ml_kem_768_check(private_key: *const u8) -> c_int;
         pub fn ws_ml_kem_compress_10(out: *mut u8, coefficients: *const i16);
@@ -105,7 +107,7 @@ impl MlKem {
     }
 }
 
-/// What an application of `ml_kem_pieces.h` has: a public key to be read, and the ciphertext that was written.
+/// What an application of `ml_kem_pieces.h` has: a public key and a ciphertext, to be read or as far as they were written.
 #[derive(Default)]
 struct Application {
     public_key: Vec<u8>,
@@ -116,25 +118,47 @@ thread_local! {
     static APPLICATION: RefCell<Application> = RefCell::default();
 }
 
-/// The application's, as below; a piece that is not in the key, or does not follow the one before, ends the process.
+/// Gives a piece; one that is not in `from` ends the process.
+fn read(from: &[u8], offset: u16, to: *mut u8, count: u8) {
+    assert!(count <= 24);
+    let piece = &from[usize::from(offset)..][..usize::from(count)];
+    // SAFETY: the C hands room for so many.
+    unsafe { to.copy_from_nonoverlapping(piece.as_ptr(), piece.len()) };
+}
+
+/// Takes a piece; one that does not follow the one before ends the process.
+fn write(to: &mut Vec<u8>, offset: u16, piece: *const u8, count: u8) {
+    assert_eq!(to.len(), usize::from(offset), "pieces come in their order");
+    // SAFETY: the C hands so many.
+    to.extend_from_slice(unsafe { std::slice::from_raw_parts(piece, usize::from(count)) });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ws_ml_kem_512_write_key(offset: u16, piece: *const u8, count: u8) {
+    APPLICATION.with_borrow_mut(|application| write(&mut application.public_key, offset, piece, count));
+}
+
 #[unsafe(no_mangle)]
 extern "C" fn ws_ml_kem_512_read_key(offset: u16, to: *mut u8, count: u8) {
-    assert!(count <= 24);
-    APPLICATION.with_borrow(|application| {
-        let piece = &application.public_key[usize::from(offset)..][..usize::from(count)];
-        // SAFETY: the C hands room for so many.
-        unsafe { to.copy_from_nonoverlapping(piece.as_ptr(), piece.len()) };
-    });
+    APPLICATION.with_borrow(|application| read(&application.public_key, offset, to, count));
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn ws_ml_kem_512_write_ciphertext(offset: u16, piece: *const u8, count: u8) {
-    APPLICATION.with_borrow_mut(|application| {
-        assert_eq!(application.ciphertext.len(), usize::from(offset), "pieces come in their order");
-        // SAFETY: the C hands so many.
-        let piece = unsafe { std::slice::from_raw_parts(piece, usize::from(count)) };
-        application.ciphertext.extend_from_slice(piece);
-    });
+    APPLICATION.with_borrow_mut(|application| write(&mut application.ciphertext, offset, piece, count));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ws_ml_kem_512_read_ciphertext(offset: u16, to: *mut u8, count: u8) {
+    APPLICATION.with_borrow(|application| read(&application.ciphertext, offset, to, count));
+}
+
+/// `ws_ml_kem_512_keygen_pieces`: the public key. The private one is d and z.
+#[must_use]
+pub fn keygen_pieces(private_key: &[u8; 64]) -> Vec<u8> {
+    APPLICATION.take();
+    unsafe { c::ws_ml_kem_512_keygen_pieces(private_key.as_ptr()) };
+    APPLICATION.take().public_key
 }
 
 /// `ws_ml_kem_512_encapsulate_pieces`: the ciphertext and the shared secret; `None` where the key is refused.
@@ -153,6 +177,25 @@ pub fn encapsulate_pieces(public_key: &[u8], m: &[u8; 32]) -> Option<(Vec<u8>, [
         return None;
     }
     Some((ciphertext, shared))
+}
+
+/// `ws_ml_kem_512_decapsulate_pieces`: the shared secret; `None` where the public key is refused.
+///
+/// # Panics
+/// Where something was written although the key is refused.
+#[must_use]
+pub fn decapsulate_pieces(private_key: &[u8; 64], public_key: &[u8], ciphertext: &[u8]) -> Option<[u8; 32]> {
+    let [public, _, length] = MlKem::MlKem512.sizes();
+    assert_eq!([public_key.len(), ciphertext.len()], [public, length]);
+    APPLICATION.set(Application { public_key: public_key.to_vec(), ciphertext: ciphertext.to_vec() });
+    let mut shared = [0xa5; 32];
+    let result = unsafe { c::ws_ml_kem_512_decapsulate_pieces(private_key.as_ptr(), shared.as_mut_ptr()) };
+    APPLICATION.take();
+    if result != 0 {
+        assert_eq!(shared, [0xa5; 32], "written although refused");
+        return None;
+    }
+    Some(shared)
 }
 
 /// `ws_ml_kem_compress_*` of one coefficient, for 10, 4 and 1 bits.

@@ -46,23 +46,28 @@ pub(super) fn case(name: &str, rng: &mut StdRng) -> Option<Case> {
     };
     let (d, z, m) = (seed(), seed(), seed());
     let (at, wrong) = (rng.random_range(0..768), 1u8 << rng.random_range(0..8));
-    let wrong = if action == "decapsulate" && rng.random_range(0..4) == 0 { wrong } else { 0 };
+    let decapsulates = action.starts_with("decapsulate");
+    let wrong = if decapsulates && rng.random_range(0..4) == 0 { wrong } else { 0 };
     let (k, made) = match set {
         "512" => (2u8, exchange!(ml_kem_512, d, z, m, at, wrong)),
         "768" => (3, exchange!(ml_kem_768, d, z, m, at, wrong)),
         _ => return None,
     };
     let Exchange { public, private, ciphertext, shared } = made;
+    // Algorithm 13, step 1.
+    let seeds = sha3::Sha3_512::new().chain_update(d).chain_update([k]).finalize();
+    let (rho, sigma) = seeds.split_at(32);
     Some(match action {
         "keygen" => keygen_case([d, z].concat(), &public, &private),
-        "keygen-seeded" => {
-            // Algorithm 13, step 1.
-            let seeds = sha3::Sha3_512::new().chain_update(d).chain_update([k]).finalize();
-            keygen_case([&seeds[32..], &z, &seeds[..32]].concat(), &public, &private)
-        }
+        "keygen-seeded" => keygen_case([sigma, &z, rho].concat(), &public, &private),
+        "keygen-pieces" => keygen_pieces_case([d, z].concat(), &public),
+        "keygen-pieces-seeded" => keygen_pieces_case([sigma, rho].concat(), &public),
         "encapsulate" => encapsulation_case(public, m.to_vec(), &ciphertext, &shared),
-        "encapsulate-pieces" => pieces_case(public, m.to_vec(), Some((&ciphertext, &shared))),
+        "encapsulate-pieces" => encapsulation_pieces_case(public, m.to_vec(), Some((&ciphertext, &shared))),
         "decapsulate" => decapsulation_case(private, ciphertext, shared),
+        "decapsulate-pieces" => {
+            decapsulation_pieces_case([d, z].concat(), &public, &ciphertext, Some(shared))
+        }
         _ => return None,
     })
 }
@@ -75,6 +80,12 @@ pub fn keygen_case(key: Vec<u8>, public: &[u8], private: &[u8]) -> Case {
         outputs: vec![("output", [public, private].concat())],
         ..Case::default()
     }
+}
+
+/// Key generation by pieces of what `key` has, as `device/crypto/ml_kem_bench.h` has it.
+#[must_use]
+pub fn keygen_pieces_case(key: Vec<u8>, public: &[u8]) -> Case {
+    Case { inputs: vec![("key", key)], outputs: vec![("output", folded(public).to_vec())], ..Case::default() }
 }
 
 /// Encapsulation of `m` to a public key.
@@ -91,7 +102,7 @@ pub fn encapsulation_case(public: Vec<u8>, m: Vec<u8>, ciphertext: &[u8], shared
 /// Encapsulation of `m` by pieces, with the public key in flash, as `device/crypto/ml_kem_bench.h` has it; nothing is given where the key is
 /// to be refused.
 #[must_use]
-pub fn pieces_case(public: Vec<u8>, m: Vec<u8>, given: Option<(&[u8], &[u8])>) -> Case {
+pub fn encapsulation_pieces_case(public: Vec<u8>, m: Vec<u8>, given: Option<(&[u8], &[u8])>) -> Case {
     let inputs = vec![("stored", public), ("message", m)];
     let Some((ciphertext, shared)) = given else {
         return Case { inputs, untouched: vec![("output", 64)], result: Some(-1), ..Case::default() };
@@ -100,10 +111,10 @@ pub fn pieces_case(public: Vec<u8>, m: Vec<u8>, given: Option<(&[u8], &[u8])>) -
     Case { inputs, outputs: vec![("output", output)], result: Some(0), ..Case::default() }
 }
 
-/// What the bench keeps of a ciphertext.
-fn folded(ciphertext: &[u8]) -> [u8; 32] {
+/// What the bench keeps of a public key or a ciphertext.
+fn folded(written: &[u8]) -> [u8; 32] {
     let mut folded = [0u8; 32];
-    for (row, bytes) in (0u8..).zip(ciphertext.chunks(32)) {
+    for (row, bytes) in (0u8..).zip(written.chunks(32)) {
         for (sum, byte) in folded.iter_mut().zip(bytes) {
             *sum = sum.wrapping_mul(3).wrapping_add(byte ^ row);
         }
@@ -118,5 +129,22 @@ pub fn decapsulation_case(private: Vec<u8>, ciphertext: Vec<u8>, shared: Vec<u8>
         inputs: vec![("key", private), ("message", ciphertext)],
         outputs: vec![("output", shared)],
         ..Case::default()
+    }
+}
+
+/// Decapsulation by pieces with d and z, the public key and the ciphertext in flash; nothing is given where that key is to be refused.
+#[must_use]
+pub fn decapsulation_pieces_case(
+    key: Vec<u8>,
+    public: &[u8],
+    ciphertext: &[u8],
+    shared: Option<Vec<u8>>,
+) -> Case {
+    let inputs = vec![("key", key), ("stored", [public, ciphertext].concat())];
+    match shared {
+        Some(shared) => {
+            Case { inputs, outputs: vec![("output", shared)], result: Some(0), ..Case::default() }
+        }
+        None => Case { inputs, untouched: vec![("output", 32)], result: Some(-1), ..Case::default() },
     }
 }

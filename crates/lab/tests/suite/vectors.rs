@@ -45,14 +45,15 @@ fn sealed_cases(operation: &str, case: vectors::AeadCase, add: &mut impl FnMut(S
 }
 
 /// Of NIST's cases one of key generation, one of encapsulation, one of each kind of decapsulation; of Wycheproof's for encapsulation by pieces
-/// one with a key that is refused.
+/// one with a key that is refused, for decapsulation by pieces one in seven, also with such a key.
 fn ml_kem_cases(set: &str, cases: vectors::MlKemCases, add: &mut impl FnMut(String, Case)) {
     let length = cases.keys[0].private_key.len();
     let public = (length - 96) / 2..length - 64;
     for case in cases.keys.into_iter().take(1) {
         let key = [case.d, case.z].concat();
-        let case = ml_kem::keygen_case(key, &case.private_key[public.clone()], &case.private_key);
-        add(format!("ml-kem-{set}-keygen"), case);
+        let public_key = &case.private_key[public.clone()];
+        add(format!("ml-kem-{set}-keygen-pieces"), ml_kem::keygen_pieces_case(key.clone(), public_key));
+        add(format!("ml-kem-{set}-keygen"), ml_kem::keygen_case(key, public_key, &case.private_key));
     }
     let (taken, refused): (Vec<_>, Vec<_>) =
         cases.encapsulations.into_iter().partition(|case| case.given.is_some());
@@ -60,19 +61,31 @@ fn ml_kem_cases(set: &str, cases: vectors::MlKemCases, add: &mut impl FnMut(Stri
         let (ciphertext, shared) = case.given.expect("it is one of those");
         add(
             format!("ml-kem-{set}-encapsulate-pieces"),
-            ml_kem::pieces_case(case.public_key.clone(), case.m.to_vec(), Some((&ciphertext, &shared))),
+            ml_kem::encapsulation_pieces_case(
+                case.public_key.clone(),
+                case.m.to_vec(),
+                Some((&ciphertext, &shared)),
+            ),
         );
         let case = ml_kem::encapsulation_case(case.public_key, case.m.to_vec(), &ciphertext, &shared);
         add(format!("ml-kem-{set}-encapsulate"), case);
     }
     for case in refused.into_iter().take(1) {
-        let case = ml_kem::pieces_case(case.public_key, case.m.to_vec(), None);
+        let case = ml_kem::encapsulation_pieces_case(case.public_key, case.m.to_vec(), None);
         add(format!("ml-kem-{set}-encapsulate-pieces"), case);
     }
     for case in cases.decapsulations.into_iter().take(3) {
         let shared = case.shared.expect("NIST's keys are right").to_vec();
         let case = ml_kem::decapsulation_case(case.private_key, case.ciphertext, shared);
         add(format!("ml-kem-{set}-decapsulate"), case);
+    }
+    for case in cases.seeds.into_iter().step_by(7) {
+        let pieces = |public: &[u8], shared| {
+            ml_kem::decapsulation_pieces_case(case.seed.to_vec(), public, &case.ciphertext, shared)
+        };
+        let operation = format!("ml-kem-{set}-decapsulate-pieces");
+        add(operation.clone(), pieces(&case.public_key, Some(case.shared.to_vec())));
+        add(operation, pieces(&[0xff; 800], None));
     }
 }
 

@@ -231,11 +231,13 @@ const OPERATIONS: [&str; 16] = [
 ];
 
 /// Those of a target that has room for them.
-const ML_KEM: [&str; 4] = [
+const ML_KEM: [&str; 6] = [
     "ml-kem-512-keygen",
     "ml-kem-512-encapsulate",
     "ml-kem-512-decapsulate",
+    "ml-kem-512-keygen-pieces",
     "ml-kem-512-encapsulate-pieces",
+    "ml-kem-512-decapsulate-pieces",
 ];
 
 /// Those of a target that has room for them, too.
@@ -308,11 +310,16 @@ fn ml_kem_run(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {
     // Algorithms 13 and 17, and s, which keys are made of.
     let sigma = noise::seeds(&[&d[..], &[2]])[32..].to_vec();
     let r = noise::seeds(&[&m[..], &noise::hash(&public)])[32..].to_vec();
-    if operation == "ml-kem-512-keygen" {
+    let key = [d, z].concat();
+    if operation.starts_with("ml-kem-512-keygen") {
         secrets.bytes("d", &d);
         secrets.bytes("z", &z);
         secrets.noise(&sigma, 4);
-        return (ml_kem::keygen_case([d, z].concat(), &public, &private), secrets);
+        let case = match operation {
+            "ml-kem-512-keygen-pieces" => ml_kem::keygen_pieces_case(key, &public),
+            _ => ml_kem::keygen_case(key, &public, &private),
+        };
+        return (case, secrets);
     }
     secrets.bytes("m", &m);
     secrets.bytes("the shared secret", &shared);
@@ -320,14 +327,20 @@ fn ml_kem_run(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {
     let case = match operation {
         "ml-kem-512-encapsulate" => ml_kem::encapsulation_case(public, m.to_vec(), &ciphertext, &shared),
         "ml-kem-512-encapsulate-pieces" => {
-            ml_kem::pieces_case(public, m.to_vec(), Some((&ciphertext, &shared)))
+            ml_kem::encapsulation_pieces_case(public, m.to_vec(), Some((&ciphertext, &shared)))
         }
         _ => {
             secrets.bytes("z", &z);
             (0..2).for_each(|number| {
                 secrets.transformed(&noise::transformed(&noise::sampled_bytes(&sigma, number)));
             });
-            ml_kem::decapsulation_case(private, ciphertext, shared)
+            if operation == "ml-kem-512-decapsulate-pieces" {
+                secrets.bytes("d", &d);
+                secrets.noise(&sigma, 2);
+                ml_kem::decapsulation_pieces_case(key, &public, &ciphertext, Some(shared))
+            } else {
+                ml_kem::decapsulation_case(private, ciphertext, shared)
+            }
         }
     };
     (case, secrets)

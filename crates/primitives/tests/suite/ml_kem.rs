@@ -2,11 +2,16 @@
 
 use fips203::traits::{Decaps, Encaps, KeyGen, SerDes};
 use fips203::{ml_kem_512, ml_kem_768};
-use primitives::ml_kem::{MlKem, compressed, encapsulate_pieces};
+use primitives::ml_kem::{MlKem, compressed, decapsulate_pieces, encapsulate_pieces, keygen_pieces};
 use testkit::vectors;
 
 const SETS: [(MlKem, vectors::MlKem); 2] =
     [(MlKem::MlKem512, vectors::MlKem::MlKem512), (MlKem::MlKem768, vectors::MlKem::MlKem768)];
+
+/// The private key of `ml_kem_pieces.h`.
+fn halves(d: &[u8; 32], z: &[u8; 32]) -> [u8; 64] {
+    std::array::from_fn(|place| if place < 32 { d[place] } else { z[place - 32] })
+}
 
 #[test]
 fn as_published() {
@@ -18,6 +23,9 @@ fn as_published() {
             assert_eq!(private_key, case.private_key, "{set:?}");
             assert_eq!(public_key, case.private_key[private - 64 - public..private - 64], "{set:?}");
             assert!(set.check(&private_key));
+            if set == MlKem::MlKem512 {
+                assert_eq!(keygen_pieces(&halves(&case.d, &case.z)), public_key);
+            }
         }
         for case in cases.encapsulations {
             assert_eq!(set.encapsulate(&case.public_key, &case.m), case.given, "{set:?}");
@@ -30,6 +38,15 @@ fn as_published() {
             if let Some(shared) = case.shared {
                 assert_eq!(set.decapsulate(&case.private_key, &case.ciphertext), shared, "{set:?}");
             }
+        }
+        for case in cases.seeds {
+            let (d, z) = case.seed.split_first_chunk().expect("two halves");
+            let (public_key, private_key) = set.keygen(d, z.try_into().expect("the second"));
+            assert_eq!(public_key, case.public_key);
+            assert_eq!(set.decapsulate(&private_key, &case.ciphertext), case.shared);
+            assert_eq!(keygen_pieces(&case.seed), case.public_key);
+            let shared = decapsulate_pieces(&case.seed, &case.public_key, &case.ciphertext);
+            assert_eq!(shared, Some(case.shared));
         }
     }
 }
@@ -64,10 +81,29 @@ fn random_keys_as_another_implementation_has_them() {
         assert_eq!(set.keygen(&d, &z), keys, "{set:?}");
         assert_eq!(set.encapsulate(&keys.0, &m).as_ref(), Some(&sent), "{set:?}");
         if set == MlKem::MlKem512 {
+            let seed = halves(&d, &z);
+            assert_eq!(keygen_pieces(&seed), keys.0);
             assert_eq!(encapsulate_pieces(&keys.0, &m).as_ref(), Some(&sent));
+            assert_eq!(decapsulate_pieces(&seed, &keys.0, &sent.0), Some(sent.1));
+            assert_eq!(decapsulate_pieces(&seed, &keys.0, &rejected.0), Some(rejected.1), "byte {at}");
         }
         assert_eq!(set.decapsulate(&keys.1, &sent.0), sent.1, "{set:?}");
         assert_eq!(set.decapsulate(&keys.1, &rejected.0), rejected.1, "{set:?}, byte {at}");
+    }
+}
+
+/// Erased flash, say, and a coefficient that is q, in each polynomial's last place.
+#[test]
+fn a_public_key_that_is_none_is_refused_by_its_owner_too() {
+    let public_key = keygen_pieces(&[1; 64]);
+    let ciphertext = [2; 768];
+    assert!(decapsulate_pieces(&[1; 64], &public_key, &ciphertext).is_some());
+    assert_eq!(decapsulate_pieces(&[1; 64], &[0xff; 800], &ciphertext), None);
+    for end in [384, 768] {
+        let mut wrong = public_key.clone();
+        wrong[end - 2] = wrong[end - 2] & 0x0f | 0x10;
+        wrong[end - 1] = 0xd0;
+        assert_eq!(decapsulate_pieces(&[1; 64], &wrong, &ciphertext), None, "byte {end}");
     }
 }
 

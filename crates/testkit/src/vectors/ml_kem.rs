@@ -44,6 +44,19 @@ pub struct MlKemDecapsulationCase {
     pub shared: Option<[u8; 32]>,
 }
 
+/// One case of a private key that is stored as its seed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MlKemSeedCase {
+    /// d and z.
+    pub seed: [u8; 64],
+    /// The encapsulation key that is made of them.
+    pub public_key: Vec<u8>,
+    /// A ciphertext, of somebody or of nobody.
+    pub ciphertext: Vec<u8>,
+    /// What must be given.
+    pub shared: [u8; 32],
+}
+
 /// The published cases of a parameter set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MlKemCases {
@@ -53,16 +66,23 @@ pub struct MlKemCases {
     pub encapsulations: Vec<MlKemEncapsulationCase>,
     /// NIST's, 10, and Wycheproof's of keys that are not what they say and ciphertexts that decompress to the same.
     pub decapsulations: Vec<MlKemDecapsulationCase>,
+    /// Wycheproof's of ML-KEM-512: right, random and flipped ciphertexts, and matrices of all kinds.
+    pub seeds: Vec<MlKemSeedCase>,
 }
 
 /// The cases of NIST's ACVP (`ML-KEM-keyGen-FIPS203`, `ML-KEM-encapDecap-FIPS203`) and a choice of Wycheproof's.
 #[must_use]
 pub fn ml_kem(set: MlKem) -> MlKemCases {
-    let (nist, wycheproof, overflowing) = match set {
-        MlKem::MlKem512 => (file!("ML-KEM-512-ACVP.rsp"), file!("wycheproof-mlkem_512.txt"), 8),
-        MlKem::MlKem768 => (file!("ML-KEM-768-ACVP.rsp"), file!("wycheproof-mlkem_768.txt"), 12),
+    let (nist, wycheproof, overflowing, seeds) = match set {
+        MlKem::MlKem512 => (file!("ML-KEM-512-ACVP.rsp"), file!("wycheproof-mlkem_512.txt"), 8, 22),
+        MlKem::MlKem768 => (file!("ML-KEM-768-ACVP.rsp"), file!("wycheproof-mlkem_768.txt"), 12, 0),
     };
-    let mut all = MlKemCases { keys: Vec::new(), encapsulations: Vec::new(), decapsulations: Vec::new() };
+    let mut all = MlKemCases {
+        keys: Vec::new(),
+        encapsulations: Vec::new(),
+        decapsulations: Vec::new(),
+        seeds: Vec::new(),
+    };
     let mut private_key = Vec::new();
     for (name, compressed) in [nist, wycheproof] {
         for record in records(name, compressed) {
@@ -78,6 +98,13 @@ pub fn ml_kem(set: MlKem) -> MlKemCases {
                     public_key: record.bytes("ek"),
                     m: record.array("m"),
                     given: secret(&record).map(|shared| (record.bytes("c"), shared)),
+                });
+            } else if record.section("seed").is_some() {
+                all.seeds.push(MlKemSeedCase {
+                    seed: record.array("seed"),
+                    public_key: record.bytes("ek"),
+                    ciphertext: record.bytes("c"),
+                    shared: record.array("k"),
                 });
             } else {
                 // NIST's cases have one key together.
@@ -98,6 +125,6 @@ pub fn ml_kem(set: MlKem) -> MlKemCases {
         "{}: number of cases",
         nist.0
     );
-    assert_eq!(all.decapsulations.len(), 10 + 5, "{}: number of cases", nist.0);
+    assert_eq!((all.decapsulations.len(), all.seeds.len()), (10 + 5, seeds), "{}: number of cases", nist.0);
     all
 }

@@ -142,7 +142,9 @@ pub use ml_dsa::{
     MlDsa, MlDsaCases, MlDsaKeyCase, MlDsaMessage, MlDsaPrivateKey, MlDsaSigningCase, MlDsaVerificationCase,
     ml_dsa,
 };
-pub use ml_kem::{MlKem, MlKemCases, MlKemDecapsulationCase, MlKemEncapsulationCase, MlKemKeyCase, ml_kem};
+pub use ml_kem::{
+    MlKem, MlKemCases, MlKemDecapsulationCase, MlKemEncapsulationCase, MlKemKeyCase, MlKemSeedCase, ml_kem,
+};
 pub use one_time::{LmOtsCase, lm_ots_w4};
 pub use sha3::{sha3_256, sha3_256_monte, sha3_512, shake128, shake256};
 pub use slh_dsa::{SlhDsa, SlhDsaCases, SlhDsaSignatureCase, SlhDsaVerificationCase, slh_dsa};
