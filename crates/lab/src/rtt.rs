@@ -50,6 +50,15 @@ impl Rtt {
     }
 }
 
+/// What to say of a program that logs by defmt, whose frames are no text; its linker leaves a symbol with the version of their encoding.
+pub(crate) fn defmt_remark(firmware: &Firmware) -> Option<String> {
+    let logs = firmware.symbols().keys().any(|name| name.starts_with("_defmt_version_"));
+    let file = firmware.path().display();
+    logs.then(|| {
+        format!("the program logs by defmt, in frames that are no text: '--port RTT.0 | defmt-print -e {file}' behind this command reads them")
+    })
+}
+
 /// Takes what is in the buffer of a descriptor; `None` where that makes no sense.
 fn empty(machine: &mut dyn Mcu, descriptor: u32) -> Option<Vec<u8>> {
     let field = |index: u32| word(machine, descriptor.wrapping_add(4 * index));

@@ -90,6 +90,9 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
     if let Some(remark) = hand_over_remark(&target) {
         say(&remark);
     }
+    if let Some(remark) = rtt::defmt_remark(&firmware).filter(|_| request.ports.is_empty()) {
+        say(&remark);
+    }
     let mut recorder = Recorder::open(&request.traces, false, &target, &firmware, &*machine, supply_v)?;
     machine.board_mut().take_sent();
     let mut program = Program {

@@ -25,10 +25,15 @@ fn built(source: &str, compiler: &str, flags: &[&str]) -> PathBuf {
 }
 
 fn arm(source: &str) -> PathBuf {
+    arm_with(source, &[])
+}
+
+fn arm_with(source: &str, more: &[&str]) -> PathBuf {
     let places = [".vectors=0x08000000", ".text=0x08000100", ".buffers=0x20000000"];
     let places = places.map(|place| format!("-Wl,--section-start={place}"));
     let flags = ["-mcpu=cortex-m4", "-mthumb", "-nostdlib", "-Wl,-estart"].map(str::to_owned);
-    let flags: Vec<&str> = flags.iter().chain(&places).map(String::as_str).collect();
+    let flags: Vec<&str> =
+        flags.iter().chain(&places).map(String::as_str).chain(more.iter().copied()).collect();
     built(source, "arm-none-eabi-gcc", &flags)
 }
 
@@ -85,6 +90,15 @@ fn a_program_that_waits_for_ever_is_ended_and_that_is_a_failure() {
     assert!(said.contains("had not ended after --time 0.02s"), "{said}");
     let (code, _, said) = run(&echo, "atmega328p", &["--max-cycles", "1e5"]);
     assert!(code == Some(1) && said.contains("--max-cycles 100000"), "{said}");
+}
+
+/// Of defmt's frames, which look like nothing, it is said how they are read; not to who has asked for them.
+#[test]
+fn a_log_by_defmt_is_named() {
+    let logs = arm_with("ports.c", &["-Wl,--defsym=_defmt_version_=4"]);
+    let says = |options: &[&str]| run(&logs, "stm32f407", options).2.contains("RTT.0 | defmt-print -e ");
+    assert!(says(&[]) && !says(&["--port", "RTT.0"]));
+    assert!(!run(&arm("ports.c"), "stm32f407", &[]).2.contains("defmt"));
 }
 
 #[test]
