@@ -206,7 +206,7 @@ struct BenchArgs {
     #[command(flatten)]
     point: OperatingPoint,
     /// Cycles after which an operation counts as endless
-    #[arg(long, value_name = "N", default_value = "1e9", value_parser = units::count)]
+    #[arg(long, value_name = "N", default_value = "4e9", value_parser = units::count)]
     max_cycles: u64,
     /// Where the random inputs begin
     #[arg(long, value_name = "N", default_value_t = 1)]

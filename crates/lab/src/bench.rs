@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Cycles after which one operation counts as endless, where nobody says otherwise.
-pub const MAX_CYCLES: u64 = 1_000_000_000;
+pub const MAX_CYCLES: u64 = 4_000_000_000;
 
 /// What is asked of the bench.
 #[derive(Clone, Debug)]

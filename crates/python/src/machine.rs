@@ -155,7 +155,7 @@ impl Machine {
     }
 
     /// Runs on until the instruction at one of these symbols or addresses comes next, or, with none, until the program ends;
-    /// for at most ``max_cycles`` cycles from here (1e9). Raises ``Error`` where ``until`` was not reached. Ctrl-C ends it.
+    /// for at most ``max_cycles`` cycles from here (4e9). Raises ``Error`` where ``until`` was not reached. Ctrl-C ends it.
     #[pyo3(signature = (until=None, *, max_cycles=None))]
     fn run(
         &self,

@@ -16,9 +16,9 @@ OPTIMISE_portable :=
 OPTIMISE_small := --opt-code-size
 OPTIMISE_fast := --opt-code-speed
 
-# Without the two optimisations of loops, and mostly without the third that takes expressions out of them, the temporaries of the verifications
-# of SLH-DSA and HSS fit into page zero beside those of SHA-256, which is C in portable and small.
-OPTIMISE_slh_dsa_steps := --noinvariant --noinduction
-OPTIMISE_slh_dsa_verify := $(OPTIMISE_slh_dsa_steps) --nolospre
+# With fewer of sdcc's optimisations the temporaries of the verifications of SLH-DSA and HSS fit into page zero beside those of SHA-256, which is
+# C in portable and small.
+OPTIMISE_slh_dsa_steps := --noinvariant
+OPTIMISE_slh_dsa_verify := $(OPTIMISE_slh_dsa_steps) --noinduction --nolospre
 OPTIMISE_lms := $(OPTIMISE_slh_dsa_verify)
 OPTIMISE_hss := $(OPTIMISE_slh_dsa_verify) --nogcse

@@ -117,7 +117,7 @@ class Machine:
 
     def run(self, until: _Place | Iterable[_Place] | None = None, *, max_cycles: _Quantity | None = None) -> RunEnd:
         """Runs on until the instruction at one of these symbols or addresses comes next, or, with none, until the program ends;
-        for at most ``max_cycles`` cycles from here (1e9). Raises ``Error`` where ``until`` was not reached. Ctrl-C ends it."""
+        for at most ``max_cycles`` cycles from here (4e9). Raises ``Error`` where ``until`` was not reached. Ctrl-C ends it."""
 
     def call(
         self,
