@@ -35,7 +35,7 @@ const CR_READY_MORE: [(u32, u32); 2] = [(26, 27), (28, 29)];
 const BKPSRAMEN: u32 = 1 << 18;
 
 /// RCC_DCKCFGR, of the STM32F401 and F411, and its TIMPRE: another clock for the timers (RM0383, RM0368, section 6.3.23). On the STM32F407
-/// the registers end with PLLI2SCFGR (RM0090, 7.3.25); embassy reads and writes it there, too.
+/// the registers end with PLLI2SCFGR (RM0090, 7.3.23); embassy reads and writes it there, too.
 const DCKCFGR: u32 = 0x8c;
 const PLLI2SCFGR: u32 = 0x84;
 const TIMPRE: u32 = 1 << 24;

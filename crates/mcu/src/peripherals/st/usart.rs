@@ -3,7 +3,7 @@
 //! RM0041 section 23.6 and RM0090 section 30.6 (`settings.layout = 1`: SR, DR, BRR, CR1..3, GTPR); RM0091 section
 //! 27.8 and RM0410 section 34.8 (`settings.layout = 2`: CR1..3, BRR, GTPR, RTOR, RQR, ISR, ICR, RDR, TDR). Its clock is
 //! the bus's; other sources (RCC_CFGR3, DCKCFGR2, CCIPR) are not looked at. An LPUART is the same with a bit of BRR / 256 clocks
-//! (RM0432 section 51.7, `settings.layout = 3`). The STM32L4+ divides the clock further (RM0432 section 50.8.12, PRESC;
+//! (RM0432 section 51.7, `settings.layout = 3`). The STM32L4+ divides the clock further (RM0432, USART_PRESC;
 //! `settings.prescaler = 1`).
 
 use crate::peripherals::register::{merged_word, part_of_word};

@@ -53,7 +53,7 @@ fn bytes_arrive_one_frame_after_the_other() {
     }
 }
 
-/// RM0432 section 50.8.12: the STM32L4+ alone divides the USART's clock.
+/// RM0432, USART_PRESC: the STM32L4+ alone divides the USART's clock.
 #[test]
 fn the_prescaler_is_the_l4_s_alone() {
     let mut bench = Bench::new("stm32l4r5");

@@ -1,6 +1,6 @@
 //! What is around an MSP430F5438A: levels and edges at its ports, a chip on its SPI, and sleep that somebody attends.
 
-use super::programs::{mov_byte, part, poke, register};
+use super::programs::{HOLD, mov_byte, part, poke, register};
 use mcu::{Chip, Mcu, Pin, Stop, Until, Wiring, new_machine};
 
 const PC: u32 = 0x2000;
@@ -17,7 +17,7 @@ fn read_byte(register: u16) -> [u16; 2] {
 fn machine(words: &[u16]) -> Box<dyn Mcu> {
     let part = part();
     let mut machine = new_machine(&part, 1_000_000).expect("machine");
-    let stopped = [&[0x40b2, 0x5a80, 0x15c][..], words, &[END]].concat();
+    let stopped = [&HOLD[..], words, &[END]].concat();
     poke(&mut *machine, PC, &stopped);
     assert!(machine.set_register("sp", 0x4000) && machine.set_register("pc", PC));
     machine

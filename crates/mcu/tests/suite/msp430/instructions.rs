@@ -1,6 +1,6 @@
 //! What mspdebug cannot check, by the manual: SLAU208, chapter CPUX. Each test names the section.
 
-use super::programs::part;
+use super::programs::{HOLD, part};
 use mcu::{Fault, Flow, Mcu, Observer, Step, Stop, Until, new_machine};
 
 const PC: u32 = 0x2000;
@@ -435,8 +435,7 @@ fn the_instruction_after_eint_executes_before_a_pending_interrupt() {
 
 #[test]
 fn a_program_that_can_go_nowhere_has_ended() {
-    // MOV #WDTPW | WDTHOLD, &WDTCTL; JMP $, or a sleep that nothing ends: CPUOFF without GIE.
-    const HOLD: [u16; 3] = [0x40b2, 0x5a80, 0x015c];
+    // JMP $, or a sleep that nothing ends: CPUOFF without GIE.
     const JUMP: &[u16] = &[0x3fff];
     const SLEEP: &[u16] = &[0xd032, 0x0010, 0x3fff];
     for end in [JUMP, SLEEP] {

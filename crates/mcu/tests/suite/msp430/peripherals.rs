@@ -1,14 +1,11 @@
 //! The peripherals of the MSP430F5438A, driven by instructions as firmware drives them.
 
-use super::programs::{mov, mov_byte, part};
+use super::programs::{HOLD, mov, mov_byte, part};
 use mcu::{Fault, Mcu, Observer, Part, PinEdge, Stop, Until, new_clocked_machine, new_machine};
 
 const PC: u32 = 0x2000;
 /// `jmp $`.
 const END: u16 = 0x3fff;
-
-/// `MOV #WDTPW | WDTHOLD, &WDTCTL`.
-const HOLD: [u16; 3] = [0x40b2, 0x5a80, 0x015c];
 
 /// `MOV &register, R5`.
 fn read(register: u16) -> [u16; 2] {

@@ -11,6 +11,9 @@ pub fn mov(value: u16, register: u16) -> Vec<u16> {
     vec![0x40b2, value, register]
 }
 
+/// `MOV #WDTPW | WDTHOLD, &WDTCTL`: the watchdog rests.
+pub const HOLD: [u16; 3] = [0x40b2, 0x5a80, 0x015c];
+
 /// `MOV.B #value, &register`.
 pub fn mov_byte(value: u16, register: u16) -> Vec<u16> {
     vec![0x40f2, value, register]
