@@ -7,6 +7,7 @@ pub mod nats;
 pub mod oracles;
 pub mod ports;
 pub mod postgres;
+pub mod programs;
 pub mod random;
 #[cfg(feature = "vectors")]
 pub mod vectors;

@@ -41,9 +41,7 @@ fn run_action(at: &Path, rounds: &str) -> Vec<i32> {
     assert_eq!(action["runs"]["using"].as_str(), Some("composite"));
     let tools = at.join("tools");
     std::fs::create_dir_all(&tools).expect("a folder");
-    std::fs::write(tools.join("gh"), "#!/bin/sh\necho \"$@\" >> \"$GH_LOG\"\n").expect("written");
-    let chmod = Command::new("chmod").arg("+x").arg(tools.join("gh")).status().expect("chmod");
-    assert!(chmod.success());
+    testkit::programs::script(&tools.join("gh"), "echo \"$@\" >> \"$GH_LOG\"");
     let path = std::env::var("PATH").expect("a path");
     let mut codes = Vec::new();
     for step_of in action["runs"]["steps"].as_vec().expect("steps") {

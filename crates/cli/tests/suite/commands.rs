@@ -2,11 +2,11 @@
 //! builds what a command needs and no more.
 
 use output::commands::ELSEWHERE;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 use testkit::documents::home;
+use testkit::programs;
 
 fn wattseal(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_wattseal")).args(arguments).output().expect("the binary under test runs")
@@ -14,11 +14,6 @@ fn wattseal(arguments: &[&str]) -> Output {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("UTF-8")
-}
-
-fn program(path: &Path, lines: &str) {
-    fs::write(path, format!("#!/bin/sh\n{lines}\n")).expect("written");
-    fs::set_permissions(path, Permissions::from_mode(0o755)).expect("ours");
 }
 
 #[test]
@@ -67,7 +62,7 @@ fn help_lists_all_commands_in_one_place() {
 fn a_command_of_another_binary_is_handed_over() {
     let folder = tempfile::tempdir().expect("a folder");
     let own = folder.path().join("wattseal");
-    fs::copy(env!("CARGO_BIN_EXE_wattseal"), &own).expect("copied");
+    programs::copy(Path::new(env!("CARGO_BIN_EXE_wattseal")), &own);
     let run = |arguments: &[&str]| Command::new(&own).args(arguments).output().expect("it runs");
     // Without the other binary it says how to have it.
     for elsewhere in ELSEWHERE {
@@ -78,7 +73,7 @@ fn a_command_of_another_binary_is_handed_over() {
         assert!(said.starts_with("wattseal: ") && said.contains(&builds), "{said}");
     }
     for binary in ["wattseal-collector", "wattseal-load", "wattseal-demo"] {
-        program(&folder.path().join(binary), &format!("echo {binary} \"$@\"; exit 2"));
+        programs::script(&folder.path().join(binary), &format!("echo {binary} \"$@\"; exit 2"));
     }
     for (arguments, handed) in [
         (&["collect", "--help"][..], "wattseal-collector collect --help"),
@@ -103,7 +98,7 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
     for file in ["web/index.html", "web/package-lock.json", "web/vite.config.ts", "web/dist/index.html"] {
         fs::write(at(file), "").expect("written");
     }
-    fs::copy(home().join("wattseal"), at("wattseal")).expect("copied");
+    programs::copy(&home().join("wattseal"), &at("wattseal"));
     let packages = fs::read_to_string(home().join("packages.txt")).expect("the list of packages");
     // Each group wants what is nowhere, of a package of the group's name; of compilers each has its own.
     let mut wanted: Vec<String> = packages
@@ -120,17 +115,20 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
         .collect();
     wanted.dedup();
     fs::write(at("packages.txt"), wanted.concat()).expect("written");
-    program(
+    programs::script(
         &at("bin/apt-get"),
         r#"[ "$1" = update ] || echo "$@" | sed 's/.*-recommends/installs/' >>"$LOG""#,
     );
-    program(&at("bin/sudo"), r#"[ "$1" != -n ] || shift; exec "$@""#);
-    program(
+    programs::script(&at("bin/sudo"), r#"[ "$1" != -n ] || shift; exec "$@""#);
+    programs::script(
         &at("bin/cargo"),
         r#"echo "$@" | sed 's/.*Cargo.toml//; s/--package/build/; s/.*build/build/' >>"$LOG""#,
     );
     for binary in ["wattseal", "wattseal-cluster", "wattseal-collector", "wattseal-load", "wattseal-demo"] {
-        program(&at("target/release").join(binary), &format!("echo run {binary} \"$@\" >>\"$LOG\"; exit 2"));
+        programs::script(
+            &at("target/release").join(binary),
+            &format!("echo run {binary} \"$@\" >>\"$LOG\"; exit 2"),
+        );
     }
     let path = format!("{}:/usr/bin:/bin", at("bin").display());
     let launched = |line: &str| {
