@@ -2,9 +2,11 @@
 
 use crate::CacheArgs;
 use crate::compare::CompareArgs;
+use crate::write_row;
 use clap::Args;
 use lab::compare::CONSTANT_TIME;
 use lab::loaded::Setup;
+use lab::report::constant_time::RowWriter;
 use lab::target::Workspace;
 use lab::{LabError, ct, report, units};
 use output::{Answer, Bar, ReportFormat};
@@ -33,8 +35,9 @@ pub(crate) struct CtArgs {
     #[arg(long, value_name = "VARIANT")]
     variant: Vec<String>,
     /// Random secrets for each row, of which the first are also followed through every instruction; with 1 nothing else is done
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    runs: u32,
+    /// [default: 200, or as many as take 2e8 cycles, but at least 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    runs: Option<u32>,
     /// Where the random secrets begin
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -154,7 +157,16 @@ fn operations(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
         strict: args.strict,
     };
     let destination = args.compare.prepare(&CONSTANT_TIME)?;
-    let rows = ct::run(workspace, &request, &Bar::new())?;
+    let mut writer = RowWriter::new(args.format, args.wide);
+    let (bar, mut failed) = (Bar::new(), None);
+    let rows = ct::run_each(workspace, &request, &bar, |row| {
+        let text = if destination.is_comparison() { Ok(String::new()) } else { writer.row(row) };
+        write_row(text, &bar, &mut failed)
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let rows = rows?;
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let variable = count(ct::Verdict::Variable) + count(ct::Verdict::Dependent);
     let wrong = count(ct::Verdict::Wrong);
@@ -169,7 +181,6 @@ fn operations(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
         ));
     }
     let success = remarks.is_empty();
-    let data = report::constant_time(&rows, args.format, args.wide)?;
-    let answer = Answer { data, remark: remarks.join("\n"), success };
+    let answer = Answer { data: writer.end()?, remark: remarks.join("\n"), success };
     destination.finish(&rows, answer, args.format, args.wide)
 }

@@ -337,18 +337,10 @@ fn run_bench(workspace: Workspace, args: BenchArgs) -> Result<Answer, LabError> 
     let mut failed = None;
     let count = plan.run(&bar, |row| {
         let text = if destination.is_comparison() { Ok(String::new()) } else { writer.row(&row) };
-        let written = text.and_then(|text| Ok(bar.aside(|| output::write(&text))?));
         if destination.wants_rows() {
             rows.push(row);
         }
-        match written {
-            Ok(Written::All) => ControlFlow::Continue(()),
-            Ok(Written::Unread) => ControlFlow::Break(()),
-            Err(error) => {
-                failed = Some(error);
-                ControlFlow::Break(())
-            }
-        }
+        write_row(text, &bar, &mut failed)
     })?;
     if let Some(error) = failed {
         return Err(error);
@@ -367,6 +359,19 @@ fn run_bench(workspace: Workspace, args: BenchArgs) -> Result<Answer, LabError> 
     let remark = lines([calibrated, earlier, remark]);
     let answer = Answer { data: writer.end()?, remark, success: wrong == 0 };
     destination.finish(&rows, answer, args.format, args.wide)
+}
+
+/// Writes a row's text beside the progress, and tells whether another one is wanted; where it is not because this one could not be
+/// written, `failed` says why.
+fn write_row(text: Result<String, LabError>, bar: &Bar, failed: &mut Option<LabError>) -> ControlFlow<()> {
+    match text.and_then(|text| Ok(bar.aside(|| output::write(&text))?)) {
+        Ok(Written::All) => ControlFlow::Continue(()),
+        Ok(Written::Unread) => ControlFlow::Break(()),
+        Err(error) => {
+            *failed = Some(error);
+            ControlFlow::Break(())
+        }
+    }
 }
 
 /// Becomes true at the first Ctrl-C; the second one ends the program at once.

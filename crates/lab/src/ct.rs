@@ -18,21 +18,29 @@ use self::difference::{Finding, Record, finding};
 use self::firmware::LeakRow;
 use crate::harness::Bench;
 use crate::operations::{Catalogue, InputBytes, Operation, VARIANTS};
-use crate::progress::Progress;
+use crate::pipeline;
+use crate::progress::{Progress, go_on};
 use crate::reference::{Case, random_case};
 use crate::target::{OperatingPoint, Target, Workspace};
 use crate::{LabError, names, work};
-use ::firmware::{Build, Firmware};
+use ::firmware::Firmware;
 use mcu::{Leak, Tables, Trace};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Runs that warm the machine before its snapshot is taken; their outputs are verified. Branch prediction has settled
 /// after the second.
 const WARM_UP: u32 = 2;
+
+/// Runs for a row where nobody says otherwise: the most, and the least of an operation of which so many would take more than
+/// [`ENOUGH_CYCLES`].
+const MOST: u32 = 200;
+const FEWEST: u32 = 3;
+/// In cycles of all runs of a row: some seconds.
+const ENOUGH_CYCLES: u64 = 200_000_000;
 
 /// How the names of the tables begin that AES reads at secret places, in C (behind `ws_`) and in the kernels of all ports. They lie where
 /// an access takes the same time at every address (`device/crypto/table.h` says where that is), so that neither time nor way depends on
@@ -48,8 +56,9 @@ pub struct Request {
     pub operations: Vec<String>,
     /// Patterns of variants; all where empty.
     pub variants: Vec<String>,
-    /// Runs with random secrets for each row; of one the secrets are followed, and nothing is compared.
-    pub runs: u32,
+    /// Runs with random secrets for each row; of one the secrets are followed, and nothing is compared. Where absent 200, or as many as
+    /// take 2·10⁸ cycles, but at least 3.
+    pub runs: Option<u32>,
     /// Where the random inputs begin.
     pub seed: u64,
     /// Cycles after which one operation counts as endless.
@@ -102,7 +111,7 @@ pub struct ConstantTimeRow {
     pub variant: String,
     /// What was found.
     pub verdict: Verdict,
-    /// Runs that were made: those that were asked for, or 1 of an operation that rejects.
+    /// Runs whose secrets were followed or compared: 1 of an operation that rejects, 0 where nothing was looked at.
     pub runs: u32,
     /// Where their inputs began.
     pub seed: u64,
@@ -143,89 +152,126 @@ pub struct Subject<'a> {
 /// Builds and checks all that is asked for, on all processors of the host.
 ///
 /// # Errors
-/// The first that comes up: an unknown name, a build or a model that failed. What is not constant or gives wrong outputs
-/// is no error but a row that says so.
+/// As [`run_each`]'s.
 pub fn run(
     workspace: &Workspace,
     request: &Request,
     progress: &dyn Progress,
 ) -> Result<Vec<ConstantTimeRow>, LabError> {
-    if request.runs == 0 {
+    run_each(workspace, request, progress, |_| ControlFlow::Continue(()))
+}
+
+/// The same, and hands each row on as it is made, by target, then by operation, then by variant, until no more are wanted.
+///
+/// # Errors
+/// The first that comes up: an unknown name, a build or a model that failed. What is not constant or gives wrong outputs
+/// is no error but a row that says so.
+pub fn run_each(
+    workspace: &Workspace,
+    request: &Request,
+    progress: &dyn Progress,
+    mut take: impl FnMut(&ConstantTimeRow) -> ControlFlow<()>,
+) -> Result<Vec<ConstantTimeRow>, LabError> {
+    if request.runs == Some(0) {
         return Err(LabError::Usage("--runs must be at least 1, whose secrets are followed".into()));
     }
     let catalogue = Catalogue::read(workspace)?;
     let accepted = Accepted::read(workspace, &catalogue)?;
-    let chosen = names::select("operation", &request.operations, &catalogue.names())?;
+    let names = catalogue.names();
+    let chosen = names::select("operation", &request.operations, &names)?;
     let variants = names::select("variant", &request.variants, &VARIANTS)?;
     let mut sets = Vec::new();
+    let mut asked: Vec<(usize, Operation)> = Vec::new();
     for target in workspace.targets_with_operations(&request.targets)? {
         let point = target.operating_point(None, None)?;
+        let first = asked.len();
         for &variant in &variants {
             let mut operations = catalogue.built_as(&target, variant)?;
             operations.retain(|operation| chosen.contains(&operation.name.as_str()));
-            if !operations.is_empty() {
-                sets.push(Set { target: target.clone(), point, variant, operations });
+            if operations.is_empty() {
+                continue;
             }
+            let checked = operations.iter().filter(|operation| request.checks(operation));
+            let built = checked.map(|operation| operation.name.clone()).collect();
+            asked.extend(operations.into_iter().map(|operation| (sets.len(), operation)));
+            sets.push(Set { target: target.clone(), point, variant, built });
         }
+        // Sets are in the order of variants.
+        asked[first..]
+            .sort_by_key(|(set, operation)| (names.iter().position(|name| *name == operation.name), *set));
     }
-    let total: usize = sets.iter().map(|set| set.operations.len()).sum();
+    let total = asked.len();
     if total == 0 {
         return Err(LabError::Usage(
             "no target has such an operation in such a variant; without --op or --variant, bench shows what there is"
                 .into(),
         ));
     }
-    let built = AtomicUsize::new(0);
-    let builds = work::each(&sets, |set| {
-        let done = built.fetch_add(1, Ordering::Relaxed);
-        progress.report(done, sets.len(), &format!("building for {} {}", set.target.name(), set.variant));
-        let names: Vec<&str> = set
-            .operations
-            .iter()
-            .filter(|operation| request.public || !operation.public)
-            .map(|operation| operation.name.as_str())
-            .collect();
-        Ok(::firmware::build(&workspace.source(&set.target, &set.point)?, set.variant, &names)?)
-    })?;
-    let jobs: Vec<(&Set, &Build, &Operation)> = sets
-        .iter()
-        .zip(&builds)
-        .flat_map(|(set, build)| set.operations.iter().map(move |operation| (set, build, operation)))
-        .collect();
     let begun = AtomicUsize::new(0);
     let workers = if total < work::processors() { work::processors() } else { 1 };
-    let mut rows = work::each(&jobs, |(set, build, operation)| {
-        let what = format!("{} {} {}", set.target.name(), operation.name, set.variant);
-        progress.report(begun.fetch_add(1, Ordering::Relaxed), total, &what);
-        if operation.public && !request.public {
-            let verdict = Verdict::Public;
-            return Ok(ConstantTimeRow::new(set.target.name(), operation, set.variant, request, verdict));
-        }
-        let subject = Subject {
-            target: &set.target,
-            clock_hz: set.point.clock_hz,
-            firmware: &Firmware::read(&build.image(&operation.name), set.target.part.core)?,
-            operation,
-            variant: set.variant,
-        };
-        check_by(workers, &subject, request, &accepted, &|run| case(operation, request.seed, run))
-    })?;
+    let set_of: Vec<usize> = asked.iter().map(|(set, _)| *set).collect();
+    let mut rows = Vec::new();
+    pipeline::run(
+        sets.len(),
+        &set_of,
+        |set| {
+            go_on(progress)?;
+            let Set { target, point, variant, built } = &sets[set];
+            let what = format!("building {} {variant}", target.name());
+            progress.report(begun.load(Ordering::Relaxed), total, &what);
+            let names: Vec<&str> = built.iter().map(String::as_str).collect();
+            Ok(::firmware::build(&workspace.source(target, point)?, variant, &names)?)
+        },
+        |row, build| {
+            go_on(progress)?;
+            let (set, operation) = &asked[row];
+            let Set { target, point, variant, .. } = &sets[*set];
+            let what = format!("{} {} {variant}", target.name(), operation.name);
+            progress.report(begun.fetch_add(1, Ordering::Relaxed), total, &what);
+            if !request.checks(operation) {
+                return Ok(ConstantTimeRow::new(target.name(), operation, variant, request, Verdict::Public));
+            }
+            let subject = Subject {
+                target,
+                clock_hz: point.clock_hz,
+                firmware: &Firmware::read(&build.image(&operation.name), target.part.core)?,
+                operation,
+                variant,
+            };
+            check_by(workers, &subject, request, &accepted, &|run| case(operation, request.seed, run))
+        },
+        |row| {
+            let more = take(&row);
+            rows.push(row);
+            more
+        },
+    )?;
     progress.report(total, total, "");
     accepted.all_needed(workspace, &catalogue, &rows)?;
-    // By target, then by operation, then by variant.
-    let names = catalogue.names();
-    let operation = |row: &ConstantTimeRow| names.iter().position(|name| *name == row.op);
-    let variant = |row: &ConstantTimeRow| VARIANTS.iter().position(|name| *name == row.variant);
-    rows.sort_by_key(|row| (row.target.clone(), operation(row), variant(row)));
     Ok(rows)
 }
 
-/// The operations of one target in one variant.
+/// The programs of one target in one variant.
 struct Set {
     target: Target,
     point: OperatingPoint,
     variant: &'static str,
-    operations: Vec<Operation>,
+    /// Of the operations that are checked.
+    built: Vec<String>,
+}
+
+impl Request {
+    /// Whether an operation is looked at.
+    fn checks(&self, operation: &Operation) -> bool {
+        self.public || !operation.public
+    }
+}
+
+/// How many runs are made of an operation of which one takes so many cycles, where so many are asked for: of one that rejects, the one
+/// whose secrets are followed.
+fn runs(asked: Option<u32>, rejects: bool, cycles: u64) -> u32 {
+    let enough = u32::try_from(ENOUGH_CYCLES / cycles.max(1)).map_or(MOST, |fit| fit.clamp(FEWEST, MOST));
+    if rejects { 1 } else { asked.unwrap_or(enough) }
 }
 
 impl ConstantTimeRow {
@@ -241,7 +287,7 @@ impl ConstantTimeRow {
             op: operation.name.clone(),
             variant: variant.into(),
             verdict,
-            runs: runs_of(operation, request),
+            runs: 0,
             seed: request.seed,
             cycles: 0,
             instructions: 0,
@@ -255,11 +301,6 @@ impl ConstantTimeRow {
             leaks: Vec::new(),
         }
     }
-}
-
-/// How many runs are made of an operation: of one that rejects, the one whose secrets are followed.
-fn runs_of(operation: &Operation, request: &Request) -> u32 {
-    if operation.rejects { 1 } else { request.runs }
 }
 
 /// The inputs of a run: each has its own generator, so that one run can be had again without the others.
@@ -293,17 +334,17 @@ fn check_by(
 ) -> Result<ConstantTimeRow, LabError> {
     let Subject { target, clock_hz, firmware, operation, variant } = *subject;
     let mut bench = Bench::start(target, firmware, operation, clock_hz, request.max_cycles)?;
-    let mut return_to = 0;
+    let (mut return_to, mut cycles) = (0, 0);
     // Where nothing is compared, one tells whether the outputs are right.
-    let runs = runs_of(operation, request);
-    let warm_up = if runs == 1 { 1 } else { WARM_UP };
+    let warm_up = if operation.rejects || request.runs == Some(1) { 1 } else { WARM_UP };
     for run in 0..warm_up {
         let measurement = bench.measure(&case(u32::MAX - run)?)?;
         if !measurement.verified {
             return Ok(ConstantTimeRow::new(target.name(), operation, variant, request, Verdict::Wrong));
         }
-        return_to = measurement.return_to;
+        (return_to, cycles) = (measurement.return_to, measurement.cycles);
     }
+    let runs = runs(request.runs, operation.rejects, cycles);
     let first = case(0)?;
     let case = |run| -> Result<Case, LabError> { Ok(held(case(run)?, &first, &operation.fixed)) };
     let named = if request.strict { Vec::new() } else { tables(firmware)? };
@@ -316,6 +357,7 @@ fn check_by(
     let is_constant = leaks.iter().all(|leak| leak.accepted.is_some());
     let verdict = if is_constant { Verdict::Constant } else { Verdict::Dependent };
     let mut row = ConstantTimeRow {
+        runs,
         tables: read.join(" "),
         leaks,
         cycles: plain.cycles(),
@@ -426,6 +468,17 @@ mod tests {
 
     fn of(key: u8, nonce: u8) -> Case {
         Case { inputs: vec![("key", vec![key; 4]), ("nonce", vec![nonce; 2])], ..Case::default() }
+    }
+
+    #[test]
+    fn a_long_operation_is_run_less_often() {
+        let often = |cycles| runs(None, false, cycles);
+        assert_eq!(
+            [0, 1_000_000, 1_010_000, 50_000_000, 80_000_000, u64::MAX].map(often),
+            [200, 200, 198, 4, 3, 3]
+        );
+        assert_eq!(runs(Some(5), false, u64::MAX), 5);
+        assert_eq!(runs(Some(5), true, 1), 1);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Rows as a table for a person, JSON for a program, CSV for a spreadsheet, Markdown and JUnit's XML for a server.
 
 mod comparison;
-mod constant_time;
+pub mod constant_time;
 mod junit;
 mod leaks;
 mod listing;
@@ -9,7 +9,6 @@ mod measured;
 pub mod stream;
 
 pub use comparison::{ChangeRow, Shown, comparison};
-pub use constant_time::constant_time;
 pub use junit::measured as junit;
 pub use leaks::leaks;
 pub use listing::listing;

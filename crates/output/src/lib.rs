@@ -12,5 +12,5 @@ pub mod stop;
 pub use answer::{Answer, Failure, Unwritten, Written, end, write};
 pub use format::{Format, ReportFormat};
 pub use progress::Bar;
-pub use rows::{OutputError, csv, csv_line, grouped, json, scaled, table};
+pub use rows::{OutputError, csv, csv_line, grouped, json, json_item, scaled, table};
 pub use sheet::{Column, NARROW, Sheet, markdown_row};

@@ -22,6 +22,17 @@ pub fn json<T: Serialize>(rows: &[T]) -> Result<String, OutputError> {
         .map_err(|error| OutputError { format: "JSON", reason: error.to_string() })
 }
 
+/// One row of a JSON array, with what goes before it: the array's end is the caller's.
+///
+/// # Errors
+/// [`OutputError`] for a row that JSON cannot hold.
+pub fn json_item<T: Serialize>(row: &T, first: bool) -> Result<String, OutputError> {
+    let object = serde_json::to_string_pretty(row)
+        .map_err(|error| OutputError { format: "JSON", reason: error.to_string() })?;
+    let start = if first { "[" } else { "," };
+    Ok(format!("{start}\n  {}", object.replace('\n', "\n  ")))
+}
+
 /// Rows as CSV.
 ///
 /// # Errors

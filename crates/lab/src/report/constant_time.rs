@@ -5,7 +5,7 @@ use crate::compare::{self, CONSTANT_TIME};
 use crate::ct::{ConstantTimeRow, Dependence, Difference, Verdict};
 use crate::{LabError, report};
 use console::style;
-use output::{Column, ReportFormat, Sheet, csv, grouped, json};
+use output::{Column, ReportFormat, Sheet, csv_line, grouped, json_item, markdown_row};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -13,33 +13,85 @@ const WRONG: &str = "WRONG output";
 const VARIABLE: &str = "VARIABLE";
 const DEPENDS: &str = "DEPENDS";
 
-const COLUMNS: [Column<'static>; 6] = [
+const COLUMNS: [Column<'static>; 7] = [
     Column::left("operation"),
     Column::left("variant"),
+    Column::right("runs"),
     Column::right("cycles"),
     Column::right("instructions").spare(1),
     Column::right("data accesses").spare(2),
     Column::left("found"),
 ];
 
-/// The rows of a check for constant time.
-///
-/// # Errors
-/// None in practice: rows can always be written.
-pub fn constant_time(rows: &[ConstantTimeRow], format: ReportFormat, wide: bool) -> Result<String, LabError> {
-    Ok(match format {
-        ReportFormat::Json => json(rows)?,
-        ReportFormat::Csv => csv(&rows.iter().map(FlatRow::from).collect::<Vec<_>>())?,
-        ReportFormat::Junit => report::junit(&compare::measured(rows, &CONSTANT_TIME)?, "ct")?,
-        ReportFormat::Markdown => {
-            let mut sheet = Sheet::new(&[&[Column::left("target")][..], &COLUMNS].concat());
-            rows.iter().for_each(|row| sheet.row([row.target.clone()].into_iter().chain(cells(row))));
-            let accepted = accepted(rows);
-            let gap = if accepted.is_empty() { "" } else { "\n" };
-            sheet.markdown() + gap + &accepted
-        }
-        ReportFormat::Table => table(rows, wide),
-    })
+/// Writes the rows of a check for constant time one after the other: a target's table once all its rows are there, JUnit's report, which
+/// says first how many there are, at the end.
+pub struct RowWriter {
+    format: ReportFormat,
+    wide: bool,
+    rows: Vec<ConstantTimeRow>,
+}
+
+impl RowWriter {
+    /// A table that may not be `wide` has no more columns than fit in 80.
+    #[must_use]
+    pub fn new(format: ReportFormat, wide: bool) -> RowWriter {
+        RowWriter { format, wide, rows: Vec::new() }
+    }
+
+    /// A row, with what goes before it.
+    ///
+    /// # Errors
+    /// None in practice: rows can always be written.
+    pub fn row(&mut self, row: &ConstantTimeRow) -> Result<String, LabError> {
+        let first = self.rows.is_empty();
+        let text = match self.format {
+            ReportFormat::Json => json_item(row, first)?,
+            ReportFormat::Csv => csv_line(&FlatRow::from(row), first)?,
+            ReportFormat::Junit => String::new(),
+            ReportFormat::Markdown => {
+                let head = match first {
+                    true => Sheet::new(&[&[Column::left("target")][..], &COLUMNS].concat()).markdown(),
+                    false => String::new(),
+                };
+                let cells = cells(row);
+                head + &markdown_row(
+                    [row.target.as_str()].into_iter().chain(cells.iter().map(String::as_str)),
+                )
+            }
+            ReportFormat::Table if self.rows.last().is_some_and(|last| last.target != row.target) => {
+                self.last_table() + "\n"
+            }
+            ReportFormat::Table => String::new(),
+        };
+        self.rows.push(row.clone());
+        Ok(text)
+    }
+
+    /// What goes behind the last row.
+    ///
+    /// # Errors
+    /// None in practice: rows can always be written.
+    pub fn end(&self) -> Result<String, LabError> {
+        Ok(match self.format {
+            ReportFormat::Json if self.rows.is_empty() => "[]\n".into(),
+            ReportFormat::Json => "\n]\n".into(),
+            ReportFormat::Junit => report::junit(&compare::measured(&self.rows, &CONSTANT_TIME)?, "ct")?,
+            ReportFormat::Markdown => match accepted(&self.rows).as_str() {
+                "" => String::new(),
+                accepted => format!("\n{accepted}"),
+            },
+            ReportFormat::Table => self.last_table(),
+            ReportFormat::Csv => String::new(),
+        })
+    }
+
+    /// The table of the target whose row came last.
+    fn last_table(&self) -> String {
+        self.rows
+            .chunk_by(|a, b| a.target == b.target)
+            .next_back()
+            .map_or(String::new(), |rows| table(rows, self.wide))
+    }
 }
 
 /// A row as CSV has it: what depends on a secret is a text.
@@ -92,17 +144,12 @@ impl<'a> From<&'a ConstantTimeRow> for FlatRow<'a> {
     }
 }
 
+/// The table of a target.
 fn table(rows: &[ConstantTimeRow], wide: bool) -> String {
-    let mut text = String::new();
-    for rows in rows.chunk_by(|a, b| a.target == b.target) {
-        let first = &rows[0];
-        let mut sheet = Sheet::new(&COLUMNS);
-        rows.iter().for_each(|row| sheet.row(cells(row)));
-        let runs = if first.runs == 1 { "1 run, followed".into() } else { format!("{} runs", first.runs) };
-        let (table, accepted) = (sheet.table(wide), accepted(rows));
-        text += &format!("{}  {runs}, seed {}\n{table}{accepted}\n", first.target, first.seed);
-    }
-    text.pop();
+    let mut sheet = Sheet::new(&COLUMNS);
+    rows.iter().for_each(|row| sheet.row(cells(row)));
+    let first = &rows[0];
+    let text = format!("{}  seed {}\n{}{}", first.target, first.seed, sheet.table(wide), accepted(rows));
     // Behind the table's back, which would count what colours it as width.
     [WRONG, VARIABLE, DEPENDS]
         .into_iter()
@@ -134,7 +181,7 @@ fn accepted(rows: &[ConstantTimeRow]) -> String {
     reasons.into_iter().map(line).collect()
 }
 
-fn cells(row: &ConstantTimeRow) -> [String; 6] {
+fn cells(row: &ConstantTimeRow) -> [String; 7] {
     let count = |number: u64| match number {
         0 => String::new(),
         _ => grouped(i64::try_from(number).unwrap_or(i64::MAX)),
@@ -159,6 +206,7 @@ fn cells(row: &ConstantTimeRow) -> [String; 6] {
     [
         row.op.clone(),
         row.variant.clone(),
+        count(row.runs.into()),
         count(row.cycles),
         count(row.instructions),
         count(row.accesses),

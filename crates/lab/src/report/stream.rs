@@ -7,7 +7,7 @@ use crate::repetition::Repetition;
 use crate::row::BenchRow;
 use crate::{LabError, report};
 use console::style;
-use output::{NARROW, ReportFormat, csv_line, grouped, markdown_row, scaled};
+use output::{NARROW, ReportFormat, csv_line, grouped, json_item, markdown_row, scaled};
 use serde::Serialize;
 
 /// A column of the table.
@@ -103,12 +103,7 @@ impl RowWriter {
     pub fn row(&mut self, row: &BenchRow) -> Result<String, LabError> {
         let first = self.target.is_none();
         let text = match self.format {
-            ReportFormat::Json => {
-                let object = serde_json::to_string_pretty(row)
-                    .map_err(|error| LabError::Usage(format!("cannot be written as JSON: {error}")))?;
-                let start = if first { "[" } else { "," };
-                format!("{start}\n  {}", object.replace('\n', "\n  "))
-            }
+            ReportFormat::Json => json_item(row, first)?,
             ReportFormat::Csv => csv_line(&FlatRow::from(row), first)?,
             ReportFormat::Junit => {
                 self.rows.push(row.clone());

@@ -30,7 +30,7 @@ fn request(target: &str, operations: &[&str], variants: &[&str], runs: u32) -> R
         targets: vec![target.to_owned()],
         operations: owned(operations),
         variants: owned(variants),
-        runs,
+        runs: Some(runs),
         seed: testkit::random::seed(),
         max_cycles: 1_000_000_000,
         public: false,
