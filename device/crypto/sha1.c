@@ -13,4 +13,5 @@ static const uint32_t initial[5] = {
 
 #define SHA ws_sha1
 #define DIGEST_BYTES 20
+#define BLOCK_BYTES 64
 #include "sha.inc"

@@ -13,4 +13,5 @@ static const uint32_t initial[8] = {
 
 #define SHA ws_sha256
 #define DIGEST_BYTES 32
+#define BLOCK_BYTES 64
 #include "sha.inc"

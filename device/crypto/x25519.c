@@ -2,6 +2,7 @@
 
 #include "secret.h"
 #include "x25519_field.h"
+#include "x25519_powers.h"
 
 #define LIMBS WS_LIMBS(32)
 
@@ -69,48 +70,6 @@ static void step(work *w)
     ws_x25519_multiply(&w->z2, &w->z2, &w->b);
 }
 
-/* r = a^(2^times). */
-static void square(element *r, const element *a, uint8_t times)
-{
-    ws_x25519_multiply(r, a, a);
-    while (--times != 0) {
-        ws_x25519_multiply(r, r, r);
-    }
-}
-
-/* z2 = 1 / z2, as its power p - 2 = 2^255 - 21; 0 of 0. Overwrites x1, x3, z3, a and b. */
-static void invert(work *w)
-{
-    element *const z = &w->z2;
-
-    /* a = z^11, b = z^(2^5 - 1). */
-    square(&w->a, z, 1);
-    square(&w->b, &w->a, 2);
-    ws_x25519_multiply(&w->b, &w->b, z);
-    ws_x25519_multiply(&w->a, &w->a, &w->b);
-    square(&w->x1, &w->a, 1);
-    ws_x25519_multiply(&w->b, &w->x1, &w->b);
-    /* b, x1, x3 = z^(2^10 - 1), z^(2^20 - 1), z^(2^40 - 1). */
-    square(&w->x1, &w->b, 5);
-    ws_x25519_multiply(&w->b, &w->x1, &w->b);
-    square(&w->x1, &w->b, 10);
-    ws_x25519_multiply(&w->x1, &w->x1, &w->b);
-    square(&w->x3, &w->x1, 20);
-    ws_x25519_multiply(&w->x3, &w->x3, &w->x1);
-    /* b = z^(2^50 - 1), x3 = z^(2^100 - 1), z3 = z^(2^200 - 1). */
-    square(&w->x3, &w->x3, 10);
-    ws_x25519_multiply(&w->b, &w->x3, &w->b);
-    square(&w->x3, &w->b, 50);
-    ws_x25519_multiply(&w->x3, &w->x3, &w->b);
-    square(&w->z3, &w->x3, 100);
-    ws_x25519_multiply(&w->z3, &w->z3, &w->x3);
-    /* z^(2^250 - 1), and z^(2^255 - 32 + 11). */
-    square(&w->z3, &w->z3, 50);
-    ws_x25519_multiply(&w->z3, &w->z3, &w->b);
-    square(&w->z3, &w->z3, 5);
-    ws_x25519_multiply(z, &w->z3, &w->a);
-}
-
 int ws_x25519(const uint8_t scalar[32], const uint8_t point[32], uint8_t shared[32])
 {
     work w;
@@ -147,7 +106,7 @@ int ws_x25519(const uint8_t scalar[32], const uint8_t point[32], uint8_t shared[
     }
     exchange(&w.x2, &w.x3, swap);
     exchange(&w.z2, &w.z3, swap);
-    invert(&w);
+    ws_x25519_invert(&w.z2, &w.x3, &w.z3, &w.a, &w.b);
     ws_x25519_multiply(&w.x2, &w.x2, &w.z2);
     ws_x25519_freeze(&w.x2);
     bytes = (uint8_t *)w.x2.limbs;
