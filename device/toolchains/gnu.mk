@@ -11,8 +11,8 @@ OPTIMISE_mpy16 := -O3
 OPTIMISE_mpy32 := -O3
 
 # Code that takes little time itself, because it calls what does, is small in fast variants too.
-CALLERS := aes_sliced ascon_aead128 ascon_hash ascon_state chacha20_poly1305 drbg ecdsa_p256 ecdsa_secp160r1 ecies ecies_ecdsa ecies_steps hkdf hmac hmac_drbg_sha1 hmac_drbg_sha256 hmac_sha1 \
-	ml_dsa_sample ml_kem_512 ml_kem_768 ml_kem_pieces number p256 p256_ml_kem_512 p256_points secp160r1 secp160r1_points sha3 x25519 x25519_ml_kem_512 x25519_ml_kem_768 x963_kdf
+CALLERS := aes_sliced ascon_aead128 ascon_hash ascon_state chacha20_poly1305 drbg ecdsa_p256 ecdsa_secp160r1 ed25519 ed25519_points ed25519_scalars ed25519_verify ecies ecies_ecdsa ecies_steps hkdf hmac hmac_drbg_sha1 hmac_drbg_sha256 hmac_sha1 \
+	ml_dsa_sample ml_kem_512 ml_kem_768 ml_kem_pieces number p256 p256_ml_kem_512 p256_points secp160r1 secp160r1_points sha3 x25519 x25519_ml_kem_512 x25519_ml_kem_768 x25519_powers x963_kdf
 OPTIMISE = $(if $(filter $1,$(CALLERS)),$(OPTIMISE_$(VARIANT):-O3=-Os),$(OPTIMISE_$(VARIANT)))
 
 # Relative paths only, and no command line recorded: the same sources give the same bytes wherever the clone lies.

@@ -4,6 +4,7 @@ pub mod ascon;
 mod chacha20_poly1305;
 pub mod curve;
 pub mod drbg;
+pub mod ed25519;
 pub mod field;
 pub mod hybrid;
 pub mod lms;
@@ -46,6 +47,9 @@ pub fn random_case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
         return field::case(curve, rest, rng).ok_or_else(no_reference);
     }
     if let Some(case) = curve::case(name, bytes, rng)? {
+        return Ok(case);
+    }
+    if let Some(case) = ed25519::case(name, bytes, rng)? {
         return Ok(case);
     }
     if let Some(case) = sealing::case(name, bytes, rng)? {

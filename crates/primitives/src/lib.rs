@@ -7,6 +7,7 @@ mod curves;
 mod derivation;
 mod drbg;
 pub mod ecies;
+pub mod ed25519;
 pub mod entropy;
 pub mod hybrid;
 pub mod lms;
@@ -62,6 +63,10 @@ mod c {
         pub fn ws_sha1_update(ctx: *mut super::Sha1Context, input: *const u8, len: usize);
         pub fn ws_sha1_final(ctx: *mut super::Sha1Context, digest: *mut u8);
         pub fn ws_sha256(input: *const u8, len: usize, digest: *mut u8);
+        pub fn ws_sha512_init(ctx: *mut super::Sha512Context);
+        pub fn ws_sha512_update(ctx: *mut super::Sha512Context, input: *const u8, len: usize);
+        pub fn ws_sha512_final(ctx: *mut super::Sha512Context, digest: *mut u8);
+        pub fn ws_sha512(input: *const u8, len: usize, digest: *mut u8);
         pub fn ws_hmac_sha256(key: *const u8, key_len: usize, input: *const u8, len: usize, mac: *mut u8);
         pub fn ws_wipe(p: *mut c_void, n: usize);
         pub fn ws_equal(a: *const c_void, b: *const c_void, n: usize) -> c_int;
@@ -75,6 +80,15 @@ struct Sha256Context {
     state: [u32; 8],
     length: [u32; 2],
     block: [u8; 64],
+}
+
+/// `ws_sha512_ctx`.
+#[derive(Clone)]
+#[repr(C)]
+struct Sha512Context {
+    state: [u32; 16],
+    length: [u32; 2],
+    block: [u8; 128],
 }
 
 /// `ws_sha1_ctx`.
@@ -343,6 +357,14 @@ pub fn sha256(message: &[u8]) -> [u8; 32] {
     digest
 }
 
+/// `ws_sha512`.
+#[must_use]
+pub fn sha512(message: &[u8]) -> [u8; 64] {
+    let mut digest = [0; 64];
+    unsafe { c::ws_sha512(message.as_ptr(), message.len(), digest.as_mut_ptr()) };
+    digest
+}
+
 /// `ws_sha1_init`, an update for each part, `ws_sha1_final`; also whether the context was wiped.
 #[must_use]
 pub fn sha1_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> ([u8; 20], bool) {
@@ -371,6 +393,21 @@ pub fn sha256_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> ([u8; 32],
         c::ws_sha256_final(&raw mut context, digest.as_mut_ptr());
     }
     (digest, context.state == [0; 8] && context.length == [0; 2] && context.block == [0; 64])
+}
+
+/// `ws_sha512_init`, an update for each part, `ws_sha512_final`; also whether the context was wiped.
+#[must_use]
+pub fn sha512_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> ([u8; 64], bool) {
+    let mut context = Sha512Context { state: [!0; 16], length: [!0; 2], block: [0xa5; 128] };
+    let mut digest = [0; 64];
+    unsafe {
+        c::ws_sha512_init(&raw mut context);
+        for part in parts {
+            c::ws_sha512_update(&raw mut context, part.as_ptr(), part.len());
+        }
+        c::ws_sha512_final(&raw mut context, digest.as_mut_ptr());
+    }
+    (digest, context.state == [0; 16] && context.length == [0; 2] && context.block == [0; 128])
 }
 
 /// `ws_hmac_sha256`.

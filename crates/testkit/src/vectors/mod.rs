@@ -131,8 +131,8 @@ mod slh_dsa;
 
 pub use ascon::{AsconCase, CustomizedCase, ascon_aead128, ascon_cxof128, ascon_hash256, ascon_xof128};
 pub use curves::{
-    AgreementCase, SignatureCase, ecdh_p256_keys, ecdh_p256_points, ecdsa_p256_sha256, ecdsa_p256_sha256_der,
-    ecdsa_p256_sha512, ecdsa_secp160r1_sha256, x25519,
+    AgreementCase, SignatureCase, SigningCase, ecdh_p256_keys, ecdh_p256_points, ecdsa_p256_sha256,
+    ecdsa_p256_sha256_der, ecdsa_p256_sha512, ecdsa_secp160r1_sha256, ed25519, ed25519_signatures, x25519,
 };
 pub use derivation::{KdfCase, hkdf_sha256, x963_kdf_sha256};
 pub use drbg::{DrbgCase, drbg_sha1, drbg_sha256};
@@ -272,6 +272,12 @@ pub fn sha256() -> Vec<HashCase> {
     read(&[(file!("SHA256ShortMsg.rsp"), 65), (file!("SHA256LongMsg.rsp"), 64)], hash_case)
 }
 
+/// NIST's SHA-512 cases, short and long messages: 161.
+#[must_use]
+pub fn sha512() -> Vec<HashCase> {
+    read(&[(file!("SHA512ShortMsg.rsp"), 129), (file!("SHA512LongMsg.rsp"), 32)], hash_case)
+}
+
 fn monte(file: (&'static str, &[u8])) -> MonteCase {
     let records = records(file.0, file.1);
     let seed = records.iter().find(|record| record.has("Seed")).expect("a Monte Carlo file has a seed");
@@ -291,6 +297,12 @@ pub fn sha1_monte() -> MonteCase {
 #[must_use]
 pub fn sha256_monte() -> MonteCase {
     monte(file!("SHA256Monte.rsp"))
+}
+
+/// NIST's Monte Carlo test of SHA-512.
+#[must_use]
+pub fn sha512_monte() -> MonteCase {
+    monte(file!("SHA512Monte.rsp"))
 }
 
 /// The HMAC-SHA-256 cases of NIST (231), RFC 4231 (6) and Wycheproof (174).
@@ -363,8 +375,10 @@ mod tests {
         );
         assert_eq!(super::sha1().len(), 129);
         assert_eq!(super::sha256().len(), 129);
+        assert_eq!(super::sha512().len(), 161);
         assert_eq!(super::sha1_monte().seed.len(), 20);
         assert_eq!(super::sha256_monte().seed.len(), 32);
+        assert_eq!(super::sha512_monte().seed.len(), 64);
         assert_eq!(super::ascon_aead128().iter().filter(|case| case.plaintext.is_none()).count(), 124);
         assert_eq!(super::hmac_sha256().len(), 411);
         assert_eq!(super::hmac_sha1().len(), 7 + 170);
