@@ -38,6 +38,21 @@ WS_INLINE uint64_t rotate_right(uint64_t x, unsigned n)
     return (x >> n) | (x << (64 - n));
 }
 
+/* a + b. Of the carry between words clang for the MSP430 makes a branch. */
+WS_INLINE uint64_t sum(uint64_t a, uint64_t b)
+{
+#if defined(__MSP430__)
+    const uint32_t c = (uint32_t)a;
+    const uint32_t d = (uint32_t)b;
+    const uint32_t low = c + d;
+    const uint32_t carry = ((c & d) | ((c | d) & ~low)) >> 31;
+
+    return word((uint32_t)(a >> 32) + (uint32_t)(b >> 32) + carry, low);
+#else
+    return a + b;
+#endif
+}
+
 /* The functions of section 4.1.3. */
 WS_INLINE uint64_t choose(uint64_t x, uint64_t y, uint64_t z)
 {
@@ -98,24 +113,26 @@ void ws_sha512_blocks(uint32_t state[16], const uint8_t *data, size_t blocks)
             uint64_t t2;
 
             if (i >= 16) {
-                w[i & 15] += sigma1(w[(i - 2) & 15]) + w[(i - 7) & 15] + sigma0(w[(i - 15) & 15]);
+                t1 = sum(sigma1(w[(i - 2) & 15]), w[(i - 7) & 15]);
+                w[i & 15] = sum(w[i & 15], sum(t1, sigma0(w[(i - 15) & 15])));
             }
-            t1 = v[7] + sum1(v[4]) + choose(v[4], v[5], v[6]) + word(ws_table_u32(&k[2 * i]), ws_table_u32(&k[2 * i + 1])) + w[i & 15];
-            t2 = sum0(v[0]) + majority(v[0], v[1], v[2]);
+            t1 = sum(sum(v[7], sum1(v[4])), choose(v[4], v[5], v[6]));
+            t1 = sum(sum(t1, word(ws_table_u32(&k[2 * i]), ws_table_u32(&k[2 * i + 1]))), w[i & 15]);
+            t2 = sum(sum0(v[0]), majority(v[0], v[1], v[2]));
             v[7] = v[6];
             v[6] = v[5];
             v[5] = v[4];
-            v[4] = v[3] + t1;
+            v[4] = sum(v[3], t1);
             v[3] = v[2];
             v[2] = v[1];
             v[1] = v[0];
-            v[0] = t1 + t2;
+            v[0] = sum(t1, t2);
         }
         for (i = 0; i < 8; i++) {
-            const uint64_t sum = word(state[2 * i], state[2 * i + 1]) + v[i];
+            const uint64_t next = sum(word(state[2 * i], state[2 * i + 1]), v[i]);
 
-            state[2 * i] = (uint32_t)(sum >> 32);
-            state[2 * i + 1] = (uint32_t)sum;
+            state[2 * i] = (uint32_t)(next >> 32);
+            state[2 * i + 1] = (uint32_t)next;
         }
     }
     ws_wipe(&work, sizeof work);
