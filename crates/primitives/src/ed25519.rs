@@ -52,5 +52,5 @@ pub fn verify(public_key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bo
 /// The comb's table, as words of elements.
 #[must_use]
 pub fn comb() -> &'static [u32] {
-    unsafe { &*(&raw const ws_ed25519_comb) }
+    unsafe { &ws_ed25519_comb }
 }

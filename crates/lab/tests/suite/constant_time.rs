@@ -305,7 +305,7 @@ const QUICK: [&str; 10] = [
     "hkdf-*",
     "drbg-*",
 ];
-/// Those that are not, but for signing with SLH-DSA, which takes minutes, and for X25519: `./wattseal ct` with their names.
+/// Those that are not, but for signing with SLH-DSA, which takes minutes, and for X25519 and Ed25519: `./wattseal ct` with their names.
 const LONG: [&str; 11] = [
     "*-keygen",
     "ecdsa-*-sign",
@@ -367,9 +367,9 @@ fn hybrid() {
 
 /// Each compiler makes it of the same C, of which clang for the MSP430 made branches once.
 #[test]
-fn x25519() {
+fn curve25519() {
     for target in ["msp430f5438a", "stm32f051", "stm32f407"] {
-        assert_constant(&request(target, &["x25519-*"], &["fast"], 1));
+        assert_constant(&request(target, &["x25519-*", "ed25519-*"], &["fast"], 1));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Curves on every emulated target: published vectors of ECDSA and ECDH, right and wrong ones, and the prime fields with
+//! Curves on every emulated target: published vectors of ECDSA, Ed25519 and ECDH, right and wrong ones, and the prime fields with
 //! operands at their edges in every variant. All vectors run on the host build (`crates/primitives`); each target takes
 //! others of them, because a call takes millions of cycles.
 
@@ -132,6 +132,32 @@ fn cases(operation: &str, turn: usize, many: bool) -> Vec<Case> {
                 })
                 .collect()
         }
+        "ed25519-sign" => {
+            let all = vectors::ed25519_signatures().into_iter().filter(|case| case.message.len() <= ROOM);
+            let cases: Vec<Case> = all
+                .map(|case| Case {
+                    inputs: vec![("key", [case.seed, case.public_key].concat()), ("message", case.message)],
+                    outputs: vec![("output", case.signature.to_vec())],
+                    ..Case::default()
+                })
+                .collect();
+            let count = cases.len();
+            cases.into_iter().cycle().skip(turn % count).take(few.min(2)).collect()
+        }
+        "ed25519-verify" => {
+            let of = |valid: bool| {
+                let cases: Vec<Case> = vectors::ed25519()
+                    .into_iter()
+                    .filter(|case| case.valid == valid)
+                    .filter(|case| case.signature.len() == 64 && case.message.len() <= ROOM)
+                    .map(|case| verification(&case.key, &case.message, &case.signature, valid))
+                    .collect();
+                let count = cases.len();
+                assert!(count > 1, "Wycheproof has such cases");
+                (0..few.min(2)).map(move |index| cases[(7 * turn + 23 * index) % count].clone())
+            };
+            of(true).chain(of(false)).collect()
+        }
         "ecdsa-secp160r1-verify" => {
             let mut wrong = GEC2_SIGNATURE;
             wrong[8 + turn] ^= 4;
@@ -227,9 +253,15 @@ fn check_target(name: &str, turn: usize) {
 
 #[test]
 fn the_vectors_are_there() {
-    for operation in
-        ["ecdsa-p256-sign", "ecdsa-p256-verify", "p256-ecdh", "ecdsa-secp160r1-verify", "secp160r1-ecdh"]
-    {
+    for operation in [
+        "ecdsa-p256-sign",
+        "ecdsa-p256-verify",
+        "p256-ecdh",
+        "ecdsa-secp160r1-verify",
+        "secp160r1-ecdh",
+        "ed25519-sign",
+        "ed25519-verify",
+    ] {
         for turn in 0..TARGETS {
             let cases = cases(operation, turn, true);
             assert!(cases.len() >= 2, "{operation}");

@@ -13,12 +13,13 @@ use lab::reference::drbg::{Drbg, HmacDrbg, SEED_BYTES};
 use lab::reference::hybrid::Pair;
 use lab::reference::sealing::{Seal, Sealed, seal, x963_kdf};
 use lab::reference::symmetric::{block_case, expand};
-use lab::reference::{hybrid, ml_kem};
+use lab::reference::{ed25519, hybrid, ml_kem};
 use lab::target::{Target, Workspace};
 use mcu::MemoryKind;
 use num_bigint::BigUint;
 use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
+use sha2::{Digest, Sha512};
 use std::collections::HashMap;
 
 mod ml_dsa;
@@ -211,9 +212,11 @@ impl Secrets {
     }
 }
 
-const OPERATIONS: [&str; 16] = [
+const OPERATIONS: [&str; 18] = [
     "drbg-generate",
     "x25519-ecdh",
+    "ed25519-keygen",
+    "ed25519-sign",
     "p256-keygen",
     "p256-ecdh",
     "ecdsa-p256-sign",
@@ -389,6 +392,29 @@ fn run_of(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {
             secrets.bytes("the private key", &private[1..31]);
             secrets.bytes("what is shared", &case.outputs[0].1);
             case
+        }
+        "ed25519-keygen" | "ed25519-sign" => {
+            let seed = random(32, rng);
+            let order = (BigUint::from(1u8) << 252) + 27_742_317_777_372_353_535_851_937_790_883_648_493_u128;
+            let scalar = |secrets: &mut Secrets, name: &str, bytes: &[u8]| {
+                let number = BigUint::from_bytes_le(bytes) % &order;
+                secrets.bytes(name, bytes);
+                secrets.number(name, &number, &order, 256);
+                secrets.bytes(&format!("L + {name}"), &(number + &order).to_bytes_be());
+            };
+            // RFC 8032 section 5.1.5.
+            let mut hash = Sha512::digest(&seed).to_vec();
+            hash[0] &= 248;
+            hash[31] = hash[31] & 127 | 64;
+            secrets.bytes("the seed", &seed);
+            secrets.bytes("the prefix", &hash[32..]);
+            scalar(&mut secrets, "the private scalar", &hash[..32]);
+            if operation == "ed25519-keygen" {
+                ed25519::keygen_case(&seed).expect(good)
+            } else {
+                scalar(&mut secrets, "the nonce", &Sha512::digest([&hash[32..], &message].concat()));
+                ed25519::signing_case(&seed, message).expect(good)
+            }
         }
         "ecdsa-p256-sign" | "ecdsa-secp160r1-sign" => {
             let curve = Curve::named(operation.split('-').nth(1).expect("a name")).expect("a curve");
