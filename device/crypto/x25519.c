@@ -56,15 +56,15 @@ static void step(work *w)
     ws_x25519_multiply(&w->b, &w->b, &w->x2);
     ws_x25519_add(&w->z3, &w->x3, &w->b);
     ws_x25519_subtract(&w->b, &w->x3, &w->b);
-    ws_x25519_multiply(&w->x3, &w->z3, &w->z3);
-    ws_x25519_multiply(&w->b, &w->b, &w->b);
+    ws_x25519_square(&w->x3, &w->z3);
+    ws_x25519_square(&w->b, &w->b);
     ws_x25519_multiply(&w->z3, &w->b, &w->x1);
     /* AA and BB; E is their difference. */
-    ws_x25519_multiply(&w->a, &w->a, &w->a);
-    ws_x25519_multiply(&w->b, &w->x2, &w->x2);
+    ws_x25519_square(&w->a, &w->a);
+    ws_x25519_square(&w->b, &w->x2);
     ws_x25519_multiply(&w->x2, &w->a, &w->b);
     ws_x25519_subtract(&w->b, &w->a, &w->b);
-    ws_x25519_multiply_small(&w->z2, &w->b, 121665);
+    ws_x25519_multiply_121665(&w->z2, &w->b);
     ws_x25519_add(&w->z2, &w->z2, &w->a);
     ws_x25519_multiply(&w->z2, &w->z2, &w->b);
 }
@@ -72,9 +72,9 @@ static void step(work *w)
 /* r = a^(2^times). */
 static void square(element *r, const element *a, uint8_t times)
 {
-    ws_x25519_multiply(r, a, a);
+    ws_x25519_square(r, a);
     while (--times != 0) {
-        ws_x25519_multiply(r, r, r);
+        ws_x25519_square(r, r);
     }
 }
 
