@@ -1,5 +1,7 @@
 #include "x25519_field.h"
 
+#include "secret.h"
+
 #define LIMBS WS_LIMBS(32)
 
 /* r = a + 38 carry, where 2^256 is 38; below 2^256. carry is below 2^7. */
@@ -96,5 +98,18 @@ void ws_x25519_subtract(ws_x25519_element *r, const ws_x25519_element *a, const 
             r->limbs[i] = (ws_limb)difference;
             borrow = (ws_limb)(difference >> WS_LIMB_BITS) & 1;
         }
+    }
+}
+
+void ws_x25519_exchange(ws_x25519_element *a, ws_x25519_element *b, uint8_t swap)
+{
+    const ws_limb mask = (ws_limb)(0 - (ws_limb)ws_secret_bit(swap));
+    uint8_t i;
+
+    for (i = 0; i < LIMBS; i++) {
+        ws_limb difference = (ws_limb)((a->limbs[i] ^ b->limbs[i]) & mask);
+
+        a->limbs[i] ^= difference;
+        b->limbs[i] ^= difference;
     }
 }

@@ -29,6 +29,9 @@ void ws_x25519_add(ws_x25519_element *r, const ws_x25519_element *a, const ws_x2
 /* r = a - b. */
 void ws_x25519_subtract(ws_x25519_element *r, const ws_x25519_element *a, const ws_x25519_element *b);
 
+/* Changes a and b for each other where swap is 1, not where it is 0. */
+void ws_x25519_exchange(ws_x25519_element *a, ws_x25519_element *b, uint8_t swap);
+
 /* a as the number below p. */
 void ws_x25519_freeze(ws_x25519_element *a);
 

@@ -25,6 +25,18 @@
 	add.w	\c, \c, \t, lsl #1
 .endm
 
+@ Stores v0 to v7 at `to`. 8 cycles.
+.macro	store_element v0, v1, v2, v3, v4, v5, v6, v7, to
+	str.w	\v0, [\to]
+	str.w	\v1, [\to, #4]
+	str.w	\v2, [\to, #8]
+	str.w	\v3, [\to, #12]
+	str.w	\v4, [\to, #16]
+	str.w	\v5, [\to, #20]
+	str.w	\v6, [\to, #24]
+	str.w	\v7, [\to, #28]
+.endm
+
 @ ------------------------------------------------------------------ product
 
 	@ Of what lies on the stack: columns 0 to 6; columns 9 to 11 of the products with the low half of a; the result's address.
@@ -42,10 +54,38 @@
 	umaal	\w3, \c, r6, \b
 .endm
 
+@ The end of both: the columns 0 to 6 stand on the stack, column 7 in l7, the columns 8 to 15 in h0 to h7. Stores
+@ the result and returns. Clobbers all.
+.macro	fold l7, h0, h1, h2, h3, h4, h5, h6, h7, factor, c, t0, t1, t2
+	mov.w	\factor, #38
+	mov.w	\c, #0
+	umaal	\l7, \c, \h7, \factor
+	split	\c, \l7, \h7
+	ldr.w	\t0, [sp, #LOW]
+	ldr.w	\t1, [sp, #LOW + 4]
+	ldr.w	\t2, [sp, #LOW + 8]
+	ldr.w	\h7, [sp, #LOW + 12]
+	umaal	\t0, \c, \h0, \factor
+	umaal	\t1, \c, \h1, \factor
+	umaal	\t2, \c, \h2, \factor
+	umaal	\h7, \c, \h3, \factor
+	ldr.w	\h0, [sp, #LOW + 16]
+	ldr.w	\h1, [sp, #LOW + 20]
+	ldr.w	\h2, [sp, #LOW + 24]
+	ldr.w	\h3, [sp, #RESULT]
+	umaal	\h0, \c, \h4, \factor
+	umaal	\h1, \c, \h5, \factor
+	umaal	\h2, \c, \h6, \factor
+	add.w	\l7, \l7, \c
+	store_element	\t0, \t1, \t2, \h7, \h0, \h1, \h2, \l7, \h3
+	add.w	sp, sp, #FRAME + 4
+	pop.w	{r4-r11, pc}
+.endm
+
 @ void ws_x25519_multiply(ws_x25519_element *r, const ws_x25519_element *a,
 @                         const ws_x25519_element *b)
 @ In: r0 r, r1 a, r2 b, aligned to 4. Out: none; r is written. Clobbers r0-r3, r12, flags.
-@ Stack: 80 bytes. 0 cycles.
+@ Stack: 80 bytes. 199 cycles.
 @ Rows of four words of a by one word of b, first the low half of a, then the high one. A row's chain of carries starts with room
 @ for one word more: that takes what the first half left in columns 8 to 11.
 	.section .text.ws_x25519_multiply, "ax", %progbits
@@ -128,54 +168,106 @@ ws_x25519_multiply:
 	ldr.w	lr, [sp, #WAITING + 8]
 	row	r12, r1, r7, r2, lr, r0
 
-	@ Columns 7 to 15: r8, r9, r10, r11, r12, r1, r7, r2, lr.
-	mov.w	r3, #38
-	mov.w	r0, #0
-	umaal	r8, r0, lr, r3
-	split	r0, r8, lr
-	ldr.w	r4, [sp, #LOW]
-	ldr.w	r5, [sp, #LOW + 4]
-	ldr.w	r6, [sp, #LOW + 8]
-	ldr.w	lr, [sp, #LOW + 12]
-	umaal	r4, r0, r9, r3
-	umaal	r5, r0, r10, r3
-	umaal	r6, r0, r11, r3
-	umaal	lr, r0, r12, r3
-	ldr.w	r9, [sp, #LOW + 16]
-	ldr.w	r10, [sp, #LOW + 20]
-	ldr.w	r11, [sp, #LOW + 24]
-	ldr.w	r12, [sp, #RESULT]
-	umaal	r9, r0, r1, r3
-	umaal	r10, r0, r7, r3
-	umaal	r11, r0, r2, r3
-	add.w	r8, r8, r0
-	str.w	r4, [r12]
-	str.w	r5, [r12, #4]
-	str.w	r6, [r12, #8]
-	str.w	lr, [r12, #12]
-	str.w	r9, [r12, #16]
-	str.w	r10, [r12, #20]
-	str.w	r11, [r12, #24]
-	str.w	r8, [r12, #28]
-	add.w	sp, sp, #FRAME + 4
-	pop.w	{r4-r11, pc}
+	fold	r8, r9, r10, r11, r12, r1, r7, r2, lr, r3, r0, r4, r5, r6
 	.size	ws_x25519_multiply, . - ws_x25519_multiply
 
 @ void ws_x25519_square(ws_x25519_element *r, const ws_x25519_element *a)
 @ In: r0 r, r1 a, aligned to 4. Out: none; r is written. Clobbers r0-r3, r12, flags.
+@ Stack: 80 bytes. 164 cycles.
+@ The 28 products of two different words, once each, in rows as above. Their columns, doubled, come to the squares of the words
+@ by UMAAL with 2, which takes the carry along: one chain through all columns, as they are done.
 	.section .text.ws_x25519_square, "ax", %progbits
 	.balign	4
 	.global	ws_x25519_square
 	.type	ws_x25519_square, %function
 	.thumb_func
 ws_x25519_square:
-	mov.w	r2, r1
-	b.w	ws_x25519_multiply
+	push.w	{r0, r4-r11, lr}
+	sub.w	sp, sp, #FRAME
+	ldm.w	r1!, {r3-r6}
+	mov.w	r9, #0
+	mov.w	r10, #0
+	mov.w	r11, #0
+	mov.w	r12, #0
+	umull	r7, r8, r3, r4
+	umaal	r8, r9, r3, r5
+	umaal	r9, r10, r4, r5
+	umaal	r9, r11, r3, r6
+	umaal	r10, r11, r4, r6
+	umaal	r11, r12, r5, r6
+	@ Columns 0 to 3; the chain's carry is in r0.
+	mov.w	lr, #2
+	umull	r0, r2, r3, r3
+	str.w	r0, [sp, #LOW]
+	mov.w	r0, #0
+	umaal	r2, r0, r7, lr
+	str.w	r2, [sp, #LOW + 4]
+	umull	r2, r7, r4, r4
+	umaal	r2, r0, r8, lr
+	umaal	r7, r0, r9, lr
+	str.w	r2, [sp, #LOW + 8]
+	str.w	r7, [sp, #LOW + 12]
+	ldr.w	r2, [r1]
+	mov.w	r7, #0
+	mov.w	r8, #0
+	umaal	r10, r7, r3, r2
+	umaal	r11, r7, r4, r2
+	umaal	r12, r7, r5, r2
+	umaal	r7, r8, r6, r2
+	str.w	r10, [sp, #LOW + 16]
+	ldr.w	r2, [r1, #4]
+	mov.w	r9, #0
+	row	r11, r12, r7, r8, r9, r2
+	str.w	r11, [sp, #LOW + 20]
+	ldr.w	r2, [r1, #8]
+	mov.w	r10, #0
+	row	r12, r7, r8, r9, r10, r2
+	ldr.w	r2, [r1, #12]
+	mov.w	r11, #0
+	row	r7, r8, r9, r10, r11, r2
+	@ Columns 4 to 7.
+	ldr.w	r3, [sp, #LOW + 16]
+	ldr.w	r4, [sp, #LOW + 20]
+	umull	r2, r5, r5, r5
+	umaal	r2, r0, r3, lr
+	umaal	r5, r0, r4, lr
+	umull	r3, r6, r6, r6
+	umaal	r3, r0, r12, lr
+	umaal	r6, r0, r7, lr
+	str.w	r2, [sp, #LOW + 16]
+	str.w	r5, [sp, #LOW + 20]
+	str.w	r3, [sp, #LOW + 24]
+	str.w	r6, [sp, #LOW + 28]
+	ldm.w	r1, {r2-r5}
+	mov.w	r7, #0
+	umaal	r9, r7, r2, r3
+	umaal	r10, r7, r2, r4
+	umaal	r11, r7, r2, r5
+	mov.w	r12, #0
+	umaal	r11, r12, r3, r4
+	umaal	r7, r12, r3, r5
+	mov.w	r1, #0
+	umaal	r12, r1, r4, r5
+	@ Columns 8 to 15: r6, r2, r8, r3, r9, r4, r10, r5.
+	umull	r6, r2, r2, r2
+	umaal	r6, r0, r8, lr
+	umaal	r2, r0, r9, lr
+	umull	r8, r3, r3, r3
+	umaal	r8, r0, r10, lr
+	umaal	r3, r0, r11, lr
+	umull	r9, r4, r4, r4
+	umaal	r9, r0, r7, lr
+	umaal	r4, r0, r12, lr
+	umull	r10, r5, r5, r5
+	umaal	r10, r0, r1, lr
+	add.w	r5, r5, r0
+	ldr.w	r12, [sp, #LOW + 28]
+	fold	r12, r6, r2, r8, r3, r9, r4, r10, r5, lr, r0, r1, r7, r11
 	.size	ws_x25519_square, . - ws_x25519_square
 
 @ void ws_x25519_multiply_121665(ws_x25519_element *r, const ws_x25519_element *a)
 @ In: r0 r, r1 a, aligned to 4. Out: none; r is written. Clobbers r0-r3, r12, flags.
-@ Stack: 36 bytes. 0 cycles. As the product's end, with 121665 for 38 and nothing in the columns below.
+@ Stack: 36 bytes. 66 cycles. As the product's end, with 121665 for 38 and nothing in the columns below.
 	.section .text.ws_x25519_multiply_121665, "ax", %progbits
 	.balign	4
 	.global	ws_x25519_multiply_121665
@@ -203,14 +295,7 @@ ws_x25519_multiply_121665:
 	mov.w	r9, #0
 	umlal	r8, r9, r10, r2
 	add.w	r11, r11, r9
-	str.w	r3, [r0]
-	str.w	r12, [r0, #4]
-	str.w	r4, [r0, #8]
-	str.w	r5, [r0, #12]
-	str.w	r6, [r0, #16]
-	str.w	r7, [r0, #20]
-	str.w	r8, [r0, #24]
-	str.w	r11, [r0, #28]
+	store_element	r3, r12, r4, r5, r6, r7, r8, r11, r0
 	pop.w	{r4-r11, pc}
 	.size	ws_x25519_multiply_121665, . - ws_x25519_multiply_121665
 
@@ -218,7 +303,7 @@ ws_x25519_multiply_121665:
 
 @ void ws_x25519_add(ws_x25519_element *r, const ws_x25519_element *a, const ws_x25519_element *b)
 @ In: r0 r, r1 a, r2 b, aligned to 4. Out: none; r is written. Clobbers r0-r3, r12, flags.
-@ Stack: 36 bytes. 0 cycles. As the product's end: b is multiplied with 1, so that UMAAL has room for the carry, too.
+@ Stack: 36 bytes. 71 cycles. As the product's end: b is multiplied with 1, so that UMAAL has room for the carry, too.
 	.section .text.ws_x25519_add, "ax", %progbits
 	.balign	4
 	.global	ws_x25519_add
@@ -254,7 +339,7 @@ ws_x25519_add:
 
 @ void ws_x25519_subtract(ws_x25519_element *r, const ws_x25519_element *a, const ws_x25519_element *b)
 @ In: r0 r, r1 a, r2 b, aligned to 4. Out: none; r is written. Clobbers r0-r3, r12, flags.
-@ Stack: 36 bytes. 0 cycles. With t 2^31 + m the difference of the highest words, t from -2 to 1 and m from 0 up, a - b is
+@ Stack: 36 bytes. 78 cycles. With t 2^31 + m the difference of the highest words, t from -2 to 1 and m from 0 up, a - b is
 @ 2^255 + 2^224 m, less 19 (1 - t), plus the difference of the words below: less than 2^256, and not negative.
 	.section .text.ws_x25519_subtract, "ax", %progbits
 	.balign	4
@@ -299,3 +384,35 @@ ws_x25519_subtract:
 	stm.w	r0, {r4-r11}
 	pop.w	{r4-r11, pc}
 	.size	ws_x25519_subtract, . - ws_x25519_subtract
+
+@ ------------------------------------------------------------------ exchange
+
+@ void ws_x25519_exchange(ws_x25519_element *a, ws_x25519_element *b, uint8_t swap)
+@ In: r0 a, r1 b, aligned to 4, r2 0 or 1. Out: none; a and b are written. Clobbers r0-r3, r12, flags.
+@ Stack: 28 bytes. 78 cycles. SEL selects by the flags GE, into which UADD8 brings the carries of mask + mask.
+	.section .text.ws_x25519_exchange, "ax", %progbits
+	.balign	4
+	.global	ws_x25519_exchange
+	.type	ws_x25519_exchange, %function
+	.thumb_func
+ws_x25519_exchange:
+	push.w	{r4-r10}
+	rsb.w	r2, r2, #0
+	uadd8	r2, r2, r2
+	.rept	2
+	ldm.w	r0, {r3-r6}
+	ldm.w	r1, {r7-r10}
+	sel	r2, r7, r3
+	sel	r7, r3, r7
+	sel	r3, r8, r4
+	sel	r8, r4, r8
+	sel	r4, r9, r5
+	sel	r9, r5, r9
+	sel	r5, r10, r6
+	sel	r10, r6, r10
+	stm.w	r0!, {r2-r5}
+	stm.w	r1!, {r7-r10}
+	.endr
+	pop.w	{r4-r10}
+	bx	lr
+	.size	ws_x25519_exchange, . - ws_x25519_exchange
