@@ -10,11 +10,6 @@
 
 typedef ws_x25519_element element;
 
-static void square(element *r, const element *a)
-{
-    ws_x25519_multiply(r, a, a);
-}
-
 void ws_ed25519_set(element *r, uint8_t value)
 {
     uint8_t *bytes = (uint8_t *)r->limbs;
@@ -42,10 +37,10 @@ void ws_ed25519_double(ws_ed25519_sum *sum, uint8_t with_t)
 
     /* A, B and C of section 5.1.4 become x, y and z; E, G, F and H stand in a, y, z and b. */
     ws_x25519_add(a, &r->x, &r->y);
-    square(a, a);
-    square(&r->x, &r->x);
-    square(&r->y, &r->y);
-    square(&r->z, &r->z);
+    ws_x25519_square(a, a);
+    ws_x25519_square(&r->x, &r->x);
+    ws_x25519_square(&r->y, &r->y);
+    ws_x25519_square(&r->z, &r->z);
     ws_x25519_add(&r->z, &r->z, &r->z);
     ws_x25519_add(b, &r->x, &r->y);
     ws_x25519_subtract(a, b, a);

@@ -69,22 +69,22 @@ static int decode(ws_ed25519_sum *sum, const uint8_t bytes[32])
     }
     /* u = y^2 - 1, v = d y^2 + 1. */
     ws_ed25519_set(&r->z, 1);
-    ws_x25519_multiply(v, &r->y, &r->y);
+    ws_x25519_square(v, &r->y);
     ws_x25519_subtract(u, v, &r->z);
     load_constant(b, D);
     ws_x25519_multiply(v, v, b);
     ws_x25519_add(v, v, &r->z);
     /* t = u v^3 (u v^7)^((p - 5) / 8). */
-    ws_x25519_multiply(&r->t, v, v);
+    ws_x25519_square(&r->t, v);
     ws_x25519_multiply(&r->t, &r->t, v);
-    ws_x25519_multiply(b, &r->t, &r->t);
+    ws_x25519_square(b, &r->t);
     ws_x25519_multiply(b, b, v);
     ws_x25519_multiply(b, b, u);
     ws_x25519_root_power(b, &sum->next[0], &sum->next[1], &sum->next[2], &r->z);
     ws_x25519_multiply(&r->t, &r->t, b);
     ws_x25519_multiply(&r->t, &r->t, u);
     /* v t^2 is u, or -u, where t lacks a factor; or there is no root. */
-    ws_x25519_multiply(b, &r->t, &r->t);
+    ws_x25519_square(b, &r->t);
     ws_x25519_multiply(b, b, v);
     if (!equal(b, u)) {
         ws_x25519_add(b, b, u);

@@ -6,7 +6,7 @@ typedef ws_x25519_element element;
 static void square(element *r, const element *a, uint8_t times)
 {
     for (; times != 0; times--) {
-        ws_x25519_multiply(r, a, a);
+        ws_x25519_square(r, a);
         a = r;
     }
 }
