@@ -5,7 +5,7 @@
  * in memory: they are hashed twice.
  *
  * Constant time for a given len, in key generation and signing. Verification knows no secrets, and its time depends on all
- * that it is given. RAM: none. Stack: work areas of 450 bytes to sign, 1,000 to verify, beside the frames. */
+ * that it is given. RAM: none. Stack: work areas of 450 bytes to sign, 930 to verify, beside the frames. */
 #ifndef WS_ED25519_H
 #define WS_ED25519_H
 
