@@ -7,6 +7,7 @@
  * Operations are called with JSR, register bank 0 selected and B = 0, arguments in the order of the C prototype:
  *   ws_aes_expand                    A1 round_keys, A0 key, R1 key_words
  *   ws_aes_encrypt, ws_aes_decrypt   R2 round_keys, R1 rounds, A0 in, A1 out
+ *   ws_sha256                        A0 message, R1 len, A1 digest
  * They may change all registers of both banks but SB, ISP, USP and INTB, and return with bank 0 selected. */
 
 /* A quarter of the RAM, so that message and output leave half of it to the stack and the rest. */
@@ -33,6 +34,13 @@
 
 .macro call_decrypt rounds
     call_cipher ws_aes_decrypt, \rounds
+.endm
+
+.macro call_hash function
+    mov.w #ws_bench_message, a0
+    mov.w ws_bench_message_len, r1
+    mov.w #ws_bench_output, a1
+    jsr.a \function
 .endm
 
 .macro variable name, bytes
