@@ -2,7 +2,8 @@
  *
  * The host stops at ws_bench_ready, writes the inputs into the ws_bench_* variables, and resumes: ws_bench_run executes
  * the operation once, and the program is back at ws_bench_ready. WS_BENCH_CALL comes from ops.toml and is one of the
- * macros here; without it this is the empty program that sizes are compared with.
+ * macros here, behind which len is the message's length; without it this is the empty program that sizes are compared
+ * with.
  *
  * Operations are called with JSR, register bank 0 selected and B = 0, arguments in the order of the C prototype:
  *   ws_aes_expand                    A1 round_keys, A0 key, R1 key_words
@@ -36,9 +37,9 @@
     call_cipher ws_aes_decrypt, \rounds
 .endm
 
-.macro call_hash function
+.macro call_hash function, length
     mov.w #ws_bench_message, a0
-    mov.w ws_bench_message_len, r1
+    mov.w \length, r1
     mov.w #ws_bench_output, a1
     jsr.a \function
 .endm
@@ -84,6 +85,7 @@ ws_bench_ready:
     .type ws_bench_run, @function
 ws_bench_run:
 #ifdef WS_BENCH_CALL
+#define len ws_bench_message_len
     WS_BENCH_CALL
 #endif
     mov.w #0, ws_bench_result
