@@ -162,7 +162,7 @@ encrypt:
     cmp.w #16, r3
     jltu .Lencrypt_last
     mov.w #8, r3
-    mov.b #0, r1h
+    mov.w #0, r1                ; R1H: bits 16 to 19 of the address
     smovf.w
     jsr.a ws_ascon_permute_8
     add.w #16, IN[fb]
@@ -170,7 +170,7 @@ encrypt:
     sub.w #16, LEN[fb]
     jmp.b encrypt
 .Lencrypt_last:
-    mov.b #0, r1h
+    mov.w #0, r1
     smovf.b
     rts
     .size encrypt, . - encrypt

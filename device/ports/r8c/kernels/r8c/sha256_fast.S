@@ -108,7 +108,7 @@ ws_sha256:
     add.w #BLOCK, a1
     mov.w MESSAGE[fb], a0
     mov.w LEFT[fb], r3
-    mov.b #0, r1h
+    mov.w #0, r1                ; R1H: bits 16 to 19 of the address
     smovf.b
     mov.b #0x80, [a1]
     inc.w a1
