@@ -8,7 +8,7 @@
  * Operations are called with JSR, register bank 0 selected and B = 0, arguments in the order of the C prototype:
  *   ws_aes_expand                    A1 round_keys, A0 key, R1 key_words
  *   ws_aes_encrypt, ws_aes_decrypt   R2 round_keys, R1 rounds, A0 in, A1 out
- *   ws_sha256                        A0 message, R1 len, A1 digest
+ *   ws_sha256, ws_ascon_hash256      A0 message, R1 len, A1 digest
  *   ws_ascon_aead128_seal, ws_ascon_aead128_open   on the stack, the first at the lowest address; R0 is what open returns
  * They may change all registers of both banks but SB, ISP, USP and INTB, and return with bank 0 selected. */
 

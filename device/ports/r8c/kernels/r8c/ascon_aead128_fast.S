@@ -115,8 +115,8 @@ begin:
     rts
     .size begin, . - begin
 
-/* XORs a block into the state, where there are less than 16 bytes left the last one, padded. In: A0 bytes, R3 how many are left.
- * Clobbers R3, A0, A1. */
+/* XORs a block into the state; where there are less than 16 bytes left it is the last one, which is padded. In: A0 bytes, R3 how many
+ * are left. Clobbers R3, A0, A1. */
     .section .text.ascon_aead128_absorb, "ax"
     .type absorb, @function
 absorb:
@@ -125,17 +125,7 @@ absorb:
     to_state xor.w, S0
     rts
 .Labsorb_last:
-    stc fb, a1
-    cmp.w #0, r3
-    jeq .Labsorbed
-.Labsorb_byte:
-    xor.b [a0], [a1]
-    inc.w a0
-    inc.w a1
-    adjnz.w #-1, r3, .Labsorb_byte
-.Labsorbed:
-    xor.b #1, [a1]
-    rts
+    jmp.a ws_ascon_absorb_last
     .size absorb, . - absorb
 
 /* Finalisation: section 4.1.1, step 4. Leaves the tag in S3 and S4. */
