@@ -5,10 +5,10 @@
  * In: the arguments of the C prototype on the stack, a word each, the first at 3[SP]; the caller removes them.
  * Out: R0 of ws_ascon_aead128_open: 0, or -1 where the tag does not fit; nothing is written then.
  * Clobbers R0-R3, A0, A1, FB of register bank 0, of which R0-R3 are cleared; bank 1 is not used; SB is preserved.
- * Stack with the return address, without the arguments: FIXME bytes, open FIXME; wiped.
+ * Stack with the return address, without the arguments: 67 bytes, open 131; wiped.
  *
- * Cycles from call to return, JSR.A and RTS included, for 16 bytes and 16 of associated data: seal FIXME, open FIXME.
- * Bytes without Ascon-p: FIXME.
+ * Cycles from call to return, JSR.A and RTS included, for 16 bytes and 16 of associated data: seal 31,340, open 31,869.
+ * Bytes without ascon_permutation_fast.S, of which they take 706: seal 461, open 833.
  *
  * Idea. The state begins the frame, at FB, where Ascon-p works on it. What calls Ascon-p is a subroutine of the two functions,
  * without a frame of its own. Whole blocks go by words, the last one by bytes. To open, the message is gone through twice: for

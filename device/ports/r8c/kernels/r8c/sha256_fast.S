@@ -4,9 +4,10 @@
  * void ws_sha256(const uint8_t *message, uint16_t len, uint8_t digest[32])
  * In: A0 message, R1 len, A1 digest; the digest may lie in the message.
  * Clobbers R0-R3, A0, A1, FB of register bank 0, of which R0-R3 are cleared; bank 1 is not used; SB is preserved.
- * Stack: FIXME bytes with the return address, wiped.
+ * Stack: 335 bytes with the return address, wiped.
  *
- * Cycles from call to return, JSR.A and RTS included: FIXME for up to 55 bytes.
+ * Cycles from call to return, JSR.A and RTS included: 21,985 for 32 bytes, 189,577 for 512, some 20,980 a block. Bytes: 869 of code
+ * and 256 of constants: 1,125.
  *
  * Idea. The message schedule lies on the stack, and below it the working variables, h lowest. A round writes the new a in the
  * place of W[t], right above the variables, and adds T1 to d, which thereby becomes e; then SP moves up by one word, and every
