@@ -7,7 +7,7 @@
  * Clobbers R0-R3, A0, A1, SB of register bank 0, which hold secrets then; bank 1 is not used. Stack: 3 bytes.
  * Cycles from call to return, JSR.A and RTS included: 7,583 and 5,067, 630 a round. Bytes: 689.
  *
- * Idea. The S-box (section 3.3) takes 16 bits of each word at a time: 20 operations between registers and a scratch register,
+ * Idea. The S-box (section 3.3) takes 16 bits of each word at a time: 21 instructions between registers, one of them scratch,
  * after Boolean identities that leave the linear step behind it out; each word goes to memory where it is made. In the linear
  * layer (section 3.4) turning by bytes is a matter of where 16 bits are read, as memory has no alignment. Where the one byte
  * is the last and the other the first, the two are read apart, to a register whose bytes have names. Between the two readings
