@@ -1,7 +1,7 @@
 /*
  * Arithmetic modulo p = 2^255 - 19 for the MSP430 with its 32-bit multiplier, MPY32.
  *
- * Defines x25519_field.h's functions but ws_x25519_freeze. CPUX.
+ * Defines x25519_field.h's functions but ws_x25519_freeze, with x25519_field.inc. CPUX.
  *
  * Idea. The product is formed column by column (mpy32.inc, columns_mpy32.inc), the upper half first. 2^256 is 38: the sum of
  * a lower column begins with 38 times the column 8 places above. What is left above bit 255 in the end, which is 19, comes to the
@@ -33,7 +33,7 @@
 
 #include "mpy32.inc"
 #include "columns_mpy32.inc"
-#include "function.inc"
+#include "x25519_field.inc"
 
 /* Column k begins with 38 times the column 8 places above. */
 .macro column_start k, carry
@@ -91,13 +91,7 @@
     mov \x, &MPY32L
     mov \y, &MPY32H
     second_operand #19, #0
-    mov \z, \t
-    rla \t
-    rla \t
-    rla \t
-    add \z, \t
-    rla \t
-    add \t, \z
+    times_19 \z, \t
     mov &RES0, \x
     mov &RES1, \y
     add &RES2, \z
@@ -241,17 +235,6 @@ end ws_x25519_square
     column_end \x, \y, \z, \carry, 4*\k(r12), 4*\k+2(r12)
 .endm
 
-/* y:x comes to the number at r12 but for its highest word, to which r13 goes, and a carry. */
-.macro add_and_store_top x, y
-    add \x, 0(r12)
-    addc \y, 2(r12)
-    .irp index, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
-    adc 2*\index(r12)
-    .endr
-    adc r13
-    mov r13, 30(r12)
-.endm
-
 /*
  * void ws_x25519_multiply_121665(ws_x25519_element *r, const ws_x25519_element *a)
  * in: r12 r, r13 a; clobbers: r11, r13 to r15, the multiplier. 407 cycles, 4 bytes of stack.
@@ -275,92 +258,3 @@ function ws_x25519_multiply_121665
     pop r10
     ret
 end ws_x25519_multiply_121665
-
-/*
- * void ws_x25519_add(ws_x25519_element *r, const ws_x25519_element *a, const ws_x25519_element *b)
- * in: r12 r, r13 a, r14 b; clobbers: r11, r13 to r15. 196 cycles, 2 bytes of stack. What the sum has from bit 255 on, 0 to 3,
- * times 19, comes to the rest.
- */
-function ws_x25519_add
-    clrc
-    .irp index, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
-    mov @r13+, r15
-    addc @r14+, r15
-    mov r15, 2*\index(r12)
-    .endr
-    mov @r13, r13
-    addc @r14, r13
-    mov #0, r11
-    rlc r11
-    rla r13
-    rlc r11
-    rra r13
-    bic #0x8000, r13
-    mov r11, r15
-    rla r15
-    rla r15
-    rla r15
-    add r11, r15
-    rla r15
-    add r15, r11
-    add_and_store_top r11, #0
-    ret
-end ws_x25519_add
-
-/*
- * void ws_x25519_subtract(ws_x25519_element *r, const ws_x25519_element *a, const ws_x25519_element *b)
- * in: r12 r, r13 a, r14 b; clobbers: r11, r13 to r15. 200 cycles, 2 bytes of stack. With t 2^255 + m the difference, t from -2 to 1
- * and m from 0 up, this is m + 2^255, less 19 (1 - t): below 2^256, and not negative.
- */
-function ws_x25519_subtract
-    setc
-    .irp index, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
-    mov @r13+, r15
-    subc @r14+, r15
-    mov r15, 2*\index(r12)
-    .endr
-    mov @r13, r13
-    subc @r14, r13
-    subc r11, r11
-    mov r13, r15
-    rla r15
-    rlc r11
-    bis #0x8000, r13
-    sub #1, r11
-    mov r11, r15
-    rla r15
-    rla r15
-    rla r15
-    add r11, r15
-    rla r15
-    add r11, r15
-    /* r15 = 19 (t - 1), 0 or less. */
-    mov r15, r11
-    rla r11
-    subc r11, r11
-    inv r11
-    add r15, 0(r12)
-    .irp index, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
-    addc r11, 2*\index(r12)
-    .endr
-    addc r11, r13
-    mov r13, 30(r12)
-    ret
-end ws_x25519_subtract
-
-/*
- * void ws_x25519_exchange(ws_x25519_element *a, ws_x25519_element *b, uint8_t swap)
- * in: r12 a, r13 b, r14 swap; clobbers: r12 to r15. 218 cycles, 2 bytes of stack.
- */
-function ws_x25519_exchange
-    inv r14
-    inc r14
-    .rept 16
-    mov @r12+, r15
-    xor @r13+, r15
-    and r14, r15
-    xor r15, -2(r12)
-    xor r15, -2(r13)
-    .endr
-    ret
-end ws_x25519_exchange
