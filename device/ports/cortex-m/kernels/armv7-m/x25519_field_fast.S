@@ -13,7 +13,7 @@
 	.thumb
 
 @ c = 19 times what c:w has from bit 31 on; w keeps the 31 bits below. Clobbers t. 5 cycles.
-@ c:w is below 2^38.
+@ c is below 2^26.
 .macro	split c, w, t
 	lsl.w	\c, \c, #1
 	orr.w	\c, \c, \w, lsr #31
