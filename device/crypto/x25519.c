@@ -3,8 +3,6 @@
 #include "secret.h"
 #include "x25519_field.h"
 
-#define LIMBS WS_LIMBS(32)
-
 typedef ws_x25519_element element;
 
 /* All that a multiple of a point is made of. */
@@ -30,20 +28,6 @@ static void set(element *r, uint8_t value)
     bytes[0] = value;
 }
 
-/* Changes a and b for each other where swap is 1. */
-static void exchange(element *a, element *b, uint8_t swap)
-{
-    const ws_limb mask = (ws_limb)(0 - (ws_limb)ws_secret_bit(swap));
-    uint8_t i;
-
-    for (i = 0; i < LIMBS; i++) {
-        ws_limb difference = (ws_limb)((a->limbs[i] ^ b->limbs[i]) & mask);
-
-        a->limbs[i] ^= difference;
-        b->limbs[i] ^= difference;
-    }
-}
-
 /* A step of section 5: (x2, z2) is doubled, and (x3, z3) becomes the sum of both. */
 static void step(work *w)
 {
@@ -56,15 +40,15 @@ static void step(work *w)
     ws_x25519_multiply(&w->b, &w->b, &w->x2);
     ws_x25519_add(&w->z3, &w->x3, &w->b);
     ws_x25519_subtract(&w->b, &w->x3, &w->b);
-    ws_x25519_multiply(&w->x3, &w->z3, &w->z3);
-    ws_x25519_multiply(&w->b, &w->b, &w->b);
+    ws_x25519_square(&w->x3, &w->z3);
+    ws_x25519_square(&w->b, &w->b);
     ws_x25519_multiply(&w->z3, &w->b, &w->x1);
     /* AA and BB; E is their difference. */
-    ws_x25519_multiply(&w->a, &w->a, &w->a);
-    ws_x25519_multiply(&w->b, &w->x2, &w->x2);
+    ws_x25519_square(&w->a, &w->a);
+    ws_x25519_square(&w->b, &w->x2);
     ws_x25519_multiply(&w->x2, &w->a, &w->b);
     ws_x25519_subtract(&w->b, &w->a, &w->b);
-    ws_x25519_multiply_small(&w->z2, &w->b, 121665);
+    ws_x25519_multiply_121665(&w->z2, &w->b);
     ws_x25519_add(&w->z2, &w->z2, &w->a);
     ws_x25519_multiply(&w->z2, &w->z2, &w->b);
 }
@@ -72,9 +56,9 @@ static void step(work *w)
 /* r = a^(2^times). */
 static void square(element *r, const element *a, uint8_t times)
 {
-    ws_x25519_multiply(r, a, a);
+    ws_x25519_square(r, a);
     while (--times != 0) {
-        ws_x25519_multiply(r, r, r);
+        ws_x25519_square(r, r);
     }
 }
 
@@ -139,14 +123,14 @@ int ws_x25519(const uint8_t scalar[32], const uint8_t point[32], uint8_t shared[
             uint8_t next = (uint8_t)(w.scalar[i] >> bit) & 1;
 
             /* Bit 255 is 0, and a step before the first one of the scalar leaves the neutral point what it is. */
-            exchange(&w.x2, &w.x3, swap ^ next);
-            exchange(&w.z2, &w.z3, swap ^ next);
+            ws_x25519_exchange(&w.x2, &w.x3, swap ^ next);
+            ws_x25519_exchange(&w.z2, &w.z3, swap ^ next);
             swap = next;
             step(&w);
         }
     }
-    exchange(&w.x2, &w.x3, swap);
-    exchange(&w.z2, &w.z3, swap);
+    ws_x25519_exchange(&w.x2, &w.x3, swap);
+    ws_x25519_exchange(&w.z2, &w.z3, swap);
     invert(&w);
     ws_x25519_multiply(&w.x2, &w.x2, &w.z2);
     ws_x25519_freeze(&w.x2);
@@ -156,6 +140,9 @@ int ws_x25519(const uint8_t scalar[32], const uint8_t point[32], uint8_t shared[
         any |= bytes[i];
     }
     ws_wipe(&w, sizeof w);
+    /* Products are made on the stack and not wiped there: this one of zeros takes the place of the last, of which comes
+     * the shared secret. */
+    ws_x25519_multiply(&w.x2, &w.x2, &w.x2);
     /* Only 0 - 1 borrows. */
     return -(int)ws_secret_bit((uint8_t)(((uint16_t)any - 1u) >> 8) & 1);
 }

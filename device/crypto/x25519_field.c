@@ -47,7 +47,12 @@ void ws_x25519_multiply(ws_x25519_element *r, const ws_x25519_element *a, const 
     reduce(r->limbs, product);
 }
 
-void ws_x25519_multiply_small(ws_x25519_element *r, const ws_x25519_element *a, uint32_t factor)
+void ws_x25519_square(ws_x25519_element *r, const ws_x25519_element *a)
+{
+    ws_x25519_multiply(r, a, a);
+}
+
+void ws_x25519_multiply_121665(ws_x25519_element *r, const ws_x25519_element *a)
 {
     ws_limb product[2 * LIMBS];
     uint8_t i;
@@ -57,7 +62,7 @@ void ws_x25519_multiply_small(ws_x25519_element *r, const ws_x25519_element *a, 
         product[i] = 0;
     }
     for (i = 0; i < WS_LIMBS(4); i++) {
-        const ws_limb limb = (ws_limb)(factor >> (WS_LIMB_BITS * i));
+        const ws_limb limb = (ws_limb)(121665ul >> (WS_LIMB_BITS * i));
         ws_limb carry = 0;
 
         for (j = 0; j < LIMBS; j++) {
@@ -96,34 +101,15 @@ void ws_x25519_subtract(ws_x25519_element *r, const ws_x25519_element *a, const 
     }
 }
 
-void ws_x25519_freeze(ws_x25519_element *a)
+void ws_x25519_exchange(ws_x25519_element *a, ws_x25519_element *b, uint8_t swap)
 {
-    ws_limb more[LIMBS];
-    const ws_limb top = (ws_limb)1 << (WS_LIMB_BITS - 1);
-    ws_limb carry;
+    const ws_limb mask = (ws_limb)(0 - (ws_limb)ws_secret_bit(swap));
     uint8_t i;
-    uint8_t twice;
 
-    /* What is above bit 255 counts 19 times: a is below 2^255 + 19 then. And a + 19 reaches bit 255 where a is p or more. */
-    for (twice = 0; twice < 2; twice++) {
-        carry = (ws_limb)(19u * ws_secret_bit((uint8_t)(a->limbs[LIMBS - 1] >> (WS_LIMB_BITS - 1))));
-        a->limbs[LIMBS - 1] &= (ws_limb)~top;
-        for (i = 0; i < LIMBS; i++) {
-            ws_two_limbs sum = (ws_two_limbs)((ws_two_limbs)a->limbs[i] + carry);
-
-            a->limbs[i] = (ws_limb)sum;
-            carry = (ws_limb)(sum >> WS_LIMB_BITS);
-        }
-    }
-    carry = 19;
     for (i = 0; i < LIMBS; i++) {
-        ws_two_limbs sum = (ws_two_limbs)((ws_two_limbs)a->limbs[i] + carry);
+        ws_limb difference = (ws_limb)((a->limbs[i] ^ b->limbs[i]) & mask);
 
-        more[i] = (ws_limb)sum;
-        carry = (ws_limb)(sum >> WS_LIMB_BITS);
+        a->limbs[i] ^= difference;
+        b->limbs[i] ^= difference;
     }
-    carry = (ws_limb)(more[LIMBS - 1] >> (WS_LIMB_BITS - 1));
-    more[LIMBS - 1] &= (ws_limb)~top;
-    ws_limbs_choose(a->limbs, more, a->limbs, carry, LIMBS);
-    ws_wipe(more, sizeof more);
 }

@@ -33,14 +33,22 @@
 #define SQUARE_FRAME 84
 
 #include "mpy32.inc"
+#include "columns_mpy32.inc"
 #include "p256_field.inc"
 
-/* The end of column k: a word of m, or of the result. */
-.macro column_of_reduction_end k, x, y, z, carry, result
+.macro column_start k, carry
+    set_to_bias (\k+1), \carry
+.endm
+
+/* The end of column k: a word of m, or of the result, whose address comes into `result` with column 8. */
+.macro column_finish k, x, y, z, carry, result
     reduction \k, \x, \y, \z
     .if \k < 8
     column_end \x, \y, \z, \carry, M+4*\k(r1), M+4*\k+2(r1)
     .else
+    .if \k == 8
+    mov RESULT(r1), \result
+    .endif
     column_end \x, \y, \z, \carry, 4*(\k-8)(\result), 4*(\k-8)+2(\result)
     .endif
 .endm
@@ -71,53 +79,6 @@
 .endm
 
 /*
- * Column k: r13 at the lowest word of a in it, r14, from column 3 on, at the highest of b; both go on to the next
- * column's. b[2]:b[1]:b[0] in r9 to r4; r4 is the result's address when b[0] is done with.
- */
-.macro multiply_column k, x, y, z, carry
-    column_begin
-    set_to_bias (\k+1), \carry
-    .if \k < 8
-    .set first, 0
-    .set last, \k
-    .else
-    .set first, \k-7
-    .set last, 7
-    .endif
-    .if \k == 8
-    mov R(r1), r4
-    .endif
-    .if \k == 3
-    mov r1, r14
-    add #COPY+16, r14
-    .elseif \k > 3 && \k < 7
-    sub #4*(\k-2), r14
-    .elseif \k >= 7
-    mov r1, r14
-    .endif
-    .set j, last
-    .rept last - first + 1
-    first_operand \carry
-    .if j > 2
-    second_operand_from_r14
-    .elseif j == 2
-    second_operand r8, r9
-    .elseif j == 1
-    second_operand r6, r7
-    .else
-    second_operand r4, r5
-    .endif
-    .set j, j - 1
-    .endr
-    .if \k < 7
-    sub #4*(\k+1), r13
-    .elseif \k < 14
-    sub #4*(14-\k), r13
-    .endif
-    column_of_reduction_end \k, \x, \y, \z, \carry, r4
-.endm
-
-/*
  * void ws_p256_multiply(ws_p256_element *r, const ws_p256_element *a, const ws_p256_element *b)
  * in: r12 r, r13 a, r14 b; clobbers: r11 to r15, the multiplier. 1,880 cycles, 70 bytes of stack.
  */
@@ -137,67 +98,13 @@ function ws_p256_multiply
     clr r10
     clr r11
     clr r12
+    .set RESULT, R
     columns multiply_column
     last_column r4, r11, r15, r10, r12
     add #FRAME, r1
     restore_r4_to_r10
     ret
 end ws_p256_multiply
-
-/* The second operand d[j] from registers, for the first a[i]; column k is i + j. */
-.macro double_operand low, high
-    .if 2*i == k-1
-    bic #1, \low
-    .endif
-    second_operand \low, \high
-.endm
-
-/*
- * Column k: r13 at the lowest word of a in it, and goes on to the next column's. d[7]:d[6]:d[5] in r9 to r4; r14
- * is the result's address from column 8 on.
- */
-.macro square_column k, x, y, z, carry
-    column_begin
-    set_to_bias (\k+1), \carry
-    .set k, \k
-    .if \k < 8
-    .set i, 0
-    .else
-    .set i, \k-7
-    .endif
-    .rept (\k+1)/2 - i
-    first_operand \carry
-    .if \k - i == 7
-    double_operand r8, r9
-    .elseif \k - i == 6
-    double_operand r6, r7
-    .elseif \k - i == 5
-    double_operand r4, r5
-    .elseif 2*i == \k-1 && \k > 1
-    mov SQUARE_D+4*(\k-i-1)(r1), r14
-    bic #1, r14
-    second_operand r14, SQUARE_D+4*(\k-i-1)+2(r1)
-    .else
-    second_operand SQUARE_D+4*(\k-i-1)(r1), SQUARE_D+4*(\k-i-1)+2(r1)
-    .endif
-    .set i, i+1
-    .endr
-    .if \k % 2 == 0
-    square_operands \carry
-    .endif
-    .if \k < 7
-    .set next, 0
-    .else
-    .set next, \k-6
-    .endif
-    .if \k/2+1 - next > 0
-    sub #4*(\k/2+1-next), r13
-    .endif
-    .if \k == 8
-    mov SQUARE_R(r1), r14
-    .endif
-    column_of_reduction_end \k, \x, \y, \z, \carry, r14
-.endm
 
 #ifdef SQUARE_IS_PRODUCT
 /*
@@ -273,6 +180,7 @@ function ws_p256_square
     clr r10
     clr r11
     clr r12
+    .set RESULT, SQUARE_R
     columns square_column
     last_column r14, r11, r15, r10, r12
     add #SQUARE_FRAME, r1
