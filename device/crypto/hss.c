@@ -21,8 +21,7 @@ static void take_signature(ws_hss_verification *verification, uint32_t end)
  * there. */
 static uint32_t begin_level(ws_hss_verification *verification)
 {
-    const uint8_t *const public_key = verification->public_keys[verification->reached];
-    const uint16_t bytes = ws_lms_signature_bytes(public_key);
+    const uint16_t bytes = ws_lms_signature_bytes(verification->public_key);
     const uint32_t place = verification->place;
     uint8_t head[WS_LMS_HEAD];
 
@@ -31,25 +30,34 @@ static uint32_t begin_level(ws_hss_verification *verification)
     }
     ws_hss_read_signature(place, head, WS_LMS_HEAD);
     verification->place = place + WS_LMS_HEAD;
-    return ws_lms_verify_begin(&verification->lms, public_key, head) == 0 ? place + bytes : 0;
+    return ws_lms_verify_begin(&verification->lms, verification->public_key, head) == 0 ? place + bytes : 0;
+}
+
+/* The level that has been reached gets its key. */
+static void take_key(ws_hss_verification *verification, const uint8_t *public_key)
+{
+    uint8_t i;
+
+    for (i = 0; i < WS_LMS_PUBLIC_KEY; i++) {
+        verification->public_key[i] = public_key[i];
+    }
 }
 
 /* A level that signs the next one's key. Returns whether it does. */
 static uint8_t take_level(ws_hss_verification *verification)
 {
     const uint32_t end = begin_level(verification);
-    uint8_t *const next = verification->public_keys[verification->reached ^ 1];
 
     if (end == 0 || verification->len - end < WS_LMS_PUBLIC_KEY) {
         return 0;
     }
-    ws_hss_read_signature(end, next, WS_LMS_PUBLIC_KEY);
-    ws_lms_verify_message(&verification->lms, next, WS_LMS_PUBLIC_KEY);
+    ws_hss_read_signature(end, verification->next_key, WS_LMS_PUBLIC_KEY);
+    ws_lms_verify_message(&verification->lms, verification->next_key, WS_LMS_PUBLIC_KEY);
     take_signature(verification, end);
-    if (ws_lms_verify_end(&verification->lms, verification->public_keys[verification->reached]) != 0) {
+    if (ws_lms_verify_end(&verification->lms, verification->public_key) != 0) {
         return 0;
     }
-    verification->reached ^= 1;
+    take_key(verification, verification->next_key);
     verification->place = end + WS_LMS_PUBLIC_KEY;
     return 1;
 }
@@ -58,7 +66,6 @@ int ws_hss_verify_begin(ws_hss_verification *verification, const uint8_t public_
 {
     uint8_t signed_keys[4];
     uint8_t levels = public_key[3];
-    uint8_t i;
 
     verification->is_refused = 1;
     verification->len = len;
@@ -69,10 +76,7 @@ int ws_hss_verify_begin(ws_hss_verification *verification, const uint8_t public_
     if ((signed_keys[0] | signed_keys[1] | signed_keys[2]) != 0 || signed_keys[3] != levels - 1) {
         return -1;
     }
-    for (i = 0; i < WS_LMS_PUBLIC_KEY; i++) {
-        verification->public_keys[0][i] = public_key[4 + i];
-    }
-    verification->reached = 0;
+    take_key(verification, public_key + 4);
     verification->place = 4;
     for (; levels != 1; levels--) {
         if (!take_level(verification)) {
@@ -100,5 +104,5 @@ int ws_hss_verify_end(ws_hss_verification *verification)
     }
     verification->is_refused = 1;
     take_signature(verification, verification->len);
-    return ws_lms_verify_end(&verification->lms, verification->public_keys[verification->reached]);
+    return ws_lms_verify_end(&verification->lms, verification->public_key);
 }

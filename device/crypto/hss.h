@@ -24,12 +24,11 @@
 typedef struct {
     ws_lms_verification lms;
     /* Of the level that has been reached, and of the next one. */
-    uint8_t public_keys[2][WS_LMS_PUBLIC_KEY];
+    uint8_t public_key[WS_LMS_PUBLIC_KEY];
+    uint8_t next_key[WS_LMS_PUBLIC_KEY];
     /* Where its signature goes on behind the head, and how long the whole is. */
     uint32_t place;
     uint32_t len;
-    /* The first one's place among them. */
-    uint8_t reached;
     uint8_t is_refused;
 } ws_hss_verification;
 

@@ -239,6 +239,13 @@ static void take_value(ws_lms_verification *verification)
     verification->filled = 0;
 }
 
+/* A byte of the next value. */
+static void take_byte(ws_lms_verification *verification, uint8_t byte)
+{
+    verification->chain.block[WS_ONE_TIME_VALUE + verification->filled] = byte;
+    verification->filled++;
+}
+
 void ws_lms_verify_signature(ws_lms_verification *verification, const uint8_t *bytes, size_t len)
 {
     if (verification->state == MESSAGE) {
@@ -249,8 +256,7 @@ void ws_lms_verify_signature(ws_lms_verification *verification, const uint8_t *b
             verification->state = REFUSED;
             return;
         }
-        verification->chain.block[WS_ONE_TIME_VALUE + verification->filled] = *bytes++;
-        verification->filled++;
+        take_byte(verification, *bytes++);
         if (verification->filled == (verification->values == chains(verification->shift) ? 4 : 32)) {
             take_value(verification);
         }

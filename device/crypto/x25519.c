@@ -99,7 +99,8 @@ int ws_x25519(const uint8_t scalar[32], const uint8_t point[32], uint8_t shared[
         any |= bytes[i];
     }
     ws_wipe(&w, sizeof w);
-    /* Products are made on the stack and not wiped there: this one of zeros takes the place of the last, which is shared. */
+    /* Products are made on the stack and not wiped there: this one of zeros takes the place of the last, of which comes
+     * the shared secret. */
     ws_x25519_multiply(&w.x2, &w.x2, &w.x2);
     /* Only 0 - 1 borrows. */
     return -(int)ws_secret_bit((uint8_t)(((uint16_t)any - 1u) >> 8) & 1);

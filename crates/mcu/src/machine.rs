@@ -30,6 +30,9 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
     /// Its registers, in the order in which a person would print them.
     const REGISTERS: &'static [Register];
 
+    /// Bytes of its widest access.
+    const WIDTH: u8;
+
     /// What addresses on the stack have in ELF files on top of the stack pointer.
     const STACK_SPACE: u32 = 0;
 
@@ -52,6 +55,12 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
 
     /// Copies memory in, non-volatile memory too, and forgets what was decoded from it; false where some of it is none.
     fn poke(&mut self, address: u32, bytes: &[u8]) -> bool;
+
+    /// What a program would read at an address where no memory is, in one access of so many bytes; nothing where it could not. The machine
+    /// is a copy that nobody goes on with.
+    fn read_register(machine: &mut Machine<Self>, address: u32, size: u8) -> Option<u32> {
+        machine.bus.read(address, size, machine.cycles, machine.pc(), None).ok()
+    }
 
     /// Whether there is RAM at an address.
     fn is_ram(&self, address: u32) -> bool;
@@ -719,6 +728,26 @@ impl<C: Core> Mcu for Machine<C> {
         }
         let Some(memory) = self.bus.memory_mut(address, bytes.len()) else { return false };
         memory.copy_from_slice(bytes);
+        true
+    }
+
+    fn inspect(&self, address: u32, bytes: &mut [u8]) -> bool {
+        let mut copy = self.clone();
+        let mut rest = bytes;
+        let mut address = address;
+        while !rest.is_empty() {
+            let fits = |size: &u8| {
+                *size <= C::WIDTH
+                    && usize::from(*size) <= rest.len()
+                    && address.is_multiple_of(u32::from(*size))
+            };
+            let read = |size| Some((size, C::read_register(&mut copy, address, size)?));
+            let Some((size, value)) = [4, 2, 1].into_iter().filter(fits).find_map(read) else { return false };
+            let (first, others) = rest.split_at_mut(size.into());
+            first.copy_from_slice(&value.to_le_bytes()[..usize::from(size)]);
+            rest = others;
+            address = address.wrapping_add(size.into());
+        }
         true
     }
 

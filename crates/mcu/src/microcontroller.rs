@@ -207,6 +207,10 @@ pub trait Mcu: Send {
     /// Reads memory as a debugger would: no cycles, no side effects. False where there is no memory.
     fn peek(&self, address: u32, bytes: &mut [u8]) -> bool;
 
+    /// Reads registers of peripherals, or of the core, that have an address, as the program would: by the widest accesses that fit. What
+    /// reading does happens to a copy of the machine. False where the program could not read them.
+    fn inspect(&self, address: u32, bytes: &mut [u8]) -> bool;
+
     /// Writes memory as a debugger would, also non-volatile memory. False where there is no memory.
     fn poke(&mut self, address: u32, bytes: &[u8]) -> bool;
 

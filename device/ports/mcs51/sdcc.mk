@@ -1,9 +1,10 @@
 ASSEMBLER := sdas8051
 
 # What variables in internal RAM must leave to the stack, of the operation named or of any: AES-GCM takes 23 bytes from main on, LMS's
-# verification at most 21, SLH-DSA's 26 with SHA-256 in C and 24 with a kernel.
+# verification at most 21, SLH-DSA's and HSS's 26 with SHA-256 in C and up to 25 with a kernel.
 STACK := 24
 STACK_slh-dsa-sha2-128s-verify := 26
+STACK_hss-sha256-m32-h5-h5-verify := 26
 
 # sdcc's own start-up does what is needed: it sets the stack behind the variables in internal RAM, clears internal and
 # external RAM, and fills what has initial values. Target files count external data from 0x10000 up. External RAM begins with what is
@@ -28,5 +29,6 @@ OPTIMISE_slh_dsa_verify := $(OPTIMISE_slh_dsa_steps)
 OPTIMISE_slh_dsa_bench := $(OPTIMISE_slh_dsa_steps)
 OPTIMISE_one_time := $(OPTIMISE_slh_dsa_steps)
 OPTIMISE_lms := $(OPTIMISE_slh_dsa_steps)
+OPTIMISE_hss := $(OPTIMISE_slh_dsa_steps)
 OPTIMISE_sha256 := $(OPTIMISE_slh_dsa_steps)
 OPTIMISE_sha256_blocks := $(OPTIMISE_gcm)

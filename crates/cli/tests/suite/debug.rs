@@ -174,19 +174,74 @@ fn avr_gdb_runs_a_program_forth_and_back() {
     tour("avr-gdb", &avr(), "atmega328p", "__vector_16");
 }
 
+/// For the STM32F407.
+fn arm() -> PathBuf {
+    built(
+        "arm",
+        "arm-none-eabi-gcc",
+        &[
+            "-nostdlib",
+            "-ffreestanding",
+            "-mcpu=cortex-m4",
+            "-mthumb",
+            "-Wl,-emain,--section-start=.vectors=0x08000000",
+            "-Wl,--section-start=.text=0x08000100,--section-start=.bss=0x20000000",
+        ],
+    )
+}
+
+/// For the CH32V003.
+fn riscv() -> PathBuf {
+    built(
+        "riscv",
+        "riscv64-unknown-elf-gcc",
+        &[
+            "-nostdlib",
+            "-ffreestanding",
+            "-march=rv32ec",
+            "-mabi=ilp32e",
+            "-msmall-data-limit=0",
+            "-Wl,-ereset,--section-start=.vectors=0",
+            "-Wl,--section-start=.text=0x100,--section-start=.bss=0x20000000",
+        ],
+    )
+}
+
 #[test]
 fn gdb_multiarch_runs_a_cortex_m_and_a_risc_v() {
-    let free = ["-nostdlib", "-ffreestanding"];
-    let arm = ["-mcpu=cortex-m4", "-mthumb", "-Wl,-emain,--section-start=.vectors=0x08000000"];
-    let places = ["-Wl,--section-start=.text=0x08000100,--section-start=.bss=0x20000000"];
-    let arm = built("arm", "arm-none-eabi-gcc", &[&free[..], &arm, &places].concat());
-    let printed = tour("gdb-multiarch", &arm, "stm32f407", "tick");
+    let printed = tour("gdb-multiarch", &arm(), "stm32f407", "tick");
     assert!(printed.contains("<signal handler called>"), "{printed}");
-    let riscv =
-        ["-march=rv32ec", "-mabi=ilp32e", "-msmall-data-limit=0", "-Wl,-ereset,--section-start=.vectors=0"];
-    let places = ["-Wl,--section-start=.text=0x100,--section-start=.bss=0x20000000"];
-    let riscv = built("riscv", "riscv64-unknown-elf-gcc", &[&free[..], &riscv, &places].concat());
-    tour("gdb-multiarch", &riscv, "ch32v003", "tick");
+    tour("gdb-multiarch", &riscv(), "ch32v003", "tick");
+}
+
+/// Registers with addresses are read as the program would, as often as one likes: what reading does to them is not done.
+#[test]
+fn registers_of_peripherals_are_read_and_stay_as_they_are() {
+    // Each time twice, in the timer's interrupt: what debug.c has written, and a flag that the interrupt has raised. TIFR0.TOV0 is
+    // cleared on entry. SysTick's COUNTFLAG is cleared by reading it (DDI 0403, B3.3.3), CNTIF of the CH32V003's is not.
+    for (program, elf, target, handler, commands, shown) in [
+        (
+            "avr-gdb",
+            avr(),
+            "atmega328p",
+            "__vector_16",
+            "x/2xb 0x800044\nx/1xb 0x80006e\n",
+            &["0x00\t0x01", "0x01"][..],
+        ),
+        ("gdb-multiarch", arm(), "stm32f407", "tick", "x/2xw 0xe000e010\n", &["0x00010007\t0x000000ff"]),
+        ("gdb-multiarch", riscv(), "ch32v003", "tick", "x/2xw 0xe000f000\n", &["0x0000000f\t0x00000001"]),
+    ] {
+        let waiting = Waiting::new(&elf, target);
+        let commands = format!("break {handler}\ncontinue\n{commands}{commands}x/1xw 0x50f00000\n");
+        let printed = gdb(program, &elf, &waiting, &commands);
+        for values in shown {
+            let lines = printed.lines().filter(|line| line.ends_with(&format!(":\t{values}"))).count();
+            assert_eq!(lines, 2, "{target}, {values}: {printed}");
+        }
+        assert!(printed.contains("Cannot access memory at address 0x50f00000"), "{target}: {printed}");
+        // gdb leaves a script at an error, and the program to itself.
+        assert_eq!(waiting.ended().0, Some(7), "{target}");
+    }
 }
 
 #[test]

@@ -336,6 +336,9 @@ impl SingleThreadBase for Session<'_, '_> {
         if machine.peek(start, data) {
             return Ok(data.len());
         }
+        if machine.inspect(start, data) {
+            return Ok(data.len());
+        }
         // As far as there is memory.
         let byte = |(index, byte): (usize, &mut u8)| {
             let address = start.wrapping_add(index as u32);

@@ -595,7 +595,7 @@ const MODELS: &[Model] = &[
     },
     Model {
         name: "stm32-usart",
-        settings: &["layout", "prescaler", "rx_dma_#", "tx_dma_#"],
+        settings: &["clock", "layout", "prescaler", "rx_dma_#", "tx_dma_#"],
         new: |_, spec| Ok(Box::new(st::usart::Usart::new(spec)?)),
     },
     Model { name: "stm32-wwdg", settings: &[], new: |_, spec| Ok(Box::new(st::wwdg::Wwdg::new(spec))) },

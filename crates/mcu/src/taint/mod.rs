@@ -386,18 +386,38 @@ impl Taint {
     fn write(&mut self, access: &Access, from: Places) {
         self.leak(LeakKind::Address, self.address);
         let labels = self.union(from) | u32::from(self.address) * 0x0101_0101;
-        let address = access.address;
-        self.written[(address >> 10) as usize] |= 1 << (address >> 4 & 63);
-        // What was looked up there may have changed.
-        for bank in 0..u32::from(self.core.banks) {
-            let page = &mut self.directory[((address | bank << 24) >> 12) as usize];
-            if *page != 0 {
-                *page = 0;
-            }
+        let (first, last) = (access.address, access.address.saturating_add(u32::from(access.size) - 1));
+        self.write_over(first);
+        if first >> 4 != last >> 4 {
+            self.write_over(last);
         }
         match self.mapped(access.address) {
             Some(places) => self.store(places, labels),
             None => self.shadow.write(access.address, access.size.min(4), labels),
+        }
+    }
+
+    /// The 16 bytes around an address are no longer what they were when the tracking began.
+    #[inline]
+    fn write_over(&mut self, address: u32) {
+        let (written, bit) = (&mut self.written[(address >> 10) as usize], 1 << (address >> 4 & 63));
+        if *written & bit == 0 {
+            *written |= bit;
+            self.forget(address & !15);
+        }
+    }
+
+    /// Instructions in the 16 bytes from an address on are to be looked up anew. No others: where the stack lies beside the program, they
+    /// are in one page.
+    #[cold]
+    fn forget(&mut self, from: u32) {
+        for bank in 0..u32::from(self.core.banks) {
+            let key = from | bank << 24;
+            let page = self.directory[(key >> 12) as usize];
+            if page != 0 {
+                let first = self.index(key);
+                self.pages[page as usize - 1][first..first + (16 >> self.core.alignment)].fill(0);
+            }
         }
     }
 
@@ -510,5 +530,40 @@ impl Observer for Taint {
         if self.next < self.pending.effects.1 {
             self.go_on();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataflow::Dataflow;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// An instruction at `pc` that writes to `address`.
+    fn execute(taint: &mut Taint, pc: u32, address: u32) {
+        taint.step(&Step { pc, sp: 0, cycles: 0, flow: Flow::Next });
+        taint.access(&Access { pc, address, size: 4, kind: AccessKind::Write, value: 0, cycles: 0 });
+    }
+
+    #[test]
+    fn an_instruction_is_looked_up_once_however_often_data_beside_it_are_written() {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = count.clone();
+        let describe = move |pc| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            vec![(pc, Dataflow { effects: vec![Effect::Write(Places::NONE)], ..Dataflow::default() })]
+        };
+        let mut taint = Taint::new(CoreDataflow::new(Box::new(describe), |_, _, _| Places::NONE), Vec::new());
+        for address in (0x5b00..0x5bfc).cycle().take(10_000) {
+            execute(&mut taint, 0x5c00, address);
+            execute(&mut taint, 0x5c10, address);
+        }
+        assert_eq!((count.load(Ordering::Relaxed), taint.pages.len()), (2, 1));
+        assert_eq!(taint.unknown_instruction(), None);
+        // The last byte lies where the second one does.
+        execute(&mut taint, 0x5c00, 0x5c0d);
+        execute(&mut taint, 0x5c10, 0x5b00);
+        assert_eq!((count.load(Ordering::Relaxed), taint.unknown_instruction()), (3, Some(0x5c10)));
     }
 }

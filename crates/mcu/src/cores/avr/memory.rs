@@ -117,7 +117,7 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
 
     /// A read below the RAM: working registers, the core's registers, peripherals.
     #[inline(never)]
-    fn load_register<O: Observer>(
+    pub(super) fn load_register<O: Observer>(
         &mut self,
         address: u16,
         at: InstructionStart,

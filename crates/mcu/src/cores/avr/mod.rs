@@ -18,8 +18,11 @@ mod timing;
 
 use crate::dataflow::CoreDataflow;
 use crate::machine::{Core, Machine, SleepMode, new_peripherals};
-use crate::{CoreName, Fault, Mcu, MemoryKind, Observer, Part, PeripheralSpec, Register, ResetCause, Stop};
+use crate::{
+    CoreName, Fault, Mcu, MemoryKind, NoObserver, Observer, Part, PeripheralSpec, Register, ResetCause, Stop,
+};
 use decode::{InstructionSet, Op};
+use execute::InstructionStart;
 use fuses::Programmed;
 use registers::{Avr, DATA, Flags, registers};
 use sleep::{MODE_SETTINGS, SLEEP_MODES, SleepRegister};
@@ -107,6 +110,7 @@ fn build<const WORDS: usize>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>,
 
 impl<const WORDS: usize> Core for Avr<WORDS> {
     const REGISTERS: &'static [Register] = &registers(WORDS);
+    const WIDTH: u8 = 1;
 
     /// "The write operation will be completed provided that the power supply voltage is sufficient" (DS40002061, 27.8.11).
     const RESET_STOPS_FLASH: bool = false;
@@ -145,6 +149,12 @@ impl<const WORDS: usize> Core for Avr<WORDS> {
         };
         bytes.copy_from_slice(source);
         true
+    }
+
+    fn read_register(machine: &mut Machine<Self>, address: u32, _size: u8) -> Option<u32> {
+        let address = u16::try_from(address.checked_sub(DATA)?).ok()?;
+        let at = InstructionStart { pc: machine.core.pc, cycles: machine.cycles };
+        machine.load_register(address, at, &mut NoObserver).ok().map(u32::from)
     }
 
     fn poke(&mut self, address: u32, bytes: &[u8]) -> bool {

@@ -33,7 +33,9 @@ mod xip_cache;
 
 use crate::dataflow::CoreDataflow;
 use crate::machine::{BusyBank, Core, Machine, SleepMode, new_peripherals};
-use crate::{BusAccess, Contention, CoreName, Fault, Flow, Mcu, Observer, Part, Register, ResetCause, Stop};
+use crate::{
+    BusAccess, Contention, CoreName, Fault, Flow, Mcu, NoObserver, Observer, Part, Register, ResetCause, Stop,
+};
 use boot_rom::{BootRom, Start};
 use code::Code;
 use decode::Architecture;
@@ -93,6 +95,7 @@ fn new<T: Timing>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
 
 impl<T: Timing> Core for CortexM<T> {
     const REGISTERS: &'static [Register] = INTEGER_REGISTERS;
+    const WIDTH: u8 = 4;
 
     fn all_registers(&self) -> &'static [Register] {
         if self.fpu.unit == Unit::None { INTEGER_REGISTERS } else { REGISTERS }
@@ -126,6 +129,10 @@ impl<T: Timing> Core for CortexM<T> {
 
     fn peek(&self, address: u32, bytes: &mut [u8]) -> bool {
         self.memory.peek(address, bytes)
+    }
+
+    fn read_register(machine: &mut Machine<Self>, address: u32, size: u8) -> Option<u32> {
+        machine.read_slow(address, size.into(), 0, &mut NoObserver)
     }
 
     fn poke(&mut self, address: u32, bytes: &[u8]) -> bool {

@@ -290,6 +290,23 @@ impl Rcc {
         }
     }
 
+    /// The clocks of the USARTs that have a choice, in Hz, in the order of their fields, with L4's LPUART1 behind UART5; 0 for one that has
+    /// its bus's. STM32F0: USART1SW of RCC_CFGR3 (RM0091, 6.4.13); F7: RCC_DCKCFGR2 (RM0410, 5.3.26); L4: RCC_CCIPR (RM0432, 6.4.28). HSI
+    /// and LSE are taken to run where they are chosen.
+    pub fn usart_clocks(&self, crystal_hz: u64) -> [u64; 8] {
+        let sysclk_hz = self.sysclk_hz(crystal_hz);
+        let (register, fields, choices) = match self.interface {
+            Interface::F0 => (0x30, 1, [sysclk_hz, LSE_HZ, self.internal_oscillator_hz()]),
+            Interface::F7 => (0x90, 8, [sysclk_hz, self.internal_oscillator_hz(), LSE_HZ]),
+            Interface::L4 => (0x88, 6, [sysclk_hz, HSI16_HZ, LSE_HZ]),
+            Interface::F1 | Interface::F4 => return [0; 8],
+        };
+        std::array::from_fn(|field| match self.words[word(register)] >> (2 * field) & 3 {
+            choice @ 1.. if field < fields => choices[choice as usize - 1],
+            _ => 0,
+        })
+    }
+
     /// The core's clock HCLK, from a crystal or external clock HSE of `crystal_hz`.
     pub fn hclk_hz(&self, crystal_hz: u64) -> u64 {
         let cfgr = self.words[self.cfgr()];

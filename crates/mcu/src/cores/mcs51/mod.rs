@@ -38,6 +38,7 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
 
 impl Core for Mcs51 {
     const REGISTERS: &'static [Register] = REGISTERS;
+    const WIDTH: u8 = 1;
     const STACK_SPACE: u32 = INTERNAL;
 
     fn register(&self, index: usize) -> u32 {

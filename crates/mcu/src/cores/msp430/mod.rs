@@ -35,6 +35,7 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
 
 impl Core for Msp430 {
     const REGISTERS: &'static [Register] = REGISTERS;
+    const WIDTH: u8 = 2;
 
     fn register(&self, index: usize) -> u32 {
         self.registers[Msp430::number(index)]

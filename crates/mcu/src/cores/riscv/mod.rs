@@ -31,6 +31,7 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
 
 impl Core for RiscV {
     const REGISTERS: &'static [Register] = REGISTERS;
+    const WIDTH: u8 = 4;
 
     fn register(&self, index: usize) -> u32 {
         match index {

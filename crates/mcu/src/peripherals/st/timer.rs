@@ -245,6 +245,9 @@ impl Timer {
         }
         if events & UIF != 0 {
             self.counter.generate_update(now, self.control & URS == 0);
+            if self.is_output_awaited() && self.counter.control() & counter::UDIS == 0 {
+                self.breaks |= MOE;
+            }
         }
     }
 
@@ -316,10 +319,8 @@ impl Timer {
             0x2c => self.counter.reload_next = value & self.counter.mask,
             0x30 => self.counter.repetition_next = value & 0xff,
             0x44 if value & LOCK != 0 => return Err("the lock of BDTR is not modelled"),
-            0x44 if value & (BKE | AOE) != 0 => {
-                return Err(
-                    "the break inputs and the automatic output (BDTR: BKE, BK2E, AOE) are not modelled",
-                );
+            0x44 if value & BKE != 0 => {
+                return Err("the break inputs (BDTR: BKE, BK2E) are not modelled");
             }
             0x44 => self.breaks = value,
             register => {

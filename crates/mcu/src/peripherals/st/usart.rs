@@ -2,10 +2,11 @@
 //!
 //! RM0041 section 23.6 and RM0090 section 30.6 (`settings.layout = 1`: SR, DR, BRR, CR1..3, GTPR); RM0091 section
 //! 27.8 and RM0410 section 34.8 (`settings.layout = 2`: CR1..3, BRR, GTPR, RTOR, RQR, ISR, ICR, RDR, TDR). Its clock is
-//! the bus's; other sources (RCC_CFGR3, DCKCFGR2, CCIPR) are not looked at. An LPUART is the same with a bit of BRR / 256 clocks
+//! the bus's, or where `settings.clock` is given what RCC makes for it. An LPUART is the same with a bit of BRR / 256 clocks
 //! (RM0432 section 51.7, `settings.layout = 3`). The STM32L4+ divides the clock further (RM0432, USART_PRESC;
 //! `settings.prescaler = 1`).
 
+use super::USART_CLOCKS;
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec, TransferRequest};
 use std::collections::VecDeque;
@@ -53,6 +54,10 @@ pub struct Usart {
     control: [u32; 3],
     baud: u32,
     prescaler: u32,
+    /// Which of [`crate::Events::generic_clocks_hz`] is its clock, where the program can choose it, and that, 0 for the bus's.
+    clock: Option<usize>,
+    clock_hz: u64,
+    core_hz: u64,
     /// Cycles of the core's clock in one of the bus's.
     bus_divider: u64,
     guard: u32,
@@ -76,7 +81,7 @@ pub struct Usart {
 
 impl Usart {
     /// The USART at `spec.base`, interrupting with `spec.irq`; `settings.layout` as in the module's text, `tx_dma_1` and `rx_dma_1` where
-    /// its requests lead.
+    /// its requests lead; `settings.clock` is its number among those whose clock can be another than the bus's.
     ///
     /// # Errors
     /// A request of DMA that leads nowhere.
@@ -91,6 +96,13 @@ impl Usart {
             control: [0; 3],
             baud: 0,
             prescaler: 0,
+            clock: spec
+                .settings
+                .get("clock")
+                .and_then(|clock| usize::try_from(*clock).ok())
+                .map(|clock| USART_CLOCKS + clock),
+            clock_hz: 0,
+            core_hz: 1,
             bus_divider: 1,
             guard: 0,
             timeout: 0,
@@ -112,7 +124,8 @@ impl Usart {
         self.control[0] & enable != 0 && self.control[0] & part != 0
     }
 
-    /// Cycles of a frame: start bit, 7 to 9 bits with the parity, 1 or 2 stop bits; BRR cycles of the bus each at 16-fold oversampling.
+    /// Cycles of the core in a frame: start bit, 7 to 9 bits with the parity, 1 or 2 stop bits; BRR cycles of the USART's clock each at
+    /// 16-fold oversampling.
     fn frame(&self) -> u64 {
         let stops = if self.control[1] >> 12 & 3 == 2 { 2 } else { 1 };
         let stops = match self.control[0] & (M | if self.new_layout { M1 } else { 0 }) {
@@ -121,17 +134,18 @@ impl Usart {
             _ => stops,
         };
         let prescaler = PRESCALERS[(self.prescaler as usize).min(PRESCALERS.len() - 1)];
-        let divider = prescaler * self.bus_divider;
-        if self.low_power {
-            return u64::from(self.baud) * (9 + stops) * divider / 256;
-        }
         // CR1.OVER8: BRR[2:0] hold the low bits shifted right by one.
-        let bit = if self.control[0] & 1 << 15 != 0 {
+        let bit = if !self.low_power && self.control[0] & 1 << 15 != 0 {
             (self.baud & 0xfff0 | (self.baud & 7) << 1) / 2
         } else {
             self.baud
         };
-        u64::from(bit) * (9 + stops) * divider
+        let clocks = u64::from(bit) * (9 + stops) * prescaler;
+        let parts = if self.low_power { 256 } else { 1 };
+        match self.clock_hz {
+            0 => clocks * self.bus_divider / parts,
+            hz => (u128::from(clocks) * u128::from(self.core_hz) / (u128::from(hz) * parts as u128)) as u64,
+        }
     }
 
     fn send(&mut self, byte: u8, context: &mut Context<'_, '_>) -> Result<(), Fault> {
@@ -351,8 +365,18 @@ impl Peripheral for Usart {
         self.bus_divider = super::bus::divider(self.base, apb1, apb2);
     }
 
+    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
+        self.core_hz = clock_hz;
+    }
+
+    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
+        let clocks = &context.events.generic_clocks_hz;
+        self.clock_hz = self.clock.and_then(|clock| clocks.get(clock)).copied().unwrap_or(0);
+    }
+
     fn reset(&mut self) {
         self.bus_divider = 1;
+        self.clock_hz = 0;
         self.control = [0; 3];
         self.baud = 0;
         self.prescaler = 0;

@@ -1,5 +1,6 @@
 //! The STM32's peripherals as a program sees them through the bus.
 
+use super::steps::{KEPT, Step, clocked_machine, run, word};
 use mcu::{DacStep, Fault, Observer, Part, PeripheralBus, PinEdge, peripherals::new_peripheral};
 use std::path::Path;
 
@@ -142,6 +143,37 @@ fn characters_leave_the_usart_in_time() {
     }
     let mut bench = Bench::new("stm32f100");
     assert!(bench.try_write(0x4000_4404, 1).is_err(), "the transmitter is off");
+}
+
+/// BRR counts what RCC chooses for the USART: here 139 periods of it a bit, ten bits a frame. CCIPR.USART2SEL, DCKCFGR2.USART2SEL:
+/// PCLK, SYSCLK, HSI, LSE; CFGR3.USART1SW: PCLK, SYSCLK, LSE, HSI. After a reset the cores of these parts run at 4, 16 and 8 MHz.
+#[test]
+fn a_usart_has_the_clock_that_is_chosen_for_it() {
+    let l4 = (0x4002_1088, 2, 0x4000_4400, [4e6, 4e6, 16e6, 32_768.0]);
+    let f7 = (0x4002_3890, 2, 0x4000_4400, [16e6, 16e6, 16e6, 32_768.0]);
+    let f0 = (0x4002_1030, 0, 0x4001_3800, [8e6, 8e6, 32_768.0, 8e6]);
+    for (target, core_hz, (register, shift, usart, sources_hz)) in
+        [("stm32l4r5", 4e6, l4), ("stm32f767", 16e6, f7), ("stm32f051", 8e6, f0)]
+    {
+        for (choice, source_hz) in sources_hz.into_iter().enumerate() {
+            let frame = (1390.0 * core_hz / source_hz) as u32;
+            // A turn of the loop takes from one to four cycles; what is around it, less than fifty.
+            let after = |turns: u32| {
+                let steps = [
+                    Step::Write(register, (choice as u32) << shift),
+                    Step::Write(usart + 0x0c, 139),
+                    Step::Write(usart, 1 | 1 << 3),
+                    Step::Write(usart + 0x28, u32::from(b'x')),
+                    Step::Wait(turns),
+                    Step::Copy(KEPT, usart + 0x1c),
+                ];
+                let mut machine = clocked_machine(target, &steps);
+                run(&mut *machine, u64::from(4 * turns + 2_000));
+                word(&*machine, KEPT) >> 6 & 1
+            };
+            assert_eq!((after(frame / 8), after(frame + 50)), (0, 1), "{target}, source {choice}");
+        }
+    }
 }
 
 /// RM0090 section 18.4: prescaler + 1 cycles a count, an update after reload + 1 counts.

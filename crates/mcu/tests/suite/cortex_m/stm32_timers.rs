@@ -176,9 +176,8 @@ fn what_is_not_modelled_is_refused() {
         (TIM2 + DIER, 1 << 14),
         // ITR2 of TIM9 is OC1 of TIM10.
         (0x4001_4000 + 0x08, 2 << 4 | 7),
-        // BKE, AOE.
+        // BKE.
         (TIM1 + 0x44, 1 << 12),
-        (TIM1 + 0x44, 1 << 14),
         (TIM13 + DIER, 1 << 8),
         (TIM2 + RCR, 1),
         (TIM6 + CCR1, 1),
@@ -197,6 +196,31 @@ fn what_is_not_modelled_is_refused() {
     // A break by EGR.BG switches the outputs off.
     bench.write(TIM1 + EGR, 1 << 7);
     assert_eq!((bench.read(TIM1 + 0x44), bench.read(TIM1 + SR)), (0, 1 << 7));
+}
+
+/// RM0090 section 17.4.18, AOE: the next update sets MOE, if no break input is active; here there is none. The pin shows PWM from then on.
+#[test]
+fn outputs_are_switched_on_by_the_next_update() {
+    const BDTR: u32 = 0x44;
+    // PA8 is TIM1_CH1, alternate function 1. PWM mode 1: high for three of ten counts.
+    let setup = [(ARR, 9), (CCR1, 3), (CCMR1, 0x68), (0x20, 1), (EGR, 1), (SR, 0), (BDTR, 1 << 14), (CR1, 1)];
+    let mut bench = Bench::new("stm32f407");
+    bench.write(0x4002_0000, 2 << 16);
+    bench.write(0x4002_0024, 1);
+    setup.iter().for_each(|(offset, value)| bench.write(TIM1 + offset, *value));
+    let began = bench.now;
+    bench.advance(began + 9);
+    assert_eq!(bench.read(TIM1 + BDTR), 1 << 14);
+    bench.advance(began + 35);
+    assert_eq!(bench.read(TIM1 + BDTR), 1 << 14 | 1 << 15);
+    let edges: Vec<_> = bench.seen.pins.iter().map(|(_, _, level, at)| (*level, at - began)).collect();
+    assert_eq!(edges, [(true, 10), (false, 13), (true, 20), (false, 23), (true, 30), (false, 33)]);
+    // A break by software switches them off until the next update; UG is one, whatever URS says of its flag.
+    bench.write(TIM1 + CR1, 1 << 2);
+    bench.write(TIM1 + EGR, 1 << 7);
+    assert_eq!(bench.read(TIM1 + BDTR), 1 << 14);
+    bench.write(TIM1 + EGR, 1);
+    assert_eq!(bench.read(TIM1 + BDTR), 1 << 14 | 1 << 15);
 }
 
 /// Two timers at one vector (table 62: TIM1's update and TIM10): one's interrupt is not taken back by the other.

@@ -8,7 +8,7 @@
  * share 80:
  *
  *                                 cycles   stack   flash
- *     ws_x25519_multiply            5331     121     136
+ *     ws_x25519_multiply            5329     121     136
  *     ws_x25519_square              3710     121     108
  *     ws_x25519_multiply_121665      836       4     188
  *     ws_x25519_add                  446       4     110

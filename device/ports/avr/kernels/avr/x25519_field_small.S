@@ -7,7 +7,7 @@
  * and what frames.inc says, and the three below them 80:
  *
  *                                 cycles   stack   flash
- *     ws_x25519_multiply            5679     125      84
+ *     ws_x25519_multiply            5680     125      84
  *     ws_x25519_square              5683     125       4
  *     ws_x25519_multiply_121665      834       4     186
  *     ws_x25519_add                  444       4     108

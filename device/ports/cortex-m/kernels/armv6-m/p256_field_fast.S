@@ -2,7 +2,7 @@
 @
 @ Constant time: no branch, no address and no instruction's duration depends on an element.
 @
-@ Products by Karatsuba's method, 256 to 128 to 64 bits, in product.inc. The reduction is Montgomery's: p is -1 modulo
+@ Products by Karatsuba's method, 256 to 128 to 64 bits, in field_256.inc. The reduction is Montgomery's: p is -1 modulo
 @ 2^96, so that adding t p at t's place clears t, be it 96 bits long, and needs no multiplication:
 @
 @	t p = -t + 2^96 t + 2^192 (2^64 - 2^32 + 1) t.
@@ -10,88 +10,9 @@
 	.syntax unified
 	.thumb
 
-#include "product.inc"
+#define FUNCTION(name) ws_p256_ ## name
 
-@ ------------------------------------------------------------------ product
-
-@ The frame of a product on the stack. With a = a_h 2^128 + a_l, L = a_l b_l, H = a_h b_h, and N is the
-@ magnitude of (a_l - a_h)(b_l - b_h), of which the middle of the product has the opposite.
-	.equ	T, 0		@ 16 words: L, and above it H
-	.equ	DIFFERENCES, 32	@ of the halves, where H will be
-	.equ	N, 64		@ 8 words
-	.equ	SIGN, 96	@ all ones if the middle is less N, 0 if it is plus N
-	.equ	CARRIED, 96	@ in its place, later: what is carried into word 12
-	.equ	FRAME, 100
-	.equ	R, 100		@ the arguments
-	.equ	A, 104
-	.equ	B, 108
-
-@ The absolute value of the difference of the halves of the element at \p, to [sp, #to]; r0 = all ones if the low half
-@ is below the high one, else 0. Clobbers r3-r7, moves p.
-.macro	absolute_difference_128 p, to
-	ldmia	\p!, {r4-r7}
-	ldmia	\p!, {r0, r3}
-	subs	r4, r0
-	sbcs	r5, r3
-	ldmia	\p!, {r0, r3}
-	sbcs	r6, r0
-	sbcs	r7, r3
-	sbcs	r0, r0
-	.irp	x, r4, r5, r6, r7
-	eors	\x, r0
-	.endr
-	subs	r4, r0
-	sbcs	r5, r0
-	sbcs	r6, r0
-	sbcs	r7, r0
-	add	r3, sp, #\to
-	stmia	r3!, {r4-r7}
-.endm
-
-@ void ws_p256_multiply(r0: r, r1: a, r2: b). N, L and H; p256_reduce does the rest and returns.
-@ 1,383 cycles, 148 bytes of stack, without wait states, call included. Clobbers r0-r3, r12.
-	.section .text.ws_p256_multiply, "ax", %progbits
-	.balign	4
-	.global	ws_p256_multiply
-	.type	ws_p256_multiply, %function
-	.thumb_func
-ws_p256_multiply:
-	prologue	FRAME
-	absolute_difference_128 r1, DIFFERENCES
-	mov	r12, r0
-	absolute_difference_128 r2, DIFFERENCES + 16
-	mov	r1, r12
-	eors	r0, r1
-	mvns	r0, r0
-	str	r0, [sp, #SIGN]
-	multiply_128 sp, DIFFERENCES, sp, DIFFERENCES + 16, N
-	store_third_word_on N
-	multiply_128 A, 0, B, 0, T
-	store_third_word_on T
-	multiply_128 A, 16, B, 16, T + 32
-	bl	p256_reduce
-	.size	ws_p256_multiply, . - ws_p256_multiply
-
-@ void ws_p256_square(r0: r, r1: a). As ws_p256_multiply, with squares.
-@ 1,014 cycles, 148 bytes of stack, without wait states, call included. Clobbers r0-r3, r12.
-	.section .text.ws_p256_square, "ax", %progbits
-	.balign	4
-	.global	ws_p256_square
-	.type	ws_p256_square, %function
-	.thumb_func
-ws_p256_square:
-	prologue	FRAME
-	absolute_difference_128 r1, DIFFERENCES
-	movs	r0, #0
-	mvns	r0, r0
-	str	r0, [sp, #SIGN]
-	square_128 sp, DIFFERENCES, N
-	store_third_word_on N
-	square_128 A, 0, T
-	store_third_word_on T
-	square_128 A, 16, T + 32
-	bl	p256_reduce
-	.size	ws_p256_square, . - ws_p256_square
+#include "field_256.inc"
 
 @ ------------------------------------------------------------------ reduction
 
@@ -111,18 +32,6 @@ ws_p256_square:
 	adcs	r6, r7
 .endm
 
-@ x += word i of N with its sign r3, and the carry; or, the sum in r0. Clobbers r0.
-.macro	add_signed x, i
-	ldr	r0, [sp, #N + 4 * \i]
-	eors	r0, r3
-	adcs	\x, r0
-.endm
-.macro	signed_sum x, i
-	ldr	r0, [sp, #N + 4 * \i]
-	eors	r0, r3
-	adcs	r0, \x
-.endm
-
 @ x += word i of T, and the carry; or y, a high register. Clobbers r7.
 .macro	add_word x, i
 	ldr	r7, [sp, #T + 4 * \i]
@@ -137,52 +46,12 @@ ws_p256_square:
 @ method, as in combine_64, and the reduction together, because what the first three words add when they are cleared is
 @ again words of L. To the element at [sp, #R], reduced; then leaves the caller's frame. It is called, not
 @ jumped to, because a jump does not reach far enough.
-	.section .text.p256_reduce, "ax", %progbits
+	.section .text.ws_p256_reduce, "ax", %progbits
 	.balign	4
-	.type	p256_reduce, %function
+	.type	ws_p256_reduce, %function
 	.thumb_func
-p256_reduce:
-	@ L_h + H_l, words 4 to 7, to r4-r7; its carry goes into H_h, words 12 to 15.
-	ldr	r2, [sp, #T + 16]
-	ldr	r3, [sp, #T + 32]
-	adds	r2, r3
-	mov	r8, r2
-	ldr	r3, [sp, #T + 20]
-	ldr	r2, [sp, #T + 36]
-	adcs	r3, r2
-	ldr	r2, [sp, #T + 24]
-	adcs	r4, r2
-	ldr	r2, [sp, #T + 28]
-	adcs	r5, r2
-	movs	r2, #0
-	.irp	x, r6, r7, r0, r1
-	adcs	\x, r2
-	.endr
-	add	r2, sp, #T + 48
-	stmia	r2!, {r6, r7}
-	stmia	r2!, {r0, r1}
-	mov	r6, r4
-	mov	r7, r5
-	mov	r4, r8
-	mov	r5, r3
-	@ N with its sign, plus L_h + H_l twice: words 4 to 7, which still lack L_l, to r8-r11; words 8 to 11, plus H_h. r3: what
-	@ is to be carried into word 12, -1 to 2.
-	ldr	r3, [sp, #SIGN]
-	asrs	r3, r3, #1
-	signed_sum r4, 0
-	mov	r8, r0
-	signed_sum r5, 1
-	mov	r9, r0
-	signed_sum r6, 2
-	mov	r10, r0
-	signed_sum r7, 3
-	mov	r11, r0
-	add_signed r4, 4
-	add_signed r5, 5
-	add_signed r6, 6
-	add_signed r7, 7
-	movs	r0, #0
-	adcs	r3, r0
+ws_p256_reduce:
+	join_middle
 	add	r2, sp, #T + 48
 	ldmia	r2!, {r0, r1}
 	adds	r4, r0
@@ -338,32 +207,9 @@ p256_reduce:
 	adcs	r4, r7
 	stmia	r2!, {r3, r4}
 	epilogue	FRAME
-	.size	p256_reduce, . - p256_reduce
+	.size	ws_p256_reduce, . - ws_p256_reduce
 
 @ ------------------------------------------------------------------ sum, difference
-
-@ The words of a and b, at r1 and r2, summed (`first` adds, `next` adcs) or subtracted (subs, sbcs):
-@ from the lowest up r3, r12, r4, lr, r5, r6, r0, r7. Clobbers r1, r2.
-.macro	combine_elements first, next
-	ldmia	r1!, {r3, r4}
-	ldmia	r2!, {r5, r6}
-	\first	r3, r3, r5
-	\next	r4, r6
-	mov	r12, r4
-	ldmia	r1!, {r4, r5}
-	ldmia	r2!, {r6, r7}
-	\next	r4, r6
-	\next	r5, r7
-	mov	lr, r5
-	ldmia	r1!, {r5, r6}
-	ldmia	r2!, {r0, r7}
-	\next	r5, r0
-	\next	r6, r7
-	ldmia	r1!, {r0, r7}
-	ldmia	r2, {r1, r2}
-	\next	r0, r1
-	\next	r7, r2
-.endm
 
 @ What combine_elements leaves, plus p if r1 is all ones and not if it is 0, to the element at [sp]; returns.
 .macro	add_p_and_return

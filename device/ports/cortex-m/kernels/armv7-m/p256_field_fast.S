@@ -33,17 +33,7 @@
 	adcs.w	\v7, \v7, #0
 .endm
 
-@ Stores v0 to v7 at `to` and `at` bytes. 8 cycles.
-.macro	store_element v0, v1, v2, v3, v4, v5, v6, v7, to, at=0
-	str.w	\v0, [\to, #\at]
-	str.w	\v1, [\to, #\at + 4]
-	str.w	\v2, [\to, #\at + 8]
-	str.w	\v3, [\to, #\at + 12]
-	str.w	\v4, [\to, #\at + 16]
-	str.w	\v5, [\to, #\at + 20]
-	str.w	\v6, [\to, #\at + 24]
-	str.w	\v7, [\to, #\at + 28]
-.endm
+#include "store_element.inc"
 
 #ifdef __ARM_FEATURE_DSP
 #include "p256_field_m4.S"

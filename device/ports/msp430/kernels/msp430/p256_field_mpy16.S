@@ -17,22 +17,4 @@
  */
 
 #include "p256_karatsuba.inc"
-#include "mpy16.inc"
-
-/*
- * 16 words at r12 = 8 words at r13 times 8 words at r14. clobbers: r4 to r15, the multiplier.
- */
-    .section .text.ws_p256_product_128, "ax", @progbits
-    .p2align 1
-    .type product_128, @function
-product_128:
-    .irp word, r4, r5, r6, r7, r8, r9, r10, r11
-    mov @r14+, \word
-    .endr
-    push r11
-    clr r14
-    clr r15
-    product_columns 0, 8, r14, r15, r11, @r1, r10, r9, r8, r7, r6, r5, r4
-    incd r1
-    ret
-    .size product_128, . - product_128
+#include "product_128_mpy16.inc"

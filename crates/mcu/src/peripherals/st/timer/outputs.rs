@@ -1,7 +1,7 @@
 //! What goes out of a timer: levels at its pins, its trigger, requests of DMA.
 
 use super::counter::{CEN, Event, STOP};
-use super::{DMA_ENABLES, MOE, Timer, UIF};
+use super::{AOE, DMA_ENABLES, MOE, Timer, UIF};
 use crate::Context;
 
 /// CR2: what goes out as trigger.
@@ -23,10 +23,16 @@ impl Timer {
         let shown =
             (0..self.channels).filter(|channel| self.pins.shows(*channel) && self.is_enabled(*channel));
         let shown = shown.fold(0, |flags, channel| flags | 2 << channel);
-        self.counter.watched = (transfers | trigger | shown) & (UIF | self.output_flags());
+        let automatic = if self.is_output_awaited() { UIF } else { 0 };
+        self.counter.watched = (transfers | trigger | shown | automatic) & (UIF | self.output_flags());
         if self.master_mode() == 1 {
             self.counter.watched |= STOP;
         }
+    }
+
+    /// Whether the next update sets MOE.
+    pub(super) fn is_output_awaited(&self) -> bool {
+        self.breaks & (AOE | MOE) == AOE
     }
 
     /// MMS: 0 to 3 are reset, enable, update and a match of channel 1; 4 to 7 the references of the channels.
@@ -115,6 +121,11 @@ impl Timer {
         let mut events = std::mem::take(&mut self.counter.events);
         events.sort_by_key(|(at, _)| *at);
         for (at, event) in events.drain(..) {
+            if matches!(event, Event::Update) && self.is_output_awaited() {
+                self.breaks |= MOE;
+                self.watch();
+                self.drive(at, context);
+            }
             match (event, self.master_mode()) {
                 (Event::Update, 2) | (Event::Compare(0), 3) => self.send_pulse(at, context),
                 (Event::Stop, 1) => self.set_trigger(false, at, context),

@@ -1,0 +1,340 @@
+@ Products, sums and exchanges in the field of X25519 for Cortex-M4 and M7. x25519_field_fast.S, with the rest of
+@ x25519_field.h, includes this file.
+@
+@ Constant time: UMULL, UMLAL and UMAAL take a cycle whatever they multiply on Cortex-M4 (ARM DDI 0439, table 3-1), and a time
+@ that is always the same on M7 (LLVM's scheduling model, ARMScheduleM7.td).
+@
+@ Reduction: what column 7, plus 38 times column 15, has from bit 31 on, times 19, is the carry into column 0, and the columns 0 to
+@ 6, plus 38 times the columns 8 to 14, are one chain.
+
+@ ------------------------------------------------------------------ product
+
+	@ Of what lies on the stack: columns 0 to 6; columns 9 to 11 of the products with the low half of a; the result's address.
+	.set	LOW, 0
+	.set	WAITING, 28
+	.set	FRAME, 40
+	.set	RESULT, FRAME
+
+@ What stands in the columns w0 to w3 and in c, which belongs to the first of them, plus the
+@ product of b and the four words in r3-r6; c becomes the column after w3. 4 cycles.
+.macro	row w0, w1, w2, w3, c, b
+	umaal	\w0, \c, r3, \b
+	umaal	\w1, \c, r4, \b
+	umaal	\w2, \c, r5, \b
+	umaal	\w3, \c, r6, \b
+.endm
+
+@ The end of both: the columns 0 to 6 stand on the stack, column 7 in l7, the columns 8 to 15 in h0 to h7. Stores
+@ the result and returns. Clobbers all.
+.macro	fold l7, h0, h1, h2, h3, h4, h5, h6, h7, factor, c, t0, t1, t2
+	mov.w	\factor, #38
+	mov.w	\c, #0
+	umaal	\l7, \c, \h7, \factor
+	split	\c, \l7, \h7
+	ldr.w	\t0, [sp, #LOW]
+	ldr.w	\t1, [sp, #LOW + 4]
+	ldr.w	\t2, [sp, #LOW + 8]
+	ldr.w	\h7, [sp, #LOW + 12]
+	umaal	\t0, \c, \h0, \factor
+	umaal	\t1, \c, \h1, \factor
+	umaal	\t2, \c, \h2, \factor
+	umaal	\h7, \c, \h3, \factor
+	ldr.w	\h0, [sp, #LOW + 16]
+	ldr.w	\h1, [sp, #LOW + 20]
+	ldr.w	\h2, [sp, #LOW + 24]
+	ldr.w	\h3, [sp, #RESULT]
+	umaal	\h0, \c, \h4, \factor
+	umaal	\h1, \c, \h5, \factor
+	umaal	\h2, \c, \h6, \factor
+	add.w	\l7, \l7, \c
+	store_element	\t0, \t1, \t2, \h7, \h0, \h1, \h2, \l7, \h3
+	add.w	sp, sp, #FRAME + 4
+	pop.w	{r4-r11, pc}
+.endm
+
+@ void ws_x25519_multiply(ws_x25519_element *r, const ws_x25519_element *a,
+@                         const ws_x25519_element *b)
+@ In: r0 r, r1 a, r2 b, aligned to 4. Out: none; r is written. Clobbers r0-r3, r12, flags.
+@ Stack: 80 bytes. 199 cycles.
+@ Rows of four words of a by one word of b, first the low half of a, then the high one. A row's chain of carries starts with room
+@ for one word more: that takes what the first half left in columns 8 to 11.
+	.section .text.ws_x25519_multiply, "ax", %progbits
+	.balign	4
+	.global	ws_x25519_multiply
+	.type	ws_x25519_multiply, %function
+	.thumb_func
+ws_x25519_multiply:
+	push.w	{r0, r4-r11, lr}
+	sub.w	sp, sp, #FRAME
+	ldm.w	r1!, {r3-r6}
+	ldr.w	lr, [r2]
+	ldr.w	r0, [r2, #4]
+	mov.w	r8, #0
+	mov.w	r9, #0
+	mov.w	r10, #0
+	umull	r7, r11, r3, lr
+	umaal	r8, r11, r4, lr
+	umaal	r9, r11, r5, lr
+	umaal	r10, r11, r6, lr
+	mov.w	r12, #0
+	row	r8, r9, r10, r11, r12, r0
+	str.w	r7, [sp, #LOW]
+	str.w	r8, [sp, #LOW + 4]
+	ldr.w	lr, [r2, #8]
+	ldr.w	r0, [r2, #12]
+	mov.w	r7, #0
+	mov.w	r8, #0
+	row	r9, r10, r11, r12, r7, lr
+	row	r10, r11, r12, r7, r8, r0
+	str.w	r9, [sp, #LOW + 8]
+	str.w	r10, [sp, #LOW + 12]
+	ldr.w	lr, [r2, #16]
+	ldr.w	r0, [r2, #20]
+	mov.w	r9, #0
+	mov.w	r10, #0
+	row	r11, r12, r7, r8, r9, lr
+	row	r12, r7, r8, r9, r10, r0
+	str.w	r11, [sp, #LOW + 16]
+	str.w	r12, [sp, #LOW + 20]
+	ldr.w	lr, [r2, #24]
+	ldr.w	r0, [r2, #28]
+	mov.w	r11, #0
+	mov.w	r12, #0
+	row	r7, r8, r9, r10, r11, lr
+	row	r8, r9, r10, r11, r12, r0
+
+	@ Column 8 waits in r1, 9 to 11 on the stack; 6 and 7 stay in r7 and r8.
+	str.w	r10, [sp, #WAITING]
+	str.w	r11, [sp, #WAITING + 4]
+	str.w	r12, [sp, #WAITING + 8]
+	ldr.w	lr, [r2]
+	ldr.w	r0, [r2, #4]
+	ldr.w	r11, [sp, #LOW + 16]
+	ldr.w	r12, [sp, #LOW + 20]
+	ldm.w	r1, {r3-r6}
+	mov.w	r1, r9
+	mov.w	r9, #0
+	mov.w	r10, #0
+	row	r11, r12, r7, r8, r9, lr
+	row	r12, r7, r8, r9, r10, r0
+	str.w	r11, [sp, #LOW + 16]
+	str.w	r12, [sp, #LOW + 20]
+	ldr.w	lr, [r2, #8]
+	ldr.w	r0, [r2, #12]
+	mov.w	r11, #0
+	mov.w	r12, #0
+	row	r7, r8, r9, r10, r11, lr
+	row	r8, r9, r10, r11, r12, r0
+	str.w	r7, [sp, #LOW + 24]
+	ldr.w	lr, [r2, #16]
+	ldr.w	r0, [r2, #20]
+	ldr.w	r7, [sp, #WAITING]
+	row	r9, r10, r11, r12, r1, lr
+	row	r10, r11, r12, r1, r7, r0
+	ldr.w	lr, [r2, #24]
+	ldr.w	r0, [r2, #28]
+	ldr.w	r2, [sp, #WAITING + 4]
+	row	r11, r12, r1, r7, r2, lr
+	ldr.w	lr, [sp, #WAITING + 8]
+	row	r12, r1, r7, r2, lr, r0
+
+	fold	r8, r9, r10, r11, r12, r1, r7, r2, lr, r3, r0, r4, r5, r6
+	.size	ws_x25519_multiply, . - ws_x25519_multiply
+
+@ void ws_x25519_square(ws_x25519_element *r, const ws_x25519_element *a)
+@ In: r0 r, r1 a, aligned to 4. Out: none; r is written. Clobbers r0-r3, r12, flags.
+@ Stack: 80 bytes. 164 cycles.
+@ The 28 products of two different words, once each, in rows as above. Their columns, doubled, come to the squares of the words
+@ by UMAAL with 2, which takes the carry along: one chain through all columns, as they are done.
+	.section .text.ws_x25519_square, "ax", %progbits
+	.balign	4
+	.global	ws_x25519_square
+	.type	ws_x25519_square, %function
+	.thumb_func
+ws_x25519_square:
+	push.w	{r0, r4-r11, lr}
+	sub.w	sp, sp, #FRAME
+	ldm.w	r1!, {r3-r6}
+	mov.w	r9, #0
+	mov.w	r10, #0
+	mov.w	r11, #0
+	mov.w	r12, #0
+	umull	r7, r8, r3, r4
+	umaal	r8, r9, r3, r5
+	umaal	r9, r10, r4, r5
+	umaal	r9, r11, r3, r6
+	umaal	r10, r11, r4, r6
+	umaal	r11, r12, r5, r6
+	@ Columns 0 to 3; the chain's carry is in r0.
+	mov.w	lr, #2
+	umull	r0, r2, r3, r3
+	str.w	r0, [sp, #LOW]
+	mov.w	r0, #0
+	umaal	r2, r0, r7, lr
+	str.w	r2, [sp, #LOW + 4]
+	umull	r2, r7, r4, r4
+	umaal	r2, r0, r8, lr
+	umaal	r7, r0, r9, lr
+	str.w	r2, [sp, #LOW + 8]
+	str.w	r7, [sp, #LOW + 12]
+	ldr.w	r2, [r1]
+	mov.w	r7, #0
+	mov.w	r8, #0
+	umaal	r10, r7, r3, r2
+	umaal	r11, r7, r4, r2
+	umaal	r12, r7, r5, r2
+	umaal	r7, r8, r6, r2
+	str.w	r10, [sp, #LOW + 16]
+	ldr.w	r2, [r1, #4]
+	mov.w	r9, #0
+	row	r11, r12, r7, r8, r9, r2
+	str.w	r11, [sp, #LOW + 20]
+	ldr.w	r2, [r1, #8]
+	mov.w	r10, #0
+	row	r12, r7, r8, r9, r10, r2
+	ldr.w	r2, [r1, #12]
+	mov.w	r11, #0
+	row	r7, r8, r9, r10, r11, r2
+	@ Columns 4 to 7.
+	ldr.w	r3, [sp, #LOW + 16]
+	ldr.w	r4, [sp, #LOW + 20]
+	umull	r2, r5, r5, r5
+	umaal	r2, r0, r3, lr
+	umaal	r5, r0, r4, lr
+	umull	r3, r6, r6, r6
+	umaal	r3, r0, r12, lr
+	umaal	r6, r0, r7, lr
+	str.w	r2, [sp, #LOW + 16]
+	str.w	r5, [sp, #LOW + 20]
+	str.w	r3, [sp, #LOW + 24]
+	str.w	r6, [sp, #LOW + 28]
+	ldm.w	r1, {r2-r5}
+	mov.w	r7, #0
+	umaal	r9, r7, r2, r3
+	umaal	r10, r7, r2, r4
+	umaal	r11, r7, r2, r5
+	mov.w	r12, #0
+	umaal	r11, r12, r3, r4
+	umaal	r7, r12, r3, r5
+	mov.w	r1, #0
+	umaal	r12, r1, r4, r5
+	@ Columns 8 to 15: r6, r2, r8, r3, r9, r4, r10, r5.
+	umull	r6, r2, r2, r2
+	umaal	r6, r0, r8, lr
+	umaal	r2, r0, r9, lr
+	umull	r8, r3, r3, r3
+	umaal	r8, r0, r10, lr
+	umaal	r3, r0, r11, lr
+	umull	r9, r4, r4, r4
+	umaal	r9, r0, r7, lr
+	umaal	r4, r0, r12, lr
+	umull	r10, r5, r5, r5
+	umaal	r10, r0, r1, lr
+	add.w	r5, r5, r0
+	ldr.w	r12, [sp, #LOW + 28]
+	fold	r12, r6, r2, r8, r3, r9, r4, r10, r5, lr, r0, r1, r7, r11
+	.size	ws_x25519_square, . - ws_x25519_square
+
+@ void ws_x25519_multiply_121665(ws_x25519_element *r, const ws_x25519_element *a)
+@ In: r0 r, r1 a, aligned to 4. Out: none; r is written. Clobbers r0-r3, r12, flags.
+@ Stack: 36 bytes. 66 cycles. As the product's end, with 121665 for 38 and nothing in the columns below.
+	.section .text.ws_x25519_multiply_121665, "ax", %progbits
+	.balign	4
+	.global	ws_x25519_multiply_121665
+	.type	ws_x25519_multiply_121665, %function
+	.thumb_func
+ws_x25519_multiply_121665:
+	push.w	{r4-r11, lr}
+	ldm.w	r1, {r4-r11}
+	movw	r2, #0xdb41
+	movt	r2, #0x1
+	umull	r11, r3, r11, r2
+	split	r3, r11, r12
+	mov.w	r12, #0
+	umlal	r3, r12, r4, r2
+	mov.w	r4, #0
+	umlal	r12, r4, r5, r2
+	mov.w	r5, #0
+	umlal	r4, r5, r6, r2
+	mov.w	r6, #0
+	umlal	r5, r6, r7, r2
+	mov.w	r7, #0
+	umlal	r6, r7, r8, r2
+	mov.w	r8, #0
+	umlal	r7, r8, r9, r2
+	mov.w	r9, #0
+	umlal	r8, r9, r10, r2
+	add.w	r11, r11, r9
+	store_element	r3, r12, r4, r5, r6, r7, r8, r11, r0
+	pop.w	{r4-r11, pc}
+	.size	ws_x25519_multiply_121665, . - ws_x25519_multiply_121665
+
+@ ------------------------------------------------------------------ sum
+
+@ void ws_x25519_add(ws_x25519_element *r, const ws_x25519_element *a, const ws_x25519_element *b)
+@ In: r0 r, r1 a, r2 b, aligned to 4. Out: none; r is written. Clobbers r0-r3, r12, flags.
+@ Stack: 36 bytes. 71 cycles. As the product's end: b is multiplied with 1, so that UMAAL has room for the carry, too.
+	.section .text.ws_x25519_add, "ax", %progbits
+	.balign	4
+	.global	ws_x25519_add
+	.type	ws_x25519_add, %function
+	.thumb_func
+ws_x25519_add:
+	push.w	{r4-r11, lr}
+	ldm.w	r1, {r4-r11}
+	ldr.w	r12, [r2, #28]
+	ldr.w	r1, [r2]
+	ldr.w	lr, [r2, #4]
+	mov.w	r3, #0
+	adds.w	r11, r11, r12
+	adc.w	r3, r3, r3
+	split	r3, r11, r12
+	mov.w	r12, #1
+	umaal	r4, r3, r1, r12
+	umaal	r5, r3, lr, r12
+	ldr.w	r1, [r2, #8]
+	ldr.w	lr, [r2, #12]
+	umaal	r6, r3, r1, r12
+	umaal	r7, r3, lr, r12
+	ldr.w	r1, [r2, #16]
+	ldr.w	lr, [r2, #20]
+	ldr.w	r2, [r2, #24]
+	umaal	r8, r3, r1, r12
+	umaal	r9, r3, lr, r12
+	umaal	r10, r3, r2, r12
+	add.w	r11, r11, r3
+	stm.w	r0, {r4-r11}
+	pop.w	{r4-r11, pc}
+	.size	ws_x25519_add, . - ws_x25519_add
+
+@ ------------------------------------------------------------------ exchange
+
+@ void ws_x25519_exchange(ws_x25519_element *a, ws_x25519_element *b, uint8_t swap)
+@ In: r0 a, r1 b, aligned to 4, r2 0 or 1. Out: none; a and b are written. Clobbers r0-r3, r12, flags.
+@ Stack: 28 bytes. 78 cycles. SEL selects by the flags GE, into which UADD8 brings the carries of mask + mask.
+	.section .text.ws_x25519_exchange, "ax", %progbits
+	.balign	4
+	.global	ws_x25519_exchange
+	.type	ws_x25519_exchange, %function
+	.thumb_func
+ws_x25519_exchange:
+	push.w	{r4-r10}
+	rsb.w	r2, r2, #0
+	uadd8	r2, r2, r2
+	.rept	2
+	ldm.w	r0, {r3-r6}
+	ldm.w	r1, {r7-r10}
+	sel	r2, r7, r3
+	sel	r7, r3, r7
+	sel	r3, r8, r4
+	sel	r8, r4, r8
+	sel	r4, r9, r5
+	sel	r9, r5, r9
+	sel	r5, r10, r6
+	sel	r10, r6, r10
+	stm.w	r0!, {r2-r5}
+	stm.w	r1!, {r7-r10}
+	.endr
+	pop.w	{r4-r10}
+	bx	lr
+	.size	ws_x25519_exchange, . - ws_x25519_exchange
