@@ -11,7 +11,7 @@
  *     ws_x25519_multiply            5329     121     136
  *     ws_x25519_square              3710     121     108
  *     ws_x25519_multiply_121665      836       4     188
- *     ws_x25519_add                  446       4     110
+ *     ws_x25519_add                  447       4     112
  *     ws_x25519_subtract             449       4     116
  *     ws_x25519_exchange             451       2      86
  *

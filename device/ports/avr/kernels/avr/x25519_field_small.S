@@ -10,7 +10,7 @@
  *     ws_x25519_multiply            5680     125      84
  *     ws_x25519_square              5683     125       4
  *     ws_x25519_multiply_121665      834       4     186
- *     ws_x25519_add                  444       4     108
+ *     ws_x25519_add                  445       4     110
  *     ws_x25519_subtract             447       4     114
  *     ws_x25519_exchange             450       2      86
  *
