@@ -66,9 +66,6 @@ impl Wanted<'_> {
     }
 }
 
-/// Random inputs for a figure, after one that does not count. Most operations take the same time whatever the input.
-const RUNS: u32 = 3;
-
 /// The figures asked for: kept ones where they are there and whole, measured ones otherwise, which are then kept.
 ///
 /// # Errors
@@ -125,7 +122,8 @@ fn measure(
                 variants: variants.iter().map(|&variant| variant.to_owned()).collect(),
             },
             bytes: Some(bytes),
-            runs: Repetition::Exactly(RUNS),
+            // As `bench`, so that both have the same mean.
+            runs: Repetition::Enough,
             clock_hz: Some(point.clock_hz),
             supply_v: Some(point.supply_v),
             max_cycles: MAX_CYCLES,

@@ -91,7 +91,7 @@ documents! {
 }
 
 /// A figure as the documentation has it, `17.6 M`, `6.3 µJ`, `2,078 cycles` or `160 B`: its value, and by how much a rounded one may differ.
-fn quantity(text: &str) -> (f64, f64) {
+pub fn quantity(text: &str) -> (f64, f64) {
     let mut words = text.split_whitespace();
     let digits = words.next().expect("a figure").replace(',', "");
     let decimals = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
@@ -100,7 +100,8 @@ fn quantity(text: &str) -> (f64, f64) {
         "mJ" => 1e-3,
         "µJ" => 1e-6,
         "nJ" => 1e-9,
-        "V" | "cycles" | "machine" | "B" => 1.0,
+        "ms" => 1e-3,
+        "J" | "V" | "cycles" | "machine" | "B" | "s" | "bits" | "years" => 1.0,
         unit => panic!("{text}: no such unit as {unit}"),
     };
     let value: f64 = digits.parse().expect("a number");
@@ -108,13 +109,13 @@ fn quantity(text: &str) -> (f64, f64) {
 }
 
 /// Whether the figures of a cell, `2,078 cycles, 6.3 µJ`, are these, rounded.
-fn is_rounded(cell: &str, figures: [f64; 2]) -> bool {
+pub fn is_rounded(cell: &str, figures: [f64; 2]) -> bool {
     let shown: Vec<(f64, f64)> = cell.split(", ").map(quantity).collect();
     shown.len() == 2
         && shown.iter().zip(figures).all(|((value, tolerance), figure)| (value - figure).abs() <= *tolerance)
 }
 
-fn cells(line: &str) -> Vec<&str> {
+pub fn cells(line: &str) -> Vec<&str> {
     line.trim_matches('|').split('|').map(str::trim).collect()
 }
 
@@ -189,87 +190,8 @@ fn the_readme_s_tables_are_what_bench_measures() {
     assert_eq!(count, rows.len(), "README.md's tables lack targets that bench has");
 }
 
-/// The tables of docs/post-quantum.md that begin with a target and operations have the figures of `bench`: a target a line, an operation a column,
-/// in the variant fast.
-#[test]
-fn the_costs_after_the_quantum_computer_are_what_bench_measures() {
-    let page = std::fs::read_to_string(home().join("docs/post-quantum.md")).expect("a document");
-    let lines: Vec<&str> = page.lines().collect();
-    let tables = lines.split(|line| !line.starts_with('|'));
-    let tables: Vec<_> =
-        tables.filter(|table| table.first().is_some_and(|head| head.starts_with("| target | `"))).collect();
-    assert!(tables.len() >= 4, "docs/post-quantum.md lacks tables of costs");
-    let stale: Vec<String> = tables.into_iter().flat_map(stale_costs).collect();
-    assert!(stale.is_empty(), "docs/post-quantum.md is stale:\n{}", stale.join("\n"));
-}
-
-/// What of a table of costs is not what `bench` has.
-fn stale_costs(table: &[&str]) -> Vec<String> {
-    let lines: Vec<_> = table.iter().map(|line| cells(line)).collect();
-    let [head, _, targets @ ..] = lines.as_slice() else { panic!("no table: {table:?}") };
-    let operations: Vec<&str> = head[1..].iter().map(|cell| cell.trim_matches('`')).collect();
-    let mut arguments = vec!["--variant", "fast"];
-    arguments.extend(targets.iter().flat_map(|line| ["--target", line[0]]));
-    arguments.extend(operations.iter().flat_map(|operation| ["--op", operation]));
-    let rows = measured(&arguments);
-    let mut stale = Vec::new();
-    for line in targets {
-        for (operation, cell) in operations.iter().zip(&line[1..]) {
-            let row = rows.iter().find(|row| row["target"] == line[0] && row["op"] == *operation);
-            let cost = row.map(|row| [row["cycles"]["mean"].as_f64(), row["stack_bytes"].as_f64()]);
-            let is_shown = match cost {
-                None => cell.is_empty(),
-                Some(figures) => {
-                    !cell.is_empty() && is_rounded(cell, figures.map(|figure| figure.expect("a number")))
-                }
-            };
-            if !is_shown {
-                stale.push(format!("{}, {operation}: '{cell}' where bench has {cost:?}", line[0]));
-            }
-        }
-    }
-    stale
-}
-
-/// Its table of ML-KEM by pieces: an operation, a target and a variant a line.
-#[test]
-fn the_costs_by_pieces_are_what_bench_measures() {
-    let page = std::fs::read_to_string(home().join("docs/post-quantum.md")).expect("a document");
-    let lines: Vec<_> = page
-        .lines()
-        .skip_while(|line| !line.starts_with("| operation | target | variant |"))
-        .skip(2)
-        .take_while(|line| line.starts_with('|'))
-        .map(cells)
-        .collect();
-    assert!(!lines.is_empty(), "docs/post-quantum.md has no table of ML-KEM by pieces");
-    let operation = |line: &[&str]| line[0].trim_matches('`').to_owned();
-    let arguments: Vec<String> = lines
-        .iter()
-        .flat_map(|line| ["--op".to_owned(), operation(line), "--target".to_owned(), line[1].to_owned()])
-        .collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let rows = measured(&arguments);
-    let mut stale = Vec::new();
-    for line in lines {
-        let row = rows.iter().find(|row| {
-            row["op"] == operation(&line) && row["target"] == line[1] && row["variant"] == line[2]
-        });
-        let row = row.unwrap_or_else(|| panic!("bench has no {line:?}"));
-        let figure = |value: &serde_json::Value| value.as_f64().expect("a number");
-        let costs = [
-            (line[3], [figure(&row["cycles"]["mean"]), figure(&row["stack_bytes"])]),
-            (line[4], [figure(&row["ram_bytes"]), figure(&row["flash_bytes"])]),
-        ];
-        for (cell, cost) in costs.into_iter().filter(|(cell, cost)| !is_rounded(cell, *cost)) {
-            stale.push(format!("{}: '{cell}' where bench has {cost:?}", line[..3].join(", ")));
-        }
-    }
-    assert!(stale.is_empty(), "docs/post-quantum.md is stale:\n{}", stale.join("\n"));
-}
-
 /// The rows of `bench` with these arguments, measured anew.
-fn measured(arguments: &[&str]) -> Vec<serde_json::Value> {
+pub fn measured(arguments: &[&str]) -> Vec<serde_json::Value> {
     let output = Command::new(env!("CARGO_BIN_EXE_wattseal"))
         .args(["bench", "--format", "json", "--fresh"])
         .args(arguments)

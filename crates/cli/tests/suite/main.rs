@@ -15,4 +15,5 @@ mod installed;
 mod json;
 mod kept;
 mod plan;
+mod post_quantum;
 mod run;
