@@ -198,7 +198,8 @@ fn draw_axes(chart: &Chart, (x, y): &(Scale, Scale), area: &Area) -> Drawn {
     let room = name_width(chart);
     for (index, name) in chart.x.names.iter().enumerate() {
         let (middle, bottom) = plane.map_coordinate(&(index as f64, y.low));
-        for (row, line) in wrapped(name, room, LABEL_SIZE).into_iter().enumerate() {
+        let first = if are_staggered(chart) { index % 2 } else { 0 };
+        for (row, line) in (first..).zip(wrapped(name, room, LABEL_SIZE)) {
             let below = bottom + 16 + (row as u32 * NOTE_ROW) as i32;
             root.draw(&Text::new(line, (middle, below), middle_of(LABEL_SIZE)))?;
         }
@@ -235,11 +236,17 @@ fn name_width(chart: &Chart) -> f64 {
     f64::from(WIDTH - 84 - MARGIN) / chart.x.names.len().max(1) as f64
 }
 
+/// Whether every second name stands a line lower, because one of them is wider than its room.
+fn are_staggered(chart: &Chart) -> bool {
+    let room = letters(name_width(chart), LABEL_SIZE);
+    chart.x.names.iter().flat_map(|name| name.split_whitespace()).any(|word| word.chars().count() > room)
+}
+
 /// What names beneath the axis need besides the two lines that there is room for, in pixels.
 fn names_room(chart: &Chart) -> u32 {
     let width = name_width(chart);
     let lines = chart.x.names.iter().map(|name| wrapped(name, width, LABEL_SIZE).len()).max().unwrap_or(0);
-    (lines as u32).saturating_sub(2) * NOTE_ROW
+    (lines as u32 + u32::from(are_staggered(chart))).saturating_sub(2) * NOTE_ROW
 }
 
 /// A line in the colour and the dashes of a series.
@@ -296,9 +303,14 @@ impl Legend {
     }
 }
 
+/// How many letters fit into so many pixels.
+fn letters(width: f64, size: u32) -> usize {
+    (width / (LETTER * f64::from(size))) as usize
+}
+
 /// A text in lines of at most so many pixels, words longer than that excepted.
 fn wrapped(text: &str, width: f64, size: u32) -> Vec<String> {
-    let room = (width / (LETTER * f64::from(size))) as usize;
+    let room = letters(width, size);
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
@@ -339,6 +351,21 @@ mod tests {
             assert!(text.contains(part), "{part} is missing");
         }
         assert!(text.starts_with("<svg") && text.trim_end().ends_with("</svg>"));
+    }
+
+    #[test]
+    fn names_wider_than_their_room_stand_a_line_lower_by_turns() {
+        let lines = |name: &str| {
+            let names = vec![name.to_owned(); 13];
+            let text = svg(&Chart { x: Axis::of(names), ..chart(vec![(0.0, 1.0)]) }).expect("a chart");
+            let heights = text.lines().zip(text.lines().skip(1)).filter(|(_, line)| line.trim() == name);
+            let heights =
+                heights.map(|(tag, _)| tag.split(" y=\"").nth(1).expect("a place").split('"').next());
+            let heights: Vec<_> = heights.flatten().map(str::to_owned).collect();
+            assert_eq!(heights.len(), 13);
+            heights.iter().collect::<std::collections::BTreeSet<_>>().len()
+        };
+        assert_eq!((lines("stm32f407"), lines("msp430f5438a")), (1, 2));
     }
 
     #[test]
