@@ -163,8 +163,9 @@ fn charts() -> [(PathBuf, String); 3] {
     let (operations, messages) = (table(&page, OPERATIONS), table(&page, MESSAGES));
     let first_column =
         |table: &[Vec<&str>]| table[1..].iter().map(|line| line[0].trim_matches('`').to_owned()).collect();
-    // A column of a table, in units of `unit`; nothing where its cell is empty.
-    let series = |table: &[Vec<&str>], column: usize, label: &str, unit: f64| {
+    // The column of a table that has this head, in units of `unit`; nothing where its cell is empty.
+    let series = |table: &[Vec<&str>], head: &str, label: &str, unit: f64| {
+        let column = table[0].iter().position(|cell| *cell == head).expect("a column");
         let point = |(at, line): (usize, &Vec<&str>)| {
             let cell = line[column].split(", ").next().filter(|cell| !cell.is_empty())?;
             Some((at as f64, quantity(cell).0 / unit))
@@ -176,10 +177,9 @@ fn charts() -> [(PathBuf, String); 3] {
         title: "Energy of an operation, by target".into(),
         x: Axis::of(first_column(&operations)),
         y: Axis::log("energy", "mJ"),
-        series: names(&operations[0])
-            .into_iter()
-            .enumerate()
-            .map(|(index, operation)| series(&operations, index + 1, operation, 1e-3))
+        series: operations[0][1..]
+            .iter()
+            .map(|head| series(&operations, head, head.trim_matches('`'), 1e-3))
             .collect(),
         notes: vec!["Variant fast, each target's usual clock and supply; the processor alone.".into()],
     };
@@ -187,7 +187,10 @@ fn charts() -> [(PathBuf, String); 3] {
         title: "Energy of a message of 16 bytes, by scheme".into(),
         x: Axis::of(first_column(&messages)),
         y: Axis::log("energy", "mJ"),
-        series: vec![series(&messages, 5, "computing", 1e-3), series(&messages, 6, "sending", 1e-3)],
+        series: vec![
+            series(&messages, "computing", "computing", 1e-3),
+            series(&messages, "sending", "sending", 1e-3),
+        ],
         notes: vec!["MSP430F5438A at 8 MHz and 3 V, CC2500 at 250 kBd.".into()],
     };
     let of_battery = Chart {
@@ -195,8 +198,8 @@ fn charts() -> [(PathBuf, String); 3] {
         x: Axis::of(first_column(&messages)),
         y: Axis { from_zero: true, ..Axis::linear("life", "years") },
         series: vec![
-            series(&messages, 9, "a message in 15 min", 1.0),
-            series(&messages, 10, "a message a day", 1.0),
+            series(&messages, "one in 15 min: lasts", "a message in 15 min", 1.0),
+            series(&messages, "one a day: lasts", "a message a day", 1.0),
         ],
         notes: vec![
             "MSP430F5438A at 8 MHz and 3 V, CC2500; the cell has 3.6 V and loses 1 % a year by itself."
