@@ -166,7 +166,14 @@ fn operations(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
     if let Some(error) = failed {
         return Err(error);
     }
-    let rows = rows?;
+    let rows = match rows {
+        Err(error) if !destination.is_comparison() => {
+            // The rows of the target under way, whatever ended the run.
+            output::write(&writer.end()?)?;
+            return Err(error);
+        }
+        rows => rows?,
+    };
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let variable = count(ct::Verdict::Variable) + count(ct::Verdict::Dependent);
     let wrong = count(ct::Verdict::Wrong);

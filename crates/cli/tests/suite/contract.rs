@@ -548,6 +548,21 @@ fn ct_rows_say_what_was_found() {
     );
 }
 
+/// What was checked is shown, whatever ends the run: here a row that takes more cycles than allowed, behind one that does not.
+#[test]
+fn ct_shows_what_it_has_when_it_fails() {
+    let line = "ct --target attiny85 --op ascon-aead128-seal --op ascon-hash256 --variant fast --runs 1 --max-cycles 300000";
+    for (format, shown) in
+        [("table", "│ ascon-aead128-seal"), ("csv", "attiny85,ascon-aead128-seal,fast,constant")]
+    {
+        let output = wattseal(&line.split(' ').chain(["--format", format]).collect::<Vec<_>>());
+        let (said, why) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(1), "{why}");
+        assert!(said.contains(shown) && !said.contains("ascon-hash256"), "{said}");
+        assert!(why.contains("ascon-hash256 did not return within 300000 cycles"), "{why}");
+    }
+}
+
 #[test]
 fn what_is_not_constant_is_a_failure_that_names_its_line() {
     let arguments = [
