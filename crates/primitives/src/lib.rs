@@ -73,32 +73,19 @@ mod c {
     }
 }
 
-/// `ws_sha256_ctx`.
+/// A `ws_sha*_ctx`: a state of so many words of 32 bits, and blocks of so many bytes.
 #[derive(Clone)]
 #[repr(C)]
-struct Sha256Context {
-    state: [u32; 8],
+struct HashContext<const STATE: usize, const BLOCK: usize> {
+    state: [u32; STATE],
     length: [u32; 2],
-    block: [u8; 64],
+    block: [u8; BLOCK],
 }
 
-/// `ws_sha512_ctx`.
-#[derive(Clone)]
-#[repr(C)]
-struct Sha512Context {
-    state: [u32; 16],
-    length: [u32; 2],
-    block: [u8; 128],
-}
-
-/// `ws_sha1_ctx`.
-#[derive(Clone)]
-#[repr(C)]
-struct Sha1Context {
-    state: [u32; 5],
-    length: [u32; 2],
-    block: [u8; 64],
-}
+type Sha1Context = HashContext<5, 64>;
+type Sha256Context = HashContext<8, 64>;
+/// Its eight words have 64 bits.
+type Sha512Context = HashContext<16, 128>;
 
 /// 4, 6 or 8 for an AES key.
 fn key_words(key: &[u8]) -> c_uint {
@@ -365,49 +352,42 @@ pub fn sha512(message: &[u8]) -> [u8; 64] {
     digest
 }
 
+/// A hash by its three functions, an update for each part; also whether the context was wiped.
+fn hash_of_parts<'a, const STATE: usize, const BLOCK: usize, const DIGEST: usize>(
+    init: unsafe extern "C" fn(*mut HashContext<STATE, BLOCK>),
+    update: unsafe extern "C" fn(*mut HashContext<STATE, BLOCK>, *const u8, usize),
+    finish: unsafe extern "C" fn(*mut HashContext<STATE, BLOCK>, *mut u8),
+    parts: impl IntoIterator<Item = &'a [u8]>,
+) -> ([u8; DIGEST], bool) {
+    let mut context = HashContext { state: [!0; STATE], length: [!0; 2], block: [0xa5; BLOCK] };
+    let mut digest = [0; DIGEST];
+    unsafe {
+        init(&raw mut context);
+        for part in parts {
+            update(&raw mut context, part.as_ptr(), part.len());
+        }
+        finish(&raw mut context, digest.as_mut_ptr());
+    }
+    let HashContext { state, length, block } = context;
+    (digest, state == [0; STATE] && length == [0; 2] && block == [0; BLOCK])
+}
+
 /// `ws_sha1_init`, an update for each part, `ws_sha1_final`; also whether the context was wiped.
 #[must_use]
 pub fn sha1_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> ([u8; 20], bool) {
-    let mut context = Sha1Context { state: [!0; 5], length: [!0; 2], block: [0xa5; 64] };
-    let mut digest = [0; 20];
-    unsafe {
-        c::ws_sha1_init(&raw mut context);
-        for part in parts {
-            c::ws_sha1_update(&raw mut context, part.as_ptr(), part.len());
-        }
-        c::ws_sha1_final(&raw mut context, digest.as_mut_ptr());
-    }
-    (digest, context.state == [0; 5] && context.length == [0; 2] && context.block == [0; 64])
+    hash_of_parts(c::ws_sha1_init, c::ws_sha1_update, c::ws_sha1_final, parts)
 }
 
 /// `ws_sha256_init`, an update for each part, `ws_sha256_final`; also whether the context was wiped.
 #[must_use]
 pub fn sha256_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> ([u8; 32], bool) {
-    let mut context = Sha256Context { state: [!0; 8], length: [!0; 2], block: [0xa5; 64] };
-    let mut digest = [0; 32];
-    unsafe {
-        c::ws_sha256_init(&raw mut context);
-        for part in parts {
-            c::ws_sha256_update(&raw mut context, part.as_ptr(), part.len());
-        }
-        c::ws_sha256_final(&raw mut context, digest.as_mut_ptr());
-    }
-    (digest, context.state == [0; 8] && context.length == [0; 2] && context.block == [0; 64])
+    hash_of_parts(c::ws_sha256_init, c::ws_sha256_update, c::ws_sha256_final, parts)
 }
 
 /// `ws_sha512_init`, an update for each part, `ws_sha512_final`; also whether the context was wiped.
 #[must_use]
 pub fn sha512_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> ([u8; 64], bool) {
-    let mut context = Sha512Context { state: [!0; 16], length: [!0; 2], block: [0xa5; 128] };
-    let mut digest = [0; 64];
-    unsafe {
-        c::ws_sha512_init(&raw mut context);
-        for part in parts {
-            c::ws_sha512_update(&raw mut context, part.as_ptr(), part.len());
-        }
-        c::ws_sha512_final(&raw mut context, digest.as_mut_ptr());
-    }
-    (digest, context.state == [0; 16] && context.length == [0; 2] && context.block == [0; 128])
+    hash_of_parts(c::ws_sha512_init, c::ws_sha512_update, c::ws_sha512_final, parts)
 }
 
 /// `ws_hmac_sha256`.
