@@ -1,4 +1,4 @@
-//! The prime fields of P-256 and secp160r1, by num-bigint.
+//! The prime fields of P-256, secp160r1 and Curve25519, by num-bigint.
 
 use super::Case;
 use num_bigint::BigUint;
@@ -8,6 +8,8 @@ use rand::{Rng, RngCore, rngs::StdRng};
 pub struct Field {
     /// The prime.
     pub p: BigUint,
+    /// What operands are below: the prime, or more where they may be any number of their residue class.
+    pub limit: BigUint,
     /// Bytes of an element.
     pub bytes: usize,
     /// Elements stand as a R mod p, R = 2^(8 bytes).
@@ -15,19 +17,18 @@ pub struct Field {
 }
 
 impl Field {
-    /// Of `p256` (SP 800-186 section 3.2.1.3) or `secp160r1` (SEC 2 version 1 section 2.4.2).
+    /// Of `p256` (SP 800-186 section 3.2.1.3), `secp160r1` (SEC 2 version 1 section 2.4.2) or `x25519` (RFC 7748 section 4.1).
     #[must_use]
     pub fn named(name: &str) -> Option<Field> {
         let power = |exponent: u32| BigUint::from(1u8) << exponent;
-        match name {
-            "p256" => Some(Field {
-                p: power(256) - power(224) + power(192) + power(96) - 1u8,
-                bytes: 32,
-                montgomery: true,
-            }),
-            "secp160r1" => Some(Field { p: power(160) - power(31) - 1u8, bytes: 20, montgomery: false }),
-            _ => None,
-        }
+        let (p, limit, montgomery) = match name {
+            "p256" => (power(256) - power(224) + power(192) + power(96) - 1u8, None, true),
+            "secp160r1" => (power(160) - power(31) - 1u8, None, false),
+            "x25519" => (power(255) - 19u8, Some(power(256)), false),
+            _ => return None,
+        };
+        let bytes = p.bits().div_ceil(8) as usize;
+        Some(Field { limit: limit.unwrap_or_else(|| p.clone()), p, bytes, montgomery })
     }
 
     /// As it stands in memory: little-endian.
@@ -50,7 +51,7 @@ impl Field {
         product * r.modpow(&(&self.p - 2u8), &self.p) % &self.p
     }
 
-    /// Any element below p, as often as not one where carries, borrows and reductions go far.
+    /// Any operand, as often as not one where carries, borrows and reductions go far.
     #[must_use]
     pub fn operand(&self, rng: &mut StdRng) -> BigUint {
         let one = BigUint::from(1u8);
@@ -58,11 +59,11 @@ impl Field {
         let value = match rng.random_range(0..16) {
             0 => BigUint::ZERO,
             1 => one,
-            2 => &self.p - one,
-            3 => &self.p - rng.random_range(2..1000u32),
+            2 => &self.limit - one,
+            3 => &self.limit - rng.random_range(2..1000u32),
             4 => power,
             5 => power - one,
-            6 => &self.p - (power % &self.p),
+            6 => &self.limit - (power % &self.limit),
             // Words of all zeros and all ones, of each width that an implementation may have.
             7..=9 => {
                 let word = [1, 2, 4][rng.random_range(0..3)];
@@ -85,7 +86,7 @@ impl Field {
                 BigUint::from_bytes_le(&bytes)
             }
         };
-        value % &self.p
+        value % &self.limit
     }
 
     /// A case of a field operation on two elements, given and expected in the firmware's form; `None` for one that
@@ -96,7 +97,8 @@ impl Field {
             "multiply" => (self.product(a, b), true),
             "square" => (self.product(a, a), false),
             "add" => ((a + b) % &self.p, true),
-            "subtract" => ((a + &self.p - b) % &self.p, true),
+            "subtract" => ((a + &self.p + &self.p + &self.p - b) % &self.p, true),
+            "multiply-121665" => (a * 121_665u32 % &self.p, false),
             _ => return None,
         };
         let mut key = self.in_memory(a);
@@ -118,7 +120,7 @@ pub(super) fn case(field: &str, operation: &str, rng: &mut StdRng) -> Option<Cas
     // Equal and opposite operands meet by chance hardly ever.
     let b = match rng.random_range(0..16) {
         0 => a.clone(),
-        1 => (&field.p - &a) % &field.p,
+        1 => (&field.limit - &a) % &field.limit,
         _ => field.operand(rng),
     };
     field.case(operation, &a, &b)
@@ -131,7 +133,7 @@ mod tests {
     /// RFC 6090 has no field vectors; this is the definition of the Montgomery form: (aR)(bR)/R = (ab)R.
     #[test]
     fn products_of_forms_are_forms_of_products() {
-        for name in ["p256", "secp160r1"] {
+        for name in ["p256", "secp160r1", "x25519"] {
             let field = Field::named(name).expect("it is known");
             let r = match field.montgomery {
                 true => (BigUint::from(1u8) << (8 * field.bytes)) % &field.p,

@@ -197,7 +197,19 @@ fn edges(field: &Field) -> Vec<BigUint> {
         (&field.p + 1u8) / 2u8,
         power(bits - 1),
         power(bits - 1) - 1u8,
+        &field.limit - 1u8,
+        &field.limit - 2u8,
     ];
+    if field.limit != field.p {
+        // Around the multiples of p, and where a sum or a product has a carry behind its first reduction.
+        edges.extend([
+            &field.p + 1u8,
+            &field.p + 18u8,
+            &field.p * 2u8 - 1u8,
+            &field.p * 2u8,
+            &field.p * 2u8 + 1u8,
+        ]);
+    }
     for exponent in [8, 16, 31, 32, 64, 96, 128] {
         edges.extend([power(exponent), power(exponent) - 1u8, &field.p - power(exponent)]);
     }
@@ -210,7 +222,8 @@ fn field_cases(operation: &str) -> Vec<Case> {
     let edges = edges(&field);
     let pairs = edges.iter().enumerate().flat_map(|(index, a)| {
         // Of a square the second does not count.
-        let others = if what == "square" { &edges[index..=index] } else { &edges[..] };
+        let one = what == "square" || what == "multiply-121665";
+        let others = if one { &edges[index..=index] } else { &edges[..] };
         others.iter().map(move |b| (a, b))
     });
     pairs.map(|(a, b)| field.case(what, a, b).expect("an operation")).collect()
@@ -271,6 +284,7 @@ fn the_vectors_are_there() {
         }
     }
     assert!(field_cases("p256-field-multiply").len() > 900);
+    assert!(field_cases("x25519-field-multiply").len() > 1_300);
     assert!(field_cases("secp160r1-field-square").len() > 30);
 }
 
