@@ -149,9 +149,10 @@ impl Keys {
         listen: Option<SocketAddr>,
     ) -> Result<Served, ServedError> {
         let Keys { folder, registry } = self;
-        let loopback = |port| Listen { address: (Ipv4Addr::LOCALHOST, port).into(), tls: None };
+        let loopback =
+            |port| Listen { address: (Ipv4Addr::LOCALHOST, port).into(), tls: None, proxies: Vec::new() };
         let bound = match listen {
-            Some(address) => Listen { address, tls: None }.bind(false)?,
+            Some(address) => Listen { address, tls: None, proxies: Vec::new() }.bind(false)?,
             None => loopback(PORT).bind(false).or_else(|_| loopback(0).bind(false))?,
         };
         let mut labels = Vec::new();

@@ -2,6 +2,7 @@
 
 use super::cookie;
 use super::error::ApiError;
+use super::places::Place;
 use super::state::Api;
 use crate::secret::{Secret, TokenHash};
 use crate::store::{Role, TokenRecord, has_administrator};
@@ -11,6 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum_extra::extract::CookieJar;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
 /// Somebody who was recognised.
 #[derive(Clone, Debug)]
@@ -44,7 +46,14 @@ pub(super) struct Gate {
 /// Lets those with the role through, and tells the route who it is.
 pub(super) async fn pass(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
     let peer = peer(&request);
-    let caller = match identify(&gate.api, peer, request.headers()).await {
+    let identified = identify(&gate.api, peer, request.headers()).await;
+    if let Some(place) = request.extensions().get::<Arc<Place>>() {
+        match &identified {
+            Ok(caller) => place.keep(caller.token),
+            Err(_) => place.let_go(),
+        }
+    }
+    let caller = match identified {
         Ok(caller) => caller,
         Err(error) => return error.into_response(),
     };

@@ -3,7 +3,8 @@
 use super::tls::{self, TlsError, TlsFiles};
 use axum_server::tls_rustls::RustlsConfig;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::Arc;
 
 /// Where to listen.
 #[derive(Clone, Debug)]
@@ -12,6 +13,8 @@ pub struct Listen {
     pub address: SocketAddr,
     /// Certificate and key; `None`: HTTP without TLS, on loopback alone.
     pub tls: Option<TlsFiles>,
+    /// Reverse proxies: a request from there is of the last address in its `X-Forwarded-For`.
+    pub proxies: Vec<IpAddr>,
 }
 
 /// Why the API does not listen.
@@ -50,6 +53,8 @@ pub struct Bound {
     pub(super) listener: TcpListener,
     pub(super) address: SocketAddr,
     pub(super) tls: Option<(TlsFiles, RustlsConfig)>,
+    /// In canonical form.
+    pub(super) proxies: Arc<[IpAddr]>,
 }
 
 impl Listen {
@@ -74,7 +79,8 @@ impl Listen {
         let listener = TcpListener::bind(self.address).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        Ok(Bound { listener, address, tls })
+        let proxies = self.proxies.iter().map(IpAddr::to_canonical).collect();
+        Ok(Bound { listener, address, tls, proxies })
     }
 }
 
@@ -104,7 +110,7 @@ mod tests {
 
     fn listen(address: &str, tls: bool) -> Listen {
         let tls = tls.then(|| TlsFiles { certificate: "none.pem".into(), key: "none.pem".into() });
-        Listen { address: address.parse().expect("an address"), tls }
+        Listen { address: address.parse().expect("an address"), tls, proxies: Vec::new() }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::error::{ApiError, nearest};
 use super::state::Api;
 use super::{
     actions, alerts, assets, commands, consumption, costs, events, headers, health, images, log, meters,
-    metrics, openapi, origin, readings, session, tokens, updates,
+    metrics, openapi, origin, places, proxy, readings, session, tokens, updates,
 };
 use crate::store::Role;
 use axum::Router;
@@ -88,6 +88,8 @@ pub(super) fn router(api: &Api) -> Router {
         .layer(from_fn_with_state(api.clone(), admit))
         .layer(from_fn(log::requests))
         .layer(from_fn(headers::set))
+        .layer(from_fn_with_state(api.clone(), proxy::forwarded))
+        .layer(from_fn(places::track))
         .with_state(api.clone())
 }
 

@@ -1,33 +1,37 @@
 //! Serves until it is told to stop.
 
+use super::idle::Idle;
 use super::listen::Bound;
-use super::permits::{Full, Permit, Permits};
-use super::prompt::Prompt;
+use super::permits::Full;
+use super::places::{self, Bounds, Place, Places};
 use super::routes::router;
 use super::state::{Api, Parts};
 use super::tls;
+use axum::middleware::from_fn;
 use axum::{Extension, Router};
 use axum_server::Handle;
 use axum_server::accept::{Accept, NoDelayAcceptor};
 use axum_server::tls_rustls::RustlsAcceptor;
-use hyper_util::rt::TokioTimer;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
 use std::future::Future;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{SocketAddr, TcpListener};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tower::Layer;
 
-/// Connections at most, in all and of an address; more are closed at once.
-const MOST_CONNECTIONS: usize = 512;
-const MOST_CONNECTIONS_OF_AN_ADDRESS: usize = 128;
+/// Of the API and the dashboard.
+const BOUNDS: Bounds = Bounds { connections_max: 512, of_address_max: 128, of_token_max: 64 };
+/// Of a server on loopback for other programs of this machine.
+const LOCAL_BOUNDS: Bounds = Bounds { connections_max: 64, of_address_max: 64, of_token_max: 0 };
 /// Streams of one HTTP/2 connection at most.
 const MOST_STREAMS: u32 = 64;
-/// TLS is agreed upon within this, and a request's head comes within this, the next one's on the same connection, too.
+/// TLS is agreed upon within this, and a request begins within this, the next one on the same connection, too.
 const HEAD_WITHIN: Duration = Duration::from_secs(5);
 /// Of HTTP/2's connections it is looked so often whether the other side is there.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
@@ -37,7 +41,7 @@ const STOP_WITHIN: Duration = Duration::from_secs(5);
 /// All that [`serve`] serves on loopback without TLS, without the listener: for requests that come by no connection. Each has to carry
 /// its peer's address, as axum's `ConnectInfo<SocketAddr>`. stopping: becomes true, or its sender goes, when the service stops.
 pub fn on_loopback(parts: Parts, stopping: watch::Receiver<bool>) -> Router {
-    router(&Api::new(parts, false, stopping))
+    router(&Api::new(parts, false, Arc::default(), stopping))
 }
 
 /// Serves the API and the dashboard. After `shutdown` no connection is taken any more, who follows events is let go, and answers under
@@ -47,16 +51,12 @@ pub fn on_loopback(parts: Parts, stopping: watch::Receiver<bool>) -> Router {
 /// Where the system takes the address away.
 pub async fn serve(bound: Bound, parts: Parts, shutdown: impl Future<Output = ()> + Send) -> io::Result<()> {
     let (stop, stopping) = watch::channel(false);
-    let api = Api::new(parts, bound.tls.is_some(), stopping);
+    let api = Api::new(parts, bound.tls.is_some(), Arc::clone(&bound.proxies), stopping);
     let service = router(&api).into_make_service_with_connect_info::<SocketAddr>();
     let handle = Handle::new();
     let mut server = axum_server::from_tcp(bound.listener)?.handle(handle.clone());
-    let http = server.http_builder();
-    http.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
-    http.http2()
-        .timer(TokioTimer::new())
-        .keep_alive_interval(KEEP_ALIVE_EVERY)
-        .max_concurrent_streams(MOST_STREAMS);
+    speak(server.http_builder());
+    let places = Arc::new(Places::new(BOUNDS, bound.proxies));
     tracing::info!(address = %bound.address, tls = bound.tls.is_some(), "listening");
 
     let mut renewing = None;
@@ -65,9 +65,9 @@ pub async fn serve(bound: Bound, parts: Parts, shutdown: impl Future<Output = ()
             renewing = Some(tokio::spawn(tls::renew(files, config.clone())));
             let acceptor =
                 RustlsAcceptor::new(config).handshake_timeout(HEAD_WITHIN).acceptor(NoDelayAcceptor);
-            Box::pin(server.acceptor(Bounded::new(acceptor)).serve(service))
+            Box::pin(server.acceptor(Bounded { inner: acceptor, places }).serve(service))
         }
-        None => Box::pin(server.acceptor(Bounded::new(NoDelayAcceptor)).serve(service)),
+        None => Box::pin(server.acceptor(Bounded { inner: NoDelayAcceptor, places }).serve(service)),
     };
     tokio::pin!(serving, shutdown);
     let served = tokio::select! {
@@ -85,21 +85,36 @@ pub async fn serve(bound: Bound, parts: Parts, shutdown: impl Future<Output = ()
     served
 }
 
+/// Serves other programs of this machine, without TLS, until the process ends.
+///
+/// # Errors
+/// Where the system takes the address away.
+pub(crate) async fn serve_on_loopback(listener: TcpListener, router: Router) -> io::Result<()> {
+    let mut server = axum_server::from_tcp(listener)?;
+    speak(server.http_builder());
+    let places = Arc::new(Places::new(LOCAL_BOUNDS, Arc::default()));
+    let service = router.layer(from_fn(places::track)).into_make_service();
+    server.acceptor(Bounded { inner: NoDelayAcceptor, places }).serve(service).await
+}
+
+/// How long a connection may be silent is [`Idle`]'s to say, for HTTP/1.1 and HTTP/2.
+fn speak(http: &mut Builder<TokioExecutor>) {
+    http.http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(KEEP_ALIVE_EVERY)
+        .max_concurrent_streams(MOST_STREAMS);
+}
+
 /// Takes so many connections at once, and no more, and none that stays silent.
 #[derive(Clone)]
 struct Bounded<A> {
     inner: A,
-    permits: Arc<Permits<IpAddr>>,
+    places: Arc<Places>,
 }
 
 impl<A> Bounded<A> {
-    fn new(inner: A) -> Bounded<A> {
-        let permits = Permits::new(MOST_CONNECTIONS, MOST_CONNECTIONS_OF_AN_ADDRESS);
-        Bounded { inner, permits: Arc::new(permits) }
-    }
-
-    fn permit(&self, stream: &TcpStream) -> io::Result<Permit<IpAddr>> {
-        self.permits.take_from(stream.peer_addr()?.ip()).map_err(|full| match full {
+    fn place(&self, stream: &TcpStream) -> io::Result<(Place, oneshot::Receiver<()>)> {
+        self.places.take(stream.peer_addr()?.ip()).map_err(|full| match full {
             Full::All => io::Error::other("too many connections"),
             Full::Each => io::Error::other("too many connections of one address"),
         })
@@ -107,7 +122,7 @@ impl<A> Bounded<A> {
 }
 
 /// What a connection's requests carry, and so its place.
-type Carried = Extension<Arc<Permit<IpAddr>>>;
+type Carried = Extension<Arc<Place>>;
 
 impl<S, A> Accept<TcpStream, S> for Bounded<A>
 where
@@ -116,19 +131,24 @@ where
     A::Future: Send + 'static,
     Carried: Layer<A::Service>,
 {
-    type Stream = Prompt<A::Stream>;
+    type Stream = Idle<A::Stream>;
     type Service = <Carried as Layer<A::Service>>::Service;
     type Future = Pin<Box<dyn Future<Output = io::Result<(Self::Stream, Self::Service)>> + Send>>;
 
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
-        let permit = match self.permit(&stream) {
-            Ok(permit) => permit,
+        let (place, mut closed) = match self.place(&stream) {
+            Ok(place) => place,
             Err(error) => return Box::pin(async { Err(error) }),
         };
         let accepted = self.inner.accept(stream, service);
         Box::pin(async move {
-            let (stream, service) = accepted.await?;
-            Ok((Prompt::new(stream, HEAD_WITHIN), Extension(Arc::new(permit)).layer(service)))
+            let (stream, service) = tokio::select! {
+                accepted = accepted => accepted?,
+                _ = &mut closed => return Err(io::ErrorKind::ConnectionAborted.into()),
+            };
+            let place = Arc::new(place);
+            let stream = Idle::new(stream, Arc::clone(&place), closed, HEAD_WITHIN);
+            Ok((stream, Extension(place).layer(service)))
         })
     }
 }

@@ -57,6 +57,8 @@ pub(super) struct Shared {
     pub(super) limits: Limits,
     /// Whether it speaks TLS.
     pub(super) tls: bool,
+    /// Reverse proxies, in canonical form.
+    pub(super) proxies: Arc<[IpAddr]>,
     /// Becomes true when the service stops.
     pub(super) stopping: watch::Receiver<bool>,
     /// Goes on with each change of the tokens, so that who follows events is looked at again.
@@ -82,12 +84,18 @@ impl Deref for Api {
 }
 
 impl Api {
-    pub(super) fn new(parts: Parts, tls: bool, stopping: watch::Receiver<bool>) -> Api {
+    pub(super) fn new(
+        parts: Parts,
+        tls: bool,
+        proxies: Arc<[IpAddr]>,
+        stopping: watch::Receiver<bool>,
+    ) -> Api {
         let limits = Limits::new(&parts.rates);
         Api(Arc::new(Shared {
             parts,
             limits,
             tls,
+            proxies,
             stopping,
             tokens_changed: watch::Sender::new(0),
             changing_tokens: tokio::sync::Mutex::new(()),

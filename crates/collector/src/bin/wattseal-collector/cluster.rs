@@ -17,7 +17,7 @@ use collector::network::OfNetwork;
 use collector::partition::Slices;
 use output::Answer;
 use std::io::Write;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -91,6 +91,9 @@ pub(crate) struct WorkerArgs {
     /// Private key, PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+    /// A reverse proxy, by its address: whoever asks through it is told apart by X-Forwarded-For; may be repeated
+    #[arg(long, value_name = "IP", requires = "listen")]
+    proxy: Vec<IpAddr>,
     #[command(flatten)]
     service: ServiceArgs,
     #[command(flatten)]
@@ -114,6 +117,9 @@ pub(crate) struct ApiArgs {
     /// Private key, PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+    /// A reverse proxy, by its address: whoever asks through it is told apart by X-Forwarded-For; may be repeated
+    #[arg(long, value_name = "IP")]
+    proxy: Vec<IpAddr>,
     #[command(flatten)]
     mqtt: MqttArgs,
     #[command(flatten)]
@@ -156,7 +162,7 @@ pub(crate) fn run_worker(args: WorkerArgs) -> Result<Answer, CommandError> {
     let _traces = args.traces.begin("worker", name.to_string())?;
     let service = args.service.config(args.files)?;
     let tls = args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
-    let listen = args.listen.map(|address| Listen { address, tls });
+    let listen = args.listen.map(|address| Listen { address, tls, proxies: args.proxy });
     let worker = Worker { nats, name, service, slices, change_slices, replicas, health, listen };
     run(async |stop| {
         let ready = |started: &collector::cluster::worker::WorkerStarted| {
@@ -171,7 +177,7 @@ pub(crate) fn run_api(args: ApiArgs) -> Result<Answer, CommandError> {
     let (nats, health) = args.nats.nats();
     let (name, db, mqtt) = (name_of("api")?, args.database.place()?, args.mqtt.broker()?);
     let tls = args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
-    let listen = Listen { address: args.listen, tls };
+    let listen = Listen { address: args.listen, tls, proxies: args.proxy };
     let api = ApiServer { nats, name, db, listen, mqtt, health };
     run(async |stop| {
         let ready = |started: &ApiServerStarted| {

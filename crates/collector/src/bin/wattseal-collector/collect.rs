@@ -12,7 +12,7 @@ use collector::gateway::serial::SerialLine;
 use collector::network::OfNetwork;
 use output::Answer;
 use std::io::{IsTerminal, Write};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -28,6 +28,9 @@ pub(crate) struct CollectArgs {
     /// Private key, PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+    /// A reverse proxy, by its address: whoever asks through it is told apart by X-Forwarded-For; may be repeated
+    #[arg(long, value_name = "IP")]
+    proxy: Vec<IpAddr>,
     /// Hear UDP gateways here; may be repeated. @7 behind it: they are of network 7
     #[arg(long, value_name = "ADDR:PORT[@NETWORK]")]
     udp: Vec<OfNetwork<SocketAddr>>,
@@ -54,7 +57,7 @@ pub(crate) fn run(args: CollectArgs) -> Result<Answer, CommandError> {
     let mqtt = args.mqtt.broker()?;
     let mut service = args.service.config(args.files)?;
     service.udp = args.udp;
-    let listen = Listen { address: args.listen, tls };
+    let listen = Listen { address: args.listen, tls, proxies: args.proxy };
     let daemon = Daemon { service, listen, serial: args.serial, forward: args.forward, mqtt };
     daemon.run(|started| {
         // Nobody may be reading.

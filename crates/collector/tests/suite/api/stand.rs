@@ -11,7 +11,7 @@ use rand::rngs::OsRng;
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
 use std::ops::Deref;
 use std::path::Path;
@@ -104,8 +104,22 @@ impl Stand {
         Stand::of_networks(rates, tls, &[NetworkId::DEFAULT]).await
     }
 
+    /// One behind reverse proxies.
+    pub async fn behind(rates: Rates, proxies: Vec<IpAddr>) -> Stand {
+        Stand::made(rates, None, proxies, &[NetworkId::DEFAULT]).await
+    }
+
     /// One with the meters of [`METERS`] in each network.
     pub async fn of_networks(rates: Rates, tls: Option<TlsFiles>, networks: &[NetworkId]) -> Stand {
+        Stand::made(rates, tls, Vec::new(), networks).await
+    }
+
+    async fn made(
+        rates: Rates,
+        tls: Option<TlsFiles>,
+        proxies: Vec<IpAddr>,
+        networks: &[NetworkId],
+    ) -> Stand {
         // It may have been done by another test.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let folder = tempfile::tempdir().expect("a folder");
@@ -121,7 +135,7 @@ impl Stand {
         let config = Config::new(folder.path().join("wattseal.db"), keys);
         let running = Stopped(Some(Running::start(config).await.expect("a service")));
         let scheme = if tls.is_some() { "https" } else { "http" };
-        let listen = Listen { address: "127.0.0.1:0".parse().expect("an address"), tls };
+        let listen = Listen { address: "127.0.0.1:0".parse().expect("an address"), tls, proxies };
         let bound = listen.bind(false).expect("loopback");
         let link = link(&folder.path().join("wattseal.db"), &bound.url());
         let (address, parts) =

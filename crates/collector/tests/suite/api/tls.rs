@@ -79,7 +79,8 @@ fn files_that_are_none_are_told_apart() {
     let missing = folder.path().join("missing.pem");
     let with = |certificate: &Path, key: &Path| {
         let files = TlsFiles { certificate: certificate.to_owned(), key: key.to_owned() };
-        Listen { address: "127.0.0.1:0".parse().expect("an address"), tls: Some(files) }.bind(false)
+        Listen { address: "127.0.0.1:0".parse().expect("an address"), tls: Some(files), proxies: Vec::new() }
+            .bind(false)
     };
     with(&one.certificate, &one.key).expect("they belong together");
     for (certificate, key, words) in [

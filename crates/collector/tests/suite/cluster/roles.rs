@@ -99,7 +99,7 @@ pub fn worker_of(nats: Nats, folder: &Path, name: &str, db: &Place) -> Role<Work
 }
 
 pub fn api(nats: Nats, db: &Place) -> Role<ApiServerStarted> {
-    let listen = Listen { address: loopback(), tls: None };
+    let listen = Listen { address: loopback(), tls: None, proxies: Vec::new() };
     let (name, health) = ("api".parse().expect("a name"), Some(HealthListen(loopback())));
     let api = ApiServer { nats, name, db: db.clone(), listen, mqtt: None, health };
     Role::run(async |ready, stop| api.serve(ready, async { drop(stop.await) }).await)
