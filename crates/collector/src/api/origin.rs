@@ -27,7 +27,7 @@ pub(super) fn same_origin(method: &Method, uri: &Uri, headers: &HeaderMap) -> Re
 }
 
 /// Every host that the request names; `None` if one of them is none.
-fn hosts(uri: &Uri, headers: &HeaderMap) -> Option<Vec<Authority>> {
+pub(crate) fn hosts(uri: &Uri, headers: &HeaderMap) -> Option<Vec<Authority>> {
     let named = headers.get_all(header::HOST).iter().map(|host| host.to_str().ok()?.parse().ok());
     uri.authority().cloned().map(Some).into_iter().chain(named).collect()
 }
