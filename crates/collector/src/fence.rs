@@ -1,10 +1,8 @@
 //! The right to write a partition's meters, which ends by itself.
 
-use crate::clock;
+use crate::clock::BootTime;
 use crate::partition::Partition;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 /// A lease as a store knows it, which takes nothing under a lower number than the highest that it saw of the partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,24 +15,19 @@ pub struct LeaseNumber {
 /// partition before it ([`LeaseNumber`]).
 ///
 /// It holds up to a moment that the renewals of the lease put off. Nobody else takes the partition before that, by a clock of their own that
-/// goes as fast (`cluster::lease`); so who was stopped for longer, and goes on, finds that it does not hold any more.
+/// goes as fast (`cluster::lease`). Who was stopped for longer, or whose machine was suspended, finds that it does not hold any more.
 #[derive(Debug)]
 pub struct Fence {
     pub partition: Partition,
     pub number: u64,
-    /// In µs since [`BEGAN`]; 0: it is over.
+    /// In µs of [`BootTime`]; 0: it is over.
     until_us: AtomicU64,
 }
 
-/// Any moment before all others. `Instant` goes on while the process is stopped.
-static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
-
 impl Fence {
     #[must_use]
-    pub fn new(partition: Partition, number: u64, until: Instant) -> Fence {
-        let fence = Fence { partition, number, until_us: AtomicU64::new(u64::MAX) };
-        fence.until_us.store(since(until), Ordering::SeqCst);
-        fence
+    pub fn new(partition: Partition, number: u64, until: BootTime) -> Fence {
+        Fence { partition, number, until_us: AtomicU64::new(until.as_us()) }
     }
 
     /// What the store compares.
@@ -46,13 +39,13 @@ impl Fence {
     /// Whether nobody else has the partition.
     #[must_use]
     pub fn holds(&self) -> bool {
-        since(clock::now()) < self.until_us.load(Ordering::SeqCst)
+        BootTime::now().as_us() < self.until_us.load(Ordering::SeqCst)
     }
 
     /// It holds until then, unless it was over before.
-    pub fn renew(&self, until: Instant) {
-        let now = since(clock::now());
-        let later = |before| (before > now).then(|| since(until).max(before));
+    pub fn renew(&self, until: BootTime) {
+        let now = BootTime::now().as_us();
+        let later = |before| (before > now).then(|| until.as_us().max(before));
         // One that is over stays so.
         let _ = self.until_us.fetch_update(Ordering::SeqCst, Ordering::SeqCst, later);
     }
@@ -63,10 +56,6 @@ impl Fence {
     }
 }
 
-fn since(at: Instant) -> u64 {
-    at.saturating_duration_since(*BEGAN).as_micros() as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,7 +63,7 @@ mod tests {
 
     #[test]
     fn one_that_is_over_does_not_come_back() {
-        let soon = || Instant::now() + Duration::from_secs(60);
+        let soon = || BootTime::now() + Duration::from_secs(60);
         let fence = Fence::new(Partition::FIRST, 1, soon());
         assert!(fence.holds());
         fence.renew(soon());
@@ -82,7 +71,7 @@ mod tests {
         fence.end();
         fence.renew(soon());
         assert!(!fence.holds());
-        let late = Fence::new(Partition::FIRST, 2, Instant::now());
+        let late = Fence::new(Partition::FIRST, 2, BootTime::now());
         std::thread::sleep(Duration::from_millis(2));
         late.renew(soon());
         assert!(!late.holds());

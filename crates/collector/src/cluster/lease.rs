@@ -2,7 +2,7 @@
 //! when nobody has seen it renewed for [`EXPIRES_AFTER`] by their own clock.
 
 use super::name::RoleName;
-use crate::clock;
+use crate::clock::{self, BootTime};
 use crate::fence::Fence;
 use crate::partition::Partition;
 use serde::{Deserialize, Serialize};
@@ -65,14 +65,14 @@ pub(super) struct Writing {
     pub(super) lease: Lease,
     pub(super) revision: u64,
     /// How long it holds if it is written: counted from before it is sent.
-    until: Instant,
+    until: BootTime,
 }
 
 impl Writing {
     /// To take a partition, from now on.
     pub(super) fn taking(free: &Free, me: &RoleName) -> Writing {
         let lease = Lease::after(free.before.as_ref(), me, u64::try_from(clock::unix_ms()).unwrap_or(0));
-        let until = clock::now() + HOLDS_FOR;
+        let until = BootTime::now() + HOLDS_FOR;
         Writing { partition: free.partition, lease, revision: free.revision, until }
     }
 
@@ -122,7 +122,7 @@ impl Held {
     /// What to write to renew it, from now on.
     pub(super) fn renewal(&mut self) -> Writing {
         self.lease.renewed += 1;
-        let until = clock::now() + HOLDS_FOR;
+        let until = BootTime::now() + HOLDS_FOR;
         Writing { partition: self.fence.partition, lease: self.lease.clone(), revision: self.revision, until }
     }
 
@@ -130,7 +130,7 @@ impl Held {
     pub(super) fn giving_up(&self) -> Writing {
         self.fence.end();
         let lease = Lease { worker: None, ..self.lease.clone() };
-        Writing { partition: self.fence.partition, lease, revision: self.revision, until: clock::now() }
+        Writing { partition: self.fence.partition, lease, revision: self.revision, until: BootTime::now() }
     }
 
     /// What came of a renewal.

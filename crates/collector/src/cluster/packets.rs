@@ -168,11 +168,12 @@ impl Succession {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::BootTime;
     use crate::partition::Partition;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     fn fence() -> Arc<Fence> {
-        Arc::new(Fence::new(Partition::FIRST, 7, Instant::now() + Duration::from_secs(60)))
+        Arc::new(Fence::new(Partition::FIRST, 7, BootTime::now() + Duration::from_secs(60)))
     }
 
     #[test]

@@ -207,7 +207,7 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::simulated;
+    use crate::clock::{BootTime, simulated};
     use crate::gateway::{HeardPacket, Route};
     use crate::link::handle::Inputs;
     use crate::link::pending::Submitted;
@@ -281,7 +281,11 @@ mod tests {
                 seal_by_itself: false,
                 unknown_meters: None,
                 images: Arc::new(Images::none()),
-                fence: Some(Arc::new(Fence::new(Partition::FIRST, 1, began + Duration::from_secs(3600)))),
+                fence: Some(Arc::new(Fence::new(
+                    Partition::FIRST,
+                    1,
+                    BootTime::now() + Duration::from_secs(3600),
+                ))),
                 registry: None,
                 rng: StdRng::seed_from_u64(2),
             };
@@ -418,7 +422,7 @@ mod tests {
     fn a_lease_that_is_over_by_the_clock_writes_nothing() {
         let folder = tempfile::tempdir().expect("a folder");
         let registry = Registry::open_network(&folder.path().join("keys"), NetworkId::DEFAULT);
-        let fence = Arc::new(Fence::new(Partition::FIRST, 1, Instant::now() + Duration::from_secs(3600)));
+        let fence = Arc::new(Fence::new(Partition::FIRST, 1, BootTime::now() + Duration::from_secs(3600)));
         let keeping =
             Keeping { registry: registry.expect("keys"), slices: Slices::ONE, fence: Some(fence.clone()) };
         fence.end();
