@@ -21,6 +21,7 @@ pub mod link;
 pub mod network;
 pub mod one_time_link;
 pub mod partition;
+mod plain_text;
 pub mod publish;
 pub mod registry;
 pub mod relocation;

@@ -2,6 +2,7 @@
 //! service does the same by its API; beside one it is done here where the database is a server's.
 
 use crate::one_time_link;
+use crate::plain_text::is_plain_name;
 use crate::secret::Secret;
 use crate::store::{
     NewAction, NewToken, Options, Place, Reader, Role, Store, StoreError, TokenRecord, Write, Written,
@@ -26,7 +27,7 @@ const RESERVED: [&str; 3] = [BY, BY_LINK, "local"];
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// A name that nobody could read.
-    #[error("a token's name has 1 to 64 characters, none of them a control character")]
+    #[error("a token's name has 1 to 64 characters, none of them a control character or an invisible one")]
     Name,
     /// Another token that holds has it, or nobody may have it.
     #[error(
@@ -91,14 +92,18 @@ fn listed(token: TokenRecord) -> ListedToken {
     }
 }
 
+/// Whether it may be a token's name, whoever says it.
+pub(crate) fn is_name(name: &str) -> bool {
+    let length = name.chars().count();
+    (1..=MOST_NAME_CHARACTERS).contains(&length) && name.trim() == name && is_plain_name(name)
+}
+
 /// Whether there may be a new token of this name, by which what administrators did is kept, and this role.
 ///
 /// # Errors
 /// [`TokenError::Name`], [`TokenError::NameTaken`], [`TokenError::AdministratorFirst`].
 pub(crate) fn check(tokens: &[TokenRecord], name: &str, role: Role) -> Result<(), TokenError> {
-    let length = name.chars().count();
-    let readable = (1..=MOST_NAME_CHARACTERS).contains(&length) && name.trim() == name;
-    if !readable || name.chars().any(char::is_control) {
+    if !is_name(name) {
         return Err(TokenError::Name);
     }
     let taken = tokens.iter().any(|token| token.name == name && token.revoked_ms.is_none());

@@ -9,6 +9,7 @@ use super::state::{Api, now_ms};
 use super::tokens::action;
 use crate::event::Event;
 use crate::network::GlobalMeterId;
+use crate::plain_text::is_plain_label;
 use crate::store::{self, Whose, Write, Written};
 use axum::extract::State;
 use axum::{Extension, Json};
@@ -23,7 +24,11 @@ const MOST_LABEL_CHARACTERS: usize = 64;
 #[serde(deny_unknown_fields)]
 pub(super) struct MeterChange {
     /// What it is called; may be empty.
-    #[schema(max_length = 64, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$", example = "Flat 3")]
+    #[schema(
+        max_length = 64,
+        pattern = r"^[^\x00-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$",
+        example = "Flat 3"
+    )]
     label: String,
 }
 
@@ -70,9 +75,9 @@ pub(super) async fn rename(
 ) -> Result<Json<Meter>, ApiError> {
     let label = change.label.trim().to_owned();
     let characters = change.label.chars().count();
-    if characters > MOST_LABEL_CHARACTERS || change.label.chars().any(char::is_control) {
+    if characters > MOST_LABEL_CHARACTERS || !is_plain_label(&change.label) {
         let message = format!(
-            "label has {characters} characters; it has at most {MOST_LABEL_CHARACTERS}, none of them a control character"
+            "label has {characters} characters; it has at most {MOST_LABEL_CHARACTERS}, none of them a control character or an invisible one"
         );
         return Err(ApiError::unprocessable("label-wrong", message));
     }

@@ -2,6 +2,7 @@
 
 use crate::link::{LinkError, Question};
 use crate::network::GlobalMeterId;
+use crate::tokens::is_name;
 use serde::{Deserialize, Serialize};
 
 /// Of all that is written here. What is of another is not read.
@@ -52,9 +53,14 @@ impl About {
             return Err(format!("{} bytes, and a question has {MOST_BYTES} at most", bytes.len()));
         }
         let about: About = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-        match about.version {
-            VERSION => Ok(about),
-            other => Err(format!("version {other}, and version {VERSION} is read here")),
+        if about.version != VERSION {
+            return Err(format!("version {}, and version {VERSION} is read here", about.version));
+        }
+        match &about.question {
+            Question::Command { by, .. } | Question::Update { by, .. } if !is_name(by) => {
+                Err(format!("{by:?} is no token's name"))
+            }
+            _ => Ok(about),
         }
     }
 }
@@ -140,6 +146,8 @@ mod tests {
             (text.replace("configure", "explode"), "unknown variant"),
             (text.replace("anna", &"a".repeat(MOST_BYTES)), "bytes"),
             (text.replace("258", "65536"), "65536"),
+            (text.replace("anna", "an\u{202e}na"), "no token's name"),
+            (text.replace("anna", &"a".repeat(65)), "no token's name"),
             (String::new(), "EOF"),
         ] {
             let error = About::parse(wrong.as_bytes()).expect_err(&wrong);

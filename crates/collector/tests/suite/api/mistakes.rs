@@ -55,6 +55,7 @@ async fn mistakes_are_told_with_what_was_meant() {
         (patch(r#"{"lable":"x"}"#), 422, "body-wrong", "label"),
         (patch(r#"{"label":5}"#), 422, "body-wrong", ""),
         (patch(r#"{"label":"a\nb"}"#), 422, "label-wrong", ""),
+        (patch(r#"{"label":"a\u202eb"}"#), 422, "label-wrong", ""),
         (patch(&json!({"label": "é".repeat(65)}).to_string()), 422, "label-wrong", ""),
         (stand.ask(Method::PATCH, "/meters/258").body("{}"), 400, "content-type", "application/json"),
         (post("/meters/258/commands", r#"{"command":"rebot"}"#), 422, "body-wrong", "reboot"),
