@@ -165,7 +165,13 @@ impl Server {
     /// The URL of a database, for the superuser.
     #[must_use]
     pub fn url(&self, database: &str) -> String {
-        format!("postgres://postgres@{}/{database}", self.host())
+        self.url_of("postgres", database)
+    }
+
+    /// The URL of a database, for another user.
+    #[must_use]
+    pub fn url_of(&self, user: &str, database: &str) -> String {
+        format!("postgres://{user}@{}/{database}", self.host())
     }
 
     /// Puts a file among its own, for it alone.

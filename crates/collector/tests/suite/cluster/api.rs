@@ -115,7 +115,7 @@ impl Stand {
 
     pub fn api(&self, more: &[&str]) -> Process {
         let fixed = ["--listen", "127.0.0.1:0", "--health", "127.0.0.1:0"];
-        let db = self.db();
+        let db = self.db_of_api();
         let arguments = [&["api", "--nats", &self.url, "--db", &db][..], &fixed, more].concat();
         Process::start(self.folder.path(), "api", 2, &arguments)
     }

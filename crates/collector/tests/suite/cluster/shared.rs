@@ -5,6 +5,7 @@ use super::stops::Process;
 use super::{Radio, until};
 use crate::keys::{kek, ring, store};
 use crate::link::station::SimulatedMeter;
+use crate::operations::roles::{API, OWNER, separate_users};
 use collector::partition::Slices;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -40,13 +41,19 @@ impl Stand {
         let keys = store(&database, &ring(&[&kek(folder.path(), "kek")])).expect("a database");
         keys.import(&folder.path().join("files")).expect("imported");
         std::fs::remove_dir_all(folder.path().join("files")).expect("there");
+        separate_users(server, &database);
         let gateway = Process::gateway(folder.path(), &url, "127.0.0.1:0");
         let radio = Radio::near(gateway.address("udp"));
         Stand { folder, nats, url, server, database, meters, _gateway: gateway, radio }
     }
 
+    /// For workers, and for commands.
     pub fn db(&self) -> String {
-        self.server.url(&self.database)
+        self.server.url_of(OWNER, &self.database)
+    }
+
+    pub fn db_of_api(&self) -> String {
+        self.server.url_of(API, &self.database)
     }
 
     fn worker(&self, name: &str) -> Process {

@@ -1,6 +1,7 @@
 //! The files for containers: Kubernetes' and Compose's as those read them, where nothing may be that they do not know; what each container may do;
 //! and its command line, which has to be one that the binary takes.
 
+use super::roles::{API, OWNER};
 use super::{path, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -46,6 +47,20 @@ fn takes(arguments: &Value, whose: &str) {
     assert!(ran.status.success(), "{whose}: {}", String::from_utf8_lossy(&ran.stderr));
 }
 
+/// An api has a user of PostgreSQL of its own, and does not know the owner's password.
+fn asks_as(arguments: &Value, secrets: &Value, role: &str) {
+    let database = list(arguments).find_map(|argument| argument.as_str()?.strip_prefix("--db=postgres://"));
+    let user = database.and_then(|database| database.split('@').next());
+    let wanted = match role {
+        "worker" => Some(OWNER),
+        "api" => Some(API),
+        _ => None,
+    };
+    assert_eq!(user, wanted, "{role}");
+    let has_owners = list(secrets).any(|secret| secret == "pgpass" || secret["source"] == "pgpass");
+    assert!(role == "worker" || !has_owners, "{role} has the password of the tables' owner");
+}
+
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
@@ -65,6 +80,7 @@ fn kubernetes_knows_all_that_its_files_say_and_pods_may_do_nothing_else() {
         confined(pod, name);
         for container in list(&pod["containers"]).filter(|container| container["image"] == IMAGE) {
             takes(&container["args"], name);
+            asks_as(&container["args"], &Value::Null, name.split('-').next().expect("a role"));
             commands += 1;
         }
     }
@@ -156,6 +172,7 @@ fn compose_knows_all_that_its_file_says() {
         assert!(!service["mem_limit"].is_null() && !service["restart"].is_null(), "{name}");
         if service["image"] == IMAGE {
             takes(&service["command"], name);
+            asks_as(&service["command"], &service["secrets"], name.split('-').next().expect("a role"));
             assert!(service["read_only"] == true && service["cap_drop"][0] == "ALL", "{name}");
             assert!(service["healthcheck"].is_object(), "{name}");
             commands += 1;

@@ -1,12 +1,12 @@
 //! The dashboard's questions to PostgreSQL, each asked as Grafana asks it, by the user that is Grafana's.
 
+use super::roles::change_users;
 use super::{dashboard, queries, text};
 use crate::store::place::{NEW_YEAR_S, add, reading, report, start};
 use collector::network::{GlobalMeterId, NetworkId};
 use collector::store::{Options, Place, Store, Write};
 use jiff::tz::TimeZone;
 use serde_json::Value;
-use std::sync::{Mutex, PoisonError};
 use testkit::postgres::{Server, shared};
 
 const SEVEN: NetworkId = NetworkId(7);
@@ -35,11 +35,7 @@ fn filled(server: &Server) -> String {
     drop(store);
     let taken = "INSERT INTO partitions VALUES (7, 1, 0, 1767225600000, 'worker-1', 0, '')";
     server.sql(&database, taken);
-    // A user is all databases', and no two may change one at once.
-    static CHANGED: Mutex<()> = Mutex::new(());
-    let changed = CHANGED.lock().unwrap_or_else(PoisonError::into_inner);
-    server.sql(&database, &text("grafana/role.sql"));
-    drop(changed);
+    change_users(server, &database, &text("grafana/role.sql"));
     database
 }
 

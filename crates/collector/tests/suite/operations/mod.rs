@@ -5,6 +5,7 @@ mod backups;
 mod containers;
 mod dashboard;
 mod figures;
+pub mod roles;
 mod units;
 
 use serde_json::Value;
