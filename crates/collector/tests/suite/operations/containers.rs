@@ -2,7 +2,7 @@
 //! and its command line, which has to be one that the binary takes.
 
 use super::roles::{API, OWNER};
-use super::{path, text};
+use super::{home, path, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -273,5 +273,102 @@ fn nats_takes_its_files() {
         let ran = command.env("SERVER_NAME", "nats1").args(["-t", "-c"]).arg(at("nats.conf")).output();
         let ran = ran.expect("nats-server");
         assert!(ran.status.success(), "{folder}: {}", String::from_utf8_lossy(&ran.stderr));
+    }
+}
+
+/// A release of `ci/container/build`, with a docker that says what it is asked, and has these digests.
+struct Release {
+    folder: tempfile::TempDir,
+}
+
+impl Release {
+    fn new() -> Release {
+        let folder = tempfile::tempdir().expect("a folder");
+        let docker = "#!/bin/bash\necho \"$*\" >>\"$DOCKER_LOG\"\n[ \"$1 $2\" != 'image inspect' ] || echo \"$DOCKER_DIGEST\"\n";
+        let program = folder.path().join("docker");
+        std::fs::write(&program, docker).expect("written");
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).expect("ours");
+        for name in
+            ["ci/container/build", "operations/container/Dockerfile", "operations/compose/compose.yml"]
+        {
+            let copy = folder.path().join(name);
+            std::fs::create_dir_all(copy.parent().expect("a folder")).expect("made");
+            std::fs::copy(home().join(name), copy).expect("copied");
+        }
+        Release { folder }
+    }
+
+    fn build(&self, arguments: &[&str], digest: &str) -> Output {
+        let path = format!("{}:{}", self.folder.path().display(), std::env::var("PATH").unwrap_or_default());
+        let mut command = Command::new("bash");
+        command.arg(self.folder.path().join("ci/container/build")).args(arguments).env("PATH", path);
+        let log = self.folder.path().join("log");
+        command.env("DOCKER_LOG", log).env("DOCKER_DIGEST", digest).output().expect("bash")
+    }
+
+    fn text(&self, name: &str) -> String {
+        std::fs::read_to_string(self.folder.path().join(name)).unwrap_or_default()
+    }
+}
+
+/// Images that are taken from elsewhere; of the Dockerfile those that it begins with.
+fn base_images() -> (Vec<String>, Vec<String>) {
+    let dockerfile = text("container/Dockerfile");
+    let stages: Vec<&str> = dockerfile.lines().filter_map(|line| line.strip_prefix("FROM ")).collect();
+    let argument =
+        |from: &str| from.split(' ').next()?.strip_prefix("${")?.strip_suffix('}').map(str::to_owned);
+    let built: Vec<String> =
+        stages.iter().map(|from| argument(from).unwrap_or_else(|| panic!("FROM {from} is fixed"))).collect();
+    let compose = text("compose/compose.yml");
+    let images = compose.lines().filter_map(|line| line.trim().strip_prefix("image: "));
+    let run = images.filter(|image| *image != IMAGE).map(|image| {
+        let name = image.strip_prefix("${").and_then(|rest| rest.split_once(":-"));
+        name.unwrap_or_else(|| panic!("image: {image} is fixed")).0.to_owned()
+    });
+    (built, run.collect())
+}
+
+#[test]
+fn release_names_each_base_image_by_its_digest() {
+    let release = Release::new();
+    let digest = format!("sha256:{}", "0af1".repeat(16));
+    let ran = release.build(&["1.2.3"], &format!("docker.io/library/some@{digest}"));
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let (built, run) = base_images();
+    assert_eq!((built.len(), run.len()), (3, 2));
+    let (log, images) = (release.text("log"), release.text("target/container/images"));
+    let build = log.lines().last().expect("a build");
+    assert!(build.starts_with("build --tag wattseal-collector:1.2.3 "), "{build}");
+    for name in &built {
+        let given = build.split(' ').find(|word| word.starts_with(&format!("{name}=")));
+        assert!(given.is_some_and(|given| given.ends_with(&format!("@{digest}"))), "{name}: {build}");
+    }
+    for name in built.iter().chain(&run) {
+        let named = |line: &str| line.starts_with(&format!("{name}=docker.io/")) && line.ends_with(&digest);
+        assert!(images.lines().any(named), "{name}: {images}");
+    }
+}
+
+#[test]
+fn release_without_a_digest_is_refused() {
+    let release = Release::new();
+    for digest in ["", "docker.io/library/some:latest", "docker.io/library/some@sha256:0af1"] {
+        let ran = release.build(&["1.2.3"], digest);
+        let error = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.code() == Some(1) && error.contains("by a digest"), "{digest:?}: {error}");
+        assert!(!release.text("log").contains("build --tag"), "{digest:?}");
+    }
+    let digest = format!("docker.io/library/some@sha256:{}", "0af1".repeat(16));
+    assert!(release.build(&["1.2.3"], &digest).status.success());
+    let check = || release.build(&["--check", "target/container/images"], "").status.success();
+    assert!(check());
+    let images = release.folder.path().join("target/container/images");
+    let whole = release.text("target/container/images");
+    for line in whole.lines() {
+        let tag = line.split('@').next().expect("a tag");
+        for wrong in [whole.replace(line, tag), whole.replace(&format!("{line}\n"), "")] {
+            std::fs::write(&images, wrong).expect("written");
+            assert!(!check(), "{line}");
+        }
     }
 }
