@@ -99,6 +99,28 @@ struct AllAccepted {
     accepted: Vec<Accepted>,
 }
 
+/// The words of `./wattseal test` about the copy's age on a day.
+fn age(today: &str) -> String {
+    let ran = Command::new(home().join("advisories/age")).arg(today).output().expect("bash");
+    assert!(ran.status.success(), "{ran:?}");
+    String::from_utf8(ran.stderr).expect("text")
+}
+
+#[test]
+fn copy_that_is_older_than_30_days_is_warned_of() {
+    let database: Database = file("advisories/rustsec.toml");
+    let after = |days: u32| age(&format!("{} {days} days", database.copied));
+    for days in [0, 30] {
+        assert!(
+            after(days).contains(&database.copied) && !after(days).contains("WARNING"),
+            "{}",
+            after(days)
+        );
+    }
+    let old = after(31);
+    assert!(old.contains("WARNING") && old.contains("31 days") && old.contains("renew"), "{old}");
+}
+
 #[test]
 fn no_dependency_has_an_advisory_that_nobody_has_looked_at() {
     let (lock, accepted): (Lock, AllAccepted) = (file("Cargo.lock"), file("advisories/accepted.toml"));
