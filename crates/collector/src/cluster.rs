@@ -30,6 +30,7 @@ mod simulation;
 mod status;
 mod subject;
 mod turns;
+mod user;
 pub mod worker;
 
 pub use connection::{ClusterError, Nats};
@@ -37,3 +38,4 @@ pub use envelope::{MOST_TOGETHER, PacketDown, PacketUp, apart, together};
 pub use health::HealthListen;
 pub use name::{NoName, RoleName};
 pub use nkey::make_nkey;
+pub use user::{NatsUser, SERVICE_ACCOUNT, accounts};

@@ -5,6 +5,7 @@ mod backups;
 mod containers;
 mod dashboard;
 mod figures;
+mod routes;
 mod units;
 
 use serde_json::Value;
