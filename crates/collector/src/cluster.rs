@@ -21,6 +21,7 @@ mod name;
 mod nkey;
 mod packets;
 mod partition_task;
+mod permissions;
 mod question;
 mod queue;
 mod remote;

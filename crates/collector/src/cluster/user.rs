@@ -94,8 +94,8 @@ impl NatsUser {
         networks.iter().map(of).collect()
     }
 
-    /// The user itself, with the public key of its nkey.
-    fn user(&self, public_key: &str) -> String {
+    /// All that it may do.
+    pub(super) fn permissions(&self) -> String {
         let publish = self.publish();
         let publish = match publish.deny.is_empty() {
             true => list(&publish.allow),
@@ -105,7 +105,12 @@ impl NatsUser {
             }
         };
         let permissions = format!("publish: {publish}\nsubscribe: {}\n", list(&self.subscribe()));
-        let user = format!("nkey: {public_key}\npermissions: {{\n{}}}\n", below(&permissions));
+        format!("permissions: {{\n{}}}\n", below(&permissions))
+    }
+
+    /// The user itself, with the public key of its nkey.
+    fn user(&self, public_key: &str) -> String {
+        let user = format!("nkey: {public_key}\n{}", self.permissions());
         format!("{{\n{}}}\n", below(&user))
     }
 

@@ -4,6 +4,7 @@ mod accounts;
 mod another_server;
 mod api;
 mod many;
+mod permissions;
 pub mod roles;
 mod shared;
 pub mod shipped;
