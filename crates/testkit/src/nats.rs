@@ -23,6 +23,15 @@ impl Nats {
         Nats::start_from(1, configuration)
     }
 
+    /// A server with accounts of users, or something else beside what every one has.
+    ///
+    /// # Panics
+    /// Where it does not start.
+    #[must_use]
+    pub fn start_with(more: &str) -> Nats {
+        Nats::start_from(1, |folder, number, port| configuration(folder, number, port) + more)
+    }
+
     /// Several servers that are one cluster.
     ///
     /// # Panics

@@ -8,6 +8,7 @@ use super::health::{Figures, HealthListen};
 use super::name::RoleName;
 use super::served::Served;
 use super::status::{Part, Status};
+use super::user::NatsUser;
 use crate::api::Listen;
 use crate::link::LinkHandle;
 use crate::partition::Slices;
@@ -88,8 +89,11 @@ impl ApiServer {
             self.health.map(|health| health.serve("api", status.clone(), counts.figures())).transpose()?;
         let mut stop = pin!(stop);
         status.trouble(Part::Nats, "not connected yet");
+        let (nats, name, looked_at) = (self.nats.clone(), self.name.clone(), status.clone());
+        let mut refused = pin!(nats.refuse_wide_user(&NatsUser::Api, &name, &looked_at));
         let (connection, reader) = tokio::select! {
             prepared = self.prepare(&status) => prepared?,
+            error = &mut refused => return Err(error),
             () = &mut stop => return Ok(()),
         };
         // Which links there are workers know.
@@ -113,6 +117,7 @@ impl ApiServer {
             () = &mut stop => Ok(()),
             () = served.ended() => Err(ClusterError::Ended("API")),
             ended = look(&reader, &link, &status) => Err(ended),
+            error = &mut refused => Err(error),
         };
         if let Some(publisher) = publisher {
             publisher.stop().await;

@@ -41,6 +41,12 @@ pub enum ClusterError {
         "no TLS with the NATS server at {servers}: {error}; check --nats-ca, and that the server's certificate is for this host"
     )]
     Tls { servers: String, error: String },
+    /// The user of the servers may do more than its role needs.
+    #[error(
+        "{user} may {may} at the NATS servers, which this role does not need. Give the user these permissions there, and no \
+         others (docs/cluster.md, \"Users\"):\n{permissions}"
+    )]
+    WideUser { user: String, may: String, permissions: String },
     #[error(transparent)]
     Service(#[from] ServiceError),
     /// Where the dashboard and the API were to be.
@@ -74,6 +80,7 @@ impl ClusterError {
             self,
             ClusterError::Usage(_)
                 | ClusterError::OtherSlices { .. }
+                | ClusterError::WideUser { .. }
                 | ClusterError::Listen(ListenError::WithoutTls(_) | ListenError::WithoutToken(_))
         )
     }
@@ -98,24 +105,13 @@ impl Nats {
     }
 
     /// With what is in the files; they are read each time.
-    fn options(
-        &self,
-        name: &RoleName,
-        status: &Status,
-        turns: &Turns,
-    ) -> Result<ConnectOptions, ClusterError> {
-        let status = status.clone();
-        let told = move |event| {
-            let status = status.clone();
-            async move { tell(&status, &event) }
-        };
+    pub(super) fn options(&self, name: &RoleName, turns: &Turns) -> Result<ConnectOptions, ClusterError> {
         let mut options = ConnectOptions::new()
             .name(name)
             // A gateway's user may hear the answers to its own questions alone.
             .custom_inbox_prefix(format!("_INBOX.{name}"))
             .ping_interval(PING_EVERY)
-            .reconnect_to_server_callback(turns.choice())
-            .event_callback(told);
+            .reconnect_to_server_callback(turns.choice());
         if self.servers.iter().any(ServerAddr::has_user_pass) {
             return Err(ClusterError::Usage(
                 "other users of this machine could see a password here; use an nkey or credentials, in a file: --nats-creds".into(),
@@ -156,7 +152,11 @@ impl Nats {
     pub(super) async fn connect(&self, name: &RoleName, status: &Status) -> Result<Connection, ClusterError> {
         let (servers, turns) = (self.servers(), Turns::default());
         loop {
-            let options = self.options(name, status, &turns)?;
+            let told = status.clone();
+            let options = self.options(name, &turns)?.event_callback(move |event| {
+                let status = told.clone();
+                async move { tell(&status, &event) }
+            });
             let error = match options.connect(&self.servers).await {
                 Ok(client) => {
                     status.fine(Part::Nats);

@@ -9,6 +9,7 @@ use super::limits::Limits;
 use super::name::RoleName;
 use super::status::{Part, Status};
 use super::subject;
+use super::user::NatsUser;
 use crate::api::metrics::Text;
 use crate::gateway::serial::{SerialGateway, SerialLine};
 use crate::gateway::udp::UdpGateway;
@@ -169,10 +170,13 @@ impl Gateway {
             health,
         });
         status.trouble(Part::Nats, "not connected yet");
+        let networks: BTreeSet<NetworkId> = inputs.values().copied().collect();
+        let user =
+            NatsUser::Gateway { name: self.name.clone(), networks: networks.iter().copied().collect() };
+        let (nats, name, looked_at) = (self.nats.clone(), self.name.clone(), status.clone());
         let work = async {
             let connection = self.nats.connect(&self.name, &status).await?;
             let mut tasks = JoinSet::new();
-            let networks: BTreeSet<NetworkId> = inputs.values().copied().collect();
             let sender = Sender { gateways, inputs, counts: counts.clone() };
             let sender = Arc::new(sender);
             for network in networks {
@@ -194,6 +198,7 @@ impl Gateway {
         };
         let ended = tokio::select! {
             ended = work => ended,
+            error = nats.refuse_wide_user(&user, &name, &looked_at) => Err(error),
             () = stop => Ok(()),
         };
         for (_, udp) in &udp {

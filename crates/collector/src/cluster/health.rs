@@ -1,6 +1,7 @@
 //! `--health`: whether a role lives, whether it does its work, and what it counted. docs/cluster.md, "Health".
 
 use super::connection::ClusterError;
+use super::permissions::Permissions;
 use super::status::Status;
 use crate::api::metrics::Text;
 use crate::api::origin;
@@ -91,8 +92,11 @@ async fn ready(State(health): State<Health>) -> Response {
         false => (StatusCode::SERVICE_UNAVAILABLE, "trouble"),
     };
     let detail: BTreeMap<&str, String> = troubles.into_iter().map(|(part, why)| (part.name(), why)).collect();
-    (code, Json(serde_json::json!({ "role": health.role, "status": status, "detail": detail })))
-        .into_response()
+    let permissions = health.status.permissions().describe();
+    let said = serde_json::json!({
+        "role": health.role, "status": status, "detail": detail, "permissions": permissions
+    });
+    (code, Json(said)).into_response()
 }
 
 async fn metrics(State(health): State<Health>) -> Response {
@@ -102,6 +106,13 @@ async fn metrics(State(health): State<Health>) -> Response {
     text.labelled("wattseal_build_info", &labels, 1);
     let ready = u8::from(health.status.troubles().is_empty());
     text.one("wattseal_ready", "gauge", "Whether the role does its work", ready);
+    let checked = u8::from(health.status.permissions() == Permissions::Narrow);
+    text.one(
+        "wattseal_nats_permissions_checked",
+        "gauge",
+        "Whether the servers said that the role's user may do no more than it needs",
+        checked,
+    );
     let Text(text) = (health.figures)(text).await;
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
 }

@@ -1,11 +1,12 @@
 //! What keeps a role from its work.
 
+use super::permissions::Permissions;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Parts of a role that may be in trouble, each with its reason. A reason that comes, changes or goes is told in the log.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Status(Arc<Mutex<BTreeMap<Part, String>>>);
+pub(super) struct Status(Arc<Mutex<BTreeMap<Part, String>>>, Arc<Mutex<Permissions>>);
 
 /// What may be in trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,6 +52,15 @@ impl Status {
     /// What is in trouble, and why.
     pub(super) fn troubles(&self) -> BTreeMap<Part, String> {
         self.lock().clone()
+    }
+
+    /// What is known about the role's user.
+    pub(super) fn set_permissions(&self, permissions: Permissions) {
+        *self.1.lock().unwrap_or_else(PoisonError::into_inner) = permissions;
+    }
+
+    pub(super) fn permissions(&self) -> Permissions {
+        self.1.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Part, String>> {

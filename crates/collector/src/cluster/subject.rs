@@ -11,6 +11,12 @@ use crate::partition::{MOST_SLICE_BITS, Partition, Slices, finest_slice};
 pub(super) const STREAM: &str = "wattseal-up";
 /// What the stream keeps: network, four bits, gateway.
 pub(super) const ALL_UP: &str = "wattseal.*.up.*.*.*.*.*";
+/// What gateways are to send.
+pub(super) const ALL_DOWN: &str = "wattseal.*.down.*";
+/// All questions.
+pub(super) const ALL_ASKED: &str = "wattseal.*.ask.*.*.*.*";
+/// All answers.
+pub(super) const ALL_ANSWERS: &str = "wattseal.answer.*.*";
 /// What became durable, for those who look on.
 pub(super) const EVENTS: &str = "wattseal.events";
 /// Below it answers come.
@@ -27,6 +33,12 @@ pub(super) const SLICES: &str = "slices";
 /// Where a gateway publishes a packet of this network.
 pub(super) fn up(network: NetworkId, finest_slice: u8, gateway: &RoleName) -> String {
     format!("wattseal.{network}.up.{}.{gateway}", bits(finest_slice, MOST_SLICE_BITS))
+}
+
+/// All that a gateway publishes in a network.
+pub(super) fn all_up_of(network: NetworkId, gateway: &RoleName) -> String {
+    let any = vec!["*"; MOST_SLICE_BITS as usize].join(".");
+    format!("wattseal.{network}.up.{any}.{gateway}")
 }
 
 /// All that gateways publish for a partition.

@@ -14,6 +14,7 @@ use super::queue::{QueueCounts, open_stream};
 use super::remote::RemoteGateways;
 use super::served::Served;
 use super::status::{Part, Status};
+use super::user::NatsUser;
 use crate::api::Listen;
 use crate::api::metrics::{self, Text};
 use crate::network::NetworkId;
@@ -168,8 +169,11 @@ impl Worker {
         let mut stop = pin!(stop);
         status.trouble(Part::Nats, "not connected yet");
         status.trouble(Part::Store, "not opened yet");
+        let (nats, name, looked_at) = (self.nats.clone(), self.name.clone(), status.clone());
+        let mut refused = pin!(nats.refuse_wide_user(&NatsUser::Worker, &name, &looked_at));
         let prepared = tokio::select! {
             prepared = self.prepare(&status, &counts) => prepared?,
+            error = &mut refused => return Err(error),
             () = &mut stop => return Ok(()),
         };
         let (shared, buckets) = prepared;
@@ -189,7 +193,14 @@ impl Worker {
         };
         let links = shared.links.clone();
         let running = Running::new(self.name, shared, buckets, status, counts);
-        let ended = running.run(stop).await;
+        let mut wide = None;
+        let stop = async {
+            tokio::select! {
+                () = stop => {}
+                error = refused => wide = Some(error),
+            }
+        };
+        let ended = running.run(pin!(stop)).await;
         if let Some(api) = api {
             api.stop().await;
         }
@@ -199,7 +210,7 @@ impl Worker {
         });
         stopped.await.map_err(|_| ClusterError::Ended("store"))??;
         tracing::info!("the worker has stopped; all that it acknowledged is stored");
-        ended
+        wide.map_or(ended, Err)
     }
 
     /// Waits for all that it needs.

@@ -5,17 +5,18 @@ use crate::files::{Database, Files};
 use crate::log::{LogArgs, TracesArgs};
 use crate::mqtt::MqttArgs;
 use crate::service::ServiceArgs;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use collector::api::{Listen, TlsFiles};
 use collector::cluster::api::{ApiServer, ApiServerStarted};
 use collector::cluster::gateway::Gateway;
 use collector::cluster::worker::Worker;
-use collector::cluster::{ClusterError, HealthListen, Nats, RoleName, make_nkey};
+use collector::cluster::{ClusterError, HealthListen, Nats, NatsUser, RoleName, make_nkey};
 use collector::daemon::{runtime, signals};
 use collector::gateway::serial::SerialLine;
-use collector::network::OfNetwork;
+use collector::network::{NetworkId, OfNetwork};
 use collector::partition::Slices;
 use output::Answer;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
@@ -131,12 +132,45 @@ pub(crate) struct NkeyArgs {
     /// The file to make: the seed, readable by its owner only
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// Print the servers' configuration for the gateway of this name, too
+    #[arg(long, value_name = "NAME", requires = "network", conflicts_with = "role")]
+    gateway: Option<RoleName>,
+    /// The networks that the gateway hears, with commas between them
+    #[arg(long, value_name = "NETWORK,..", value_delimiter = ',', requires = "gateway")]
+    network: Vec<NetworkId>,
+    /// Print the servers' configuration for workers or for apis, too
+    #[arg(long, value_enum)]
+    role: Option<ServiceRole>,
+}
+
+/// A role that belongs to the service's account.
+#[derive(Clone, Copy, ValueEnum)]
+enum ServiceRole {
+    Worker,
+    Api,
+}
+
+impl NkeyArgs {
+    fn user(&self) -> Option<NatsUser> {
+        let networks = || self.network.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        let gateway = self.gateway.clone().map(|name| NatsUser::Gateway { name, networks: networks() });
+        gateway.or(self.role.map(|role| match role {
+            ServiceRole::Worker => NatsUser::Worker,
+            ServiceRole::Api => NatsUser::Api,
+        }))
+    }
 }
 
 pub(crate) fn run_nkey(args: NkeyArgs) -> Result<Answer, CommandError> {
+    let user = args.user();
     let public = make_nkey(&args.file)?;
-    let remark = "wattseal: this public key goes into the configuration of the NATS servers; the file into --nats-creds".to_owned();
-    Ok(Answer { data: format!("{public}\n"), remark, success: true })
+    let (data, printed) = match user {
+        Some(user) => (user.configuration(&public), "these lines go"),
+        None => (format!("{public}\n"), "this public key goes"),
+    };
+    let remark =
+        format!("wattseal: {printed} into the configuration of the NATS servers; the file into --nats-creds");
+    Ok(Answer { data, remark, success: true })
 }
 
 pub(crate) fn run_gateway(args: GatewayArgs) -> Result<Answer, CommandError> {

@@ -1,10 +1,13 @@
 //! The roles gateway, worker and api with a real nats-server between them.
 
+mod accounts;
 mod another_server;
 mod api;
 mod many;
+mod permissions;
 pub mod roles;
 mod shared;
+pub mod shipped;
 mod stops;
 mod traces;
 mod updates;

@@ -2,6 +2,7 @@
 
 use super::api::Asked;
 use super::roles::{Role, api, ask, figure, gateway, loopback, servers, worker, worker_of};
+use super::shipped::Shipped;
 use super::{Radio, WITHIN, until};
 use crate::concentrator::process::wattseal;
 use crate::link::station::SimulatedMeter;
@@ -12,7 +13,7 @@ use collector::store::{Place, Role as TokenRole};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 use testkit::ports::free_address;
@@ -22,62 +23,10 @@ use wire::meter::Suite;
 
 const SEVEN: NetworkId = NetworkId(7);
 
-/// The documentation's server, with users whose keys are in the folder.
-struct Documented {
-    server: nats::Nats,
-    folder: PathBuf,
-}
-
-impl Documented {
-    fn start(folder: &Path) -> Documented {
-        let documented = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../operations/nats/nats-server.conf");
-        let mut text = fs::read_to_string(documented).expect("a text");
-        for (user, public) in [("hall", "HALL"), ("yard", "YARD"), ("worker", "WORKER"), ("api", "API")] {
-            let made = wattseal(folder).args(["nkey", &format!("{user}.nk")]).output().expect("it runs");
-            let key = String::from_utf8(made.stdout).expect("text");
-            assert!(key.starts_with('U'), "{}", String::from_utf8_lossy(&made.stderr));
-            text = text.replace(&format!("U_PUBLIC_KEY_OF_THE_{public}"), key.trim());
-        }
-        let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
-        fs::write(folder.join("ca.pem"), made.cert.pem()).expect("a file");
-        let server = nats::Nats::start_from(1, |own, _, port| {
-            fs::write(own.join("server.pem"), made.cert.pem()).expect("a file");
-            fs::write(own.join("server.key"), made.signing_key.serialize_pem()).expect("a file");
-            let inside = |name: &str| format!("\"{}/{name}\"", own.display());
-            let text = text.replace("0.0.0.0:4222", &format!("127.0.0.1:{port}"));
-            let text = text.replace("\"server.pem\"", &inside("server.pem"));
-            let text = text.replace("\"server.key\"", &inside("server.key"));
-            text.replace("\"/var/lib/nats\"", &inside("store"))
-        });
-        Documented { server, folder: folder.to_owned() }
-    }
-
-    fn user(&self, name: &str) -> Nats {
-        let mut nats = servers(&self.server.url_with("tls"));
-        nats.ca = Some(self.folder.join("ca.pem"));
-        nats.credentials = Some(self.folder.join(format!("{name}.nk")));
-        nats
-    }
-
-    /// The client of NATS, as that user.
-    async fn client(&self, name: &str) -> async_nats::Client {
-        let seed = fs::read_to_string(self.folder.join(format!("{name}.nk"))).expect("a seed");
-        async_nats::ConnectOptions::new()
-            .nkey(seed.trim().to_owned())
-            .add_root_certificates(self.folder.join("ca.pem"))
-            .custom_inbox_prefix(format!("_INBOX.{name}"))
-            // What it may not ask is not answered.
-            .request_timeout(Some(Duration::from_millis(500)))
-            .connect(self.server.url_with("tls"))
-            .await
-            .expect("it is let in")
-    }
-}
-
 #[test]
 fn a_gateway_publishes_and_hears_its_own_network_alone() {
     let folder = tempfile::tempdir().expect("a folder");
-    let documented = Documented::start(folder.path());
+    let documented = Shipped::one(folder.path());
     let keys = folder.path().join("keys");
     let mut of_seven = SimulatedMeter::register_in(&keys, SEVEN.meter(258), Suite::Aes128Gcm, 1);
     let mut of_zero = SimulatedMeter::register(&keys, 258, Suite::Aes128Gcm, 1);
@@ -132,7 +81,7 @@ fn a_gateway_publishes_and_hears_its_own_network_alone() {
 #[test]
 fn an_api_asks_workers_and_a_gateway_does_not() {
     let folder = tempfile::tempdir().expect("a folder");
-    let documented = Documented::start(folder.path());
+    let documented = Shipped::one(folder.path());
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 258, Suite::Aes128Gcm, 1);
     let server = postgres::shared();
     let db = Place::named(&server.url(&server.database())).expect("a URL");
@@ -252,7 +201,7 @@ fn refused(nats: Nats) -> ClusterError {
 #[test]
 fn what_waiting_does_not_mend_ends_with_the_reason() {
     let folder = tempfile::tempdir().expect("a folder");
-    let documented = Documented::start(folder.path());
+    let documented = Shipped::one(folder.path());
     let made = wattseal(folder.path()).args(["nkey", "stranger.nk"]).output().expect("it runs");
     assert!(made.status.success());
     let again = wattseal(folder.path()).args(["nkey", "stranger.nk"]).output().expect("it runs");
@@ -302,10 +251,10 @@ fn without_a_server_a_role_waits_and_says_why() {
 #[test]
 fn the_commands_of_the_documentation_work() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (plain, documented) = (nats::Nats::start(), Documented::start(folder.path()));
+    let (plain, documented) = (nats::Nats::start(), Shipped::one(folder.path()));
     let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cluster.md");
     let text = fs::read_to_string(text).expect("a text");
-    let (tls, mut count) = (documented.server.url_with("tls"), 0);
+    let (tls, mut count) = (documented.servers.url_with("tls"), 0);
     // Of one server there is one copy.
     let server = postgres::shared();
     let database = server.url(&server.database());

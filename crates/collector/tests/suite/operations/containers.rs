@@ -3,6 +3,9 @@
 
 use super::roles::{API, OWNER};
 use super::{home, path, text};
+use crate::cluster::shipped::make_routes;
+use collector::cluster::{NatsUser, accounts};
+use collector::network::NetworkId;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -234,44 +237,63 @@ fn secrets_are_copied_for_their_user_alone() {
     assert_eq!(std::fs::metadata(&copy).expect("there").permissions().mode() & 0o777, 0o600);
 }
 
-/// A user of the configuration of servers, from its key on.
-fn user<'a>(configuration: &'a str, key: &str) -> &'a str {
-    let from = configuration.find(key).expect(key);
-    configuration[from..].split("\n    }\n").next().expect("a user")
+/// The users of a file, as the code has them, with what stands there for their keys.
+fn shipped(gateways: &[(&str, u32)]) -> String {
+    let key = |name: &str| format!("U_PUBLIC_KEY_OF_THE_{}", name.to_uppercase());
+    let mut users = vec![(NatsUser::Worker, key("worker")), (NatsUser::Api, key("api"))];
+    for (name, network) in gateways {
+        let networks = vec![NetworkId(*network)];
+        let gateway = NatsUser::Gateway { name: name.parse().expect("a name"), networks };
+        users.push((gateway, key(name)));
+    }
+    accounts(&users)
 }
 
-/// A worker and an api may do in containers what they may elsewhere.
+/// The files have what the code has: what is printed for a user, and what a role is checked against.
 #[test]
-fn users_in_containers_are_those_of_the_servers() {
-    let (there, here) = (text("nats/nats-server.conf"), text("kubernetes/users.conf"));
-    for key in ["U_PUBLIC_KEY_OF_THE_WORKER", "U_PUBLIC_KEY_OF_THE_API"] {
-        assert_eq!(user(&there, key), user(&here, key));
+fn users_of_the_files_are_those_of_the_code() {
+    for (file, gateways) in [
+        ("nats/nats-server.conf", &[("hall", 7), ("yard", 0)][..]),
+        ("kubernetes/users.conf", &[("hall", 0)]),
+    ] {
+        let (text, expected) = (text(file), shipped(gateways));
+        let users = text.find("\naccounts {").map(|at| &text[at + 1..]);
+        assert_eq!(users, Some(expected.as_str()), "operations/{file}");
     }
 }
 
-/// NATS' own look at its files, with keys in the place of those that are to be put there.
+/// NATS' own look at its files, in folders as they are in a container.
 #[test]
 fn nats_takes_its_files() {
     for folder in ["compose", "kubernetes"] {
         let copy = tempfile::tempdir().expect("a folder");
+        let etc = copy.path().join("nats");
+        let routes = copy.path().join("nats-routes");
+        std::fs::create_dir(&etc).expect("a folder");
+        std::fs::create_dir(&routes).expect("a folder");
+        make_routes(&routes);
         let certificate = rcgen::generate_simple_self_signed(["nats".to_owned()]).expect("a certificate");
-        let at = |name: &str| copy.path().join(name);
-        std::fs::write(at("tls.crt"), certificate.cert.pem()).expect("written");
-        std::fs::write(at("ca.crt"), certificate.cert.pem()).expect("written");
-        std::fs::write(at("tls.key"), certificate.signing_key.serialize_pem()).expect("written");
+        std::fs::write(etc.join("tls.crt"), certificate.cert.pem()).expect("written");
+        std::fs::write(etc.join("tls.key"), certificate.signing_key.serialize_pem()).expect("written");
+        if folder == "compose" {
+            std::fs::copy(routes.join("routes.conf"), etc.join("routes.conf")).expect("copied");
+        }
         let mut users = text("kubernetes/users.conf");
         for who in ["U_PUBLIC_KEY_OF_THE_HALL", "U_PUBLIC_KEY_OF_THE_WORKER", "U_PUBLIC_KEY_OF_THE_API"] {
             let key = nkeys::KeyPair::new_user().public_key();
             assert!(users.contains(who));
             users = users.replace(who, &key);
         }
-        std::fs::write(at("users.conf"), users).expect("written");
-        let here = copy.path().display().to_string();
-        std::fs::write(at("nats.conf"), text(&format!("{folder}/nats.conf")).replace("/etc/nats-tls", &here))
-            .expect("written");
+        std::fs::write(etc.join("users.conf"), users).expect("written");
+        let mut nats = text(&format!("{folder}/nats.conf"));
+        for (from, to) in [("/etc/nats-tls", &etc), ("/etc/nats-routes", &routes), ("/run/secrets", &routes)]
+        {
+            nats = nats.replace(from, &to.display().to_string());
+        }
+        std::fs::write(etc.join("nats.conf"), nats).expect("written");
         let mut command = Command::new("nats-server");
-        let ran = command.env("SERVER_NAME", "nats1").args(["-t", "-c"]).arg(at("nats.conf")).output();
-        let ran = ran.expect("nats-server");
+        let command = command.env("SERVER_NAME", "nats1").env("ROUTE_LISTEN", "127.0.0.1:6222");
+        let ran = command.args(["-t", "-c"]).arg(etc.join("nats.conf")).output().expect("nats-server");
         assert!(ran.status.success(), "{folder}: {}", String::from_utf8_lossy(&ran.stderr));
     }
 }
@@ -369,6 +391,51 @@ fn release_without_a_digest_is_refused() {
         for wrong in [whole.replace(line, tag), whole.replace(&format!("{line}\n"), "")] {
             std::fs::write(&images, wrong).expect("written");
             assert!(!check(), "{line}");
+        }
+    }
+}
+
+/// A container of a gateway is in a network with NATS servers alone, and these hear each other in another one.
+#[test]
+fn gateway_s_container_reaches_nothing_but_clients_ports() {
+    let file = compose(&path("compose/compose.yml")).expect("a file of Compose");
+    let services = file["services"].as_object().expect("services");
+    let networks = |service: &Value| -> BTreeSet<String> {
+        let networks = &service["networks"];
+        match networks.as_object() {
+            Some(named) => named.keys().cloned().collect(),
+            None => list(networks).filter_map(Value::as_str).map(str::to_owned).collect(),
+        }
+    };
+    let of_gateway = networks(&services["gateway-hall"]);
+    for (name, service) in services {
+        let own = networks(service);
+        assert!(!own.is_empty(), "{name} is in the network of all");
+        if name.starts_with("nats") {
+            let listen = service["environment"]["ROUTE_LISTEN"].as_str().expect("an address");
+            let alias = format!("{name}.routes");
+            assert_eq!(listen, format!("{alias}:6222"), "routes are heard in one network");
+            assert_eq!(service["networks"]["routes"]["aliases"], serde_json::json!([alias]));
+            assert!(!of_gateway.contains("routes"));
+        } else {
+            assert!(!own.contains("routes"), "{name} reaches the routes");
+            if name != "gateway-hall" {
+                assert!(own.is_disjoint(&of_gateway), "a gateway reaches {name}");
+            }
+        }
+    }
+    assert!(!text("compose/nats.conf").contains("http"), "its monitoring is reached by gateways");
+    // In Kubernetes ports are named.
+    let said = read(&[path("kubernetes/network-policy.yaml")]);
+    let policies: Value = serde_json::from_slice(&said.stdout).expect("JSON");
+    for policy in list(&policies) {
+        for rule in list(&policy["spec"]["ingress"]) {
+            let names = |from: &Value| from.to_string().contains("\"gateway\"");
+            if list(&rule["from"]).any(names) {
+                assert_eq!(policy["metadata"]["name"], "nats", "a gateway reaches more");
+                let ports: Vec<&Value> = list(&rule["ports"]).map(|port| &port["port"]).collect();
+                assert_eq!(ports, [&serde_json::json!(4222)]);
+            }
         }
     }
 }

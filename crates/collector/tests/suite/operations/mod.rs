@@ -6,6 +6,7 @@ mod containers;
 mod dashboard;
 mod figures;
 pub mod roles;
+mod routes;
 mod units;
 
 use serde_json::Value;
