@@ -37,6 +37,8 @@ pub enum ClusterError {
     #[error(transparent)]
     Keys(#[from] RegistryError),
     #[error(transparent)]
+    Users(#[from] collector::cluster::ClusterError),
+    #[error(transparent)]
     Firmware(#[from] LabError),
     #[error("a socket on this machine: {error}; look at the limits of this user")]
     Socket { error: io::Error },

@@ -3,6 +3,8 @@
 use crate::ClusterError;
 use crate::network::Network;
 use crate::parts::{Kind, PartId};
+use collector::cluster::{NatsUser, NoName, accounts, make_nkey};
+use collector::network::NetworkId;
 use rustix::process::Signal;
 use servers::ServerError;
 use servers::folder::ServerFolder;
@@ -27,6 +29,35 @@ const FIRST_PORT: u16 = 5432;
 const KEK_FILE: &str = "wattseal.kek";
 /// A standby is to follow within this.
 const FOLLOWS_WITHIN: Duration = Duration::from_secs(120);
+
+/// The file with the key of a role's user.
+fn credentials(part: PartId) -> String {
+    match part.kind {
+        Kind::Gateway => format!("{part}.nk"),
+        kind => format!("{}.nk", kind.name()),
+    }
+}
+
+/// Makes the keys of the roles' users in a folder. Returns their accounts, as the NATS servers have them.
+fn users(folder: &Path) -> Result<String, ClusterError> {
+    let mut users = Vec::new();
+    let gateways = (0..Kind::Gateway.rule().count).map(|index| PartId { kind: Kind::Gateway, index });
+    let others = [Kind::Worker, Kind::Api].map(|kind| PartId { kind, index: 0 });
+    for part in others.into_iter().chain(gateways) {
+        let user = match part.kind {
+            Kind::Gateway => {
+                let name = part.to_string().parse().map_err(|error: NoName| {
+                    ClusterError::Users(collector::cluster::ClusterError::Usage(error.to_string()))
+                })?;
+                NatsUser::Gateway { name, networks: vec![NetworkId::DEFAULT] }
+            }
+            Kind::Worker => NatsUser::Worker,
+            _ => NatsUser::Api,
+        };
+        users.push((user, make_nkey(&folder.join(credentials(part)))?));
+    }
+    Ok(accounts(&users))
+}
 
 /// Everything that runs. Dropped, it is gone, with its folder.
 pub struct Machines {
@@ -76,6 +107,8 @@ impl Machines {
         let monitors = free_ports(count(Kind::Nats))?.into_iter();
         let monitors: Vec<_> = monitors.map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port))).collect();
         let mut network = Network::new()?;
+        let users = users(folder.path())?;
+        let password = format!("{:032x}", rand::random::<u128>());
         let mut nats = Vec::new();
         for (index, port) in ports.into_iter().enumerate() {
             let name = PartId { kind: Kind::Nats, index }.to_string();
@@ -84,8 +117,8 @@ impl Machines {
             for other in (0..routes.len()).filter(|other| *other != index) {
                 to.push(network.to_port(PartId::route(index, other), routes[other])?);
             }
-            let cluster = relayed_cluster_configuration(routes[index], &to);
-            let text = configuration(folder.path(), &name, port) + &cluster + &monitor;
+            let cluster = relayed_cluster_configuration(routes[index], &to, &password);
+            let text = configuration(folder.path(), &name, port) + &cluster + &monitor + &users;
             nats.push(Nats::new(folder.path(), &name, port, &text)?);
         }
         let home = folder.path().join("postgres");
@@ -170,7 +203,8 @@ impl Machines {
             ),
             _ => format!("api --db {db} --listen {listens}"),
         };
-        let arguments = format!("{what} --nats {nats} --health {health}");
+        let credentials = credentials(part);
+        let arguments = format!("{what} --nats {nats} --nats-creds {credentials} --health {health}");
         let arguments = arguments.split(' ').map(str::to_owned).collect();
         Ok(Some(Role { part, arguments, process: None, health, listens }))
     }

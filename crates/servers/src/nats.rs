@@ -1,10 +1,12 @@
-//! NATS servers with JetStream, which everybody on this machine may use.
+//! NATS servers with JetStream.
 
 use crate::ServerError;
 use crate::process::{Process, tail};
 use rustix::process::Signal;
-use std::fs;
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::net::TcpStream;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -23,7 +25,7 @@ pub struct Nats {
     process: Option<Process>,
 }
 
-/// The configuration of one server, which everybody may use.
+/// The configuration of one server. Without accounts everybody may use it.
 #[must_use]
 pub fn configuration(folder: &Path, name: &str, port: u16) -> String {
     let store = folder.join(format!("store-{name}"));
@@ -44,14 +46,16 @@ pub fn cluster_configuration(routes: &[u16], index: usize) -> String {
 
 /// The same where servers hear each other by relays alone. own: the port at which it hears the others. to: those by which it gets to them. It
 /// tells the others of an address at which nobody is, as they do, and takes that for its own: so none is told of a way around a relay.
+/// password: who has it not joins none of them.
 #[must_use]
-pub fn relayed_cluster_configuration(own: u16, to: &[u16]) -> String {
-    let route = |to: String| format!("nats-route://{to}");
+pub fn relayed_cluster_configuration(own: u16, to: &[u16], password: &str) -> String {
+    let route = |to: String| format!("nats-route://route:{password}@{to}");
     let all: Vec<String> = to.iter().map(|port| route(format!("127.0.0.1:{port}"))).collect();
     // JetStream takes as many servers to be there as there are routes: its own is among them.
     let (nobody, all) = (route(NOBODY.to_owned()), all.join(", "));
     format!(
-        "cluster {{ name: wattseal, listen: 127.0.0.1:{own}, advertise: \"{NOBODY}\", routes: [{nobody}, {all}], no_advertise: true }}\n"
+        "cluster {{\nname: wattseal, listen: 127.0.0.1:{own}, advertise: \"{NOBODY}\", no_advertise: true\n\
+         authorization {{ user: route, password: \"{password}\" }}\nroutes: [{nobody}, {all}]\n}}\n"
     )
 }
 
@@ -61,9 +65,22 @@ impl Nats {
     /// # Errors
     /// Where its configuration cannot be written.
     pub fn new(folder: &Path, name: &str, port: u16, configuration: &str) -> Result<Nats, ServerError> {
-        let file = folder.join(format!("{name}.conf"));
-        fs::write(&file, configuration).map_err(ServerError::io(file.display().to_string()))?;
-        Ok(Nats { folder: folder.to_owned(), name: name.to_owned(), port, process: None })
+        let nats = Nats { folder: folder.to_owned(), name: name.to_owned(), port, process: None };
+        nats.configure(configuration)?;
+        Ok(nats)
+    }
+
+    /// Gives it another configuration, which it has when it is started next.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn configure(&self, configuration: &str) -> Result<(), ServerError> {
+        let file = self.folder.join(format!("{}.conf", self.name));
+        let io = |error| ServerError::io(file.display().to_string())(error);
+        // It may have a password.
+        let mut options = OpenOptions::new();
+        let opened = options.write(true).create(true).truncate(true).mode(0o600).open(&file);
+        opened.map_err(io)?.write_all(configuration.as_bytes()).map_err(io)
     }
 
     #[must_use]

@@ -3,6 +3,7 @@
 
 use servers::folder::ServerFolder;
 use servers::nats;
+pub use servers::nats::cluster_configuration;
 use servers::ports::free_ports;
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use std::path::Path;
 pub struct Nats {
     // In this order they end.
     servers: Vec<nats::Nats>,
-    _folder: ServerFolder,
+    folder: ServerFolder,
 }
 
 impl Nats {
@@ -56,7 +57,7 @@ impl Nats {
             nats::Nats::new(folder.path(), &number.to_string(), port, &text).expect("a file")
         };
         let servers = ports.into_iter().enumerate().map(server).collect();
-        let mut nats = Nats { servers, _folder: folder };
+        let mut nats = Nats { servers, folder };
         (0..count).for_each(|number| nats.run(number));
         nats
     }
@@ -72,6 +73,19 @@ impl Nats {
     pub fn url_with(&self, scheme: &str) -> String {
         let servers = self.servers.iter().map(|server| format!("{scheme}://127.0.0.1:{}", server.port()));
         servers.collect::<Vec<_>>().join(",")
+    }
+
+    /// Kills all servers, and starts them with another configuration and what they have on their disks.
+    ///
+    /// # Panics
+    /// Where they do not start.
+    pub fn restart_from(&mut self, configuration: impl Fn(&Path, usize, u16) -> String) {
+        for (number, server) in self.servers.iter_mut().enumerate() {
+            server.kill().expect("killed");
+            let text = configuration(self.folder.path(), number, server.port());
+            server.configure(&text).expect("a file");
+        }
+        (0..self.servers.len()).for_each(|number| self.run(number));
     }
 
     /// As if a server's power went.
@@ -92,7 +106,8 @@ impl Nats {
     }
 }
 
-/// Everybody may do everything.
-fn configuration(folder: &Path, number: usize, port: u16) -> String {
+/// The configuration of one of several servers. Without accounts everybody may do everything.
+#[must_use]
+pub fn configuration(folder: &Path, number: usize, port: u16) -> String {
     nats::configuration(folder, &format!("n{number}"), port)
 }

@@ -235,8 +235,8 @@ impl Slice {
     }
 }
 
-/// What became of a message with so many packets.
-type Stored = (SliceOf, usize, Result<(), PublishError>);
+/// What became of a message with so many packets, which was published then.
+type Stored = (SliceOf, usize, Instant, Result<(), PublishError>);
 
 /// The way up.
 struct Publisher {
@@ -250,8 +250,8 @@ struct Publisher {
 
 impl Publisher {
     async fn publish(mut self, mut heard: mpsc::Receiver<(NetworkId, HeardPacket, SystemTime)>) {
-        // When a packet was not stored last, and whether one was since.
-        let (mut failed_at, mut stored_since): (Option<Instant>, bool) = (None, false);
+        // When a packet was not stored last, and when one was since.
+        let (mut failed_at, mut stored_at): (Option<Instant>, Option<Instant>) = (None, None);
         let mut ticks = interval(FINE_AFTER);
         let mut silence = Silence::default();
         loop {
@@ -263,17 +263,21 @@ impl Publisher {
                     self.heard(network, packet, heard_at).await;
                 }
                 Some(outcome) = self.stored.join_next() => match outcome {
-                    Ok((of, packets, Ok(()))) => {
+                    Ok((of, packets, _, Ok(()))) => {
                         self.counts.published.fetch_add(packets as u64, Ordering::Relaxed);
-                        stored_since = true;
+                        stored_at = Some(Instant::now());
                         silence.answered();
                         self.came_back(of).await;
                     }
-                    Ok((of, packets, Err(error))) => {
+                    Ok((of, packets, published_at, Err(error))) => {
                         self.counts.refused.fetch_add(packets as u64, Ordering::Relaxed);
-                        (failed_at, stored_since) = (Some(Instant::now()), false);
-                        silence.unanswered(&self.connection);
-                        self.status.trouble(Part::JetStream, not_stored(&error));
+                        // No answer is an answer that comes late: of one that was published later
+                        // it may be known that it is stored.
+                        if stored_at.is_none_or(|at| at < published_at) {
+                            (failed_at, stored_at) = (Some(Instant::now()), None);
+                            silence.unanswered(&self.connection);
+                            self.status.trouble(Part::JetStream, not_stored(&error));
+                        }
                         self.came_back(of).await;
                     }
                     // It was not cancelled, and does not panic.
@@ -286,7 +290,7 @@ impl Publisher {
                         self.send(of).await;
                     }
                 }
-                _ = ticks.tick() => if stored_since && failed_at.is_none_or(|at| at.elapsed() > FINE_AFTER) {
+                _ = ticks.tick() => if stored_at.is_some() && failed_at.is_none_or(|at| at.elapsed() > FINE_AFTER) {
                     self.status.fine(Part::JetStream);
                 },
             }
@@ -329,12 +333,13 @@ impl Publisher {
         match self.connection.jetstream.publish(subject, together(&packets).into()).await {
             Ok(acknowledgement) => {
                 slice.on_the_way += 1;
+                let published_at = Instant::now();
                 self.stored.spawn(async move {
                     let stored = acknowledgement.await.map(drop);
                     if stored.is_ok() {
                         spans.iter().flatten().for_each(|spans| spans.first("hear"));
                     }
-                    ((network, finest), packets.len(), stored)
+                    ((network, finest), packets.len(), published_at, stored)
                 });
             }
             Err(_) => drop(self.counts.full.fetch_add(packets.len() as u64, Ordering::Relaxed)),
@@ -350,8 +355,8 @@ fn not_stored(error: &PublishError) -> String {
                 .to_owned()
         }
         PublishErrorKind::TimedOut => {
-            "packets are not stored: JetStream does not answer. Either it has no leader, \
-             or this user may not publish these subjects: the log says what the server said"
+            "packets are not stored: JetStream does not answer. No worker made the stream yet, it has no \
+             leader, or this user may not publish these subjects: the log says what the server said"
                 .to_owned()
         }
         _ => format!("packets are not stored: {}", super::connection::chain(error)),

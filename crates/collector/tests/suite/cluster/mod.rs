@@ -11,6 +11,7 @@ pub mod shipped;
 mod stops;
 mod traces;
 mod updates;
+mod upgrade;
 mod users;
 
 use crate::link::station::SimulatedMeter;

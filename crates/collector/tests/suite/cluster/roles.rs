@@ -58,6 +58,10 @@ impl<S: Clone + Send + 'static> Role<S> {
 }
 
 impl<S> Role<S> {
+    pub fn has_ended(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// How it ends by itself.
     pub fn ended(mut self) -> Result<(), ClusterError> {
         self.thread.take().expect("it was not stopped").join().expect("it does not panic")
