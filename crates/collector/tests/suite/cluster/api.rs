@@ -209,6 +209,25 @@ fn all_meters_are_seen_and_commanded_whichever_worker_has_them() {
     let codes: Vec<Value> = refused.map(|(_, refused)| refused["error"]["code"].clone()).collect();
     assert!(codes.contains(&json!("meter-name-slice")), "{codes:?}");
 
+    // All that is shown is read by the user of PostgreSQL that is an api's.
+    let of_first = format!("/meters/{}/readings", stand.name(0));
+    for resolution in ["raw", "quarter", "hour", "day"] {
+        of_api.get(&format!("{of_first}?resolution={resolution}"));
+    }
+    for resolution in ["quarter", "hour", "day", "week", "month"] {
+        of_api.get(&format!("/consumption?network=all&resolution={resolution}"));
+    }
+    for path in [
+        "/meters?network=all",
+        "/alerts?network=all",
+        "/updates?network=all",
+        "/images",
+        "/tokens",
+        "/actions",
+    ] {
+        of_api.get(path);
+    }
+
     // What people change goes to the database, and is told to all.
     let (status, _) = of_api.ask("PATCH", &format!("/meters/{meter}"), r#"{"label":"Flat 3"}"#);
     assert_eq!(status, 200);

@@ -2,7 +2,10 @@
 //! `cluster::updates`.
 
 use super::text;
+use crate::concentrator::process::wattseal;
+use crate::keys::kek;
 use collector::store::{Options, Place, Reader, Store};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use testkit::postgres::{Server, shared};
 
@@ -151,6 +154,49 @@ fn api_may_change_what_people_change_and_neither_keys_nor_leases_nor_readings() 
         ),
     );
     drop(other);
+}
+
+/// Exit code, and all that it says.
+fn command(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let ran = wattseal(folder).args(arguments).output().expect("it runs");
+    (ran.status.code(), String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned())
+}
+
+#[test]
+fn commands_of_administrators_are_the_owner_s_and_an_api_s_user_changes_no_key() {
+    let (server, folder) = (shared(), tempfile::tempdir().expect("a folder"));
+    let folder = folder.path();
+    let [database, source, target] = [server.database(), server.database(), server.database()];
+    let [db, source, target] = [&database, &source, &target].map(|database| {
+        give_to_owner(server, database);
+        server.url_of(OWNER, database)
+    });
+    kek(folder, "kek");
+    let run = |arguments: &[&str]| {
+        let (code, said) = command(folder, arguments);
+        assert_eq!(code, Some(0), "{arguments:?}: {said}");
+    };
+    // It makes the tables, too.
+    run(&["meters", "provision", "258", "--images", "img", "--db", &db, "--kek-file", "kek"]);
+    separate_users(server, &database);
+    run(&["tokens", "add", "anna", "--role", "administrator", "--db", &db]);
+    run(&["meters", "provision", "259", "--images", "img", "--db", &db, "--kek-file", "kek"]);
+    run(&["meters", "list", "--db", &db, "--kek-file", "kek"]);
+    let keys = "SELECT string_agg(meter::text, ' ' ORDER BY meter) FROM sealed_keys";
+    let before = server.sql(&database, keys);
+    let api = server.url_of(API, &database);
+    for arguments in [
+        &["meters", "provision", "260", "--images", "img", "--db", &api, "--kek-file", "kek"][..],
+        &["meters", "revoke", "258", "--db", &api, "--kek-file", "kek"],
+        &["move", "--from", &api, "--to", "back.db"],
+    ] {
+        let (code, said) = command(folder, arguments);
+        assert!(matches!(code, Some(1 | 2)) && !said.contains("panicked"), "{arguments:?}: {said}");
+    }
+    assert_eq!(server.sql(&database, keys), before);
+    run(&["tokens", "add", "anna", "--role", "administrator", "--db", &source]);
+    run(&["move", "--from", &source, "--to", "file.db"]);
+    run(&["move", "--from", "file.db", "--to", &target]);
 }
 
 #[test]
