@@ -10,7 +10,7 @@ use std::path::Path;
 pub struct Nats {
     // In this order they end.
     servers: Vec<nats::Nats>,
-    _folder: ServerFolder,
+    folder: ServerFolder,
 }
 
 impl Nats {
@@ -47,7 +47,7 @@ impl Nats {
             nats::Nats::new(folder.path(), &number.to_string(), port, &text).expect("a file")
         };
         let servers = ports.into_iter().enumerate().map(server).collect();
-        let mut nats = Nats { servers, _folder: folder };
+        let mut nats = Nats { servers, folder };
         (0..count).for_each(|number| nats.run(number));
         nats
     }
@@ -74,6 +74,16 @@ impl Nats {
         self.servers[number].kill().expect("killed");
     }
 
+    /// Removes all that a server has on its disk, which was killed.
+    ///
+    /// # Panics
+    /// Where it runs, or has nothing.
+    pub fn lose_store(&mut self, number: usize) {
+        assert!(!self.servers[number].is_running(), "it was killed");
+        let store = self.folder.path().join(format!("store-{}", server_name(number)));
+        std::fs::remove_dir_all(store).expect("it has a store");
+    }
+
     /// Starts a server again that was killed, with what it has on its disk.
     ///
     /// # Panics
@@ -85,5 +95,9 @@ impl Nats {
 
 /// Everybody may do everything.
 fn configuration(folder: &Path, number: usize, port: u16) -> String {
-    nats::configuration(folder, &format!("n{number}"), port)
+    nats::configuration(folder, &server_name(number), port)
+}
+
+fn server_name(number: usize) -> String {
+    format!("n{number}")
 }

@@ -2,6 +2,7 @@
 
 mod another_server;
 mod api;
+mod broker;
 mod many;
 pub mod roles;
 mod shared;
