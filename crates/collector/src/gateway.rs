@@ -3,12 +3,26 @@
 pub mod serial;
 pub mod udp;
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Which gateway of the service, in the order that they were given.
+/// Which gateway of the service, in the order that they were given, and which of its inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct GatewayId(pub u16);
+pub struct GatewayId {
+    /// One that goes leaves its number to no other.
+    pub number: u32,
+    /// The gateway's own choice.
+    pub input: u16,
+}
+
+impl GatewayId {
+    /// The gateway with this number, and its first input.
+    #[must_use]
+    pub const fn of(number: u32) -> GatewayId {
+        GatewayId { number, input: 0 }
+    }
+}
 
 /// Where a packet came from, and so where to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,21 +50,34 @@ pub trait Transmit: Send + Sync {
 
 /// The gateways of a service. Answers find their way here.
 #[derive(Default)]
-pub struct Gateways(RwLock<Vec<Arc<dyn Transmit>>>);
+pub struct Gateways(RwLock<Attached>);
+
+#[derive(Default)]
+struct Attached {
+    next: u32,
+    gateways: HashMap<u32, Arc<dyn Transmit>>,
+}
 
 impl Gateways {
     /// Takes a gateway, whose packets name it by what this returns.
     pub fn attach(&self, gateway: Arc<dyn Transmit>) -> GatewayId {
-        let mut gateways = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        gateways.push(gateway);
-        // A service has a handful of them.
-        GatewayId((gateways.len() - 1) as u16)
+        let mut attached = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let number = attached.next;
+        attached.next = number.wrapping_add(1);
+        attached.gateways.insert(number, gateway);
+        GatewayId::of(number)
+    }
+
+    /// Forgets a gateway.
+    pub fn detach(&self, gateway: GatewayId) {
+        let mut attached = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        attached.gateways.remove(&gateway.number);
     }
 
     /// Packets to be sent one after the other to who was heard by this route. A gateway that there is not sends nothing.
     pub fn transmit(&self, route: Route, packets: &[Vec<u8>]) {
-        let gateways = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(gateway) = gateways.get(usize::from(route.gateway.0)) {
+        let attached = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(gateway) = attached.gateways.get(&route.gateway.number) {
             gateway.transmit(route, packets);
         }
     }

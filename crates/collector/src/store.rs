@@ -143,7 +143,7 @@ impl Store {
     /// Takes a partition under a lease: nobody stores anything under one before any more, and its meters are known as they are stored.
     ///
     /// # Errors
-    /// [`StoreError::Fenced`] where it was taken under a later one; others, where it can be tried again.
+    /// [`StoreError::Fenced`] with the later lease under which it was taken; others, where it can be tried again.
     pub fn take(&mut self, lease: LeaseNumber) -> Result<(), StoreError> {
         match &mut self.engine {
             Engine::Sqlite(_) => Ok(()),

@@ -97,6 +97,16 @@ impl Nats {
         self.servers[number].kill().expect("killed");
     }
 
+    /// Removes all that a server has on its disk, which was killed.
+    ///
+    /// # Panics
+    /// Where it runs, or has nothing.
+    pub fn lose_store(&mut self, number: usize) {
+        assert!(!self.servers[number].is_running(), "it was killed");
+        let store = self.folder.path().join(format!("store-{}", server_name(number)));
+        std::fs::remove_dir_all(store).expect("it has a store");
+    }
+
     /// Starts a server again that was killed, with what it has on its disk.
     ///
     /// # Panics
@@ -109,5 +119,9 @@ impl Nats {
 /// The configuration of one of several servers. Without accounts everybody may do everything.
 #[must_use]
 pub fn configuration(folder: &Path, number: usize, port: u16) -> String {
-    nats::configuration(folder, &format!("n{number}"), port)
+    nats::configuration(folder, &server_name(number), port)
+}
+
+fn server_name(number: usize) -> String {
+    format!("n{number}")
 }

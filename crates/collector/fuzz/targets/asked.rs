@@ -149,7 +149,7 @@ impl Service {
                 rng,
             );
             for bytes in packets(collector_address, MessageKind::Report, suite, meter, n, &sealed) {
-                let route = Route { gateway: GatewayId(0), peer: None };
+                let route = Route { gateway: GatewayId::of(0), peer: None };
                 assert!(running.link().hear(HeardPacket { route, bytes, rssi_dbm: Some(-61) }));
             }
         }

@@ -33,7 +33,7 @@ fuzz_target!(|bytes: &[u8]| {
         let at = begun + Duration::from_millis(100 * step);
         let parsed = Packet::parse(packet).ok();
         if head & 0x80 == 0 {
-            let route = Route { gateway: GatewayId(u16::from(*from)), peer: None };
+            let route = Route { gateway: GatewayId::of(u32::from(*from)), peer: None };
             let taken = exchange.take(&HeardPacket { route, bytes: packet.to_vec(), rssi_dbm: None }, at, 0);
             assert!(parsed.is_some() || taken == Taken::Rejected || (taken == Taken::Answer && part(packet).is_some()));
             if let Some(packet) = parsed.filter(|_| taken != Taken::Rejected) {

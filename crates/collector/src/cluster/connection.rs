@@ -64,9 +64,6 @@ pub enum ClusterError {
          with --slices {wanted} --change-slices"
     )]
     OtherSlices { there: String, wanted: String },
-    /// Somebody changed them under a worker that runs.
-    #[error("the cluster's slices were changed: start the worker again")]
-    SlicesChanged,
     /// A part of it ended in a way that it never should.
     #[error("the {0} has ended by itself; the log says why. What was acknowledged is stored; start it again")]
     Ended(&'static str),

@@ -200,7 +200,7 @@ impl Partition {
         };
         let answer = match self.read(&message.payload) {
             Ok(_) if !has_place => Answer::Refused(LinkError::Busy),
-            Ok(about) => match self.ask(about).await {
+            Ok(about) => match ask(&self.fence, &self.link, about).await {
                 Some(Ok(id)) => Answer::Done(id),
                 Some(Err(error)) => Answer::Refused(error),
                 None => return,
@@ -222,22 +222,49 @@ impl Partition {
         }
         Ok(about)
     }
+}
 
-    /// `None`: another may have the partition, and answers.
-    async fn ask(&self, About { meter, question, .. }: About) -> Option<Result<i64, LinkError>> {
-        if !self.fence.holds() {
-            return None;
-        }
-        let Some(asked) = self.link.ask_here(meter, &question) else {
-            // It has just been given up.
-            return Some(Err(LinkError::Nobody(meter)));
-        };
-        match asked.await {
-            // Durable, whoever has the partition now.
-            Ok(id) => Some(Ok(id)),
-            // The link ended with it, before or after it stored it.
-            Err(LinkError::Stopped) => Some(Err(LinkError::Silent(meter))),
-            Err(error) => self.fence.holds().then_some(Err(error)),
-        }
+/// Asks the link of a partition under its lease. `None`: another may have the partition, and answers.
+async fn ask(
+    fence: &Fence,
+    link: &LinkHandle,
+    About { meter, question, .. }: About,
+) -> Option<Result<i64, LinkError>> {
+    if !fence.holds() {
+        return None;
+    }
+    let Some(asked) = link.ask_here(meter, &question) else {
+        // It has just been given up.
+        return Some(Err(LinkError::Nobody(meter)));
+    };
+    match asked.await {
+        // Durable, whoever has the partition now.
+        Ok(id) => Some(Ok(id)),
+        // The link ended with it, before or after it stored it.
+        Err(LinkError::Stopped) => Some(Err(LinkError::Silent(meter))),
+        Err(error) => fence.holds().then_some(Err(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::NetworkId;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    #[test]
+    fn question_after_the_lease_is_left_to_whoever_has_the_partition() {
+        let partition = crate::partition::Partition::FIRST;
+        let link = LinkHandle::new(Slices::ONE);
+        let _inputs = link.open(partition);
+        let fence = Fence::new(partition, 7, Instant::now() + Duration::from_secs(60));
+        let about = || About::new(NetworkId::DEFAULT.meter(258), Question::ForgetUpdate);
+        let mut context = Context::from_waker(Waker::noop());
+        let mut asked = pin!(ask(&fence, &link, about()));
+        assert!(asked.as_mut().poll(&mut context).is_pending(), "the link has it");
+        fence.end();
+        let mut late = pin!(ask(&fence, &link, about()));
+        assert!(matches!(late.as_mut().poll(&mut context), Poll::Ready(None)));
     }
 }

@@ -369,7 +369,8 @@ fn up(HeardPacket { route, bytes, rssi_dbm }: HeardPacket, trace: TraceId, heard
         trace: trace.to_bytes(),
         heard_ms: since.map_or(0, |since| since.as_millis() as i64),
         rssi_dbm,
-        input: route.gateway.0,
+        // It has a handful of them.
+        input: route.gateway.number as u16,
         peer: route.peer,
         packet: bytes,
     }
@@ -405,7 +406,7 @@ impl Sender {
                 // An input is of one network, whatever workers of another say.
                 Some(PacketDown { input, peer, packets }) if self.inputs.get(&input) == Some(&network) => {
                     self.counts.sent.fetch_add(packets.len() as u64, Ordering::Relaxed);
-                    self.gateways.transmit(Route { gateway: GatewayId(input), peer }, &packets);
+                    self.gateways.transmit(Route { gateway: GatewayId::of(input.into()), peer }, &packets);
                 }
                 _ => count(&self.counts.bad),
             }

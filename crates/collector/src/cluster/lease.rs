@@ -1,9 +1,12 @@
 //! Who is to have which partition: what is seen of the buckets, and what a worker does about it. No clocks are compared: a lease is over
 //! when nobody has seen it renewed for [`EXPIRES_AFTER`] by their own clock.
+//!
+//! Any bytes may be in a bucket, and a bucket may be lost. A lease that cannot be read is one that nobody renews: it is replaced after
+//! [`EXPIRES_AFTER`], by its holder sooner, at the revision that was seen.
 
 use super::name::RoleName;
 use crate::clock::{self, BootTime};
-use crate::fence::Fence;
+use crate::fence::{Fence, LeaseNumber};
 use crate::partition::Partition;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +23,19 @@ pub(super) const EXPIRES_AFTER: Duration = Duration::from_secs(3);
 
 /// After something was not answered.
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
+/// Bytes of a lease in its bucket at most. Ours have about 100.
+const MOST_LEASE_BYTES: usize = 512;
+/// Numbers of fences are times. A lease whose number is further ahead of this clock was not made by a worker.
+const MOST_FENCE_AHEAD_MS: u64 = 366 * 24 * 60 * 60 * 1000;
+/// Leases that are remembered at most, whatever is in the bucket.
+const MOST_LEASES: usize = 1 << 16;
+/// Workers that are remembered at most, whatever is in the bucket.
+const MOST_WORKERS: usize = 1024;
+/// A partition that nobody takes for so long shows that the newcomers to whom it was left take none.
+const LEFT_FOR: Duration = Duration::from_secs(6);
+/// Then nothing is left to newcomers for so long; and for twice as long each time, up to the most.
+const NO_NEWCOMERS_FOR: Duration = Duration::from_secs(60);
+const MOST_DOUBLINGS: u32 = 4;
 
 /// A lease, as it is in the bucket under its partition's name. It stays there when it is given up, so that numbers go on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,29 +49,66 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// The lease of who takes the partition after `before`. now_ms: Unix time, which numbers are above, so that they rise where a bucket was
-    /// lost.
-    pub(super) fn after(before: Option<&Lease>, worker: &RoleName, now_ms: u64) -> Lease {
-        let fence = before.map_or(0, |before| before.fence + 1).max(now_ms);
+    /// The lease of who takes the partition after one with this number. now_ms: Unix time, which numbers are above, so that they rise where
+    /// a bucket was lost.
+    pub(super) fn after(fence: u64, worker: &RoleName, now_ms: u64) -> Lease {
+        let fence = fence.saturating_add(1).max(now_ms);
         Lease { worker: Some(worker.to_string()), fence, renewed: 0 }
     }
+
+    /// The lease that these bytes are; `None` where no worker wrote them.
+    pub(super) fn read(bytes: &[u8]) -> Option<Lease> {
+        let short = (bytes.len() <= MOST_LEASE_BYTES).then_some(bytes)?;
+        let lease: Lease = serde_json::from_slice(short).ok()?;
+        let named = lease.worker.as_ref().is_none_or(|worker| worker.parse::<RoleName>().is_ok());
+        let latest = unix_ms().saturating_add(MOST_FENCE_AHEAD_MS);
+        (named && lease.fence <= latest).then_some(lease)
+    }
+}
+
+fn unix_ms() -> u64 {
+    u64::try_from(clock::unix_ms()).unwrap_or(0)
+}
+
+/// The content of a bucket under a partition's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// 0: there is nothing.
+    pub(super) revision: u64,
+    /// `None`: it cannot be read, or there is nothing.
+    pub(super) lease: Option<Lease>,
+}
+
+impl Found {
+    pub(super) const NOTHING: Found = Found { revision: 0, lease: None };
 }
 
 /// A lease as it was seen.
 #[derive(Clone, Debug)]
 struct Seen {
-    revision: u64,
+    found: Found,
     /// When this revision was seen first.
     since: Instant,
-    lease: Lease,
+    /// The highest number that the partition had, as far as it is known.
+    fence: u64,
 }
 
-/// A partition that may be taken: the revision and the lease that are to be replaced, if there were any.
+impl Seen {
+    fn is_renewed(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.since) < EXPIRES_AFTER
+    }
+
+    fn is_given_up(&self) -> bool {
+        self.found.lease.as_ref().is_some_and(|lease| lease.worker.is_none())
+    }
+}
+
+/// A partition that may be taken: the revision that is to be replaced, and the number that is to be exceeded; 0: there was none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Free {
     pub(super) partition: Partition,
     pub(super) revision: u64,
-    pub(super) before: Option<Lease>,
+    pub(super) fence: u64,
 }
 
 /// A lease that is to be written, in the place of one with this revision.
@@ -71,7 +124,7 @@ pub(super) struct Writing {
 impl Writing {
     /// To take a partition, from now on.
     pub(super) fn taking(free: &Free, me: &RoleName) -> Writing {
-        let lease = Lease::after(free.before.as_ref(), me, u64::try_from(clock::unix_ms()).unwrap_or(0));
+        let lease = Lease::after(free.fence, me, unix_ms());
         let until = BootTime::now() + HOLDS_FOR;
         Writing { partition: free.partition, lease, revision: free.revision, until }
     }
@@ -148,11 +201,16 @@ impl Held {
         }
     }
 
-    /// What is in the bucket; `None`: that is not known.
-    pub(super) fn looked(&mut self, found: Option<Option<(u64, Lease)>>) -> KeepNext {
+    /// Goes on with what is in the bucket; `None`: that is not known. A lease that was lost, or cannot be read, is written again: nobody
+    /// takes the partition while this one holds.
+    pub(super) fn looked(&mut self, found: Option<Found>) -> KeepNext {
         match found {
             None => KeepNext::Renew(AGAIN_AFTER),
-            Some(Some((revision, lease)))
+            Some(Found { revision, lease: None }) => {
+                self.revision = revision;
+                KeepNext::Renew(AGAIN_AFTER)
+            }
+            Some(Found { revision, lease: Some(lease) })
                 if lease.worker == self.lease.worker && lease.fence == self.lease.fence =>
             {
                 self.revision = revision;
@@ -170,38 +228,155 @@ pub(super) struct Plan {
     pub(super) release: Vec<Partition>,
 }
 
+/// Whether partitions are left to workers that have none.
+#[derive(Clone, Copy, Debug, Default)]
+struct Newcomers {
+    /// How long partitions were left that nobody took, since one of them took some.
+    left: Duration,
+    /// When it was looked last, if some were.
+    left_at: Option<Instant>,
+    /// Until when nothing is left to them.
+    not_before: Option<Instant>,
+    /// How often that was in vain.
+    in_vain: u32,
+    /// How many others had partitions.
+    holders: usize,
+}
+
+impl Newcomers {
+    /// Others have partitions; more of them than before are newcomers that took some.
+    fn hold(&mut self, holders: usize) {
+        if holders > self.holders {
+            (self.left, self.in_vain) = (Duration::ZERO, 0);
+        }
+        self.holders = holders;
+    }
+
+    /// Whether they count. is_left: whether there is a partition that nobody has.
+    fn count(&mut self, is_left: bool, now: Instant) -> bool {
+        if self.not_before.is_some_and(|until| now < until) {
+            return false;
+        }
+        let before = std::mem::replace(&mut self.left_at, is_left.then_some(now));
+        if let (Some(before), true) = (before, is_left) {
+            self.left += now.saturating_duration_since(before);
+        }
+        if self.left < LEFT_FOR {
+            return true;
+        }
+        let time = NO_NEWCOMERS_FOR * (1 << self.in_vain.min(MOST_DOUBLINGS));
+        (self.left, self.left_at, self.not_before) = (Duration::ZERO, None, Some(now + time));
+        self.in_vain = self.in_vain.saturating_add(1);
+        false
+    }
+}
+
 /// What a worker saw of the buckets.
 #[derive(Debug)]
 pub(super) struct View {
     me: RoleName,
     leases: BTreeMap<Partition, Seen>,
     /// Other workers, and when they were seen last.
-    others: BTreeMap<String, Instant>,
+    others: BTreeMap<RoleName, Instant>,
+    newcomers: Newcomers,
 }
 
 impl View {
     pub(super) fn new(me: RoleName) -> View {
-        View { me, leases: BTreeMap::new(), others: BTreeMap::new() }
+        View { me, leases: BTreeMap::new(), others: BTreeMap::new(), newcomers: Newcomers::default() }
     }
 
-    /// A lease is in the bucket. It may have been seen already.
-    pub(super) fn lease(&mut self, partition: Partition, revision: u64, lease: Lease, now: Instant) {
-        let seen = self.leases.get(&partition).map_or(0, |seen| seen.revision);
-        if revision > seen {
-            self.leases.insert(partition, Seen { revision, since: now, lease });
+    /// Something is in the bucket. It may have been seen already.
+    pub(super) fn lease(&mut self, partition: Partition, found: Found, now: Instant) {
+        let seen = self.leases.get(&partition).map_or(0, |seen| seen.found.revision);
+        if found.revision > seen {
+            self.see(partition, found, now);
         }
     }
 
+    /// The bucket was asked for a partition, and this is there.
+    pub(super) fn looked(&mut self, partition: Partition, found: Found, now: Instant) {
+        if self.leases.get(&partition).is_none_or(|seen| seen.found.revision != found.revision) {
+            self.see(partition, found, now);
+        }
+    }
+
+    fn see(&mut self, partition: Partition, found: Found, now: Instant) {
+        let before = self.leases.get(&partition);
+        if before.is_none() && self.leases.len() >= MOST_LEASES {
+            return;
+        }
+        let fence = found.lease.as_ref().map_or(0, |lease| lease.fence);
+        let fence = before.map_or(fence, |before| before.fence.max(fence));
+        self.leases.insert(partition, Seen { found, since: now, fence });
+    }
+
+    /// The bucket of the leases is another one than before. Those that hold are written into it again.
+    pub(super) fn leases_made_anew(&mut self, now: Instant) {
+        for seen in self.leases.values_mut() {
+            (seen.found, seen.since) = (Found::NOTHING, now);
+        }
+    }
+
+    /// The database knows a later lease than the one that was taken.
+    pub(super) fn later_lease(&mut self, lease: LeaseNumber, now: Instant) {
+        let nothing = || Seen { found: Found::NOTHING, since: now, fence: 0 };
+        let seen = self.leases.entry(lease.partition).or_insert_with(nothing);
+        seen.fence = seen.fence.max(lease.number);
+    }
+
     /// A worker said that it is there.
-    pub(super) fn worker(&mut self, name: &str, now: Instant) {
-        if name != self.me.as_str() {
-            self.others.insert(name.to_owned(), now);
+    pub(super) fn worker(&mut self, name: RoleName, now: Instant) {
+        let known = self.others.contains_key(&name) || self.others.len() < MOST_WORKERS;
+        if known && name != self.me {
+            self.others.insert(name, now);
         }
     }
 
     /// A worker said that it goes.
-    pub(super) fn worker_gone(&mut self, name: &str) {
+    pub(super) fn worker_gone(&mut self, name: &RoleName) {
         self.others.remove(name);
+    }
+
+    /// Partitions of these whose lease cannot be read.
+    pub(super) fn unreadable<'v>(
+        &'v self,
+        all: &'v BTreeSet<Partition>,
+    ) -> impl Iterator<Item = &'v Partition> {
+        let found = |partition: &&Partition| self.leases.get(partition).map(|seen| &seen.found);
+        all.iter().filter(move |partition| {
+            found(partition).is_some_and(|found| found.revision > 0 && found.lease.is_none())
+        })
+    }
+
+    /// How many workers share all partitions with this one: those that have some, and as many of those that have none yet, unless that was
+    /// in vain. Names alone are no workers: somebody may have written them.
+    fn sharing(&mut self, all: &BTreeSet<Partition>, held: &BTreeSet<Partition>, now: Instant) -> usize {
+        self.others.retain(|_, since| now.saturating_duration_since(*since) < EXPIRES_AFTER);
+        let of_others = all.difference(held).filter_map(|partition| self.leases.get(partition));
+        let renewed = of_others.filter(|seen| seen.is_renewed(now));
+        let holders: BTreeSet<&str> =
+            renewed.filter_map(|seen| seen.found.lease.as_ref()?.worker.as_deref()).collect();
+        let holders = self.others.keys().filter(|name| holders.contains(name.as_str())).count();
+        self.newcomers.hold(holders);
+        let newcomers = (self.others.len() - holders).min(holders + 1);
+        if newcomers == 0 {
+            self.newcomers.left_at = None;
+            return holders;
+        }
+        let is_left = all.difference(held).any(|partition| self.free(*partition, now).is_some());
+        if self.newcomers.count(is_left, now) { holders + newcomers } else { holders }
+    }
+
+    /// Whether a partition may be taken.
+    fn free(&self, partition: Partition, now: Instant) -> Option<Free> {
+        match self.leases.get(&partition) {
+            None => Some(Free { partition, revision: 0, fence: 0 }),
+            Some(seen) if seen.is_given_up() || !seen.is_renewed(now) => {
+                Some(Free { partition, revision: seen.found.revision, fence: seen.fence })
+            }
+            Some(_) => None,
+        }
     }
 
     /// What to do, of the partitions that there are, having some of them.
@@ -212,23 +387,13 @@ impl View {
         most: usize,
         now: Instant,
     ) -> Plan {
-        let over = |since: Instant| now.saturating_duration_since(since) >= EXPIRES_AFTER;
-        self.others.retain(|_, since| !over(*since));
-        let share = all.len().div_ceil(self.others.len() + 1).min(most);
+        let share = all.len().div_ceil(self.sharing(all, held, now) + 1).min(most);
         let mut plan = Plan { take: Vec::new(), release: held.difference(all).copied().collect() };
         let kept = held.len() - plan.release.len();
         // The last ones, so that all agree who has which in the end.
         let last = held.iter().rev().filter(|partition| all.contains(partition));
         plan.release.extend(last.take(kept.saturating_sub(share)));
-        let free = all.difference(held).filter_map(|partition| match self.leases.get(partition) {
-            None => Some(Free { partition: *partition, revision: 0, before: None }),
-            Some(seen) if seen.lease.worker.is_none() || over(seen.since) => Some(Free {
-                partition: *partition,
-                revision: seen.revision,
-                before: Some(seen.lease.clone()),
-            }),
-            Some(_) => None,
-        });
+        let free = all.difference(held).filter_map(|partition| self.free(*partition, now));
         plan.take = free.take(share.saturating_sub(kept)).collect();
         plan
     }
@@ -237,6 +402,7 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::simulated;
     use crate::network::NetworkId;
     use proptest::prelude::*;
 
@@ -252,31 +418,179 @@ mod tests {
         Lease { worker: worker.map(str::to_owned), fence: 1, renewed: 0 }
     }
 
+    fn found(revision: u64, worker: Option<&str>) -> Found {
+        Found { revision, lease: Some(lease_of(worker)) }
+    }
+
+    fn held(worker: &str, revision: u64) -> Held {
+        let free = Free { partition: Partition::FIRST, revision: 0, fence: 0 };
+        Writing::taking(&free, &name(worker)).taken(revision)
+    }
+
     #[test]
     fn a_lease_is_taken_three_seconds_after_its_last_renewal_was_seen() {
         let (start, all) = (Instant::now(), slices(1));
         let mut view = View::new(name("b"));
-        view.lease(Partition::FIRST, 5, lease_of(Some("a")), start);
+        view.lease(Partition::FIRST, found(5, Some("a")), start);
         let take = |view: &mut View, at| {
             view.plan(&all, &BTreeSet::new(), 64, start + Duration::from_millis(at)).take
         };
         assert_eq!(take(&mut view, 2999), []);
-        view.lease(Partition::FIRST, 6, lease_of(Some("a")), start + Duration::from_secs(1));
+        view.lease(Partition::FIRST, found(6, Some("a")), start + Duration::from_secs(1));
         // Seen again: nothing new.
-        view.lease(Partition::FIRST, 6, lease_of(Some("a")), start + Duration::from_secs(3));
-        view.lease(Partition::FIRST, 5, lease_of(Some("a")), start + Duration::from_secs(3));
+        view.lease(Partition::FIRST, found(6, Some("a")), start + Duration::from_secs(3));
+        view.lease(Partition::FIRST, found(5, Some("a")), start + Duration::from_secs(3));
         assert_eq!(take(&mut view, 3999), []);
         assert_eq!(take(&mut view, 4000)[0].revision, 6);
-        view.lease(Partition::FIRST, 7, lease_of(None), start + Duration::from_secs(4));
+        view.lease(Partition::FIRST, found(7, None), start + Duration::from_secs(4));
         assert_eq!(take(&mut view, 4001)[0].revision, 7, "given up: at once");
     }
 
     #[test]
     fn numbers_of_fences_rise_whatever_the_clock_says() {
-        let first = Lease::after(None, &name("a"), 1_000);
-        let second = Lease::after(Some(&first), &name("b"), 500);
-        let third = Lease::after(Some(&second), &name("a"), 2_000);
+        let first = Lease::after(0, &name("a"), 1_000);
+        let second = Lease::after(first.fence, &name("b"), 500);
+        let third = Lease::after(second.fence, &name("a"), 2_000);
         assert_eq!([first.fence, second.fence, third.fence], [1_000, 1_001, 2_000]);
+        assert_eq!(Lease::after(u64::MAX, &name("a"), 1_000).fence, u64::MAX);
+    }
+
+    #[test]
+    fn lease_holds_from_before_it_was_sent() {
+        let start = Instant::now() + Duration::from_secs(3600);
+        let at = |ms| simulated::set(start + Duration::from_millis(ms), 0);
+        at(0);
+        let free = Free { partition: Partition::FIRST, revision: 0, fence: 0 };
+        let taking = Writing::taking(&free, &name("a"));
+        at(500);
+        let mut lease = taking.taken(5);
+        at(1999);
+        assert!(lease.fence.holds());
+        let renewal = lease.renewal();
+        at(2500);
+        assert!(!lease.fence.holds());
+        lease.renewed(&renewal, WriteAnswer::Written(6));
+        assert!(!lease.fence.holds(), "it was over");
+
+        at(5000);
+        let mut lease = Writing::taking(&free, &name("a")).taken(7);
+        at(6000);
+        let renewal = lease.renewal();
+        at(6900);
+        assert_eq!(lease.renewed(&renewal, WriteAnswer::Written(8)), KeepNext::Renew(RENEW_EVERY));
+        at(7999);
+        assert!(lease.fence.holds());
+        at(8000);
+        assert!(!lease.fence.holds(), "not from the answer on");
+    }
+
+    #[test]
+    fn bytes_that_no_worker_writes_are_no_lease() {
+        let of = |worker: &str, fence: u64| format!(r#"{{"worker":{worker},"fence":{fence},"renewed":1}}"#);
+        let read = |text: String| Lease::read(text.as_bytes());
+        assert!(read(of(r#""one""#, 7)).is_some() && read(of("null", 7)).is_some());
+        assert!(read(of(r#""one""#, unix_ms() + 60_000)).is_some(), "a clock that is a minute ahead");
+        for worker in ["7", r#""""#, r#""a b""#, r#""a\u0000""#, &format!(r#""{}""#, "a".repeat(33))] {
+            assert_eq!(read(of(worker, 7)), None, "{worker}");
+        }
+        assert_eq!(read(of(r#""one""#, u64::MAX)), None, "a number that none can follow");
+        assert_eq!(read(of(r#""one""#, unix_ms() + 2 * MOST_FENCE_AHEAD_MS)), None);
+        assert_eq!(read(of(r#""one""#, 7) + &" ".repeat(MOST_LEASE_BYTES)), None, "too long");
+        for text in ["", "null", "{}", "\0", r#"{"stream":"wattseal-up","seq":1}"#] {
+            assert_eq!(read(text.to_owned()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn unreadable_lease_is_replaced_at_its_revision_when_nobody_renewed_it_for_three_seconds() {
+        let (start, all) = (Instant::now(), slices(1));
+        let mut view = View::new(name("b"));
+        view.lease(Partition::FIRST, found(5, Some("a")), start);
+        view.lease(Partition::FIRST, Found { revision: 6, lease: None }, start + Duration::from_secs(2));
+        let take = |view: &mut View, at| {
+            view.plan(&all, &BTreeSet::new(), 64, start + Duration::from_millis(at)).take
+        };
+        assert_eq!(take(&mut view, 4999), [], "it is not over");
+        assert_eq!(view.unreadable(&all).collect::<Vec<_>>(), [&Partition::FIRST]);
+        assert_eq!(take(&mut view, 5000), [Free { partition: Partition::FIRST, revision: 6, fence: 1 }]);
+        view.lease(Partition::FIRST, found(7, Some("b")), start + Duration::from_secs(5));
+        assert_eq!(view.unreadable(&all).count(), 0);
+    }
+
+    #[test]
+    fn lease_that_is_lost_or_unreadable_is_written_again_by_its_holder() {
+        let mut lease = held("a", 5);
+        let renewal = lease.renewal();
+        assert_eq!(lease.renewed(&renewal, WriteAnswer::OtherRevision), KeepNext::Look);
+        for found in [Found { revision: 9, lease: None }, Found::NOTHING] {
+            let revision = found.revision;
+            assert_eq!(lease.looked(Some(found)), KeepNext::Renew(AGAIN_AFTER));
+            assert_eq!(lease.renewal().revision, revision);
+        }
+        assert_eq!(lease.looked(Some(found(10, Some("b")))), KeepNext::Over);
+    }
+
+    #[test]
+    fn leases_of_a_bucket_made_anew_are_waited_for_as_if_just_renewed() {
+        let (start, all) = (Instant::now(), slices(1));
+        let mut view = View::new(name("b"));
+        view.lease(Partition::FIRST, found(500, Some("a")), start);
+        view.leases_made_anew(start + Duration::from_secs(4));
+        let take = |view: &mut View, at| {
+            view.plan(&all, &BTreeSet::new(), 64, start + Duration::from_millis(at)).take
+        };
+        assert_eq!(take(&mut view, 6999), []);
+        assert_eq!(take(&mut view, 7000), [Free { partition: Partition::FIRST, revision: 0, fence: 1 }]);
+        // Its numbers begin at 1.
+        view.lease(Partition::FIRST, found(1, Some("c")), start + Duration::from_secs(7));
+        assert_eq!(take(&mut view, 7001), []);
+    }
+
+    #[test]
+    fn revision_that_somebody_made_up_is_corrected_by_a_look_into_the_bucket() {
+        let (now, all) = (Instant::now(), slices(1));
+        let mut view = View::new(name("b"));
+        view.lease(Partition::FIRST, found(u64::MAX, None), now);
+        assert_eq!(view.plan(&all, &BTreeSet::new(), 64, now).take[0].revision, u64::MAX);
+        view.looked(Partition::FIRST, found(3, None), now);
+        assert_eq!(view.plan(&all, &BTreeSet::new(), 64, now).take[0].revision, 3);
+    }
+
+    #[test]
+    fn number_that_the_database_knows_is_exceeded_by_the_next_lease() {
+        let (now, all) = (Instant::now(), slices(1));
+        let mut view = View::new(name("b"));
+        view.later_lease(LeaseNumber { partition: Partition::FIRST, number: 9_000 }, now);
+        view.lease(Partition::FIRST, found(5, None), now);
+        assert_eq!(view.plan(&all, &BTreeSet::new(), 64, now).take[0].fence, 9_000);
+    }
+
+    #[test]
+    fn names_that_take_no_partition_leave_all_to_those_that_do() {
+        let (start, all) = (Instant::now(), slices(8));
+        let mut view = View::new(name("a"));
+        let mut most = 0;
+        let mut kept = all.clone();
+        let mut less = 0;
+        for tick in 0..400 {
+            let now = start + Duration::from_millis(250 * tick);
+            for ghost in 0..2000 {
+                view.worker(name(&format!("ghost{tick}-{ghost}")), now);
+            }
+            most = most.max(view.others.len());
+            let plan = view.plan(&all, &kept, 64, now);
+            for partition in plan.release {
+                kept.remove(&partition);
+                view.lease(partition, found(1 + tick, None), now);
+            }
+            kept.extend(plan.take.into_iter().map(|free| free.partition));
+            assert!(kept.len() >= all.len() / 2, "{tick}: {kept:?}");
+            less += u32::from(kept.len() < all.len());
+        }
+        assert!(most <= MOST_WORKERS, "{most}");
+        assert_eq!(kept, all);
+        // 6 s of 100, and again after 60: 24 times each, and some where all names are over at once.
+        assert!(less <= 60, "{less}");
     }
 
     #[test]
@@ -284,10 +598,10 @@ mod tests {
         let (now, all) = (Instant::now(), slices(4));
         let mut view = View::new(name("a"));
         assert_eq!(view.plan(&all, &BTreeSet::new(), 64, now).take.len(), 4);
-        view.worker("b", now);
+        view.worker(name("b"), now);
         let plan = view.plan(&all, &all, 64, now);
         assert_eq!(plan.release.len(), 2, "{plan:?}");
-        view.worker_gone("b");
+        view.worker_gone(&name("b"));
         assert_eq!(view.plan(&all, &all, 64, now), Plan::default());
         // Of a network that is not there any more.
         let more: BTreeSet<Partition> = all.iter().copied().chain([NetworkId(7).into()]).collect();
@@ -310,7 +624,7 @@ mod tests {
                 let alive = |worker: usize| round < 20 || !gone[worker % 5] || worker == 0;
                 for worker in (0..count).filter(|worker| alive(*worker)) {
                     for other in (0..count).filter(|worker| alive(*worker)) {
-                        views[worker].worker(names[other].as_str(), now);
+                        views[worker].worker(names[other].clone(), now);
                     }
                     for partition in &held[worker] {
                         revision += 1;
@@ -319,7 +633,8 @@ mod tests {
                         }
                     }
                     for (partition, (revision, lease)) in &bucket {
-                        views[worker].lease(*partition, *revision, lease.clone(), now);
+                        let found = Found { revision: *revision, lease: Some(lease.clone()) };
+                        views[worker].lease(*partition, found, now);
                     }
                     let plan = views[worker].plan(&all, &held[worker], 64, now);
                     for partition in plan.release {
@@ -333,7 +648,7 @@ mod tests {
                             continue;
                         }
                         revision += 1;
-                        let lease = Lease::after(free.before.as_ref(), &names[worker], 0);
+                        let lease = Lease::after(free.fence, &names[worker], 0);
                         bucket.insert(free.partition, (revision, lease));
                         held[worker].insert(free.partition);
                     }

@@ -1,13 +1,14 @@
-//! The buckets: leases, workers, settings.
+//! The buckets: leases, workers, settings. Anything may be in them, and each is made anew where it is lost.
 
 use super::connection::{ClusterError, Connection, chain};
-use super::lease::{Free, Held, KeepNext, Lease, RENEW_EVERY, WriteAnswer, Writing};
+use super::lease::{Found, Free, Held, KeepNext, Lease, RENEW_EVERY, WriteAnswer, Writing};
 use super::name::RoleName;
 use super::subject;
 use crate::fence::Fence;
 use crate::partition::{Partition, Slices};
 use async_nats::jetstream::kv::{self, Entry, Operation, UpdateErrorKind};
-use async_nats::jetstream::stream;
+use async_nats::jetstream::{self, stream};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -16,15 +17,19 @@ use tokio_stream::StreamExt;
 
 /// After something was not answered.
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
+/// Whether a bucket is still the one that is watched is looked at so often.
+const MADE_LOOK_EVERY: Duration = Duration::from_secs(1);
 /// A worker that is dead is forgotten by then.
 const WORKERS_KEPT_FOR: Duration = Duration::from_secs(60);
+/// The content of a worker's record.
+const HERE: &str = "here";
 
 /// All buckets.
 #[derive(Clone, Debug)]
 pub(super) struct Buckets {
-    leases: kv::Store,
-    workers: kv::Store,
-    settings: kv::Store,
+    leases: Bucket,
+    workers: Bucket,
+    settings: Bucket,
 }
 
 /// What was seen of a bucket.
@@ -32,19 +37,33 @@ pub(super) struct Buckets {
 pub(super) enum Change {
     Lease {
         partition: Partition,
-        revision: u64,
-        lease: Lease,
+        found: Found,
     },
+    /// The bucket of the leases is another one than before.
+    LeasesMadeAnew,
     Worker {
-        name: String,
+        name: RoleName,
     },
     WorkerGone {
-        name: String,
+        name: RoleName,
     },
-    /// Into how many slices networks are cut.
-    Slices(String),
+    /// Networks are cut into another number of slices.
+    Slices(Slices),
     /// All that was there when it was looked at first was told.
     Current,
+    /// Something is not as workers make it.
+    Trouble {
+        of: &'static str,
+        why: String,
+    },
+}
+
+/// The number of slices, as it is in the bucket.
+struct Setting {
+    /// 0: there is nothing.
+    revision: u64,
+    /// `None`: it cannot be read, or there is nothing.
+    slices: Option<Slices>,
 }
 
 impl Buckets {
@@ -53,15 +72,7 @@ impl Buckets {
     /// # Errors
     /// A sentence: JetStream is not there, or has no leader.
     pub(super) async fn open(connection: &Connection, replicas: usize) -> Result<Buckets, String> {
-        let open = async |name: &'static str, kept| {
-            let jetstream = &connection.jetstream;
-            let said = |error: &dyn std::error::Error| format!("bucket {name}: {}", chain(error));
-            jetstream
-                .get_or_create_stream(stream_of(name, kept, replicas))
-                .await
-                .map_err(|error| said(&error))?;
-            jetstream.get_key_value(name).await.map_err(|error| said(&error))
-        };
+        let open = async |name, kept| Bucket::open(&connection.jetstream, name, kept, replicas).await;
         Ok(Buckets {
             leases: open(subject::LEASES, Duration::ZERO).await?,
             workers: open(subject::WORKERS, WORKERS_KEPT_FOR).await?,
@@ -72,57 +83,119 @@ impl Buckets {
     /// The number of slices that all agree about; wanted: what is to be there, where nothing is.
     ///
     /// # Errors
-    /// As a sentence where JetStream did not answer; [`ClusterError::OtherSlices`].
+    /// As a sentence where JetStream did not answer, or others have to write it; [`ClusterError::OtherSlices`].
     pub(super) async fn slices(
         &self,
         wanted: Option<Slices>,
         change: bool,
     ) -> Result<Result<Slices, ClusterError>, String> {
-        let said = |error: &dyn std::error::Error| format!("bucket {}: {}", subject::SETTINGS, chain(error));
-        let entry = self.settings.entry(subject::SLICES).await.map_err(|error| said(&error))?;
-        let there = entry.as_ref().filter(|entry| entry.operation == Operation::Put);
-        let there = there.map(|entry| String::from_utf8_lossy(&entry.value).into_owned());
-        match (there.as_deref().map(str::parse::<Slices>), wanted) {
-            (Some(Ok(there)), None) => return Ok(Ok(there)),
-            (Some(Ok(there)), Some(wanted)) if there == wanted => return Ok(Ok(there)),
-            (Some(_), Some(wanted)) if !change => {
-                let there = there.unwrap_or_default();
-                return Ok(Err(ClusterError::OtherSlices { there, wanted: wanted.to_string() }));
+        let setting = self.setting().await?;
+        match (setting.slices, wanted) {
+            (Some(there), None) => return Ok(Ok(there)),
+            (Some(there), Some(wanted)) if there == wanted => return Ok(Ok(there)),
+            (Some(there), Some(wanted)) if !change => {
+                let (there, wanted) = (there.to_string(), wanted.to_string());
+                return Ok(Err(ClusterError::OtherSlices { there, wanted }));
             }
-            (Some(Err(error)), None) => {
-                let error = format!("bucket {}, key {}: {error}", subject::SETTINGS, subject::SLICES);
-                return Ok(Err(ClusterError::Usage(error)));
+            (Some(_), Some(_)) => {}
+            (None, _) => {
+                let of = format!("bucket {}, key {}", subject::SETTINGS, subject::SLICES);
+                if self.workers.info().await?.state.messages > 0 {
+                    return Err(format!(
+                        "{of}: it was lost or cannot be read, and a worker that runs writes it again; \
+                         where none runs that is known within {} s",
+                        WORKERS_KEPT_FOR.as_secs()
+                    ));
+                }
+                if setting.revision > 0 && wanted.is_none() {
+                    return Err(format!("{of}: it cannot be read; start one worker with --slices NUMBER"));
+                }
             }
-            (None, _) | (Some(_), Some(_)) => {}
         }
-        let (slices, revision) = (wanted.unwrap_or(Slices::ONE), entry.map_or(0, |entry| entry.revision));
-        let written = self.settings.update(subject::SLICES, slices.to_string().into(), revision).await;
+        let slices = wanted.unwrap_or(Slices::ONE);
         // Another worker may have been faster: asked again, it is seen.
-        written.map(|_| Ok(slices)).map_err(|error| said(&error))
+        self.write_slices(slices, setting.revision).await.map(|()| Ok(slices))
     }
 
-    /// Tells all that is in the buckets, and what changes, until nobody listens.
-    pub(super) async fn watch(self, changes: mpsc::Sender<Change>) {
-        let stores = [self.leases, self.workers, self.settings];
-        let (current, mut is_current) = mpsc::channel(stores.len());
-        for store in stores {
-            tokio::spawn(watch(store, changes.clone(), current.clone()));
+    async fn setting(&self) -> Result<Setting, String> {
+        let entry = self.settings.store.entry(subject::SLICES).await;
+        let entry = entry.map_err(|error| said(subject::SETTINGS, &error))?;
+        let there = entry.as_ref().filter(|entry| entry.operation == Operation::Put);
+        let text = there.and_then(|entry| std::str::from_utf8(&entry.value).ok());
+        let slices = text.and_then(|text| text.parse().ok());
+        Ok(Setting { revision: entry.map_or(0, |entry| entry.revision), slices })
+    }
+
+    async fn write_slices(&self, slices: Slices, revision: u64) -> Result<(), String> {
+        let written = self.settings.store.update(subject::SLICES, slices.to_string().into(), revision).await;
+        written.map(drop).map_err(|error| said(subject::SETTINGS, &error))
+    }
+
+    /// Looks again and again at the number of slices by which this worker goes. Where it was lost or cannot be read it is written again, at
+    /// the revision that was seen. Goes on until nobody listens.
+    pub(super) async fn keep_slices(self, slices: Slices, changes: mpsc::Sender<Change>) {
+        while !changes.is_closed() {
+            // Where JetStream does not answer others say so.
+            if self.settings.make().await.is_ok()
+                && let Ok(setting) = self.setting().await
+            {
+                let change = match setting.slices {
+                    Some(there) if there == slices => None,
+                    Some(there) => Some(Change::Slices(there)),
+                    None => {
+                        let _ = self.write_slices(slices, setting.revision).await;
+                        let why = format!(
+                            "bucket {}, key {}: it was lost or cannot be read; {slices} is written again",
+                            subject::SETTINGS,
+                            subject::SLICES
+                        );
+                        Some(Change::Trouble { of: subject::SETTINGS, why })
+                    }
+                };
+                if let Some(change) = change {
+                    let _ = changes.send(change).await;
+                }
+            }
+            sleep(RENEW_EVERY).await;
         }
-        for _ in 0..3 {
+    }
+
+    /// Tells all that is in the buckets of leases and workers, and what changes, until nobody listens.
+    pub(super) async fn watch(self, changes: mpsc::Sender<Change>) {
+        let buckets = [self.leases, self.workers];
+        let (current, mut is_current) = mpsc::channel(buckets.len());
+        let count = buckets.len();
+        for bucket in buckets {
+            let (changes, current) = (changes.clone(), current.clone());
+            tokio::spawn(async move {
+                // A client that panics, because of what it is sent, ends no watch.
+                while !changes.is_closed() {
+                    let _ = tokio::spawn(watch(bucket.clone(), changes.clone(), current.clone())).await;
+                }
+            });
+        }
+        for _ in 0..count {
             is_current.recv().await;
         }
         let _ = changes.send(Change::Current).await;
     }
 
-    /// Takes a partition that is free. `None`: another worker was faster.
+    /// Takes a partition that is free. Or there is something else than was to be replaced; `None`: it is not known what.
     ///
     /// # Errors
     /// A sentence: JetStream did not answer.
-    pub(super) async fn take(&self, free: &Free, me: &RoleName) -> Result<Option<HeldLease>, String> {
-        let taking = Writing::taking(free, me);
-        match put(&self.leases, &taking).await {
-            Ok(revision) => Ok(Some(HeldLease { leases: self.leases.clone(), held: taking.taken(revision) })),
-            Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => Ok(None),
+    pub(super) async fn take(
+        &self,
+        free: &Free,
+        me: &RoleName,
+    ) -> Result<Result<HeldLease, Option<Found>>, String> {
+        let (taking, leases) = (Writing::taking(free, me), &self.leases.store);
+        match put(leases, &taking).await {
+            Ok(revision) => Ok(Ok(HeldLease { leases: leases.clone(), held: taking.taken(revision) })),
+            // Another worker was faster, or what was seen is not what is there.
+            Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => {
+                Ok(Err(look(leases, free.partition).await))
+            }
             Err(error) => {
                 Err(format!("the lease of {} could not be taken: {}", free.partition, chain(&error)))
             }
@@ -136,11 +209,11 @@ impl Buckets {
         let mut is_answered = true;
         loop {
             if !is_answered {
-                let asked = timeout(RENEW_EVERY, self.settings.entry(subject::SLICES)).await;
+                let asked = timeout(RENEW_EVERY, self.settings.store.entry(subject::SLICES)).await;
                 is_answered = asked.is_ok_and(|entry| entry.is_ok());
             }
             if is_answered {
-                let said = timeout(RENEW_EVERY, self.workers.put(me.as_str(), "here".into())).await;
+                let said = timeout(RENEW_EVERY, self.workers.store.put(me.as_str(), HERE.into())).await;
                 is_answered = said.is_ok_and(|said| said.is_ok());
             }
             sleep(RENEW_EVERY).await;
@@ -150,7 +223,96 @@ impl Buckets {
     /// Says that a worker goes.
     pub(super) async fn goes(&self, me: &RoleName) {
         // Others see it by themselves, a little later.
-        let _ = timeout(RENEW_EVERY, self.workers.delete(me.as_str())).await;
+        let _ = timeout(RENEW_EVERY, self.workers.store.delete(me.as_str())).await;
+    }
+}
+
+fn said(bucket: &str, error: &dyn std::error::Error) -> String {
+    format!("bucket {bucket}: {}", chain(error))
+}
+
+/// A bucket, and how it is made.
+#[derive(Clone, Debug)]
+struct Bucket {
+    store: kv::Store,
+    jetstream: jetstream::Context,
+    config: stream::Config,
+}
+
+impl Bucket {
+    async fn open(
+        jetstream: &jetstream::Context,
+        name: &'static str,
+        kept: Duration,
+        replicas: usize,
+    ) -> Result<Bucket, String> {
+        let config = stream_of(name, kept, replicas);
+        let made = jetstream.get_or_create_stream(config.clone()).await;
+        let info = made.map_err(|error| said(name, &error))?.cached_info().clone();
+        // Another worker said on how many servers it is: there it is made again where it is lost.
+        let num_replicas = info.config.num_replicas.max(replicas);
+        let store = jetstream.get_key_value(name).await.map_err(|error| said(name, &error))?;
+        Ok(Bucket { store, jetstream: jetstream.clone(), config: stream::Config { num_replicas, ..config } })
+    }
+
+    /// Makes it where it is not there. Returns when it was made, in ns of the server's clock.
+    ///
+    /// # Errors
+    /// A sentence.
+    async fn make(&self) -> Result<i128, String> {
+        let made = self.jetstream.get_or_create_stream(self.config.clone()).await;
+        let made = made.map_err(|error| said(&self.store.name, &error))?;
+        Ok(made.cached_info().created.unix_timestamp_nanos())
+    }
+
+    async fn info(&self) -> Result<stream::Info, String> {
+        self.store.stream.get_info().await.map_err(|error| said(&self.store.name, &error))
+    }
+
+    /// Returns when it is another one than that which was made then.
+    async fn made_anew(&self, made: i128) {
+        loop {
+            sleep(MADE_LOOK_EVERY).await;
+            // Where nobody answers it is not known.
+            if self.make().await.is_ok_and(|now| now != made) {
+                return;
+            }
+        }
+    }
+
+    /// Tells all that is in it, and what changes, until it is made anew or cannot be watched.
+    async fn tell(&self, made: i128, changes: &mpsc::Sender<Change>, current: &mut Option<mpsc::Sender<()>>) {
+        let Ok(mut entries) = self.store.watch_with_history(">").await else { return };
+        let Ok(info) = self.info().await else { return };
+        // An empty bucket has nothing that could be the last of what is there.
+        if info.state.messages == 0 {
+            tell_current(current).await;
+        }
+        let mut made_anew = pin!(self.made_anew(made));
+        loop {
+            tokio::select! {
+                entry = entries.next() => {
+                    let Some(Ok(entry)) = entry else { return };
+                    let is_current = entry.seen_current;
+                    if let Some(change) = change(&self.store.name, entry)
+                        && changes.send(change).await.is_err()
+                    {
+                        return;
+                    }
+                    if is_current {
+                        tell_current(current).await;
+                    }
+                }
+                () = &mut made_anew => return,
+                () = changes.closed() => return,
+            }
+        }
+    }
+}
+
+async fn tell_current(current: &mut Option<mpsc::Sender<()>>) {
+    if let Some(current) = current.take() {
+        let _ = current.send(()).await;
     }
 }
 
@@ -179,50 +341,59 @@ async fn put(leases: &kv::Store, writing: &Writing) -> Result<u64, kv::UpdateErr
     leases.update(writing.partition.to_string(), text.into(), writing.revision).await
 }
 
-/// Watches a bucket; where that fails, again from the beginning.
-async fn watch(store: kv::Store, changes: mpsc::Sender<Change>, current: mpsc::Sender<()>) {
-    let mut current = Some(current);
-    loop {
-        // An empty bucket has nothing that could be the last of what is there.
-        let empty = store.stream.get_info().await.map(|info| info.state.messages == 0);
-        if let (Ok(empty), Ok(mut entries)) = (empty, store.watch_with_history(">").await) {
-            if empty && let Some(current) = current.take() {
-                let _ = current.send(()).await;
-            }
-            while let Some(Ok(entry)) = entries.next().await {
-                let is_current = entry.seen_current;
-                if let Some(change) = change(&store.name, entry)
-                    && changes.send(change).await.is_err()
-                {
-                    return;
+/// Watches a bucket; where that fails, again from the beginning. One that is lost is made anew.
+async fn watch(bucket: Bucket, changes: mpsc::Sender<Change>, current: mpsc::Sender<()>) {
+    let (mut current, mut before) = (Some(current), None);
+    while !changes.is_closed() {
+        match bucket.make().await {
+            Ok(made) => {
+                if before.replace(made).is_some_and(|before| before != made) {
+                    let bucket = &bucket.store.name;
+                    tracing::warn!(%bucket, "the bucket was lost, and is made anew");
+                    if bucket == subject::LEASES {
+                        let _ = changes.send(Change::LeasesMadeAnew).await;
+                    }
                 }
-                if is_current && let Some(current) = current.take() {
-                    let _ = current.send(()).await;
-                }
+                bucket.tell(made, &changes, &mut current).await;
             }
-        }
-        if changes.is_closed() {
-            return;
+            Err(why) => {
+                let of =
+                    if bucket.store.name == subject::LEASES { subject::LEASES } else { subject::WORKERS };
+                let _ = changes.send(Change::Trouble { of, why }).await;
+            }
         }
         sleep(AGAIN_AFTER).await;
     }
 }
 
+/// The change that an entry is; `None`: it is of nobody.
 fn change(bucket: &str, entry: Entry) -> Option<Change> {
-    let there = entry.operation == Operation::Put;
-    match bucket {
-        subject::LEASES if there => Some(Change::Lease {
-            partition: entry.key.parse().ok()?,
-            revision: entry.revision,
-            lease: serde_json::from_slice(&entry.value).ok()?,
-        }),
-        subject::WORKERS if there => Some(Change::Worker { name: entry.key }),
-        subject::WORKERS => Some(Change::WorkerGone { name: entry.key }),
-        subject::SETTINGS if entry.key == subject::SLICES => {
-            Some(Change::Slices(String::from_utf8_lossy(&entry.value).into_owned()))
-        }
-        _ => None,
+    if bucket == subject::LEASES {
+        let partition = entry.key.parse().ok()?;
+        return Some(Change::Lease { partition, found: found(entry) });
     }
+    let is_readable = entry.operation != Operation::Put || entry.value == HERE.as_bytes();
+    Some(match entry.key.parse() {
+        Ok(name) if is_readable && entry.operation == Operation::Put => Change::Worker { name },
+        Ok(name) if is_readable => Change::WorkerGone { name },
+        _ => {
+            let why = format!("bucket {bucket}: a record cannot be read, and is no worker's");
+            Change::Trouble { of: subject::WORKERS, why }
+        }
+    })
+}
+
+/// The content of an entry. One that was deleted is one that cannot be read: it is replaced at its revision.
+fn found(entry: Entry) -> Found {
+    let lease = if entry.operation == Operation::Put { Lease::read(&entry.value) } else { None };
+    Found { revision: entry.revision, lease }
+}
+
+/// The content of a partition's entry; `None`: that is not known.
+async fn look(leases: &kv::Store, partition: Partition) -> Option<Found> {
+    let entry = timeout(RENEW_EVERY, leases.entry(partition.to_string())).await;
+    let entry = entry.ok()?.ok()?;
+    Some(entry.map_or(Found::NOTHING, found))
 }
 
 /// A lease that was taken, and its bucket.
@@ -266,10 +437,8 @@ impl HeldLease {
     }
 
     async fn look(&mut self) -> KeepNext {
-        let entry = timeout(RENEW_EVERY, self.leases.entry(self.held.fence.partition.to_string())).await;
-        let found = entry.ok().and_then(Result::ok);
-        let lease = |entry: Entry| Some((entry.revision, serde_json::from_slice(&entry.value).ok()?));
-        self.held.looked(found.map(|entry| entry.and_then(lease)))
+        let found = look(&self.leases, self.held.fence.partition).await;
+        self.held.looked(found)
     }
 
     /// Gives it up, so that another worker takes it at once. What was done under it is durable.

@@ -112,8 +112,8 @@ pub(super) struct Succession {
     filter: String,
     /// How the consumers of the partition begin.
     ours: String,
-    /// Up to where those before had acknowledged all, in the stream.
-    floor: Option<u64>,
+    /// Up to where each of those before had acknowledged all, in the stream.
+    floors: Vec<u64>,
     before: Vec<String>,
 }
 
@@ -121,7 +121,7 @@ impl Succession {
     /// filter: the subjects of the partition.
     pub(super) fn new(lease: LeaseNumber, filter: String) -> Succession {
         let ours = subject::consumers_of(lease.partition);
-        Succession { lease, filter, ours, floor: None, before: Vec::new() }
+        Succession { lease, filter, ours, floors: Vec::new(), before: Vec::new() }
     }
 
     /// Whether a consumer of the stream is, or was, the partition's.
@@ -141,7 +141,7 @@ impl Succession {
         }
         // One of another number of slices heard other packets.
         if filter == self.filter {
-            self.floor = self.floor.max(Some(floor));
+            self.floors.push(floor);
         }
         self.before.push(name.to_owned());
     }
@@ -151,9 +151,11 @@ impl Succession {
         format!("{}{}", self.ours, self.lease.number)
     }
 
-    /// Where it starts in the stream; `None`: at its beginning.
-    pub(super) fn start(&self) -> Option<u64> {
-        self.floor.map(|floor| floor + 1)
+    /// Where it starts in the stream, whose last message this is; `None`: at its beginning. Nothing was acknowledged that the stream never
+    /// had: then it was made anew, or somebody made that consumer.
+    pub(super) fn start(&self, last: u64) -> Option<u64> {
+        let floor = self.floors.iter().filter(|floor| **floor <= last).max();
+        floor.map(|floor| floor.saturating_add(1))
     }
 
     /// Those whose place it takes: none of a later lease, which there is where this one is over and its worker stood still.
@@ -235,7 +237,7 @@ mod tests {
     fn a_consumer_takes_the_place_of_those_of_earlier_leases_and_begins_behind_what_they_were_done_with() {
         let lease = LeaseNumber { partition: Partition::FIRST, number: 7 };
         let mut succession = Succession::new(lease, "all".to_owned());
-        assert_eq!((succession.name().as_str(), succession.start()), ("0-0-7", None));
+        assert_eq!((succession.name().as_str(), succession.start(100)), ("0-0-7", None));
         for (name, filter, floor) in
             [("0-0-5", "all", 40), ("0-0-6", "all", 42), ("0-0-4", "some", 90), ("0-0-8", "all", 41)]
         {
@@ -243,8 +245,14 @@ mod tests {
         }
         succession.there_is("0-1-5", "all", 95);
         succession.there_is("0-0-7", "all", 10);
+        // Of a stream that was there before this one.
+        succession.there_is("0-0-2", "all", 101);
+        succession.there_is("0-0-1", "all", u64::MAX);
         succession.there_is_a_silent_one("0-0-3");
-        assert_eq!(succession.start(), Some(43));
-        assert_eq!(succession.over().collect::<Vec<_>>(), ["0-0-5", "0-0-6", "0-0-4", "0-0-3"]);
+        assert_eq!(succession.start(100), Some(43));
+        assert_eq!(
+            succession.over().collect::<Vec<_>>(),
+            ["0-0-5", "0-0-6", "0-0-4", "0-0-2", "0-0-1", "0-0-3"]
+        );
     }
 }

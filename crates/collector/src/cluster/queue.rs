@@ -2,6 +2,7 @@
 
 use super::connection::{Connection, chain};
 use super::envelope::{PacketUp, apart};
+use super::leases::Change;
 use super::name::RoleName;
 use super::packets::{PendingMessages, Said, Succession};
 use super::remote::RemoteGateways;
@@ -18,7 +19,7 @@ use opentelemetry::trace::TraceId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::time::{sleep, timeout};
 use tokio_stream::StreamExt;
 
@@ -26,6 +27,10 @@ use tokio_stream::StreamExt;
 pub(super) const KEPT_FOR: Duration = Duration::from_secs(600);
 /// And no more than that, in bytes.
 const MOST_BYTES: i64 = 1 << 30;
+/// Bytes of a message at most: 32 packets have 3,585.
+const MOST_MESSAGE_BYTES: i32 = 4096;
+/// Messages of a subject at most. A gateway has 16 of a network, and so a quarter of the stream at most.
+const MOST_OF_A_SUBJECT: i64 = 4096;
 /// Messages that one partition has of the stream at most.
 const MOST_PENDING: i64 = 8192;
 /// A packet that is not done with by then comes again.
@@ -41,6 +46,10 @@ const HEARTBEAT: Duration = Duration::from_secs(2);
 const MOST_MISSED: u32 = 4;
 /// A consumer of a lease before says within this where it has come to.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
+/// Whether the stream is there is looked at so often.
+const STREAM_LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Consumers of leases before that are asked, and deleted, at most: more were made by nobody who had the partition.
+const MOST_BEFORE: usize = 16;
 /// A link's queue is full: it is looked at again.
 const ROOM_AFTER: Duration = Duration::from_millis(2);
 
@@ -57,22 +66,50 @@ pub(super) struct QueueCounts {
 /// Makes the stream, where it is not there.
 ///
 /// # Errors
-/// A sentence: JetStream is not there, or has no leader.
+/// A sentence: JetStream is not there, has no leader, or has a stream of that name that takes other packets.
 pub(super) async fn open_stream(connection: &Connection, replicas: usize) -> Result<stream::Stream, String> {
     let config = stream::Config {
         name: subject::STREAM.into(),
         subjects: vec![subject::ALL_UP.into()],
         max_age: KEPT_FOR,
         max_bytes: MOST_BYTES,
+        max_message_size: MOST_MESSAGE_BYTES,
+        max_messages_per_subject: MOST_OF_A_SUBJECT,
         discard: stream::DiscardPolicy::Old,
         num_replicas: replicas,
         ..stream::Config::default()
     };
     let jetstream: &jetstream::Context = &connection.jetstream;
-    jetstream
+    let stream = jetstream
         .get_or_create_stream(config)
         .await
-        .map_err(|error| format!("stream {}: {}", subject::STREAM, chain(&error)))
+        .map_err(|error| format!("stream {}: {}", subject::STREAM, chain(&error)))?;
+    let config = stream.cached_info().config.clone();
+    // Of a version before it has no bound for one gateway.
+    if (config.max_message_size, config.max_messages_per_subject) != (MOST_MESSAGE_BYTES, MOST_OF_A_SUBJECT) {
+        let (max_message_size, max_messages_per_subject) = (MOST_MESSAGE_BYTES, MOST_OF_A_SUBJECT);
+        let bounded = stream::Config { max_message_size, max_messages_per_subject, ..config.clone() };
+        let updated = jetstream.update_stream(bounded).await;
+        updated.map_err(|error| format!("stream {}: {}", subject::STREAM, chain(&error)))?;
+    }
+    if config.subjects != [subject::ALL_UP] {
+        return Err(format!(
+            "stream {}: it does not take {}: delete it, and a worker makes it anew",
+            subject::STREAM,
+            subject::ALL_UP
+        ));
+    }
+    Ok(stream)
+}
+
+/// Looks again and again whether the stream is there, and makes it anew where it was lost. Goes on until nobody listens.
+pub(super) async fn keep_stream(connection: Connection, replicas: usize, changes: mpsc::Sender<Change>) {
+    while !changes.is_closed() {
+        if let Err(why) = open_stream(&connection, replicas).await {
+            let _ = changes.send(Change::Trouble { of: subject::STREAM, why }).await;
+        }
+        sleep(STREAM_LOOK_EVERY).await;
+    }
 }
 
 /// How often one after the other the server did not say that it is there.
@@ -131,12 +168,16 @@ impl Queue {
         let said = |error: &dyn std::error::Error| format!("consumer of {partition}: {}", chain(error));
         let filter_subject = subject::of_partition(partition, slices);
         let mut succession = Succession::new(fence.lease(), filter_subject.clone());
-        let mut names = stream.consumer_names();
+        let (mut names, mut ours) = (stream.consumer_names(), Vec::new());
         while let Some(name) = names.next().await {
             let name = name.map_err(|error| said(&error))?;
-            if !succession.is_ours(&name) {
-                continue;
+            if succession.is_ours(&name) {
+                ours.push(name);
             }
+        }
+        // The latest alone, by their numbers, which are times.
+        ours.sort_unstable();
+        for name in ours.into_iter().rev().take(MOST_BEFORE) {
             // One that nobody leads says nothing, and may for ever. Asked for the list with all figures JetStream would wait for it, too.
             match timeout(ANSWERED_WITHIN, stream.consumer_info(&name)).await {
                 Ok(Ok(consumer)) => {
@@ -146,10 +187,11 @@ impl Queue {
                 Ok(Err(_)) | Err(_) => succession.there_is_a_silent_one(&name),
             }
         }
+        let last = stream.get_info().await.map_err(|error| said(&error))?.state.last_sequence;
         let config = pull::Config {
             durable_name: Some(succession.name()),
             filter_subject,
-            deliver_policy: match succession.start() {
+            deliver_policy: match succession.start(last) {
                 Some(start_sequence) => DeliverPolicy::ByStartSequence { start_sequence },
                 None => DeliverPolicy::All,
             },
@@ -193,6 +235,10 @@ impl Queue {
                     }
                     Some(Err(error)) => match error.kind() {
                         pull::MessagesErrorKind::ConsumerDeleted => return QueueEnd::Taken,
+                        // It was lost with its stream, or by itself.
+                        pull::MessagesErrorKind::MissingHeartbeat if self.is_gone().await => {
+                            return QueueEnd::Failed("their consumer was lost".into());
+                        }
                         // Who leads the consumer now does not know what the one before was asked for: it is asked again.
                         pull::MessagesErrorKind::MissingHeartbeat if heartbeats.missed(Instant::now()) < MOST_MISSED => {
                             messages = match self.messages().await {
@@ -216,6 +262,13 @@ impl Queue {
         let asked =
             self.consumer.stream().max_messages_per_batch(BATCH).expires(EXPIRES).heartbeat(HEARTBEAT);
         asked.messages().await.map_err(|error| QueueEnd::Failed(chain(&error)))
+    }
+
+    /// Whether JetStream says that the consumer is not there.
+    async fn is_gone(&self) -> bool {
+        use async_nats::jetstream::context::ConsumerInfoErrorKind::{NotFound, StreamNotFound};
+        let asked = timeout(ANSWERED_WITHIN, self.consumer.get_info()).await;
+        matches!(asked, Ok(Err(error)) if matches!(error.kind(), NotFound | StreamNotFound))
     }
 
     /// Returns whether there is a link.

@@ -8,31 +8,55 @@ use crate::gateway::{GatewayId, Gateways, Route, Transmit};
 use crate::network::NetworkId;
 use async_nats::Subject;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// Inputs of gateways at most, in all networks. Servers let a gateway publish under its own name alone: more are a mistake.
-const MOST_INPUTS: usize = 4096;
-/// What is for meters and waits to be published, at most; more is lost, as by radio.
+/// Gateways at most, in all networks. A gateway has one place, however many inputs it names: it chooses their numbers itself.
+const MOST_GATEWAYS: usize = 4096;
+/// One that was not heard for so long leaves its place to another, where there is none left.
+const IDLE_FOR: Duration = Duration::from_secs(60);
+/// A refusal is told for so long.
+const REFUSAL_TOLD_FOR: Duration = Duration::from_secs(60);
+/// Packets for meters that wait to be published, at most; more are lost, as by radio.
 const MOST_WAITING: usize = 4096;
+/// Of these one gateway's at most.
+const MOST_WAITING_OF_A_GATEWAY: usize = MOST_WAITING / 8;
 /// So much of it is sorted by gateways at once.
 const TURN: usize = 256;
 
-/// An input of a gateway.
-type Input = (NetworkId, RoleName, u16);
-
 /// Where it goes, and the packet.
-type Waiting = (Subject, Vec<u8>);
+type Waiting = (Arc<Destination>, Vec<u8>);
+
+/// A gateway's subject, and how much waits to be published there.
+#[derive(Debug)]
+struct Destination {
+    subject: Subject,
+    waiting: AtomicUsize,
+}
 
 /// The gateways that were heard so far.
 pub(super) struct RemoteGateways {
     gateways: Arc<Gateways>,
-    known: Mutex<HashMap<Input, GatewayId>>,
+    known: Mutex<Known>,
     down: mpsc::Sender<Waiting>,
     counts: Arc<RemoteCounts>,
+}
+
+#[derive(Default)]
+struct Known {
+    places: HashMap<NetworkId, HashMap<RoleName, Place>>,
+    count: usize,
+    /// When a gateway was refused last.
+    refused: Option<Instant>,
+}
+
+struct Place {
+    gateway: GatewayId,
+    /// When it was heard last.
+    heard: Instant,
 }
 
 #[derive(Debug, Default)]
@@ -46,12 +70,20 @@ pub(super) struct RemoteCounts {
 
 impl RemoteGateways {
     /// Answers by this connection, on a task that ends with the connection's process.
-    pub(super) fn start(connection: Connection, gateways: Arc<Gateways>) -> RemoteGateways {
-        let (down, mut waiting) = mpsc::channel(MOST_WAITING);
+    pub(super) fn start(
+        connection: Connection,
+        gateways: Arc<Gateways>,
+        counts: Arc<RemoteCounts>,
+    ) -> RemoteGateways {
+        let (down, mut waiting) = mpsc::channel::<Waiting>(MOST_WAITING);
         tokio::spawn(async move {
             let mut taken = Vec::new();
             while waiting.recv_many(&mut taken, TURN).await > 0 {
-                for (subject, packets) in messages(taken.drain(..)) {
+                let taken = taken.drain(..).map(|(to, packet)| {
+                    to.waiting.fetch_sub(1, Ordering::Relaxed);
+                    (to.subject.clone(), packet)
+                });
+                for (subject, packets) in messages(taken) {
                     // While no server is there it would be too late.
                     if connection.is_connected() {
                         let _ = connection.client.publish(subject, together(&packets).into()).await;
@@ -59,11 +91,7 @@ impl RemoteGateways {
                 }
             }
         });
-        RemoteGateways { gateways, known: Mutex::default(), down, counts: Arc::default() }
-    }
-
-    pub(super) fn counts(&self) -> &Arc<RemoteCounts> {
-        &self.counts
+        RemoteGateways { gateways, known: Mutex::default(), down, counts }
     }
 
     /// The way back to where a packet was heard; `None` where there is no room for one more gateway.
@@ -74,29 +102,75 @@ impl RemoteGateways {
         input: u16,
         peer: Option<SocketAddr>,
     ) -> Option<Route> {
+        let now = Instant::now();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let full = known.len() >= MOST_INPUTS;
-        let gateway = match known.entry((network, gateway.clone(), input)) {
-            Entry::Occupied(entry) => *entry.get(),
-            Entry::Vacant(_) if full => {
-                self.counts.unknown.fetch_add(1, Ordering::Relaxed);
-                return None;
+        let place = known.places.get_mut(&network).and_then(|of| of.get_mut(gateway));
+        let GatewayId { number, .. } = match place {
+            Some(place) => {
+                place.heard = now;
+                place.gateway
             }
-            Entry::Vacant(entry) => {
-                let (network, name, input) = entry.key();
-                tracing::info!(gateway = %name, network = network.named(), input, "a gateway is heard");
-                let subject = subject::down(*network, name).into();
-                let sender =
-                    Sender { subject, input: *input, down: self.down.clone(), counts: self.counts.clone() };
-                *entry.insert(self.gateways.attach(Arc::new(sender)))
-            }
+            None => self.give_place(&mut known, (network, gateway), now)?,
         };
-        Some(Route { gateway, peer })
+        Some(Route { gateway: GatewayId { number, input }, peer })
+    }
+
+    /// A place for a gateway that is heard for the first time.
+    fn give_place(
+        &self,
+        known: &mut Known,
+        (network, name): (NetworkId, &RoleName),
+        now: Instant,
+    ) -> Option<GatewayId> {
+        if known.count >= MOST_GATEWAYS && !self.free_place(known, now) {
+            known.refused = Some(now);
+            self.counts.unknown.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        tracing::info!(gateway = %name, network = network.named(), "a gateway is heard");
+        let to = Destination { subject: subject::down(network, name).into(), waiting: AtomicUsize::new(0) };
+        let sender = Sender { to: Arc::new(to), down: self.down.clone(), counts: self.counts.clone() };
+        let gateway = self.gateways.attach(Arc::new(sender));
+        known.places.entry(network).or_default().insert(name.clone(), Place { gateway, heard: now });
+        known.count += 1;
+        Some(gateway)
+    }
+
+    /// Takes the place of the gateway that was not heard for the longest time, if that was long enough.
+    fn free_place(&self, known: &mut Known, now: Instant) -> bool {
+        let all = known.places.iter();
+        let all = all.flat_map(|(network, of)| of.iter().map(move |(name, place)| (*network, name, place)));
+        let Some((network, name, place)) = all.min_by_key(|(.., place)| place.heard) else { return false };
+        if now.duration_since(place.heard) < IDLE_FOR {
+            return false;
+        }
+        let (name, gateway) = (name.clone(), place.gateway);
+        if let Some(of) = known.places.get_mut(&network) {
+            of.remove(&name);
+            if of.is_empty() {
+                known.places.remove(&network);
+            }
+        }
+        known.count -= 1;
+        self.gateways.detach(gateway);
+        true
+    }
+
+    /// The reason why gateways are refused, if some were lately.
+    pub(super) fn trouble(&self) -> Option<String> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let lately = known.refused.is_some_and(|refused| refused.elapsed() < REFUSAL_TOLD_FOR);
+        lately.then(|| {
+            format!(
+                "gateways are refused: {MOST_GATEWAYS} others were heard within {} s; look at the users of the NATS servers",
+                IDLE_FOR.as_secs()
+            )
+        })
     }
 }
 
 /// What goes to the same gateway goes together, in its order.
-fn messages(waiting: impl Iterator<Item = Waiting>) -> Vec<(Subject, Vec<Vec<u8>>)> {
+fn messages(waiting: impl Iterator<Item = (Subject, Vec<u8>)>) -> Vec<(Subject, Vec<Vec<u8>>)> {
     let mut messages: Vec<(Subject, Vec<Vec<u8>>)> = Vec::new();
     for (subject, packet) in waiting {
         // The latest one to this gateway has room where any has.
@@ -109,18 +183,21 @@ fn messages(waiting: impl Iterator<Item = Waiting>) -> Vec<(Subject, Vec<Vec<u8>
     messages
 }
 
-/// The way to an input of a gateway.
+/// The way to a gateway.
 struct Sender {
-    subject: Subject,
-    input: u16,
+    to: Arc<Destination>,
     down: mpsc::Sender<Waiting>,
     counts: Arc<RemoteCounts>,
 }
 
 impl Transmit for Sender {
     fn transmit(&self, route: Route, packets: &[Vec<u8>]) {
-        let down = PacketDown { input: self.input, peer: route.peer, packets: packets.to_vec() };
-        let sent = self.down.try_send((self.subject.clone(), down.to_bytes())).is_ok();
+        let down = PacketDown { input: route.gateway.input, peer: route.peer, packets: packets.to_vec() };
+        let has_room = self.to.waiting.fetch_add(1, Ordering::Relaxed) < MOST_WAITING_OF_A_GATEWAY;
+        let sent = has_room && self.down.try_send((self.to.clone(), down.to_bytes())).is_ok();
+        if !sent {
+            self.to.waiting.fetch_sub(1, Ordering::Relaxed);
+        }
         let count = if sent { &self.counts.sent } else { &self.counts.dropped };
         count.fetch_add(packets.len() as u64, Ordering::Relaxed);
     }
@@ -129,6 +206,67 @@ impl Transmit for Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Without a connection: packets to gateways stay where they wait.
+    fn remote() -> (RemoteGateways, mpsc::Receiver<Waiting>) {
+        let (down, waiting) = mpsc::channel(MOST_WAITING);
+        let (gateways, counts) = (Arc::default(), Arc::default());
+        (RemoteGateways { gateways, known: Mutex::default(), down, counts }, waiting)
+    }
+
+    fn name(name: &str) -> RoleName {
+        name.parse().expect("a name")
+    }
+
+    #[test]
+    fn gateway_that_names_any_input_has_one_place_and_is_answered_there() {
+        let (remote, mut waiting) = remote();
+        let routes: Vec<Route> = (0..=u16::MAX)
+            .filter_map(|input| remote.route(NetworkId(7), &name("hall"), input, None))
+            .collect();
+        assert_eq!(routes.len(), 1 << 16);
+        let yard = remote.route(NetworkId::DEFAULT, &name("yard"), 3, None).expect("there is room");
+        assert_ne!(yard.gateway.number, routes[0].gateway.number);
+        assert_eq!(remote.known.lock().expect("a lock").count, 2);
+        for route in [routes[4711], yard] {
+            remote.gateways.transmit(route, &[vec![1]]);
+            let (to, packet) = waiting.try_recv().expect("it waits");
+            let of = if route == yard { "wattseal.0.down.yard" } else { "wattseal.7.down.hall" };
+            assert_eq!(to.subject.as_str(), of);
+            let down = PacketDown::from_bytes(&packet).expect("a packet");
+            assert_eq!(down.input, route.gateway.input);
+        }
+    }
+
+    #[test]
+    fn gateways_are_bounded_and_one_that_is_not_heard_any_more_leaves_its_place() {
+        let (remote, mut waiting) = remote();
+        let route = |name: String| remote.route(NetworkId(7), &name.parse().expect("a name"), 0, None);
+        let first = route("g0".to_owned()).expect("there is room");
+        assert!((1..MOST_GATEWAYS).all(|number| route(format!("g{number}")).is_some()));
+        assert_eq!((route("late".to_owned()), remote.trouble().is_some()), (None, true));
+        assert_eq!(remote.counts.unknown.load(Ordering::Relaxed), 1);
+        let mut known = remote.known.lock().expect("a lock");
+        let place = known.places.get_mut(&NetworkId(7)).and_then(|of| of.get_mut(&name("g0")));
+        place.expect("it is known").heard -= IDLE_FOR;
+        drop(known);
+        let late = route("late".to_owned()).expect("a place is free");
+        assert_ne!(late.gateway.number, first.gateway.number);
+        remote.gateways.transmit(first, &[vec![1]]);
+        assert!(waiting.try_recv().is_err(), "nobody is answered in the place of another");
+        assert_eq!(route("g0".to_owned()), None);
+    }
+
+    #[test]
+    fn packets_that_wait_for_one_gateway_leave_room_for_others() {
+        let (remote, _waiting) = remote();
+        let hall = remote.route(NetworkId(7), &name("hall"), 0, None).expect("there is room");
+        let yard = remote.route(NetworkId(7), &name("yard"), 0, None).expect("there is room");
+        (0..2 * MOST_WAITING).for_each(|_| remote.gateways.transmit(hall, &[vec![1]]));
+        remote.gateways.transmit(yard, &[vec![1]]);
+        let sent = remote.counts.sent.load(Ordering::Relaxed);
+        assert_eq!(sent, MOST_WAITING_OF_A_GATEWAY as u64 + 1);
+    }
 
     #[test]
     fn what_goes_to_one_gateway_goes_together_in_its_order() {

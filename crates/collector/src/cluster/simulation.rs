@@ -8,6 +8,7 @@ mod desk;
 mod field;
 mod invariants;
 mod jetstream;
+mod lies;
 mod partition;
 mod postgres;
 mod rows;
@@ -17,6 +18,7 @@ mod world;
 use self::field::Field;
 use self::invariants::{Counts, Invariants};
 use self::jetstream::JetStream;
+use self::lies::Lies;
 use self::postgres::Postgres;
 use self::rows::Rows;
 use self::worker::{Clock, Common, Worker};
@@ -38,8 +40,15 @@ const PENDING_FOR: Us = 150 * SECOND;
 /// Clocks of workers go faster or slower by so much, in millionths: a lease that holds for 2 s and is over after 3 allows a fifth.
 const MOST_FASTER: i64 = 100_000;
 
-/// What a seed makes of a cluster.
-fn world(seed: u64) -> World {
+/// Whether the broker says what is true until [`CALM_FROM`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Broker {
+    Honest,
+    Lying,
+}
+
+/// The cluster that a seed makes.
+fn world(seed: u64, broker: Broker) -> World {
     let mut rng = StdRng::seed_from_u64(seed);
     let slices: Slices = ["1", "2", "4"][rng.random_range(0..3)].parse().unwrap_or_default();
     let (workers, gateways) = (rng.random_range(2..=3), rng.random_range(1..=2));
@@ -60,16 +69,22 @@ fn world(seed: u64) -> World {
         lost_messages: *pick(&mut rng, &[0.0, 0.01, 0.1]),
         watchers_behind: *pick(&mut rng, &[5_000, 200_000, 1_500_000]),
     };
-    let checks = Invariants::new(&identity, &records);
+    let checks = Invariants::new(&identity, &records, broker == Broker::Honest);
     let common = Arc::new(Common {
         slices,
         identity,
         records: records.iter().map(|record| (record.setup.meter, record.clone())).collect(),
         gateways,
+        lies: broker == Broker::Lying,
     });
     let states: Vec<MeterState> = records.iter().map(MeterState::new).collect();
     let field = Field::new(provisions, slices, gateways, rng.random());
-    let jetstream = JetStream::new(*pick(&mut rng, &[600 * SECOND, 600 * SECOND, 15 * SECOND]));
+    let mut lies = (broker == Broker::Lying).then(|| Lies::new(seed, slices));
+    let mut harms = Vec::new();
+    if let Some(lies) = &mut lies {
+        harms.extend((0..lies.below(20)).map(|_| lies.below(CALM_FROM as usize) as Us));
+    }
+    let jetstream = JetStream::new(*pick(&mut rng, &[600 * SECOND, 600 * SECOND, 15 * SECOND]), lies);
     let postgres = Postgres::new(Rows::new(slices, states));
     let faults: Vec<(Us, Fault)> = (0..rng.random_range(3..=12))
         .map(|_| (rng.random_range(SECOND..FAULTS_UNTIL), fault(&mut rng, workers, gateways)))
@@ -88,6 +103,7 @@ fn world(seed: u64) -> World {
     }
     faults.into_iter().for_each(|(at, fault)| context.after(at, Event::Fault(fault)));
     commands.into_iter().for_each(|at| context.after(at, Event::Command));
+    harms.into_iter().for_each(|at| context.after(at, Event::Fault(Fault::Broker)));
     World { context, field, jetstream, postgres, workers }
 }
 
@@ -119,8 +135,8 @@ fn fault(rng: &mut StdRng, workers: usize, gateways: usize) -> Fault {
 ///
 /// # Errors
 /// What does not hold.
-fn run(seed: u64) -> Result<Counts, String> {
-    let mut world = world(seed);
+fn run(seed: u64, broker: Broker) -> Result<Counts, String> {
+    let mut world = world(seed, broker);
     world.field.power_up(&mut world.context);
     world.run_until(CALM_FROM);
     world.calm();
@@ -162,7 +178,7 @@ fn pending(world: &World) -> String {
 }
 
 /// Runs seeds on all processors. Panics at the first that fails, with its number.
-fn run_all(seeds: std::ops::Range<u64>) -> Counts {
+fn run_all(seeds: std::ops::Range<u64>, broker: Broker) -> Counts {
     let (next, end) = (AtomicU64::new(seeds.start), seeds.end);
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let each = || {
@@ -172,11 +188,11 @@ fn run_all(seeds: std::ops::Range<u64>) -> Counts {
             if seed >= end {
                 return Ok(counts);
             }
-            match run(seed) {
+            match run(seed, broker) {
                 Ok(of_seed) => counts += of_seed,
                 Err(failed) => {
                     next.store(end, Ordering::Relaxed);
-                    return Err(format!("seed {seed}: {failed}"));
+                    return Err(format!("seed {seed}, {broker:?}: {failed}"));
                 }
             }
         }
@@ -188,7 +204,7 @@ fn run_all(seeds: std::ops::Range<u64>) -> Counts {
             match thread.join() {
                 Ok(Ok(of_thread)) => counts += of_thread,
                 Ok(Err(failed)) => panic!(
-                    "{failed}\nto run it alone: WATTSEAL_SEED=<seed> cargo test -p wattseal-collector --lib -- cluster::simulation::one_seed --ignored --nocapture"
+                    "{failed}\nto run it alone: WATTSEAL_SEED=<seed> [WATTSEAL_BROKER=lying] cargo test -p wattseal-collector --lib -- cluster::simulation::one_seed --ignored --nocapture"
                 ),
                 Err(panicked) => std::panic::resume_unwind(panicked),
             }
@@ -201,39 +217,62 @@ fn run_all(seeds: std::ops::Range<u64>) -> Counts {
 /// leases that were deleted, commands that were given though it was said that they were not.
 const REGRESSIONS: [u64; 8] = [1, 2, 18, 326, 734, 950, 2379, 4053];
 
+/// The same with a broker that lies.
+const LYING_REGRESSIONS: [u64; 0] = [];
+
 #[test]
 fn seeds_that_found_something_once() {
     for seed in REGRESSIONS {
-        assert_eq!(run(seed).err(), None, "seed {seed}");
+        assert_eq!(run(seed, Broker::Honest).err(), None, "seed {seed}");
+    }
+    for seed in LYING_REGRESSIONS {
+        assert_eq!(run(seed, Broker::Lying).err(), None, "seed {seed} with a broker that lies");
     }
 }
 
 #[test]
 fn a_seed_gives_the_whole_run() {
     for seed in 0..4 {
-        assert_eq!(run(seed), run(seed), "seed {seed}");
+        for broker in [Broker::Honest, Broker::Lying] {
+            assert_eq!(run(seed, broker), run(seed, broker), "seed {seed}, {broker:?}");
+        }
     }
 }
 
 #[test]
 fn two_hundred_seeds() {
-    let counts = run_all(0..200);
+    let counts = run_all(0..200, Broker::Honest);
     println!("{counts:?}");
     // A simulation in which nothing happens finds nothing.
     assert!(counts.acknowledged > 200 * 10 && counts.fenced > 0 && counts.reboots > 10, "{counts:?}");
 }
 
 #[test]
+fn lying_broker_ends_no_worker_and_loses_no_partition_and_no_acknowledged_reading() {
+    let counts = run_all(0..200, Broker::Lying);
+    println!("{counts:?}");
+    assert!(counts.acknowledged > 200 * 10 && counts.fenced > 0 && counts.reboots > 10, "{counts:?}");
+}
+
+#[test]
 #[ignore = "minutes"]
 fn ten_thousand_seeds() {
+    let broker = broker();
     let begun = std::time::Instant::now();
-    let counts = run_all(0..10_000);
-    println!("{counts:?} in {:?}", begun.elapsed());
+    let counts = run_all(0..10_000, broker);
+    println!("{broker:?}: {counts:?} in {:?}", begun.elapsed());
 }
 
 #[test]
 #[ignore = "of the one in WATTSEAL_SEED"]
 fn one_seed() {
     let seed = std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
-    println!("{:?}", run(seed));
+    println!("{:?}", run(seed, broker()));
+}
+
+fn broker() -> Broker {
+    match std::env::var("WATTSEAL_BROKER").as_deref() {
+        Ok("lying") => Broker::Lying,
+        _ => Broker::Honest,
+    }
 }

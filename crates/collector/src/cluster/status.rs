@@ -19,6 +19,10 @@ pub(super) enum Part {
     Store,
     /// What a worker is to have of the cluster's partitions.
     Partitions,
+    /// What is in streams and buckets.
+    Data,
+    /// Gateways that are not heard.
+    Gateways,
 }
 
 impl Part {
@@ -28,6 +32,8 @@ impl Part {
             Part::JetStream => "jetstream",
             Part::Store => "store",
             Part::Partitions => "partitions",
+            Part::Data => "data",
+            Part::Gateways => "gateways",
         }
     }
 }

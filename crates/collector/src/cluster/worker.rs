@@ -2,7 +2,7 @@
 //! worker cannot take over.
 
 use super::another_server::Silence;
-use super::connection::{ClusterError, Nats};
+use super::connection::{ClusterError, Connection, Nats};
 use super::events::{EventCounts, Told};
 use super::exchange::{ExchangeCounts, Others};
 use super::health::{Figures, HealthListen};
@@ -10,10 +10,11 @@ use super::lease::{Free, RENEW_EVERY, View};
 use super::leases::{Buckets, Change};
 use super::name::RoleName;
 use super::partition_task::{Ended, Shared};
-use super::queue::{QueueCounts, open_stream};
-use super::remote::RemoteGateways;
+use super::queue::{QueueCounts, keep_stream, open_stream};
+use super::remote::{RemoteCounts, RemoteGateways};
 use super::served::Served;
 use super::status::{Part, Status};
+use super::subject;
 use super::user::NatsUser;
 use crate::api::Listen;
 use crate::api::metrics::{self, Text};
@@ -25,9 +26,9 @@ use crate::store::{Place, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -46,6 +47,8 @@ const NETWORKS_EVERY: Duration = Duration::from_secs(2);
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// After another process had the database.
 const STORE_AGAIN_AFTER: Duration = Duration::from_millis(200);
+/// What in a stream or bucket was not as workers make it is told for so long.
+const DATA_TOLD_FOR: Duration = Duration::from_secs(5);
 /// A partition that could not begin here is not tried again before that: another worker may do it meanwhile.
 const BEGIN_AGAIN_AFTER: Duration = Duration::from_secs(5);
 
@@ -80,12 +83,15 @@ struct Counts {
     queue: Arc<QueueCounts>,
     exchange: Arc<ExchangeCounts>,
     events: Arc<EventCounts>,
+    remote: Arc<RemoteCounts>,
     taken: AtomicU64,
     lost: AtomicU64,
     given_up: AtomicU64,
+    /// Records in streams and buckets that are not as workers make them.
+    unreadable: AtomicU64,
     /// The partitions that it has, with the numbers of their fences.
     held: Mutex<BTreeMap<Partition, u64>>,
-    shared: OnceLock<Shared>,
+    shared: Mutex<Option<Shared>>,
 }
 
 impl Counts {
@@ -101,6 +107,11 @@ impl Counts {
             ("leases_taken", "Partitions that were taken", &self.taken),
             ("leases_lost", "Partitions whose lease was over before they were given up", &self.lost),
             ("leases_given_up", "Partitions that were given up", &self.given_up),
+            (
+                "unreadable_records",
+                "Times that something in a stream or bucket was not as workers make it",
+                &self.unreadable,
+            ),
         ] {
             text.one(&format!("wattseal_worker_{name}_total"), "counter", help, read(count));
         }
@@ -111,8 +122,9 @@ impl Counts {
         for (partition, fence) in self.held.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             text.labelled(name, &[("partition", &partition.to_string())], fence);
         }
-        let Some(shared) = self.shared.get() else { return };
-        let remote = shared.remote.counts();
+        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(shared) = shared else { return };
+        let remote = &self.remote;
         for (name, help, count) in [
             ("down_packets", "Packets that were published to gateways", &remote.sent),
             (
@@ -166,17 +178,62 @@ impl Worker {
         let health =
             self.health.map(|health| health.serve("worker", status.clone(), figures(&counts))).transpose()?;
         ready(&WorkerStarted { health });
-        let mut stop = pin!(stop);
         status.trouble(Part::Nats, "not connected yet");
         status.trouble(Part::Store, "not opened yet");
         let (nats, name, looked_at) = (self.nats.clone(), self.name.clone(), status.clone());
-        let mut refused = pin!(nats.refuse_wide_user(&NatsUser::Worker, &name, &looked_at));
-        let prepared = tokio::select! {
-            prepared = self.prepare(&status, &counts) => prepared?,
-            error = &mut refused => return Err(error),
+        let mut wide = None;
+        let ended = {
+            let stop = async {
+                tokio::select! {
+                    () = stop => {}
+                    error = nats.refuse_wide_user(&NatsUser::Worker, &name, &looked_at) => wide = Some(error),
+                }
+            };
+            self.serve_until(pin!(stop), &status, &counts).await
+        };
+        wide.map_or(ended, Err)
+    }
+
+    async fn serve_until(
+        &self,
+        mut stop: Pin<&mut impl Future<Output = ()>>,
+        status: &Status,
+        counts: &Arc<Counts>,
+    ) -> Result<(), ClusterError> {
+        let connection = tokio::select! {
+            connected = self.nats.connect(&self.name, status) => connected?,
             () = &mut stop => return Ok(()),
         };
-        let (shared, buckets) = prepared;
+        // What the command line says of slices is said once: they may be changed later.
+        let mut slices = (self.slices, self.change_slices);
+        loop {
+            let prepared = tokio::select! {
+                prepared = self.prepare(&connection, slices, status, counts) => prepared?,
+                () = &mut stop => return Ok(()),
+            };
+            match self.serve_prepared(prepared, status, counts, stop.as_mut()).await? {
+                End::Stopped => return Ok(()),
+                End::Slices(there) => {
+                    status.trouble(
+                        Part::Partitions,
+                        format!(
+                            "the cluster's networks have {there} slices now: all partitions are taken anew"
+                        ),
+                    );
+                    slices = (None, false);
+                }
+            }
+        }
+    }
+
+    /// Serves until `stop`, or until it has to prepare itself anew.
+    async fn serve_prepared(
+        &self,
+        (shared, buckets): (Shared, Buckets),
+        status: &Status,
+        counts: &Arc<Counts>,
+        stop: Pin<&mut impl Future<Output = ()>>,
+    ) -> Result<End, ClusterError> {
         let api = match &self.listen {
             Some(listen) => Some(loop {
                 let parts = shared.links(|links| Ok((links.reader().clone(), links.writer()))).await?;
@@ -192,15 +249,8 @@ impl Worker {
             None => None,
         };
         let links = shared.links.clone();
-        let running = Running::new(self.name, shared, buckets, status, counts);
-        let mut wide = None;
-        let stop = async {
-            tokio::select! {
-                () = stop => {}
-                error = refused => wide = Some(error),
-            }
-        };
-        let ended = running.run(pin!(stop)).await;
+        let running = Running::new(self.name.clone(), shared, buckets, status.clone(), counts.clone());
+        let ended = running.run(self.replicas, stop).await;
         if let Some(api) = api {
             api.stop().await;
         }
@@ -210,22 +260,24 @@ impl Worker {
         });
         stopped.await.map_err(|_| ClusterError::Ended("store"))??;
         tracing::info!("the worker has stopped; all that it acknowledged is stored");
-        wide.map_or(ended, Err)
+        ended
     }
 
     /// Waits for all that it needs.
     async fn prepare(
         &self,
+        connection: &Connection,
+        (wanted, change): (Option<Slices>, bool),
         status: &Status,
         counts: &Arc<Counts>,
     ) -> Result<(Shared, Buckets), ClusterError> {
-        let connection = self.nats.connect(&self.name, status).await?;
+        let connection = connection.clone();
         let mut silence = Silence::default();
         let (stream, buckets, slices) = loop {
             let open = async {
                 let stream = open_stream(&connection, self.replicas).await?;
                 let buckets = Buckets::open(&connection, self.replicas).await?;
-                let slices = buckets.slices(self.slices, self.change_slices).await?;
+                let slices = buckets.slices(wanted, change).await?;
                 Ok::<_, String>((stream, buckets, slices))
             };
             match open.await {
@@ -257,7 +309,11 @@ impl Worker {
         };
         status.fine(Part::Store);
         let (link, keys) = (links.handle().clone(), links.keys().clone());
-        let remote = Arc::new(RemoteGateways::start(connection.clone(), link.gateways().clone()));
+        let remote = Arc::new(RemoteGateways::start(
+            connection.clone(),
+            link.gateways().clone(),
+            counts.remote.clone(),
+        ));
         let links = Arc::new(RwLock::new(Some(links)));
         let beginnings = Arc::new(Semaphore::new(BEGINNINGS));
         let (queue, exchange) = (counts.queue.clone(), counts.exchange.clone());
@@ -276,9 +332,17 @@ impl Worker {
             counts: queue,
             exchange,
         };
-        let _ = counts.shared.set(shared.clone());
+        *counts.shared.lock().unwrap_or_else(PoisonError::into_inner) = Some(shared.clone());
         Ok((shared, buckets))
     }
+}
+
+/// How a worker ends that served.
+enum End {
+    /// It was told to.
+    Stopped,
+    /// Networks are cut into another number of slices.
+    Slices(Slices),
 }
 
 /// Whether a worker waits for a database: one that another has, or a server that is not to be had at the moment, as while its standby is promoted.
@@ -302,6 +366,8 @@ struct Running {
     status: Status,
     counts: Arc<Counts>,
     view: View,
+    /// What in streams and buckets is not as workers make it, and when that was seen last.
+    data_troubles: BTreeMap<&'static str, (Instant, String)>,
     silence: Silence,
     /// All partitions of the cluster.
     all: BTreeSet<Partition>,
@@ -320,6 +386,7 @@ impl Running {
     fn new(me: RoleName, shared: Shared, buckets: Buckets, status: Status, counts: Arc<Counts>) -> Running {
         Running {
             view: View::new(me.clone()),
+            data_troubles: BTreeMap::new(),
             silence: Silence::default(),
             me,
             shared,
@@ -336,9 +403,17 @@ impl Running {
         }
     }
 
-    async fn run(mut self, mut stop: impl Future<Output = ()> + Unpin) -> Result<(), ClusterError> {
+    /// replicas: on how many servers a stream is that is made.
+    async fn run(
+        mut self,
+        replicas: usize,
+        mut stop: Pin<&mut impl Future<Output = ()>>,
+    ) -> Result<End, ClusterError> {
         let (changes_in, mut changes) = mpsc::channel(1024);
         let mut beside = JoinSet::new();
+        beside.spawn(self.buckets.clone().keep_slices(self.shared.slices, changes_in.clone()));
+        let replicas = self.shared.stream.cached_info().config.num_replicas.max(replicas);
+        beside.spawn(keep_stream(self.shared.connection.clone(), replicas, changes_in.clone()));
         beside.spawn(self.buckets.clone().watch(changes_in));
         let (buckets, me) = (self.buckets.clone(), self.me.clone());
         beside.spawn(async move { buckets.announce(&me).await });
@@ -349,7 +424,8 @@ impl Running {
             tokio::select! {
                 change = changes.recv() => match change {
                     Some(Change::Current) => current = true,
-                    Some(change) => if let Err(error) = self.seen(change) { break Err(error) },
+                    Some(Change::Slices(there)) => break Ok(End::Slices(there)),
+                    Some(change) => self.seen(change),
                     None => break Err(ClusterError::Ended("watch of the leases")),
                 },
                 Some(ended) = self.tasks.join_next() => {
@@ -360,7 +436,7 @@ impl Running {
                     if let Err(error) = ended { break Err(error) }
                 }
                 _ = ticks.tick(), if current => self.look().await,
-                () = &mut stop => break Ok(()),
+                () = &mut stop => break Ok(End::Stopped),
             }
         };
         tracing::info!("giving up what it has");
@@ -378,18 +454,39 @@ impl Running {
         ended
     }
 
-    fn seen(&mut self, change: Change) -> Result<(), ClusterError> {
+    fn seen(&mut self, change: Change) {
         let now = Instant::now();
         match change {
-            Change::Lease { partition, revision, lease } => self.view.lease(partition, revision, lease, now),
-            Change::Worker { name } => self.view.worker(&name, now),
+            Change::Lease { partition, found } => {
+                if found.lease.is_none() {
+                    self.counts.unreadable.fetch_add(1, Ordering::Relaxed);
+                }
+                self.view.lease(partition, found, now);
+            }
+            Change::LeasesMadeAnew => self.view.leases_made_anew(now),
+            Change::Worker { name } => self.view.worker(name, now),
             Change::WorkerGone { name } => self.view.worker_gone(&name),
-            Change::Slices(text) if text != self.shared.slices.to_string() => {
-                return Err(ClusterError::SlicesChanged);
+            Change::Trouble { of, why } => {
+                self.counts.unreadable.fetch_add(1, Ordering::Relaxed);
+                self.data_troubles.insert(of, (now, why));
             }
             Change::Slices(_) | Change::Current => {}
         }
-        Ok(())
+    }
+
+    fn look_at_data(&mut self, now: Instant) {
+        self.data_troubles.retain(|_, (seen, _)| now.duration_since(*seen) < DATA_TOLD_FOR);
+        let unreadable = self.view.unreadable(&self.all).next();
+        let unreadable = unreadable.map(|partition| {
+            format!(
+                "bucket {}, key {partition}: the lease cannot be read; it is replaced, unless its worker writes it again",
+                subject::LEASES
+            )
+        });
+        match unreadable.or_else(|| self.data_troubles.values().next().map(|(_, why)| why.clone())) {
+            Some(why) => self.status.trouble(Part::Data, why),
+            None => self.status.fine(Part::Data),
+        }
     }
 
     fn ended(&mut self, (partition, ended): (Partition, Ended)) -> Result<(), ClusterError> {
@@ -412,6 +509,9 @@ impl Running {
             }
             Ended::NotBegun(error) => {
                 count(&self.counts.given_up);
+                if let ServiceError::Store(StoreError::Fenced { leases, .. }) = &error {
+                    leases.iter().for_each(|lease| self.view.later_lease(*lease, Instant::now()));
+                }
                 let until = Instant::now() + BEGIN_AGAIN_AFTER;
                 self.failed
                     .insert(partition, (until, format!("partition {partition} cannot begin here: {error}")));
@@ -425,6 +525,11 @@ impl Running {
     async fn look(&mut self) {
         self.look_for_networks().await;
         let now = Instant::now();
+        self.look_at_data(now);
+        match self.shared.remote.trouble() {
+            Some(why) => self.status.trouble(Part::Gateways, why),
+            None => self.status.fine(Part::Gateways),
+        }
         self.failed.retain(|_, (until, _)| now < *until);
         match self.failed.values().next().map(|(_, why)| why).or(self.networks_trouble.as_ref()) {
             Some(why) => self.status.trouble(Part::Partitions, why.clone()),
@@ -462,7 +567,7 @@ impl Running {
         let silent =
             || Err("JetStream does not answer: it has no leader, or its servers are away".to_owned());
         match taken.unwrap_or_else(|_| silent()) {
-            Ok(Some(lease)) => {
+            Ok(Ok(lease)) => {
                 let (told, stop) = oneshot::channel();
                 self.counts.taken.fetch_add(1, Ordering::Relaxed);
                 let mut held = self.counts.held.lock().unwrap_or_else(PoisonError::into_inner);
@@ -470,8 +575,12 @@ impl Running {
                 self.held.insert(free.partition, Some(told));
                 self.tasks.spawn(self.shared.clone().hold(lease, stop));
             }
-            // Another worker has it.
-            Ok(None) => {}
+            // Another worker has it, or what was seen is not what is there.
+            Ok(Err(found)) => {
+                if let Some(found) = found {
+                    self.view.looked(free.partition, found, Instant::now());
+                }
+            }
             Err(why) => {
                 self.status.trouble(Part::JetStream, why);
                 self.silence.unanswered(&self.shared.connection);

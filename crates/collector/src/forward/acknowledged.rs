@@ -97,7 +97,7 @@ mod tests {
     use crate::gateway::GatewayId;
 
     fn route(gateway: u16) -> Route {
-        Route { gateway: GatewayId(gateway), peer: None }
+        Route { gateway: GatewayId::of(gateway.into()), peer: None }
     }
 
     #[test]

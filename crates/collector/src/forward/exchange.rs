@@ -263,7 +263,7 @@ mod tests {
     }
 
     fn route(gateway: u16) -> Route {
-        Route { gateway: GatewayId(gateway), peer: None }
+        Route { gateway: GatewayId::of(gateway.into()), peer: None }
     }
 
     fn cut(kind: MessageKind, suite: Suite, name: MeterId, number_lsb: u8, byte: u8) -> Vec<Vec<u8>> {

@@ -376,7 +376,7 @@ mod tests {
     }
 
     fn origin(gateway: u16, standing: Standing) -> Origin {
-        let route = Route { gateway: GatewayId(gateway), peer: None };
+        let route = Route { gateway: GatewayId::of(gateway.into()), peer: None };
         Origin { route, rssi_dbm: Some(-50), standing }
     }
 

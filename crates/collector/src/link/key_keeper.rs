@@ -214,12 +214,13 @@ mod tests {
     use crate::link::{Beginning, Images, LinkHandle, Parts, link};
     use crate::network::NetworkId;
     use crate::partition::Partition;
-    use crate::registry::Issued;
-    use crate::store::{StoredMeter, Write};
+    use crate::registry::{AfterWrongPin, Issued, KeyRing, KeyStore, make_kek};
+    use crate::store::{Options, Place, Reader, Sharing, Store, StoredMeter, Write};
     use crate::writer::{Job, Jobs};
     use rand::SeedableRng;
     use rand::rngs::StdRng;
     use std::time::Instant;
+    use testkit::postgres::shared;
     use wire::meter::{
         Channel, Content, Identity, Measurement, MessageKind, MeterState, Policy, Provision, Report, Setup,
         Suite, packets,
@@ -309,7 +310,7 @@ mod tests {
             let plaintext = Report { n, time_set: true, lost: 0, content }.to_bytes();
             let sealed =
                 channel.seal(MessageKind::Report, SUITE, n, &plaintext, &mut StdRng::seed_from_u64(3));
-            let route = Route { gateway: crate::gateway::GatewayId(0), peer: None };
+            let route = Route { gateway: crate::gateway::GatewayId::of(0), peer: None };
             for bytes in packets(0x4f, MessageKind::Report, SUITE, METER, n, &sealed) {
                 assert!(self.handle.hear(HeardPacket { route, bytes, rssi_dbm: None }));
             }
@@ -418,18 +419,35 @@ mod tests {
         assert_eq!(stand.link.collector.saved_keys(METER), None);
     }
 
+    /// Nobody followed it yet, so that the database would take it.
     #[test]
-    fn a_lease_that_is_over_by_the_clock_writes_nothing() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let registry = Registry::open_network(&folder.path().join("keys"), NetworkId::DEFAULT);
-        let fence = Arc::new(Fence::new(Partition::FIRST, 1, BootTime::now() + Duration::from_secs(3600)));
-        let keeping =
-            Keeping { registry: registry.expect("keys"), slices: Slices::ONE, fence: Some(fence.clone()) };
+    fn lease_that_is_over_by_the_clock_writes_no_key_that_the_database_would_take() {
+        let (folder, database) = (tempfile::tempdir().expect("a folder"), shared().database());
+        let place = || Place::named(&shared().url(&database)).expect("a URL");
+        let sharing = Sharing { worker: "one".to_owned(), slices: Slices::ONE };
+        let mut store = Store::open_shared(place(), &Options::default(), sharing).expect("a worker");
+        let soon = || BootTime::now() + Duration::from_secs(3600);
+        let fence = Arc::new(Fence::new(Partition::FIRST, 1, soon()));
+        store.take(fence.lease()).expect("taken");
+        make_kek(&folder.path().join("kek"), None).expect("drawn");
+        let ring = KeyRing::of_files(&[folder.path().join("kek")], AfterWrongPin::Refuse).expect("read");
+        let reader = Reader::open_or_make(&place()).expect("the server");
+        let keys = KeyStore::of(&reader, Some(&ring), folder.path()).expect("an empty database");
+        let registry = keys.open_network(NetworkId::DEFAULT).expect("a network");
+        let setup = Setup { suite: SUITE, ..Setup::usual(METER) };
+        registry.provision(setup, 0, &folder.path().join("images")).expect("a meter");
+        let first = registry.get(METER).expect("there").record;
+        let (key128, key256) = first.keys.expose();
+        let begun = [&key128[..], key256, &[0; 4], key256, &[9; 32]].concat();
+        let record = MeterRecord { keys: MeterKeys::from_exposed(&begun).expect("keys"), ..first.clone() };
+        let asked =
+            || ToKeep { epoch: 1, before: vec![first.keys.clone()], record: Box::new(record.clone()) };
+        let mut keeping = Keeping { registry, slices: Slices::ONE, fence: Some(fence.clone()) };
         fence.end();
-        let mut stand = Stand::new();
-        stand.hear(1);
-        let asked = stand.step().expect("it has shown its key");
-        let error = keeping.keep(&asked).expect_err("it is over");
+        let error = keeping.keep(&asked()).expect_err("it is over");
         assert!(matches!(error, RegistryError::LeaseOver), "{error}");
+        assert!(keeping.registry.get(METER).expect("there").record.keys == first.keys);
+        keeping.fence = Some(Arc::new(Fence::new(Partition::FIRST, 1, soon())));
+        keeping.keep(&asked()).expect("the database takes it");
     }
 }

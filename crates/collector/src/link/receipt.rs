@@ -1,11 +1,12 @@
 //! Packets that wait in a queue elsewhere until it is known what became of them.
 
 use crate::clock;
-use crate::gateway::HeardPacket;
+use crate::gateway::{GatewayId, HeardPacket};
 use crate::network::NetworkId;
 use crate::traces::PacketSpans;
 use opentelemetry::trace::TraceId;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 use wire::meter::MeterId;
@@ -14,6 +15,11 @@ use wire::meter::MeterId;
 const WHOLE_WITHIN: Duration = Duration::from_secs(10);
 /// So many packets of one unfinished message, before the first of them need not come again.
 const MOST_PIECES: usize = 8;
+/// Packets of unfinished messages at most that a queue keeps for a link. A queue hands over no more than 8,192 messages that it is not told to
+/// be done with (`cluster::queue`): the rest is for whole ones.
+const MOST_UNFINISHED: usize = 4096;
+/// Of these one gateway's at most.
+const MOST_UNFINISHED_OF_A_GATEWAY: usize = MOST_UNFINISHED / 4;
 
 /// A packet as a queue elsewhere hands it over.
 #[derive(Debug)]
@@ -129,31 +135,68 @@ impl Receipts {
 
 /// The packets of messages that are not whole yet, by what a packet says of its meter and its kind: a collector has one message of each.
 #[derive(Debug, Default)]
-pub(super) struct UnfinishedReceipts(HashMap<(MeterId, u8), (Instant, Receipts)>);
+pub(super) struct UnfinishedReceipts {
+    messages: HashMap<(MeterId, u8), Unfinished>,
+    /// How many there are of each gateway, by its number, and in all.
+    by_gateway: HashMap<u32, usize>,
+    count: usize,
+}
+
+#[derive(Debug)]
+struct Unfinished {
+    /// When the last one came.
+    since: Instant,
+    /// The number of the gateway that began it.
+    gateway: u32,
+    receipts: Receipts,
+}
 
 impl UnfinishedReceipts {
-    /// A piece that was kept.
-    pub(super) fn keep(&mut self, packet: &[u8], receipts: Receipts) {
+    /// A piece that was kept. Where it finds no room its queue need not keep it: the message may be made whole all the same.
+    pub(super) fn keep(&mut self, packet: &[u8], gateway: GatewayId, receipts: Receipts) {
         let (Some(name), false) = (message_of(packet), receipts.0.is_empty()) else { return };
         let now = clock::now();
-        let (since, kept) = self.0.entry(name).or_insert_with(|| (now, Receipts::default()));
-        *since = now;
-        kept.after(Some(receipts));
-        if kept.0.len() > MOST_PIECES {
-            kept.0.remove(0).done();
+        let gateway = self.messages.get(&name).map_or(gateway.number, |of| of.gateway);
+        let of_gateway = self.by_gateway.get(&gateway).copied().unwrap_or(0);
+        if self.count >= MOST_UNFINISHED || of_gateway >= MOST_UNFINISHED_OF_A_GATEWAY {
+            return receipts.done();
+        }
+        self.count += receipts.0.len();
+        self.by_gateway.insert(gateway, of_gateway + receipts.0.len());
+        let new = || Unfinished { since: now, gateway, receipts: Receipts::default() };
+        let unfinished = self.messages.entry(name).or_insert_with(new);
+        unfinished.since = now;
+        unfinished.receipts.after(Some(receipts));
+        if unfinished.receipts.0.len() > MOST_PIECES {
+            unfinished.receipts.0.remove(0).done();
+            self.are_gone(gateway, 1);
         }
     }
 
     /// The pieces before the one that made a message whole.
     pub(super) fn take(&mut self, packet: &[u8]) -> Option<Receipts> {
-        self.0.remove(&message_of(packet)?).map(|(_, receipts)| receipts)
+        let Unfinished { gateway, receipts, .. } = self.messages.remove(&message_of(packet)?)?;
+        self.are_gone(gateway, receipts.0.len());
+        Some(receipts)
     }
 
     /// Pieces that waited too long led to nothing.
     pub(super) fn tidy(&mut self, now: Instant) {
-        let old = |since: &Instant| now.saturating_duration_since(*since) > WHOLE_WITHIN;
-        for (_, (_, receipts)) in self.0.extract_if(|_, (since, _)| old(since)) {
+        let is_old = |of: &Unfinished| now.saturating_duration_since(of.since) > WHOLE_WITHIN;
+        let old: Vec<_> = self.messages.extract_if(|_, of| is_old(of)).collect();
+        for (_, Unfinished { gateway, receipts, .. }) in old {
+            self.are_gone(gateway, receipts.0.len());
             receipts.done();
+        }
+    }
+
+    fn are_gone(&mut self, gateway: u32, receipts: usize) {
+        self.count -= receipts;
+        if let Entry::Occupied(mut of_gateway) = self.by_gateway.entry(gateway) {
+            *of_gateway.get_mut() -= receipts;
+            if *of_gateway.get() == 0 {
+                of_gateway.remove();
+            }
         }
     }
 }
@@ -188,6 +231,8 @@ mod tests {
         messages.into_iter().map(|message| (message, Outcome::Done)).collect()
     }
 
+    const HALL: GatewayId = GatewayId::of(1);
+
     /// Of a report of meter 258 in two pieces.
     fn piece(number: u8) -> [u8; 5] {
         [0x4f, 3 << 3 | number, 1, 2, 9]
@@ -197,10 +242,10 @@ mod tests {
     fn pieces_wait_for_what_becomes_of_their_message() {
         let (told_to, mut said) = unbounded_channel();
         let mut unfinished = UnfinishedReceipts::default();
-        unfinished.keep(&piece(1), receipts(&told_to, 1));
+        unfinished.keep(&piece(1), HALL, receipts(&told_to, 1));
         // Of another meter, and of another kind.
-        unfinished.keep(&[0x4f, 3 << 3 | 1, 1, 3, 9], receipts(&told_to, 2));
-        unfinished.keep(&[0x4f, 1 << 6 | 3 << 3 | 1, 1, 2, 9], receipts(&told_to, 3));
+        unfinished.keep(&[0x4f, 3 << 3 | 1, 1, 3, 9], HALL, receipts(&told_to, 2));
+        unfinished.keep(&[0x4f, 1 << 6 | 3 << 3 | 1, 1, 2, 9], HALL, receipts(&told_to, 3));
         let mut whole = receipts(&told_to, 4);
         whole.after(unfinished.take(&piece(2)));
         assert_eq!(told(&mut said), []);
@@ -216,12 +261,36 @@ mod tests {
         let (told_to, mut said) = unbounded_channel();
         let mut unfinished = UnfinishedReceipts::default();
         for sequence in 1..=MOST_PIECES as u64 + 2 {
-            unfinished.keep(&piece(1), receipts(&told_to, sequence));
+            unfinished.keep(&piece(1), HALL, receipts(&told_to, sequence));
         }
         assert_eq!(told(&mut said), done([1, 2]), "the first of many of one message");
         unfinished.tidy(Instant::now());
         assert_eq!(told(&mut said), []);
         unfinished.tidy(Instant::now() + WHOLE_WITHIN + Duration::from_secs(1));
         assert_eq!(told(&mut said), done(3..=MOST_PIECES as u64 + 2));
+    }
+
+    #[test]
+    fn halves_of_messages_of_one_gateway_leave_room_for_others_and_are_bounded_in_all() {
+        let (told_to, mut said) = unbounded_channel();
+        let mut unfinished = UnfinishedReceipts::default();
+        let mut kept_of = |gateway: u32, names: std::ops::Range<u16>| {
+            let count = names.len();
+            for name in names {
+                let [high, low] = name.to_be_bytes();
+                let piece = [0x4f, 3 << 3 | 1, high, low, 9];
+                unfinished.keep(&piece, GatewayId::of(gateway), receipts(&told_to, name.into()));
+            }
+            count - told(&mut said).len()
+        };
+        assert_eq!(kept_of(1, 0..3000), MOST_UNFINISHED_OF_A_GATEWAY);
+        assert_eq!(kept_of(2, 3000..3100), 100);
+        let kept: usize = (3..20)
+            .map(|gateway| kept_of(gateway, 3000 * gateway as u16..3000 * gateway as u16 + 2000))
+            .sum();
+        assert_eq!(kept, MOST_UNFINISHED - MOST_UNFINISHED_OF_A_GATEWAY - 100);
+        unfinished.tidy(Instant::now() + WHOLE_WITHIN + Duration::from_secs(1));
+        assert_eq!(told(&mut said).len(), MOST_UNFINISHED);
+        assert_eq!((unfinished.count, unfinished.by_gateway.len()), (0, 0));
     }
 }

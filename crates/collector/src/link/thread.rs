@@ -179,7 +179,7 @@ impl Link {
             Gathered::Done(Heard::Piece) => {
                 // It may be a meter's reply, and the next piece is due.
                 self.look_at_due |= self.collector.busy().next().is_some();
-                self.unfinished.keep(&packet.bytes, origin.receipts);
+                self.unfinished.keep(&packet.bytes, packet.route.gateway, origin.receipts);
             }
             Gathered::Done(heard) => {
                 origin.receipts.span("verify");
@@ -220,6 +220,7 @@ impl Link {
 
     fn opened(&mut self, (message, origin): (OpenedMessage, Origin)) {
         self.opening -= 1;
+        self.verifiers.is_opened(&origin);
         if let Some(known) = self.meters.get_mut(&message.meter()) {
             let opening = &mut known.active().opening;
             *opening = opening.saturating_sub(1);

@@ -3,11 +3,16 @@
 use super::receipt::Receipts;
 use crate::gateway::Route;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, unbounded};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::thread::JoinHandle;
 use wire::meter::{OpenedMessage, SealedMessage};
 
 /// Messages that wait for a verifier at most; others are dropped, and come again.
 const MOST_MESSAGES: usize = 4096;
+
+/// Of these one gateway's at most.
+const MOST_MESSAGES_OF_A_GATEWAY: usize = MOST_MESSAGES / 4;
 
 /// Where and when a message's last packet was heard, and where all of them wait to be done with.
 #[derive(Debug)]
@@ -26,6 +31,8 @@ pub(super) struct Verifiers {
     sealed: Sender<(SealedMessage, Origin)>,
     pub(super) opened: Receiver<(OpenedMessage, Origin)>,
     threads: Vec<JoinHandle<()>>,
+    /// How many messages of each gateway wait or are being opened, by its number.
+    by_gateway: HashMap<u32, usize>,
 }
 
 impl Verifiers {
@@ -43,15 +50,31 @@ impl Verifiers {
             })
         };
         let threads = (0..count).map(start).collect::<Result<_, _>>()?;
-        Ok(Verifiers { sealed, opened, threads })
+        Ok(Verifiers { sealed, opened, threads, by_gateway: HashMap::new() })
     }
 
     /// Where there is no room for it, its origin is given back.
-    pub(super) fn open(&self, message: SealedMessage, origin: Origin) -> Result<(), Origin> {
+    pub(super) fn open(&mut self, message: SealedMessage, origin: Origin) -> Result<(), Origin> {
+        let of_gateway = self.by_gateway.entry(origin.route.gateway.number).or_default();
+        if *of_gateway >= MOST_MESSAGES_OF_A_GATEWAY {
+            return Err(origin);
+        }
+        *of_gateway += 1;
         self.sealed.try_send((message, origin)).map_err(|refused| {
             let (TrySendError::Full((_, origin)) | TrySendError::Disconnected((_, origin))) = refused;
+            self.is_opened(&origin);
             origin
         })
+    }
+
+    /// A message came back.
+    pub(super) fn is_opened(&mut self, origin: &Origin) {
+        if let Entry::Occupied(mut of_gateway) = self.by_gateway.entry(origin.route.gateway.number) {
+            *of_gateway.get_mut() -= 1;
+            if *of_gateway.get() == 0 {
+                of_gateway.remove();
+            }
+        }
     }
 
     pub(super) fn stop(self) {
@@ -95,13 +118,19 @@ mod tests {
             });
             whole.next().expect("all pieces are there")
         };
-        let route = Route { gateway: GatewayId(0), peer: None };
-        let origin =
-            || Origin { route, rssi_dbm: None, heard_ms: 0, number_lsb: 1, receipts: Receipts::default() };
+        let origin = |gateway| {
+            let route = Route { gateway: GatewayId::of(gateway), peer: None };
+            Origin { route, rssi_dbm: None, heard_ms: 0, number_lsb: 1, receipts: Receipts::default() }
+        };
         // One verifier opens much slower than messages come.
-        let verifiers = Verifiers::start(1).expect("a thread");
-        let taken = (0..3 * MOST_MESSAGES).filter(|_| verifiers.open(message(), origin()).is_ok()).count();
-        assert!((MOST_MESSAGES..2 * MOST_MESSAGES).contains(&taken), "{taken} were taken");
+        let mut verifiers = Verifiers::start(1).expect("a thread");
+        let mut taken = |gateway, count| {
+            (0..count).filter(|_| verifiers.open(message(), origin(gateway)).is_ok()).count()
+        };
+        assert_eq!(taken(0, 2 * MOST_MESSAGES_OF_A_GATEWAY), MOST_MESSAGES_OF_A_GATEWAY, "of one gateway");
+        let others: usize = (1..8).map(|gateway| taken(gateway, MOST_MESSAGES_OF_A_GATEWAY)).sum();
+        let in_all = MOST_MESSAGES_OF_A_GATEWAY + others;
+        assert!((MOST_MESSAGES..2 * MOST_MESSAGES).contains(&in_all), "{in_all} were taken");
         verifiers.stop();
     }
 }

@@ -131,8 +131,9 @@ impl Store {
     pub(super) fn take(&mut self, lease: LeaseNumber) -> Result<(), StoreError> {
         let Some(sharing) = self.seat.terms.sharing.clone() else { return Ok(()) };
         self.leave(lease.partition);
-        if !self.seat.with_writer(|writer| writer.take(lease, &sharing))? {
-            return Err(StoreError::Fenced { place: self.seat.terms.place.clone(), leases: vec![lease] });
+        if let Some(number) = self.seat.with_writer(|writer| writer.take(lease, &sharing))? {
+            let leases = vec![LeaseNumber { number, ..lease }];
+            return Err(StoreError::Fenced { place: self.seat.terms.place.clone(), leases });
         }
         self.seat.held.push(lease);
         if lease.partition == Partition::FIRST {

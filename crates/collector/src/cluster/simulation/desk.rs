@@ -38,7 +38,8 @@ enum Step {
     Taken,
     HoldersEnded,
     TakeCommitted,
-    TakeRolledBack,
+    /// With the number of a later lease.
+    TakeRolledBack(u64),
     /// What is kept in memory; whether of a partition that was taken.
     Loaded(bool),
 }
@@ -248,8 +249,10 @@ impl Desk {
                 let place = Place::File(PathBuf::from("simulated"));
                 self.failed(io, StoreError::Fenced { place, leases });
             }
-            (Step::Taken, Reply::Taken(true)) => self.ask(io, Statement::Commit, Step::TakeCommitted),
-            (Step::Taken, Reply::Taken(false)) => self.ask(io, Statement::RollBack, Step::TakeRolledBack),
+            (Step::Taken, Reply::Taken(None)) => self.ask(io, Statement::Commit, Step::TakeCommitted),
+            (Step::Taken, Reply::Taken(Some(later))) => {
+                self.ask(io, Statement::RollBack, Step::TakeRolledBack(later));
+            }
             (Step::Taken, Reply::LockTimeout) => match &self.work {
                 Some(Work::Take { lease, until, .. }) if clock::now() < *until => {
                     let lease = *lease;
@@ -263,9 +266,10 @@ impl Desk {
                 let partitions = vec![lease.partition];
                 self.ask(io, Statement::Load(partitions), Step::Loaded(true));
             }
-            (Step::TakeRolledBack, Reply::Done) => {
+            (Step::TakeRolledBack(number), Reply::Done) => {
                 let Some(Work::Take { lease, .. }) = &self.work else { return };
-                let (place, leases) = (Place::File(PathBuf::from("simulated")), vec![*lease]);
+                let leases = vec![LeaseNumber { number, ..*lease }];
+                let place = Place::File(PathBuf::from("simulated"));
                 self.failed(io, StoreError::Fenced { place, leases });
             }
             (Step::Loaded(taken), Reply::Loaded(known)) => {

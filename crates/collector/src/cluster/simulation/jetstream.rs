@@ -5,8 +5,9 @@
 //! acknowledged, or at the last one that was delivered. A cluster without a leader answers nothing for 4 to 9 s (measured,
 //! docs/cluster.md); what was proposed just before is written by some, and unanswered.
 
+use super::lies::Lies;
 use super::world::{Context, Event, To, ToWorker, Us};
-use crate::cluster::lease::{Lease, WriteAnswer};
+use crate::cluster::lease::{Found, Lease, WriteAnswer};
 use crate::cluster::queue::{AGAIN_AFTER, AGAIN_SOON};
 use crate::partition::Partition;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +34,8 @@ pub(super) enum Request {
     Announce(String),
     Goes(String),
     Watch,
+    /// Makes streams and buckets that are not there.
+    Make,
     ListConsumers,
     CreateConsumer {
         name: String,
@@ -59,16 +62,35 @@ pub(super) enum Request {
 #[derive(Clone, Debug)]
 pub(super) enum Answer {
     Lease(WriteAnswer),
-    Found(Option<(u64, Lease)>),
-    /// Names, partitions and ack floors.
-    Consumers(Vec<(String, Partition, u64)>),
+    Found(Option<Entry>),
+    /// Names, partitions and ack floors; and the last message of the stream.
+    Consumers {
+        consumers: Vec<(String, Partition, u64)>,
+        last: u64,
+    },
+    /// Which bucket of leases there is.
+    Made(u64),
     Done,
+}
+
+/// A lease in its bucket: any bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) revision: u64,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Entry {
+    /// `leases::found`
+    pub(super) fn found(self) -> Found {
+        Found { revision: self.revision, lease: Lease::read(&self.bytes) }
+    }
 }
 
 /// What is in a bucket, or came into it.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
-    Lease(Partition, u64, Lease),
+    Lease(Partition, Entry),
     Worker(String),
     WorkerGone(String),
 }
@@ -105,13 +127,19 @@ impl Consumer {
 }
 
 pub(super) struct JetStream {
+    /// `None`: it does what it says.
+    lies: Option<Lies>,
+    /// Which bucket of leases it is, and whether that and the stream are there.
+    made: u64,
+    has_leases: bool,
+    has_stream: bool,
     messages: BTreeMap<u64, Message>,
     last: u64,
     kept_for: Us,
     /// Packets that were kept for too long.
     aged: BTreeSet<Vec<u8>>,
     consumers: BTreeMap<String, Consumer>,
-    leases: BTreeMap<Partition, (u64, Lease)>,
+    leases: BTreeMap<Partition, Entry>,
     workers: BTreeSet<String>,
     revision: u64,
     deliveries: u64,
@@ -122,8 +150,12 @@ pub(super) struct JetStream {
 }
 
 impl JetStream {
-    pub(super) fn new(kept_for: Us) -> JetStream {
+    pub(super) fn new(kept_for: Us, lies: Option<Lies>) -> JetStream {
         JetStream {
+            lies,
+            made: 1,
+            has_leases: true,
+            has_stream: true,
             messages: BTreeMap::new(),
             last: 0,
             kept_for,
@@ -185,7 +217,9 @@ impl JetStream {
             }
             answers = false;
         }
-        let answer = self.answer(context, from, request);
+        let lies = self.lies.as_mut().is_some_and(Lies::lie);
+        let lie = if lies { self.lie(context, from, &request) } else { None };
+        let answer = lie.unwrap_or_else(|| self.answer(context, from, request));
         if let (Some(answer), true, Some((worker, life))) = (answer, answers, from)
             && !context.chance(context.faults.lost_answers)
         {
@@ -200,6 +234,14 @@ impl JetStream {
         request: Request,
     ) -> Option<Answer> {
         match request {
+            Request::Publish { .. } if !self.has_stream => None,
+            Request::ListConsumers | Request::CreateConsumer { .. } if !self.has_stream => None,
+            Request::PutLease { .. } if !self.has_leases => Some(Answer::Lease(WriteAnswer::Refused)),
+            Request::GetLease(_) if !self.has_leases => None,
+            Request::Make => {
+                (self.has_stream, self.has_leases) = (true, true);
+                Some(Answer::Made(self.made))
+            }
             Request::Publish { partition, gateway, packets } => {
                 self.last += 1;
                 self.messages.insert(self.last, Message { partition, gateway, packets, at: context.now });
@@ -208,13 +250,11 @@ impl JetStream {
                 None
             }
             Request::PutLease { partition, lease, revision } => {
-                if self.leases.get(&partition).map_or(0, |(revision, _)| *revision) != revision {
+                if self.leases.get(&partition).map_or(0, |entry| entry.revision) != revision {
                     return Some(Answer::Lease(WriteAnswer::OtherRevision));
                 }
-                self.revision += 1;
-                self.leases.insert(partition, (self.revision, lease.clone()));
-                self.tell(context, Change::Lease(partition, self.revision, lease));
-                Some(Answer::Lease(WriteAnswer::Written(self.revision)))
+                let bytes = serde_json::to_vec(&lease).unwrap_or_default();
+                Some(Answer::Lease(WriteAnswer::Written(self.put(context, partition, bytes))))
             }
             Request::GetLease(partition) => Some(Answer::Found(self.leases.get(&partition).cloned())),
             Request::Announce(name) => {
@@ -232,17 +272,18 @@ impl JetStream {
                 self.watchers.retain(|(other, _)| *other != worker);
                 self.watchers.push((worker, life));
                 let leases = self.leases.iter();
-                let all: Vec<Change> = leases
-                    .map(|(partition, (revision, lease))| Change::Lease(*partition, *revision, lease.clone()))
+                let changes: Vec<Change> = leases
+                    .map(|(partition, entry)| Change::Lease(*partition, entry.clone()))
                     .chain(self.workers.iter().cloned().map(Change::Worker))
                     .collect();
-                context.tell_worker((worker, life), To::Nats, ToWorker::All(all));
+                let all = ToWorker::All { made: self.made, changes };
+                context.tell_worker((worker, life), To::Nats, all);
                 None
             }
             Request::ListConsumers => {
                 let all = self.consumers.iter();
                 let all = all.map(|(name, consumer)| (name.clone(), consumer.partition, consumer.floor()));
-                Some(Answer::Consumers(all.collect()))
+                Some(Answer::Consumers { consumers: all.collect(), last: self.last })
             }
             Request::CreateConsumer { name, partition, start } => {
                 let next = start.unwrap_or(1).max(1);
@@ -282,6 +323,108 @@ impl JetStream {
                 let again = Timer::Redeliver { consumer: name, sequence, delivery };
                 context.after(AGAIN_SOON.as_micros() as Us, Event::JetStream(again));
                 None
+            }
+        }
+    }
+
+    fn put(&mut self, context: &mut Context, partition: Partition, bytes: Vec<u8>) -> u64 {
+        self.revision += 1;
+        let entry = Entry { revision: self.revision, bytes };
+        self.leases.insert(partition, entry.clone());
+        self.tell(context, Change::Lease(partition, entry));
+        self.revision
+    }
+
+    /// Nothing but what is true is said any more. What was done stays.
+    pub(super) fn be_honest(&mut self) {
+        self.lies = None;
+    }
+
+    /// Does something else than it is asked. `None`: it does what it is asked.
+    fn lie(
+        &mut self,
+        context: &mut Context,
+        from: Option<(usize, u32)>,
+        request: &Request,
+    ) -> Option<Option<Answer>> {
+        let lies = self.lies.as_mut()?;
+        let answer = match request {
+            Request::PutLease { partition, .. } => match lies.below(4) {
+                // It is not stored.
+                0 => Answer::Lease(WriteAnswer::Written(lies.number(self.revision))),
+                1 => Answer::Lease(WriteAnswer::OtherRevision),
+                2 => Answer::Lease(WriteAnswer::Refused),
+                // Something else is stored.
+                _ => {
+                    let bytes = lies.lease(&self.leases);
+                    Answer::Lease(WriteAnswer::Written(self.put(context, *partition, bytes)))
+                }
+            },
+            Request::GetLease(_) if lies.below(4) == 0 => Answer::Found(None),
+            Request::GetLease(_) => {
+                let (revision, bytes) = (lies.number(self.revision), lies.lease(&self.leases));
+                Answer::Found(Some(Entry { revision, bytes }))
+            }
+            Request::ListConsumers => {
+                let (partition, floor) = (lies.partition(&self.leases), lies.number(self.last));
+                let name = format!("{}-{}-{}", partition.network, partition.slice, lies.number(floor));
+                let consumers = vec![(name, partition, floor)];
+                Answer::Consumers { consumers, last: lies.number(self.last) }
+            }
+            Request::CreateConsumer { .. } | Request::DeleteConsumer { .. } | Request::Make => Answer::Done,
+            Request::Pull(name) => {
+                let from = from?;
+                context.tell_worker(from, To::Nats, ToWorker::ConsumerGone(name.clone()));
+                return Some(None);
+            }
+            // It is acknowledged, and not stored.
+            Request::Publish { .. }
+            | Request::Acknowledge { .. }
+            | Request::Again { .. }
+            | Request::Goes(_)
+            | Request::Announce(_) => return Some(None),
+            Request::Watch => {
+                let (made, change) = (lies.number(self.made), lies.change(self.revision, &self.leases));
+                let all = ToWorker::All { made, changes: vec![change] };
+                context.tell_worker(from?, To::Nats, all);
+                return Some(None);
+            }
+        };
+        Some(Some(answer))
+    }
+
+    /// Something that nobody asked for, while it lies: what was stored is changed or lost, and anything is said to who listens.
+    pub(super) fn harm(&mut self, context: &mut Context) {
+        let Some(lies) = &mut self.lies else { return };
+        match lies.below(8) {
+            0 => {
+                (self.leases, self.has_leases) = (BTreeMap::new(), false);
+                (self.made, self.revision) = (self.made + 1, 0);
+            }
+            1 => {
+                (self.messages, self.last, self.has_stream) = (BTreeMap::new(), 0, false);
+                for (name, consumer) in std::mem::take(&mut self.consumers) {
+                    if let Some((worker, life, _)) = consumer.pull {
+                        context.tell_worker((worker, life), To::Nats, ToWorker::ConsumerGone(name));
+                    }
+                }
+            }
+            // As a purge: nobody is told.
+            2 => drop(self.leases.pop_first()),
+            3 => {
+                let (partition, next) = (lies.partition(&self.leases), lies.number(self.last).max(1));
+                let name = format!("{}-{}-{}", partition.network, partition.slice, lies.number(next));
+                let (pending, again) = (BTreeMap::new(), BTreeSet::new());
+                self.consumers.insert(name, Consumer { partition, next, pending, again, pull: None });
+            }
+            4 | 5 => {
+                let (partition, bytes) = (lies.partition(&self.leases), lies.lease(&self.leases));
+                self.put(context, partition, bytes);
+            }
+            _ => {
+                let changes: Vec<Change> =
+                    (0..lies.below(30)).map(|_| lies.change(self.revision, &self.leases)).collect();
+                changes.into_iter().for_each(|change| self.tell(context, change));
             }
         }
     }
@@ -337,7 +480,7 @@ impl JetStream {
         let mut due: Vec<u64> = std::mem::take(&mut consumer.again).into_iter().collect();
         let new = self.messages.range(consumer.next..);
         due.extend(new.filter(|(_, of)| of.partition == consumer.partition).map(|(sequence, _)| *sequence));
-        consumer.next = self.last.max(consumer.next - 1) + 1;
+        consumer.next = self.last.max(consumer.next - 1).saturating_add(1);
         for sequence in due {
             let Some(message) = self.messages.get(&sequence) else { continue };
             self.deliveries += 1;
@@ -347,11 +490,17 @@ impl JetStream {
             context.after(AGAIN_AFTER.as_micros() as Us, Event::JetStream(redeliver));
             let twice = context.chance(context.faults.doubled);
             for _ in 0..=u32::from(twice) {
+                let (mut of, mut packets) = (sequence, message.packets.clone());
+                if let Some(lies) = &mut self.lies
+                    && lies.lie()
+                {
+                    (of, packets) = lies.packets(of, packets);
+                }
                 let packets = ToWorker::Packets {
                     consumer: name.to_owned(),
-                    sequence,
+                    sequence: of,
                     gateway: message.gateway,
-                    packets: message.packets.clone(),
+                    packets,
                     age: context.now - message.at,
                 };
                 context.tell_worker((worker, life), To::Nats, packets);

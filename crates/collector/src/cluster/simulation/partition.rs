@@ -1,11 +1,11 @@
 //! What a worker does with one partition: the steps of `partition_task` and `queue`, in their order, around a real link.
 
-use super::jetstream::{Answer, Request};
+use super::jetstream::{Answer, Entry, Request};
 use super::postgres::{Statement, StoredMeter};
 use super::worker::{Common, Io, Timer, put};
 use super::world::Us;
 use crate::clock;
-use crate::cluster::lease::{Held, KeepNext, RENEW_EVERY, WriteAnswer, Writing};
+use crate::cluster::lease::{Found, Held, KeepNext, RENEW_EVERY, WriteAnswer, Writing};
 use crate::cluster::packets::{PendingMessages, Said, Succession};
 use crate::fence::LeaseNumber;
 use crate::gateway::{GatewayId, HeardPacket, Route};
@@ -37,6 +37,8 @@ const LEAST_WAIT: Duration = Duration::from_millis(1);
 /// What a question was about.
 pub(super) enum Asked {
     Take(Writing),
+    TakeLook(Partition),
+    Made,
     Renew(LeaseNumber, Writing),
     Of(LeaseNumber, Step),
 }
@@ -83,6 +85,8 @@ pub(super) struct Task {
     kept: bool,
     told: bool,
     ended: Option<Ended>,
+    /// Later leases that the database knows.
+    later: Vec<LeaseNumber>,
     link: Option<(Link, Inputs)>,
     /// When the link is looked at by itself.
     wake_at: Option<Instant>,
@@ -91,6 +95,14 @@ pub(super) struct Task {
     pending: PendingMessages<()>,
     became: UnboundedReceiver<(QueuePlace, Outcome)>,
     questions: VecDeque<Question>,
+}
+
+/// `leases::look`
+pub(super) fn found(answer: Option<Answer>) -> Option<Found> {
+    match answer {
+        Some(Answer::Found(entry)) => Some(entry.map_or(Found::NOTHING, Entry::found)),
+        _ => None,
+    }
 }
 
 impl Task {
@@ -102,6 +114,7 @@ impl Task {
             kept: true,
             told: false,
             ended: None,
+            later: Vec::new(),
             link: None,
             wake_at: None,
             succession: None,
@@ -208,7 +221,7 @@ impl Task {
         age: Us,
     ) {
         for receipt in self.pending.receipts(sequence, (), packets.len() as u8) {
-            let route = Route { gateway: GatewayId(gateway as u16), peer: None };
+            let route = Route { gateway: GatewayId::of(gateway as u32), peer: None };
             let bytes = packets[usize::from(receipt.packet())].clone();
             let packet = HeardPacket { route, bytes, rssi_dbm: None };
             let heard_ms = Some(clock::unix_ms() - (age / 1000) as i64);
@@ -285,11 +298,7 @@ impl Task {
         let partition = lease.partition;
         match step {
             Step::KeepLook => {
-                let found = match answer {
-                    Some(Answer::Found(found)) => Some(found),
-                    _ => None,
-                };
-                let next = self.held.looked(found);
+                let next = self.held.looked(found(answer));
                 self.keep(io, next);
             }
             Step::GiveUp(tries) => match answer {
@@ -299,24 +308,18 @@ impl Task {
                     return Some((Request::GetLease(partition), look, RENEW_EVERY));
                 }
             },
-            Step::GiveUpLook(tries) => {
-                let found = match answer {
-                    Some(Answer::Found(found)) => Some(found),
-                    _ => None,
-                };
-                match self.held.looked(found) {
-                    KeepNext::Renew(Duration::ZERO) if tries < 2 => {
-                        let again = Asked::Of(lease, Step::GiveUp(tries + 1));
-                        return Some((put(&self.held.giving_up()), again, RENEW_EVERY));
-                    }
-                    _ => self.stage = Stage::Over,
+            Step::GiveUpLook(tries) => match self.held.looked(found(answer)) {
+                KeepNext::Renew(Duration::ZERO) if tries < 2 => {
+                    let again = Asked::Of(lease, Step::GiveUp(tries + 1));
+                    return Some((put(&self.held.giving_up()), again, RENEW_EVERY));
                 }
-            }
+                _ => self.stage = Stage::Over,
+            },
             Step::List | Step::Create | Step::Delete if !matches!(self.stage, Stage::Opening) => {}
             // One that stays goes by itself when nobody has used it for some time.
             Step::Delete => return self.delete_next(io),
             Step::List => {
-                let Some(Answer::Consumers(consumers)) = answer else {
+                let Some(Answer::Consumers { consumers, last }) = answer else {
                     self.ended.get_or_insert(Ended::Failed);
                     return None;
                 };
@@ -326,7 +329,7 @@ impl Task {
                     let filter = crate::cluster::subject::of_partition(of, slices);
                     succession.there_is(&name, &filter, floor);
                 }
-                let (name, start) = (succession.name(), succession.start());
+                let (name, start) = (succession.name(), succession.start(last));
                 self.succession = Some(succession);
                 let create = Asked::Of(lease, Step::Create);
                 return Some((Request::CreateConsumer { name, partition, start }, create, REQUEST_WITHIN));
@@ -373,7 +376,10 @@ impl Task {
                     io.context.tell_postgres(io.who, None, Statement::Read(partition));
                 }
                 Ok(Ok(())) => self.stage = Stage::Ending,
-                Ok(Err(_)) => {
+                Ok(Err(error)) => {
+                    if let StoreError::Fenced { leases, .. } = error {
+                        self.later = leases;
+                    }
                     self.ended.get_or_insert(Ended::NotBegun);
                     self.stage = Stage::Ending;
                 }
@@ -452,6 +458,10 @@ impl Task {
                 });
             }
         }
+    }
+
+    pub(super) fn later(&self) -> &[LeaseNumber] {
+        &self.later
     }
 
     pub(super) fn next_question(&mut self) -> Option<Question> {

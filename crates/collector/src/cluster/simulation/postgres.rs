@@ -67,8 +67,8 @@ pub(super) enum Reply {
     /// These are another's.
     Lost(Vec<LeaseNumber>),
     Written(Vec<Written>),
-    /// Whether its number is the highest.
-    Taken(bool),
+    /// The number of a later lease, where there is one.
+    Taken(Option<u64>),
     LockTimeout,
     Loaded(BTreeMap<MeterId, u32>),
     /// `None`: the server is not there.
@@ -354,15 +354,15 @@ impl Postgres {
                 if self.is_locked(connection, lease.partition, true) {
                     return false;
                 }
-                let highest = self.rows.fence(lease.partition).is_none_or(|fence| fence < lease.number);
+                let later = self.rows.fence(lease.partition).filter(|fence| *fence >= lease.number);
                 let Some(session) = self.sessions.get_mut(&connection) else { return true };
                 let mut transaction = Transaction::default();
                 transaction.alone.insert(lease.partition);
-                if highest {
+                if later.is_none() {
                     transaction.effects.push(Effect::Take(*lease, connection));
                 }
                 session.transaction = Some(transaction);
-                self.reply(context, connection, Reply::Taken(highest));
+                self.reply(context, connection, Reply::Taken(later));
             }
             Statement::EndHolders(lease) => {
                 if let Some(holder) = self.rows.holder_below(*lease).filter(|holder| *holder != connection) {

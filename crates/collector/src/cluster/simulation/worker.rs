@@ -4,7 +4,7 @@
 
 use super::desk::Desk;
 use super::jetstream::{Answer, Change, Request};
-use super::partition::{Asked, Task};
+use super::partition::{Asked, Task, found};
 use super::world::{Context, Event, Fault, ToWorker, Us};
 use crate::clock;
 use crate::cluster::lease::{Held, RENEW_EVERY, View, WriteAnswer, Writing};
@@ -26,6 +26,8 @@ use wire::meter::{Identity, MessageKind, MeterId, MeterRecord, Packet};
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// `worker::MOST_PARTITIONS`
 const MOST_PARTITIONS: usize = 64;
+/// `leases::MADE_LOOK_EVERY`, `queue::STREAM_LOOK_EVERY`
+const MADE_LOOK_EVERY: Duration = Duration::from_secs(1);
 /// After a bucket could not be watched.
 const WATCH_AGAIN: Duration = Duration::from_secs(1);
 /// Unix time at the beginning, in ms: 2026-11-27.
@@ -40,6 +42,8 @@ pub(super) enum Timer {
     Announce,
     /// Whether what was seen of the buckets may be old.
     Watch(bool),
+    /// Streams and buckets are made where they are not there, and it is looked whether they are others.
+    Make,
     Keep(LeaseNumber),
     Link(LeaseNumber),
     Pull(LeaseNumber),
@@ -55,6 +59,8 @@ pub(super) struct Common {
     pub(super) identity: Identity,
     pub(super) records: BTreeMap<MeterId, MeterRecord>,
     pub(super) gateways: usize,
+    /// Whether streams and buckets may be lost: else nobody looks.
+    pub(super) lies: bool,
 }
 
 /// A worker's clock.
@@ -127,6 +133,8 @@ pub(super) struct Process {
     /// All that was there at first was seen.
     current: bool,
     watches: bool,
+    /// Which bucket of leases is watched.
+    made: Option<u64>,
     all: BTreeSet<Partition>,
     tasks: BTreeMap<Partition, Task>,
     /// Partitions that could not begin here, or go on: until when they are left to others.
@@ -156,6 +164,7 @@ impl Process {
             me,
             current: false,
             watches: false,
+            made: None,
             all: common.slices.partitions(NetworkId::DEFAULT).collect(),
             tasks: BTreeMap::new(),
             failed: BTreeMap::new(),
@@ -175,6 +184,9 @@ impl Process {
         io.timer(Duration::ZERO, Timer::Watch(true));
         io.timer(Duration::ZERO, Timer::Look);
         io.timer(Duration::ZERO, Timer::Announce);
+        if self.common.lies {
+            io.timer(Duration::ZERO, Timer::Make);
+        }
     }
 
     /// Asks JetStream.
@@ -204,7 +216,10 @@ impl Process {
                     task.taken();
                 }
             }
-            ToWorker::All(changes) => {
+            ToWorker::All { made, changes } => {
+                if self.made.replace(made).is_some_and(|before| before != made) {
+                    self.view.leases_made_anew(clock::now());
+                }
                 changes.into_iter().for_each(|change| self.seen(change));
                 (self.current, self.watches) = (true, true);
             }
@@ -223,9 +238,17 @@ impl Process {
     fn seen(&mut self, change: Change) {
         let now = clock::now();
         match change {
-            Change::Lease(partition, revision, lease) => self.view.lease(partition, revision, lease, now),
-            Change::Worker(name) => self.view.worker(&name, now),
-            Change::WorkerGone(name) => self.view.worker_gone(&name),
+            Change::Lease(partition, entry) => self.view.lease(partition, entry.found(), now),
+            Change::Worker(name) => {
+                if let Ok(name) = name.parse() {
+                    self.view.worker(name, now);
+                }
+            }
+            Change::WorkerGone(name) => {
+                if let Ok(name) = name.parse() {
+                    self.view.worker_gone(&name);
+                }
+            }
         }
     }
 
@@ -242,6 +265,10 @@ impl Process {
                     io.say(Request::Watch);
                     io.timer(WATCH_AGAIN, Timer::Watch(false));
                 }
+            }
+            Timer::Make => {
+                self.ask(io, (Request::Make, Asked::Made, MADE_LOOK_EVERY));
+                io.timer(MADE_LOOK_EVERY, Timer::Make);
             }
             Timer::Keep(lease) => {
                 if let Some(task) = self.task(lease)
@@ -301,6 +328,11 @@ impl Process {
         self.ask(io, (put(&taking), Asked::Take(taking), RENEW_EVERY));
     }
 
+    /// `Buckets::take`: another worker was faster, or what was seen is not what is there.
+    fn look_what_is_there(&mut self, io: &mut Io<'_>, partition: Partition) {
+        self.ask(io, (Request::GetLease(partition), Asked::TakeLook(partition), RENEW_EVERY));
+    }
+
     fn answered(&mut self, io: &mut Io<'_>, asked: Asked, answer: Option<Answer>) {
         match asked {
             Asked::Take(taking) => match answer {
@@ -314,9 +346,24 @@ impl Process {
                     self.tasks.insert(task.lease().partition, task);
                     self.take_next(io);
                 }
-                Some(Answer::Lease(WriteAnswer::OtherRevision)) => self.take_next(io),
+                Some(Answer::Lease(WriteAnswer::OtherRevision)) => {
+                    self.look_what_is_there(io, taking.partition);
+                }
                 _ => (self.taking, self.to_take) = (false, VecDeque::new()),
             },
+            Asked::TakeLook(partition) => {
+                if let Some(found) = found(answer) {
+                    self.view.looked(partition, found, clock::now());
+                }
+                self.take_next(io);
+            }
+            Asked::Made => {
+                if let Some(Answer::Made(made)) = answer
+                    && self.made.is_some_and(|before| before != made)
+                {
+                    io.timer(Duration::ZERO, Timer::Watch(true));
+                }
+            }
             Asked::Renew(lease, renewal) => {
                 if let Some(task) = self.task(lease) {
                     task.renewed(io, &renewal, answer);
@@ -357,6 +404,7 @@ impl Process {
             }
             if let Some(left_for) = task.is_over() {
                 over.push((*partition, left_for));
+                task.later().iter().for_each(|lease| self.view.later_lease(*lease, clock::now()));
             }
         }
         for (partition, left_for) in over {

@@ -27,7 +27,11 @@ pub(super) enum ToWorker {
         age: Us,
     },
     ConsumerGone(String),
-    All(Vec<jetstream::Change>),
+    /// All that is in the buckets, and which bucket of leases it is.
+    All {
+        made: u64,
+        changes: Vec<jetstream::Change>,
+    },
     Change(jetstream::Change),
     /// connection: `None`: the one that there is.
     Postgres(Option<postgres::Connection>, postgres::Reply),
@@ -80,6 +84,8 @@ pub(super) enum Fault {
         time: Us,
     },
     SlowStandby(Us),
+    /// The broker harms what it has.
+    Broker,
 }
 
 /// How often something goes wrong by itself.
@@ -326,6 +332,7 @@ impl World {
             Fault::LeaderLost(time) => jetstream.lose_leader(context, time),
             Fault::PostgresCrash { fail_over, time } => postgres.crash(context, fail_over, time),
             Fault::SlowStandby(time) => postgres.slow_standby(context, time),
+            Fault::Broker => jetstream.harm(context),
         }
     }
 
@@ -336,5 +343,6 @@ impl World {
             worker.pause_within = None;
         }
         self.context.pause_before.fill(None);
+        self.jetstream.be_honest();
     }
 }

@@ -120,7 +120,7 @@ impl Stand {
     fn hear(&mut self, meter: MeterId) {
         let known = self.link.meters.get_mut(&meter).expect("it is there");
         known.heard = Some(LastHeard { at_ms: 0, silence_from: clock::now() });
-        known.active().route = Some(Route { gateway: GatewayId(0), peer: None });
+        known.active().route = Some(Route { gateway: GatewayId::of(0), peer: None });
     }
 
     /// As each second, with what was wanted found.

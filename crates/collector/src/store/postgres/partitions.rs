@@ -55,12 +55,12 @@ pub(crate) fn is_held(session: Session<'_>, slices: Slices, lease: LeaseNumber) 
 }
 
 /// Takes a partition under a lease, in a transaction that it begins: nothing is stored under one before any more. Partitions of another
-/// number of slices are over. Returns whether its number is the highest.
+/// number of slices are over. Returns the number of a later lease, where there was one.
 pub(super) fn take(
     connection: &Connection,
     (slices, lease): (Slices, LeaseNumber),
     (holder, backend): (&str, &Backend),
-) -> Result<bool, SqlError> {
+) -> Result<Option<u64>, SqlError> {
     let LeaseNumber { partition: Partition { network, slice }, number } = lease;
     let session = Session::Postgres(connection);
     let until = Instant::now() + WAIT;
@@ -74,7 +74,13 @@ pub(super) fn take(
         )?;
         let others = "UPDATE partitions SET fence = $3, holder = '' WHERE network = $1 AND slices <> $2 AND fence < $3";
         session.execute(others, values![network.0, slices.count(), stored(number)])?;
-        Ok(taken == 1)
+        if taken == 1 {
+            return Ok(None);
+        }
+        let later = "SELECT fence FROM partitions WHERE (network, slices, slice) = ($1, $2, $3)";
+        let later =
+            session.first(later, values![network.0, slices.count(), slice], |row| row.get::<i64>(0))?;
+        Ok(Some(later.and_then(|later| later.try_into().ok()).unwrap_or(number)))
     };
     loop {
         match attempt() {

@@ -231,17 +231,17 @@ impl Writer {
         Ok(written)
     }
 
-    /// Takes a partition: nobody stores anything under a lease before any more. Returns whether it is the
-    /// latest lease.
-    pub(super) fn take(&mut self, lease: LeaseNumber, sharing: &Sharing) -> Result<bool, Failed> {
+    /// Takes a partition: nobody stores anything under a lease before any more. Returns the number of a later lease, where there was one.
+    pub(super) fn take(&mut self, lease: LeaseNumber, sharing: &Sharing) -> Result<Option<u64>, Failed> {
         let Sharing { worker, slices } = sharing;
         let taken = partitions::take(&self.connection, (*slices, lease), (worker, &self.backend));
-        if !taken.map_err(|error| self.failed(error))? {
-            self.roll_back().map_err(Failed::Doubtful)?;
-            return Ok(false);
+        let later = taken.map_err(|error| self.failed(error))?;
+        match later {
+            Some(_) => self.roll_back(),
+            None => commit(&self.connection),
         }
-        commit(&self.connection).map_err(Failed::Doubtful)?;
-        Ok(true)
+        .map_err(Failed::Doubtful)?;
+        Ok(later)
     }
 
     /// Knows nothing of a partition any more.

@@ -76,7 +76,7 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
         assert!(tokio::time::timeout(LONG / 2, same).await.is_ok(), "{expected:?}, not {last:?}");
     };
     let hear = async |bytes: Vec<u8>| {
-        let route = Route { gateway: GatewayId(0), peer: None };
+        let route = Route { gateway: GatewayId::of(0), peer: None };
         unknown_meters.send(HeardPacket { route, bytes, rssi_dbm: None }).await.expect("it listens");
     };
     become_those(&[]).await;

@@ -206,7 +206,7 @@ impl Stand {
         let sealed = channel.seal(MessageKind::Report, suite, n, &report.to_bytes(), &mut rng);
         let address = record.setup.collector_address;
         for bytes in packets(address, MessageKind::Report, suite, meter, n, &sealed) {
-            let route = Route { gateway: GatewayId(0), peer: None };
+            let route = Route { gateway: GatewayId::of(0), peer: None };
             let heard = HeardPacket { route, bytes, rssi_dbm: Some(-61) };
             assert!(self.running.link().hear_in(self.files[which].network, heard));
         }

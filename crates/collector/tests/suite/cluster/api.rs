@@ -142,7 +142,7 @@ impl Stand {
         let (m, command) = loop {
             assert!(begun.elapsed() < WITHIN, "no command comes");
             if let Some((MessageKind::Command, suite, bytes)) = self.radio.hear(Duration::from_secs(1)) {
-                let route = Route { gateway: GatewayId(0), peer: None };
+                let route = Route { gateway: GatewayId::of(0), peer: None };
                 break self.meters[slice].command(&(route, MessageKind::Command, suite, bytes));
             }
         };

@@ -3,6 +3,7 @@
 mod accounts;
 mod another_server;
 mod api;
+mod broker;
 mod many;
 mod permissions;
 pub mod roles;

@@ -146,7 +146,8 @@ pub fn figure(health: Option<SocketAddr>, name: &str) -> u64 {
     line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().expect("a number")
 }
 
-fn held(worker: &Role<WorkerStarted>) -> usize {
+/// How many partitions a worker has.
+pub fn held(worker: &Role<WorkerStarted>) -> usize {
     let text = ask(worker.started.health, "/metrics");
     text.lines().filter(|line| line.starts_with("wattseal_worker_partition_fence{")).count()
 }
@@ -212,7 +213,8 @@ fn a_command_goes_by_nats_to_the_meter_and_its_answer_back() {
     let m = loop {
         radio.send(&report);
         if let Some((MessageKind::Command, suite, bytes)) = radio.hear(Duration::from_secs(1)) {
-            let route = collector::gateway::Route { gateway: collector::gateway::GatewayId(0), peer: None };
+            let route =
+                collector::gateway::Route { gateway: collector::gateway::GatewayId::of(0), peer: None };
             let (m, command) = meter.command(&(route, MessageKind::Command, suite, bytes));
             assert!(matches!(command, Command::SetTime { .. }), "{command:?}");
             break m;

@@ -214,7 +214,7 @@ fn a_worker_shows_what_it_has_and_sends_commands() {
     let begun = Instant::now();
     let m = loop {
         if let Some((MessageKind::Command, suite, bytes)) = radio.hear(Duration::from_secs(1)) {
-            let route = Route { gateway: GatewayId(0), peer: None };
+            let route = Route { gateway: GatewayId::of(0), peer: None };
             let (m, command) = meter.command(&(route, MessageKind::Command, suite, bytes));
             assert_eq!(command, wire::meter::Command::Reboot);
             break m;

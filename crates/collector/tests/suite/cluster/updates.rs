@@ -61,7 +61,7 @@ impl Firmware {
         }
         // AES-GCM's commands are one packet.
         let message = Reassembly::default().take(&packet).expect("whole");
-        let route = Route { gateway: GatewayId(0), peer: None };
+        let route = Route { gateway: GatewayId::of(0), peer: None };
         let (m, command) = meter.command(&(route, message.kind, message.suite, message.bytes));
         let mut body = [0; 11];
         match command {

@@ -311,7 +311,7 @@ fn keys_are_renewed_by_age_where_the_collector_is_told_to() {
             let packet = Packet::parse(packet).expect("a packet");
             kinds.push(packet.kind);
             if packet.kind == MessageKind::Command {
-                let route = Route { gateway: GatewayId(0), peer: None };
+                let route = Route { gateway: GatewayId::of(0), peer: None };
                 let command = meter.command(&(route, packet.kind, packet.suite, packet.body.to_vec()));
                 assert_eq!(command.1, wire::meter::Command::RenewKey);
             }

@@ -204,6 +204,34 @@ fn what_is_of_no_partition_is_done_by_who_has_the_first_one() {
     assert_refused(&one.upkeep(now_ms).expect_err("it lost it"), &[lease(0, 100)]);
 }
 
+/// The others' rows name the connections of those who have them, which are ended where these stand still.
+#[test]
+fn connection_made_anew_goes_on_with_its_own_partitions_alone() {
+    let server = shared();
+    let database = server.database();
+    let url = server.url(&database);
+    let (mut one, mut two) = (worker(&url, "one"), worker(&url, "two"));
+    for slice in [0, 1] {
+        one.take(lease(slice, 100)).expect("nobody has it");
+        provision(&mut one, lease(slice, 100));
+    }
+    let backend = |slice: u8| {
+        let of = format!("SELECT backend FROM partitions WHERE slices = 2 AND slice = {slice}");
+        server.sql(&database, &of)
+    };
+    two.take(lease(0, 101)).expect("a later lease");
+    let (of_one, of_two) = (backend(1), backend(0));
+    server.sql(&database, &format!("SELECT pg_terminate_backend({of_one})"));
+    let mut stores = || one.commit_under(&of_slice(1, 1), &[lease(1, 100)]).is_ok();
+    let stored = (0..50).any(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        stores()
+    });
+    assert!(stored, "it is connected again");
+    assert_ne!(backend(1), of_one, "it goes on with its own");
+    assert_eq!(backend(0), of_two, "the other's is the other's");
+}
+
 /// Another zone would make all of the others' hours anew.
 #[test]
 fn those_who_share_have_one_zone() {
