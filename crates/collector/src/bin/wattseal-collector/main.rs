@@ -68,7 +68,7 @@ enum Command {
                       wattseal api --nats tls://nats1.lan,tls://nats2.lan --nats-creds api.nk --db postgres://wattseal@db.lan/wattseal --mqtt mqtt://localhost"
     )]
     Api(Box<cluster::ApiArgs>),
-    #[command(about = NKEY.about, after_help = "Example: wattseal nkey hall.nk")]
+    #[command(about = NKEY.about, after_help = "Examples: wattseal nkey hall.nk --gateway hall --network 7\n          wattseal nkey worker.nk --role worker")]
     Nkey(cluster::NkeyArgs),
     #[command(
         about = METERS.about,

@@ -233,6 +233,37 @@ fn what_waiting_does_not_mend_ends_with_the_reason() {
     assert!(error.is_usage(), "{error}");
 }
 
+/// The lines that are printed for a user are those of the shipped file, with the user's key.
+#[test]
+fn nkey_prints_the_lines_of_the_shipped_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = testkit::documents::home().join("operations/nats/nats-server.conf");
+    let shipped = fs::read_to_string(file).expect("a text");
+    for (name, options, places) in [
+        ("hall", &["--gateway", "hall", "--network", "7"][..], 2),
+        ("worker", &["--role", "worker"], 1),
+        ("api", &["--role", "api"], 1),
+    ] {
+        let seed = format!("{name}.nk");
+        let made = wattseal(folder.path()).args(["nkey", &seed]).args(options).output().expect("it runs");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let printed = String::from_utf8(made.stdout).expect("text");
+        let key = printed.split("nkey: ").nth(1).and_then(|rest| rest.lines().next()).expect("a key");
+        let printed = printed.replace(key, &format!("U_PUBLIC_KEY_OF_THE_{}", name.to_uppercase()));
+        let parts: Vec<&str> = printed.split("# Into ").skip(1).collect();
+        assert_eq!(parts.len(), places, "{printed}");
+        for part in parts {
+            let (_, lines) = part.split_once('\n').expect("lines");
+            assert!(shipped.contains(lines.trim_end()), "{name}: the file does not have\n{lines}");
+        }
+    }
+    for wrong in [&["--gateway", "hall"][..], &["--network", "7"], &["--gateway", "a.b", "--network", "7"]] {
+        let made = wattseal(folder.path()).args(["nkey", "no.nk"]).args(wrong).output().expect("it runs");
+        assert_eq!(made.status.code(), Some(2), "{wrong:?}");
+    }
+    assert!(!folder.path().join("no.nk").exists());
+}
+
 #[test]
 fn without_a_server_a_role_waits_and_says_why() {
     let folder = tempfile::tempdir().expect("a folder");
