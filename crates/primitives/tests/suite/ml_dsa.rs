@@ -135,6 +135,7 @@ fn as_published() {
                 MlDsaPrivateKey::Seed(seed) => ours.keygen(&seed).1,
                 MlDsaPrivateKey::Encoded(key) => key,
             };
+            assert!(ours.check(&private));
             let signature = match case.message {
                 MlDsaMessage::Plain { context, message } => {
                     ours.sign(&private, &context, &message, &case.rnd)
