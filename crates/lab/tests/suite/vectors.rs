@@ -44,8 +44,9 @@ fn sealed_cases(operation: &str, case: vectors::AeadCase, add: &mut impl FnMut(S
     add(format!("{operation}-open"), ascon::open_case(inputs, ciphertext, tag, case.plaintext));
 }
 
-/// Of NIST's cases one of key generation, one of encapsulation, one of each kind of decapsulation; of Wycheproof's for encapsulation by pieces
-/// one with a key that is refused, for decapsulation by pieces one in forty, also with such a key; CCTV's whose matrix takes the most hashes.
+/// Of NIST's cases one of key generation, one of encapsulation, one of each kind of decapsulation;
+/// of Wycheproof's for encapsulation by pieces one with a key that is refused, for decapsulation by
+/// pieces one in forty, also with such a key; CCTV's whose matrix takes the most hashes.
 fn ml_kem_cases(set: &str, cases: vectors::MlKemCases, add: &mut impl FnMut(String, Case)) {
     let length = cases.keys[0].private_key.len();
     let public = (length - 96) / 2..length - 64;

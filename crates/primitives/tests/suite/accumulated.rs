@@ -1,5 +1,6 @@
-//! Thousands of keys, ciphertexts and signatures from one seed, of which one hash is published: C2SP/CCTV. Inputs are read from SHAKE128 of nothing;
-//! outputs are hashed with SHAKE128. Both are RustCrypto's.
+//! Thousands of keys, ciphertexts and signatures from one seed, of which one hash is published:
+//! C2SP/CCTV. Inputs are read from SHAKE128 of nothing; outputs are hashed with SHAKE128. Both are
+//! RustCrypto's.
 
 use primitives::{ml_dsa::MlDsa, ml_kem::MlKem};
 use sha3_of_rustcrypto::Shake128;

@@ -683,7 +683,8 @@ fn p256_multiples_and_signatures_are_those_of_the_p256_crate() {
     }
 }
 
-/// RFC 6979 appendix A.2.5, with SHA-256, and C2SP/CCTV's message with the same key, whose first nonce is n or above.
+/// RFC 6979 appendix A.2.5, with SHA-256, and C2SP/CCTV's message with the same key, whose first
+/// nonce is n or above.
 #[test]
 fn rfc_6979() {
     let key = bytes(&hex("C9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721"));

@@ -230,7 +230,8 @@ fn keys_are_what_the_hash_of_the_seed_makes() {
     }
 }
 
-/// Writes a number of 13 bits in the place of each coefficient of t0, which is what the number lacks of 2^12.
+/// Writes a number of 13 bits in the place of each coefficient of t0, which is what the number
+/// lacks of 2^12.
 fn with_t0(set: &Set, private: &[u8], number: impl Fn(usize) -> u16) -> Vec<u8> {
     let mut changed = private.to_vec();
     let t0 = private.len() - set.k * 416;
@@ -244,13 +245,15 @@ fn with_t0(set: &Set, private: &[u8], number: impl Fn(usize) -> u16) -> Vec<u8> 
     changed
 }
 
-/// Each coefficient of t0 is as large as its encoding allows, with the sign of a bit of the hash of xi: c t0 needs more hints than there may be.
+/// Each coefficient of t0 is as large as its encoding allows, with the sign of a bit of the hash of
+/// xi: c t0 needs more hints than there may be.
 fn with_extreme_t0(set: &Set, private: &[u8]) -> Vec<u8> {
     let signs = shake256(&[0; 32], 32 * set.k);
     with_t0(set, private, |place| if signs[place / 8] >> (place % 8) & 1 == 1 { 8191 } else { 0 })
 }
 
-/// FIPS 204 appendix C, table 3. How many attempts the messages take was counted at the challenges, on a build without the bound.
+/// FIPS 204 appendix C, table 3. How many attempts the messages take was counted at the challenges,
+/// on a build without the bound.
 #[test]
 fn signing_with_a_hostile_key_ends_after_814_attempts() {
     let [set, _] = &SETS;
@@ -266,7 +269,8 @@ fn signing_with_a_hostile_key_ends_after_814_attempts() {
     assert!(set.ours.sign(&private, b"", &[0], &[0; 32]).is_some());
 }
 
-/// t0 and tr follow from the rest of a private key. One that has others was not made by key generation.
+/// t0 and tr follow from the rest of a private key. One that has others was not made by key
+/// generation.
 #[test]
 fn private_keys_that_contradict_themselves_are_refused() {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());

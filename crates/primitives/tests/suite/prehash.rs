@@ -1,4 +1,5 @@
-//! Signatures of a message's digest are none of the message, nor of its digest: HashML-DSA and HashSLH-DSA begin what is signed with another byte.
+//! Signatures of a message's digest are none of the message, nor of its digest: HashML-DSA and
+//! HashSLH-DSA begin what is signed with another byte.
 
 use openssl::hash::{MessageDigest, hash};
 use primitives::sha3::shake256;
@@ -6,7 +7,8 @@ use primitives::slh_dsa::{self, Piece};
 use primitives::{ml_dsa::MlDsa, slh_dsa::SHA2_128F, slh_dsa::SHA2_128S};
 use testkit::vectors::{self, PrehashCase};
 
-/// The last byte of the hash function's object identifier, 2.16.840.1.101.3.4.2 before it, and OpenSSL's name.
+/// The last byte of the hash function's object identifier, 2.16.840.1.101.3.4.2 before it, and
+/// OpenSSL's name.
 fn function(hash: &str) -> (u8, &'static str) {
     match hash {
         "SHA2-256" => (1, "SHA256"),
@@ -20,7 +22,8 @@ fn function(hash: &str) -> (u8, &'static str) {
     }
 }
 
-/// Whether the signature is one of a message with the case's context, or, by the internal interface, of M'.
+/// Whether the signature is one of a message with the case's context, or, by the internal
+/// interface, of M'.
 fn accepts(case: &PrehashCase, is_formatted: bool, message: &[u8]) -> bool {
     let ml_dsa = |set: MlDsa| {
         if is_formatted {

@@ -183,8 +183,9 @@ pub fn ed25519() -> Vec<SignatureCase> {
     all
 }
 
-/// CCTV's cases of Ed25519, points of small orders and with parts of small orders in all combinations: 768. Valid by RFC 8032 without the cofactor:
-/// the points are encoded as its section 5.1.2 says, and S B is R + k A.
+/// CCTV's cases of Ed25519, points of small orders and with parts of small orders in all
+/// combinations: 768. Valid by RFC 8032 without the cofactor: the points are encoded as its section
+/// 5.1.2 says, and S B is R + k A.
 #[must_use]
 pub fn ed25519_small_orders() -> Vec<SignatureCase> {
     read(&[(file!("CCTV-Ed25519.txt"), 768)], |source, record| {
@@ -200,8 +201,8 @@ pub fn ed25519_small_orders() -> Vec<SignatureCase> {
     })
 }
 
-/// The 12 cases of ed25519-speccheck, by their numbers, and whether a verification without the cofactor takes them that refuses all encodings but those
-/// of RFC 8032 section 5.1.2.
+/// The 12 cases of ed25519-speccheck, by their numbers, and whether a verification without the
+/// cofactor takes them that refuses all encodings but those of RFC 8032 section 5.1.2.
 #[must_use]
 pub fn ed25519_speccheck() -> Vec<SignatureCase> {
     read(&[(file!("ed25519-speccheck.txt"), 12)], |source, record| {

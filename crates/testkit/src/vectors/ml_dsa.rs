@@ -92,8 +92,8 @@ fn message(record: &Record) -> MlDsaMessage {
     }
 }
 
-/// The cases of NIST's ACVP (`ML-DSA-keyGen-FIPS204`, `ML-DSA-sigGen-FIPS204`, `ML-DSA-sigVer-FIPS204`), and of Wycheproof those with the lengths that
-/// the types have.
+/// The cases of NIST's ACVP (`ML-DSA-keyGen-FIPS204`, `ML-DSA-sigGen-FIPS204`,
+/// `ML-DSA-sigVer-FIPS204`), and of Wycheproof those with the lengths that the types have.
 #[must_use]
 pub fn ml_dsa(set: MlDsa) -> MlDsaCases {
     use mldsa_sign::TestName::{MlDsa44SignNoSeed, MlDsa44SignSeed, MlDsa65SignNoSeed, MlDsa65SignSeed};
@@ -177,7 +177,8 @@ fn add_nist(all: &mut MlDsaCases, (name, compressed): (&'static str, &[u8])) {
     }
 }
 
-/// A signature, or a key that must be refused. The group has no key where its length is another than the type's.
+/// A signature, or a key that must be refused. The group has no key where its length is another
+/// than the type's.
 fn add_signing(all: &mut MlDsaCases, key: Option<&MlDsaPrivateKey>, test: &mldsa_sign::Test) {
     let context = test.ctx.as_ref().map_or(Vec::new(), |context| context.to_vec());
     if test.result.must_fail() {

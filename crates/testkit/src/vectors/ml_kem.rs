@@ -79,19 +79,22 @@ pub struct MlKemExchangeCase {
 pub struct MlKemCases {
     /// NIST's, 25, and Wycheproof's.
     pub keys: Vec<MlKemKeyCase>,
-    /// NIST's, 25, Wycheproof's, and CCTV's with a coefficient that is too large, in each place and of each size.
+    /// NIST's, 25, Wycheproof's, and CCTV's with a coefficient that is too large, in each place and
+    /// of each size.
     pub encapsulations: Vec<MlKemEncapsulationCase>,
-    /// NIST's, 10, Wycheproof's of keys that are not what they say and ciphertexts that decompress to the same, and CCTV's of a ciphertext that
-    /// a comparison as of C's strings takes for another.
+    /// NIST's, 10, Wycheproof's of keys that are not what they say and ciphertexts that decompress
+    /// to the same, and CCTV's of a ciphertext that a comparison as of C's strings takes for
+    /// another.
     pub decapsulations: Vec<MlKemDecapsulationCase>,
     /// Wycheproof's: right, random and flipped ciphertexts, and matrices of all kinds.
     pub seeds: Vec<MlKemSeedCase>,
-    /// CCTV's: one whose matrix takes more than 575 bytes of SHAKE128 for a polynomial, which one in 2^38 does, and one with published intermediate
-    /// values.
+    /// CCTV's: one whose matrix takes more than 575 bytes of SHAKE128 for a polynomial, which one
+    /// in 2^38 does, and one with published intermediate values.
     pub exchanges: Vec<MlKemExchangeCase>,
 }
 
-/// The cases of NIST's ACVP (`ML-KEM-keyGen-FIPS203`, `ML-KEM-encapDecap-FIPS203`), of Wycheproof with the lengths that the types have, and of CCTV.
+/// The cases of NIST's ACVP (`ML-KEM-keyGen-FIPS203`, `ML-KEM-encapDecap-FIPS203`), of Wycheproof
+/// with the lengths that the types have, and of CCTV.
 #[must_use]
 pub fn ml_kem(set: MlKem) -> MlKemCases {
     use TestName::{

@@ -19,7 +19,8 @@ pub struct PrehashCase {
     pub signature: Vec<u8>,
 }
 
-/// The valid cases of NIST's ACVP (`ML-DSA-sigVer-FIPS204`, `SLH-DSA-sigVer-FIPS205`) of the parameter sets that the project has: 10.
+/// The valid cases of NIST's ACVP (`ML-DSA-sigVer-FIPS204`, `SLH-DSA-sigVer-FIPS205`) of the
+/// parameter sets that the project has: 10.
 #[must_use]
 pub fn prehash() -> Vec<PrehashCase> {
     let (name, compressed) = file!("ACVP-prehash.rsp");
