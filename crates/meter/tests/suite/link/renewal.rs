@@ -2,7 +2,7 @@
 
 use super::world::{ADDRESS, METER, SECOND_NS, World, is_renewal, setup};
 use meter::Cause;
-use meter::eeprom::Torn;
+use meter::eeprom::{Eeprom, Torn};
 use std::collections::HashMap;
 use wire::meter::{
     Channel, Collector, Command, CommandResult, Heard, MessageKind, MeterKeys, MeterState, Packet, Policy,
@@ -384,6 +384,78 @@ fn a_change_of_suite_between_two_keys_leaves_them_for_later() {
     world.command(Command::Configure { interval_s: 2, suite: SUITE });
     until_epoch(&mut world, 1, "once it seals with it again");
     is_well(&mut world, "once it seals with it again");
+}
+
+/// Runs until the collector has sent this piece of a renewal, or asked for it. Returns its packet.
+fn until_piece(world: &mut World, index: u8) -> Vec<u8> {
+    let limit = world.now_ns + 60 * SECOND_NS;
+    loop {
+        match world.renewals.last() {
+            Some(packet) if packet[5] == index => return packet.clone(),
+            _ => assert!(world.now_ns < limit, "piece {index}: {:?}", world.meter.status()),
+        }
+        world.step(limit);
+    }
+}
+
+/// With a piece of the offer missing the meter would agree on a key with a part of the collector's.
+#[test]
+fn the_response_waits_for_every_piece_of_the_offer() {
+    const LAST_OF_OFFER: u8 = 26;
+    // The same renewal once before: its packets are the same, and this one asks for the response.
+    let mut before = world(55);
+    order(&mut before);
+    let question = until_piece(&mut before, LAST_OF_OFFER + 1);
+    for missing in [LAST_OF_OFFER, 2, 13] {
+        let mut world = world(55);
+        order(&mut world);
+        until_piece(&mut world, missing - 1);
+        world.deaf = true;
+        world.run(2 * SECOND_NS);
+        assert_eq!(world.renewals.last().expect("some")[5], missing);
+        assert_eq!(world.answer_to(std::slice::from_ref(&question)), None, "piece {missing} has not come");
+        // Nor where only this one is missing.
+        for index in missing + 1..=LAST_OF_OFFER {
+            let piece = before.renewals.iter().find(|packet| packet[5] == index).expect("it was sent");
+            assert!(world.answer_to(std::slice::from_ref(piece)).is_some(), "piece {index}");
+        }
+        assert_eq!(
+            world.answer_to(std::slice::from_ref(&question)),
+            None,
+            "only piece {missing} has not come"
+        );
+        world.deaf = false;
+        until_epoch(&mut world, 1, "once it is heard");
+        is_well(&mut world, "once it is heard");
+    }
+}
+
+/// The memory of a meter that is provisioned anew has a record of the key that was renewed before.
+#[test]
+fn the_key_of_another_provisioning_counts_as_none() {
+    let mut before = world(56);
+    for epoch in 1..=2 {
+        order(&mut before);
+        until_epoch(&mut before, epoch, "before it is provisioned anew");
+    }
+    is_well(&mut before, "before it is provisioned anew");
+    let old = *keys(&before).expose_epoch_key();
+    let eeprom = before.meter.cut_power(before.now_ns, Torn::Old);
+    let has_old = |eeprom: &Eeprom| eeprom.keys().windows(old.len()).any(|bytes| bytes == old);
+    assert!(has_old(&eeprom));
+    let mut world = World::new(setup(SUITE, 2), 57);
+    world.start(eeprom, SECOND_NS, Cause::PowerOn);
+    world.run(3 * SECOND_NS);
+    assert_eq!(world.meter.status().epoch, 0);
+    is_well(&mut world, "provisioned anew");
+    // From there on it is renewed as any other, and the record of before is erased.
+    for epoch in 1..=2 {
+        order(&mut world);
+        until_epoch(&mut world, epoch, "provisioned anew");
+    }
+    world.cut_power(Torn::Old, SECOND_NS, Cause::PowerOn);
+    is_well(&mut world, "after a start");
+    assert!(world.meter.status().epoch == 2 && !has_old(world.meter.eeprom()));
 }
 
 /// Runs until the collector has the next key, and is to have it proven.

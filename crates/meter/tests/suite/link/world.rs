@@ -376,6 +376,12 @@ impl World {
         }
     }
 
+    /// What both sides have, on the collector's.
+    pub fn with_channel<T>(&self, f: impl FnOnce(&Channel<'_>) -> T) -> T {
+        let record = self.provision.record();
+        f(&channel(&record, &self.collector, &self.provision))
+    }
+
     /// The packets of a command that the collector did not make, with its keys.
     pub fn forged(&mut self, suite: Suite, plaintext: &[u8; 16]) -> Vec<Vec<u8>> {
         let m = u32::from_be_bytes([plaintext[0], plaintext[1], plaintext[2], plaintext[3]]);
@@ -387,8 +393,7 @@ impl World {
 
     /// The packet of an acknowledgement that the collector did not make, with its keys.
     pub fn forged_acknowledgement(&self, suite: Suite, n: u32) -> Vec<u8> {
-        let record = self.provision.record();
-        let sealed = channel(&record, &self.collector, &self.provision).acknowledge(suite, n);
+        let sealed = self.with_channel(|channel| channel.acknowledge(suite, n));
         packets(ADDRESS, MessageKind::Acknowledgement, suite, METER, n, &sealed).remove(0)
     }
 
@@ -406,9 +411,8 @@ impl World {
     /// What an answer says that the meter made at `address`; `None` where it is not authentic there.
     pub fn opened_answer(&self, packet: &[u8], address: Address) -> Option<(Suite, Answer)> {
         let packet = Packet::parse(packet).expect("a packet of the protocol");
-        let record = self.provision.record();
-        let channel = channel(&record, &self.collector, &self.provision);
-        let opened = channel.open_answer(packet.suite, address, packet.body).ok()?;
+        let opened =
+            self.with_channel(|channel| channel.open_answer(packet.suite, address, packet.body)).ok()?;
         Some((packet.suite, Answer::from_bytes(&opened.plaintext)))
     }
 
