@@ -1,6 +1,6 @@
 //! The renewal of suite 6's key between the firmware and wire's collector: docs/protocol.md, "Renewal of the key".
 
-use super::world::{ADDRESS, METER, SECOND_NS, World, is_renewal, setup};
+use super::world::{ADDRESS, Harm, Harming, METER, SECOND_NS, World, is_renewal, setup};
 use meter::Cause;
 use meter::eeprom::{Eeprom, Torn};
 use std::collections::HashMap;
@@ -140,6 +140,55 @@ fn lost_and_doubled_packets_are_sent_again() {
     let numbers: Vec<u32> = world.reports.iter().map(|accepted| accepted.report.n).collect();
     assert!(numbers.is_sorted_by(|a, b| a < b), "seed {seed}: {numbers:?}");
     assert_eq!(world.meter.status().lost, 0, "seed {seed}");
+}
+
+/// Every packet of a renewal is lost, doubled, late or replayed in turn, of both sides, with the reports and acknowledgements among them.
+#[test]
+fn each_packet_in_turn_may_be_lost_doubled_late_or_replayed() {
+    const END: usize = usize::MAX / 2;
+    let seed = testkit::random::seed();
+    // Of the last four every third packet, from one by chance on.
+    let harms = [
+        (Harm::Lost, 1),
+        (Harm::Doubled, 1),
+        (Harm::Replayed(END), 1),
+        (Harm::Replayed(40), 3),
+        (Harm::Late(1), 3),
+        (Harm::Late(40), 3),
+        (Harm::Silence(10), 3),
+    ];
+    for (harm, step) in harms {
+        let mut harmed = 0;
+        for at in (seed as usize % step..).step_by(step) {
+            let what = format!("seed {seed}, packet {at} {harm:?}");
+            let mut world = World::new(setup(SUITE, 2), 58);
+            world.watch(what.clone());
+            world.run(3 * SECOND_NS);
+            world.harming = Some(Harming::new(at, harm));
+            order(&mut world);
+            until_epoch(&mut world, 1, &what);
+            let harming = world.harming.take().expect("it was there");
+            if harming.packets <= at {
+                break;
+            }
+            harmed += 1;
+            // What it still has comes once all is over.
+            if let Some((is_to_meter, packet)) = harming.kept {
+                world.play(is_to_meter, &packet);
+            }
+            world.run(2 * SECOND_NS);
+            is_well(&mut world, &what);
+            let key = *keys(&world).expose_epoch_key();
+            let has =
+                |world: &World, key: &[u8]| world.meter.eeprom().keys().windows(32).any(|bytes| bytes == key);
+            assert!(has(&world, &key), "{what}: the two sides have different keys");
+            let first = *world.provision.record().keys.expose_epoch_key();
+            assert!(!has(&world, &first), "{what}: the key before is still there");
+            let status = world.meter.status();
+            assert_eq!((status.epoch, status.starts, status.lost), (1, 1, 0), "{what}");
+        }
+        assert!(harmed >= 2 * 53 / step, "{harm:?}: {harmed} packets");
+    }
 }
 
 /// For each m and piece there is one content in each direction: else two messages would share a nonce.
