@@ -30,10 +30,12 @@ pub const MOST_WAITING: usize = 10_000;
 /// Messages that are handed over and not confirmed at most.
 const MOST_IN_FLIGHT: u16 = 100;
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
-/// After a connection was lost or refused: at first, and at most. One that held for as long as the latter was a good one. Others are not: each
-/// has all meters read and said, and a broker that drops them all would have that each second.
+/// Pauses after a connection was lost or refused: the first, and the longest. One that held for
+/// as long as the longest was a good one. Each has all meters read and said, and a broker that
+/// drops them all would have that each second.
 const AGAIN_AFTER: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
-/// Bytes of a packet that is taken, and of one that is sent. A message above the latter would break each connection off, and come first again.
+/// Bytes of a packet that is taken, and of one that is sent, at most. A message above the latter
+/// would break each connection off, and come first again.
 const MOST_PACKET_BYTES: [usize; 2] = [10 << 10, 1 << 20];
 /// Names are read anew at most once in that time.
 const NAMES_EVERY: Duration = Duration::from_millis(500);
@@ -174,7 +176,8 @@ fn take_unconfirmed(events: &mut EventLoop) -> Vec<Said> {
             _ => {}
         }
     }
-    // It waits for the identifier of one that was not confirmed. rumqttc keeps it over connections, and sends nothing until that comes.
+    // It waits for the identifier of one that was not confirmed. rumqttc keeps it over
+    // connections, and sends nothing until that comes.
     let waiting = events.state.collision.take();
     let all = sent.into_iter().chain(waiting).chain(not_sent);
     all.map(|publish| Said::again(publish.topic, &publish.payload, publish.retain)).collect()

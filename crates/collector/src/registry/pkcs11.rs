@@ -31,7 +31,8 @@ const TAG_BITS: c_ulong = 8 * TAG_BYTES as c_ulong;
 const KEY_BYTES: c_ulong = 32;
 /// Goes before what is wrapped, so that it is good for nothing else.
 const CONTEXT: &[u8] = b"wattseal wrapped kek 1";
-/// A token that has not answered within that has hung itself up: a service that waited for it would never start, and never say why.
+/// A token that has not answered within that has hung itself up. A service that waited for it would
+/// never start, and never say why.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(60);
 /// A module is there once in a process.
 static MODULE: Mutex<()> = Mutex::new(());
@@ -130,7 +131,7 @@ pub(super) fn wrap(uri: &Pkcs11Uri, key: &[u8]) -> Result<(Vec<u8>, bool), Regis
         if wrapped.len() != key.len() + TAG_BYTES || wrapped.starts_with(&key) {
             return Err(token.senseless("it does not encrypt by AES-256-GCM").into());
         }
-        // Keys are sealed under it from now on: one that never came back would take them all with it.
+        // Keys are sealed under it from now on. One that never came back would take them along.
         let back = token.gcm(&mut nonce, |mechanism| token.session.decrypt(mechanism, handle, &wrapped));
         if !back.is_ok_and(|back| bool::from(Zeroizing::new(back).ct_eq(&key))) {
             return Err(token.senseless("it does not open what it sealed").into());
@@ -363,7 +364,7 @@ mod tests {
         let (never, waits) = bounded::<()>(0);
         let within = Duration::from_millis(50);
         let asked = answered("one", within, move || {
-            let _ = waits.recv();
+            let _ = waits.recv_timeout(Duration::from_secs(10));
             Ok(())
         });
         let error = asked.expect_err("it waits").to_string();

@@ -1,5 +1,7 @@
-//! Traces that go to somebody who takes none, or answers anything: readings are acknowledged as ever, memory stays what it was, and the
-//! process ends when it is told to.
+//! Traces that go to somebody who takes none, or answers anything.
+//!
+//! Readings are acknowledged as ever, memory keeps its bounds, and the process ends when it is told
+//! to.
 
 use crate::concentrator::process::wattseal;
 use crate::link::station::SimulatedMeter;

@@ -238,7 +238,8 @@ fn header(kind: MessageKind, suite: Suite, (address, name): (u8, MeterId), m: u3
 }
 
 impl Channel<'_> {
-    /// The packet of a piece of the image that goes with m, to the address and name in `to`: the collector's side.
+    /// The packet of a piece of the image that goes with m: the collector's side. to: the meter's
+    /// address and name.
     #[must_use]
     pub fn update_piece(
         &self,

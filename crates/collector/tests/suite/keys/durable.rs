@@ -1,4 +1,6 @@
-//! Keys and tokens that were said to be there are there after the server lost its power, whatever it is set to.
+//! Keys and tokens that outlive a loss of the server's power.
+//!
+//! They are said to be there once they are durable, whatever server and role are set to.
 
 use super::{kek, ring};
 use collector::network::NetworkId;
@@ -29,7 +31,7 @@ fn keys_and_tokens_are_durable_where_server_and_role_commit_later() {
         server.kill();
         server.run();
     };
-    // Nothing else is committed between each of them and the loss of power, which would take it along.
+    // Nothing else is committed before each loss of power: it would make the one before durable.
     let (provisioned, _) = keys().provision(Setup::usual(258), 0, &images).expect("a meter");
     lose_power();
     assert!(keys().get(258).expect("provisioned").record.keys == provisioned.record.keys);

@@ -1,10 +1,13 @@
-/* A PKCS#11 module that passes calls on to SoftHSM2, and lets its token fail or lie as the environment says: hostile_token.rs.
+/* A PKCS#11 module whose token fails or lies: hostile_token.rs.
+ *
+ * It passes calls on to SoftHSM2, and does otherwise as the environment says:
  *
  * WS_TOKEN_AT=N WS_TOKEN_RESULT=R   from the Nth call on all return R, a CK_RV
  * WS_TOKEN_LIE=NAME                 one of those in lie() and before()
  *
- * The functions' order in CK_FUNCTION_LIST and all numbers: OASIS PKCS #11 2.40. Every argument is a pointer or a CK_ULONG, or is passed as
- * one (CK_BBOOL), so that one type of function is enough for all. */
+ * The functions' order in CK_FUNCTION_LIST and all numbers: OASIS PKCS #11 2.40. Every argument is
+ * a pointer or a CK_ULONG, or is passed as one (CK_BBOOL), so that one type of function is enough
+ * for all. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>

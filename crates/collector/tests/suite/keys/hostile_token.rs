@@ -1,4 +1,6 @@
-//! PKCS#11 tokens that disappear at any call, hang themselves up, or lie: `hostile_token.c` stands between the binary and SoftHSM2.
+//! PKCS#11 tokens that disappear at any call, or lie.
+//!
+//! `hostile_token.c` stands between the binary and SoftHSM2.
 
 use super::token::{MODULE, PIN, Tokens};
 use std::path::PathBuf;

@@ -110,7 +110,8 @@ async fn all_keys_are_sealed_anew_while_meters_report_and_the_old_one_opens_noth
     running.stop().await.expect("it stops well");
 }
 
-/// The key-encryption key that a transaction seals under stays until its end: else a row would come after all were sealed anew.
+/// The key-encryption key that a transaction seals under stays until its end. Else a row would come
+/// after all were sealed anew.
 #[test]
 fn a_key_that_is_being_sealed_is_waited_for_and_not_left_behind() {
     let (folder, database) = (tempfile::tempdir().expect("a folder"), shared().database());
@@ -119,7 +120,7 @@ fn a_key_that_is_being_sealed_is_waited_for_and_not_left_behind() {
     let registry = store(&database, &both).expect("there").open_network(NetworkId(0)).expect("a network");
     let images = folder.path().join("images");
     registry.provision(Setup::usual(1), 0, &images).expect("a meter");
-    // Who is to write this meter's row waits until the transaction is over, having asked what to seal under.
+    // The provisioning asks what to seal under, and then waits for this transaction's row.
     let row = "INSERT INTO sealed_keys SELECT 2, epoch, suite, revision, kek, sealed FROM sealed_keys WHERE meter = 1";
     let transaction = shared().transaction(&database, row);
     let waiting = || {

@@ -1,5 +1,7 @@
-//! MQTT brokers that lie, break off and say anything: none of them ends the publisher or fills its memory, and readings go on once one is
-//! honest. The bytes are those of MQTT 3.1.1 (OASIS), written down here.
+//! MQTT brokers that lie, break off and say anything.
+//!
+//! None of them ends the publisher or fills its memory, and readings go on once one is honest. The
+//! bytes are those of MQTT 3.1.1 (OASIS), written down here.
 
 use super::{Fixture, WITHIN, fixture, meter, reading};
 use collector::event::{Alert, Event};
@@ -319,7 +321,8 @@ async fn a_broker_that_never_acknowledges_fills_no_memory() {
     publisher.stop().await;
 }
 
-/// Each connection has all meters read, and said: one that ends at once is no reason to do that each second for ever.
+/// Each connection has all meters read and said. One that ends at once is no reason to do that
+/// each second for ever.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_broker_that_takes_connections_and_drops_them_is_asked_ever_more_rarely() {
     let drops = || -> Attack {
@@ -341,7 +344,7 @@ async fn a_broker_that_takes_connections_and_drops_them_is_asked_ever_more_rarel
     publisher.stop().await;
 }
 
-/// Who would be refused for its length would come first at each connection, for ever.
+/// A message that is refused for its length would come first at each connection, for ever.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_alert_stops_nothing() {
     let (broker, fixture) = (HostileBroker::start(Vec::new()), fixture());

@@ -142,7 +142,8 @@ fn lost_and_doubled_packets_are_sent_again() {
     assert_eq!(world.meter.status().lost, 0, "seed {seed}");
 }
 
-/// Every packet of a renewal is lost, doubled, late or replayed in turn, of both sides, with the reports and acknowledgements among them.
+/// Every packet of a renewal is lost, doubled, late or replayed in turn: of both sides, with the
+/// reports and acknowledgements among them.
 #[test]
 fn each_packet_in_turn_may_be_lost_doubled_late_or_replayed() {
     const END: usize = usize::MAX / 2;

@@ -210,7 +210,8 @@ fn result_of(world: &mut World, m: u32, command: Command) -> u8 {
     answer.outcome.code()
 }
 
-/// What the meter replies to the pieces of an image's header under this m, the collector's keys being known.
+/// Replies of the meter to the pieces of an image's header under this m, sealed with the
+/// collector's keys.
 fn replies_to_header(world: &mut World, m: u32, image: &Image) -> Vec<PieceReply> {
     let mut replies = Vec::new();
     for (index, bytes) in (0..2).zip(image.bytes().chunks(PIECE)) {
@@ -259,7 +260,7 @@ fn no_update_begins_while_the_running_image_is_on_trial() {
     assert_eq!(runs(&mut world, &[&fourth], "the fourth"), 0);
 }
 
-/// Both sides count the pieces by it: the meter would take all of another number of them for all there is.
+/// Both sides count the pieces by it. The meter would take another number of them for all there is.
 #[test]
 fn an_image_of_another_length_than_the_command_said_is_refused() {
     let second = image(1, 2);

@@ -352,7 +352,8 @@ fn wrong_pieces_are_refused_and_the_renewal_goes_on() {
     assert_eq!(heard.len(), 3 * usize::from(PIECES));
 }
 
-/// A meter that replies to what was not asked: with its keys, and so authentic. A response to a part of the offer is none.
+/// A meter that replies to what was not asked, with its keys, and so authentic. A response to a part
+/// of the offer is none.
 #[test]
 fn replies_out_of_turn_are_not_taken() {
     let (mut collector, mut side, mut rng) = Renewing::new(quiet(), 6);

@@ -303,7 +303,8 @@ fn it_ends_as_the_meter_says() {
     assert_eq!(end_of(&|side| side.on_trial = true), UpdateEnd::Runs, "it waits for a trial to end");
 }
 
-/// With the image that it is to have, or with another: neither counts as one that runs, and no other image comes.
+/// With the image that it is to have, or with another: neither counts as one that runs, and no
+/// other image comes.
 #[test]
 fn a_meter_on_trial_is_only_asked_until_the_trial_ends() {
     for version in [1, 3] {
