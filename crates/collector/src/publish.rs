@@ -30,8 +30,13 @@ pub const MOST_WAITING: usize = 10_000;
 /// Messages that are handed over and not confirmed at most.
 const MOST_IN_FLIGHT: u16 = 100;
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
-/// After a connection was lost or refused: at first, and at most.
+/// Pauses after a connection was lost or refused: the first, and the longest. One that held for
+/// as long as the longest was a good one. Each has all meters read and said, and a broker that
+/// drops them all would have that each second.
 const AGAIN_AFTER: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
+/// Bytes of a packet that is taken, and of one that is sent, at most. A message above the latter
+/// would break each connection off, and come first again.
+const MOST_PACKET_BYTES: [usize; 2] = [10 << 10, 1 << 20];
 /// Names are read anew at most once in that time.
 const NAMES_EVERY: Duration = Duration::from_millis(500);
 /// What saying good-bye may take.
@@ -67,6 +72,7 @@ impl Publisher {
         let (stop, stopped) = oneshot::channel();
         let mut options = MqttOptions::new(client, broker.host.clone(), broker.port);
         options.set_keep_alive(KEEP_ALIVE).set_inflight(MOST_IN_FLIGHT);
+        options.set_max_packet_size(MOST_PACKET_BYTES[0], MOST_PACKET_BYTES[1]);
         options.set_last_will(LastWill::new(STATUS, topics::OFFLINE, QoS::AtLeastOnce, true));
         if let Some(user) = &broker.user {
             options.set_credentials(user, broker.password.as_str());
@@ -121,12 +127,12 @@ enum Signal {
 /// Keeps the connection, until the client says good-bye or is gone.
 async fn connect(mut events: EventLoop, broker: String, signals: mpsc::Sender<Signal>) {
     let mut again_after = AGAIN_AFTER[0];
-    let mut said = false;
+    let (mut said, mut connected_at) = (false, None);
     loop {
         match events.poll().await {
             Ok(rumqttc::Event::Incoming(Packet::ConnAck(_))) => {
                 tracing::info!(%broker, "MQTT broker connected");
-                (again_after, said) = (AGAIN_AFTER[0], false);
+                (said, connected_at) = (false, Some(Instant::now()));
                 if signals.send(Signal::Connected).await.is_err() {
                     return;
                 }
@@ -145,22 +151,36 @@ async fn connect(mut events: EventLoop, broker: String, signals: mpsc::Sender<Si
                 if signals.send(Signal::Lost(silent)).await.is_err() || is_silent.await.is_err() {
                     return;
                 }
-                events.clean();
-                let unconfirmed =
-                    std::mem::take(&mut events.pending).into_iter().filter_map(|request| match request {
-                        Request::Publish(publish) => {
-                            Some(Said::again(publish.topic, &publish.payload, publish.retain))
-                        }
-                        _ => None,
-                    });
-                if signals.send(Signal::Unconfirmed(unconfirmed.collect())).await.is_err() {
+                if signals.send(Signal::Unconfirmed(take_unconfirmed(&mut events))).await.is_err() {
                     return;
+                }
+                let connected_at = connected_at.take();
+                if connected_at.is_some_and(|at: Instant| at.elapsed() >= AGAIN_AFTER[1]) {
+                    again_after = AGAIN_AFTER[0];
                 }
                 sleep(again_after).await;
                 again_after = (2 * again_after).min(AGAIN_AFTER[1]);
             }
         }
     }
+}
+
+/// Takes back what was handed over and not confirmed, in its order.
+fn take_unconfirmed(events: &mut EventLoop) -> Vec<Said> {
+    events.clean();
+    let (mut sent, mut not_sent) = (Vec::new(), Vec::new());
+    for request in std::mem::take(&mut events.pending) {
+        match request {
+            Request::Publish(publish) if publish.pkid == 0 => not_sent.push(publish),
+            Request::Publish(publish) => sent.push(publish),
+            _ => {}
+        }
+    }
+    // It waits for the identifier of one that was not confirmed. rumqttc keeps it over
+    // connections, and sends nothing until that comes.
+    let waiting = events.state.collision.take();
+    let all = sent.into_iter().chain(waiting).chain(not_sent);
+    all.map(|publish| Said::again(publish.topic, &publish.payload, publish.retain)).collect()
 }
 
 /// What to do about a connection that there is not.
