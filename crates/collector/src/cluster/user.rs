@@ -80,7 +80,7 @@ impl NatsUser {
         }
     }
 
-    /// What the service's account lets this user's account use: nothing to those of the service.
+    /// Lines by which the service's account lets this user's account use its subjects.
     #[must_use]
     pub fn exports(&self) -> String {
         let NatsUser::Gateway { name, networks } = self else { return String::new() };

@@ -37,7 +37,7 @@ const NOT_ITS_OWN: [&str; 16] = [
     "_INBOX.yard.answer",
 ];
 
-/// What is in the buckets and in the stream of packets.
+/// Reads the buckets and the stream of packets.
 async fn kept(worker: &Client) -> Vec<String> {
     let jetstream = async_nats::jetstream::new(worker.clone());
     let mut kept = Vec::new();
