@@ -1,6 +1,6 @@
 //! A role's look at what the servers let its own user do. A server of any version says when it does
-//! not allow something; so the role tries what is not its own, in ways that change nothing where the
-//! server allows it. docs/cluster.md, "Users".
+//! not allow something. So the role tries what is not its own, in ways that change nothing where it
+//! is allowed. docs/cluster.md, "Users".
 
 use super::connection::{ClusterError, Nats, chain};
 use super::name::RoleName;
@@ -147,8 +147,8 @@ fn is_loopback(server: &ServerAddr) -> bool {
 }
 
 impl Nats {
-    /// Looks at what the user of this role may do, and says so in the status. Comes to its end where
-    /// that is more than the role needs, and then only.
+    /// Looks at what the user of this role may do, and says so in the status. Comes to its end
+    /// where that is more than the role needs, and then only.
     pub(super) async fn refuse_wide_user(
         &self,
         user: &NatsUser,

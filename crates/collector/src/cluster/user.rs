@@ -150,7 +150,7 @@ impl NatsUser {
     }
 }
 
-/// The accounts of a cluster, as its servers' configuration has them. users: each with its public key.
+/// The accounts of a cluster, as its servers have them. users: each with its public key.
 #[must_use]
 pub fn accounts(users: &[(NatsUser, String)]) -> String {
     let is_gateway = |user: &NatsUser| matches!(user, NatsUser::Gateway { .. });

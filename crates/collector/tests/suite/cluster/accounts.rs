@@ -1,5 +1,5 @@
-//! Accounts of the NATS servers: a gateway that names another's subject as the place for JetStream's
-//! answer reaches nothing, and all that it needs it has.
+//! Accounts of the NATS servers: a gateway that names another's subject as the place for an answer
+//! of JetStream reaches nothing, and all that it needs it has.
 
 use super::roles::{figure, gateway, is_ready, servers, worker};
 use super::shipped::{Shipped, Source};
