@@ -4,7 +4,7 @@ use super::connection::{Connection, chain};
 use super::envelope::{PacketUp, apart};
 use super::leases::Change;
 use super::name::RoleName;
-use super::packets::{PendingMessages, Said, Succession};
+use super::packets::{PendingMessages, Said, Succession, is_ahead};
 use super::remote::RemoteGateways;
 use super::subject;
 use crate::clock;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
-use tokio::time::{sleep, timeout};
+use tokio::time::{MissedTickBehavior, interval_at, sleep, timeout};
 use tokio_stream::StreamExt;
 
 /// Packets are kept so long: meters have sent what is older again since.
@@ -47,6 +47,8 @@ const HEARTBEAT: Duration = Duration::from_secs(2);
 const MOST_MISSED: u32 = 4;
 /// A consumer of a lease before says within this where it has come to.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
+/// Whether a consumer is where it can be is looked at so often.
+const CONSUMER_LOOK_EVERY: Duration = Duration::from_secs(10);
 /// Whether the stream is there is looked at so often.
 const STREAM_LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Consumers of leases before that are asked, and deleted, at most: more were made by nobody who had the partition.
@@ -133,6 +135,7 @@ impl Heartbeats {
 /// A partition's packets.
 pub(super) struct Queue {
     connection: Connection,
+    stream: stream::Stream,
     consumer: Consumer<pull::Config>,
     partition: Partition,
     /// With where goes what is said of each.
@@ -209,7 +212,8 @@ impl Queue {
             let _ = stream.delete_consumer(before).await;
         }
         let (pending, became) = PendingMessages::new(fence);
-        Ok(Queue { connection: connection.clone(), consumer, partition, pending, became, counts })
+        let stream = stream.clone();
+        Ok(Queue { connection: connection.clone(), stream, consumer, partition, pending, became, counts })
     }
 
     /// Hands packets to the link, and acknowledges what it is done with. Goes on until it cannot.
@@ -219,6 +223,8 @@ impl Queue {
             Err(end) => return end,
         };
         let mut heartbeats = Heartbeats::default();
+        let mut looks = interval_at((Instant::now() + CONSUMER_LOOK_EVERY).into(), CONSUMER_LOOK_EVERY);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 // First what makes room.
@@ -254,6 +260,9 @@ impl Queue {
                     },
                     None => return QueueEnd::Failed("the server sends no more packets".into()),
                 },
+                _ = looks.tick() => if self.delivers_nothing().await {
+                    return QueueEnd::Failed("their consumer is ahead of the stream".into());
+                },
             }
         }
     }
@@ -270,6 +279,16 @@ impl Queue {
         use async_nats::jetstream::context::ConsumerInfoErrorKind::{NotFound, StreamNotFound};
         let asked = timeout(ANSWERED_WITHIN, self.consumer.get_info()).await;
         matches!(asked, Ok(Err(error)) if matches!(error.kind(), NotFound | StreamNotFound))
+    }
+
+    /// Whether the consumer has come further than the stream.
+    async fn delivers_nothing(&self) -> bool {
+        let asked = async {
+            let delivered = self.consumer.get_info().await.ok()?.delivered.stream_sequence;
+            let last = self.stream.get_info().await.ok()?.state.last_sequence;
+            Some(is_ahead(delivered, last))
+        };
+        matches!(timeout(ANSWERED_WITHIN, asked).await, Ok(Some(true)))
     }
 
     /// Returns whether there is a link.
