@@ -2,7 +2,6 @@
 
 mod fuses;
 
-use crate::harness::place_fault;
 use crate::target::{Target, Workspace};
 use crate::{LabError, names};
 use firmware::Firmware;
@@ -72,7 +71,10 @@ impl Setup {
         fuses::check_signature(workspace, &target, &firmware)?;
         target.part.vectors = vectors_behind_bootloader(&target.part, firmware.image());
         let (mut machine, clock_source) = clocked(self, &target)?;
-        machine.load(firmware.image()).map_err(|fault| place_fault(&target, &firmware, fault))?;
+        machine.load(firmware.image()).map_err(|fault| {
+            let place = other_device(&target, &firmware).unwrap_or_default();
+            LabError::Fault { target: target.name().into(), fault, place }
+        })?;
         machine.reset();
         machine.set_lenient(self.lenient);
         let supply_v = self.supply_v.unwrap_or(target.supply.default_v);
@@ -140,21 +142,46 @@ pub(crate) fn reservations(machine: &dyn Mcu) -> Vec<String> {
 }
 
 /// What helps over a fault of a machine that `--lenient` can be asked of, as the end of its sentence.
-pub(crate) fn advice_on(machine: &dyn Mcu, fault: &mcu::Fault, target: &Target) -> String {
+pub(crate) fn advice_on(
+    machine: &dyn Mcu,
+    fault: &mcu::Fault,
+    target: &Target,
+    firmware: &Firmware,
+) -> String {
     match machine.refused() {
         Some(_) => "; the part goes on all the same, and so does --lenient, which counts it".into(),
-        None => advice(fault, target),
+        None => advice(fault, target, firmware),
     }
 }
 
+/// What to say of a fault of a program that is built for another part.
+fn other_device(target: &Target, firmware: &Firmware) -> Option<String> {
+    // A target may be a variant of the part that the compiler knows, such as atmega128l of atmega128.
+    let device = firmware.device().filter(|device| !target.name().starts_with(*device))?;
+    Some(format!(
+        "; the file says that it is built for the {device}: build it for this part, or give --target {device}"
+    ))
+}
+
 /// What helps over a fault, as the end of its sentence.
-pub(crate) fn advice(fault: &mcu::Fault, target: &Target) -> String {
+pub(crate) fn advice(fault: &mcu::Fault, target: &Target, firmware: &Firmware) -> String {
+    let erased = |bytes: &[u8]| !bytes.is_empty() && bytes.iter().all(|byte| *byte == 0xff);
+    other_device(target, firmware).unwrap_or_else(|| match fault {
+        mcu::Fault::Opcode { bytes, pc } if erased(bytes) && !firmware.is_code(*pc) => {
+            "; that is erased flash: a wild jump, return or pointer, or a part of the program that is not in the file".into()
+        }
+        _ => advice_of_part(fault, target),
+    })
+}
+
+/// What the part's file has on a fault.
+fn advice_of_part(fault: &mcu::Fault, target: &Target) -> String {
     let gives = "registers that remember what is written, which lets a program go on that only passes by";
     match fault {
-        mcu::Fault::BitBand { fault, .. } => advice(fault, target),
+        mcu::Fault::BitBand { fault, .. } => advice_of_part(fault, target),
         mcu::Fault::Unmapped { kind: "fetch", address, .. } => match target.part.unmodelled_at(*address) {
             Some(block) => format!("; these are registers of {}: a wild jump, return or pointer", block.name),
-            None => String::new(),
+            None => "; a wild jump, return or pointer".into(),
         },
         mcu::Fault::Unmapped { address, .. } => match target.part.unmodelled_at(*address) {
             Some(block) => {

@@ -60,7 +60,7 @@ pub use peripheral::{
 };
 pub use residency::{Asleep, Residency};
 pub use signal::{Harmonic, Signal};
-pub use taint::{Labels, Leak, LeakKind, Taint};
+pub use taint::{Labels, Leak, LeakKind, SecretReads, Taint};
 pub use trace::{Fingerprint, Tables, Trace};
 pub use transfer::{Accessed, BusAccess, Contention, TransferRequest};
 pub use two_wire::TwoWireDevice;

@@ -122,6 +122,11 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
     /// What its instructions do with data, as its program is now.
     fn dataflow(&self) -> CoreDataflow;
 
+    /// Whether the core has stopped until an interrupt comes.
+    fn is_asleep(&self) -> bool {
+        false
+    }
+
     /// The mode that the core sleeps in; `None` while it runs.
     ///
     /// # Errors
@@ -663,6 +668,11 @@ impl<C: Core> Mcu for Machine<C> {
 
     fn stub_uses(&self) -> Vec<StubUse> {
         self.bus.stub_uses()
+    }
+
+    fn waits_in_vain(&self) -> bool {
+        let listens = self.core.interrupt_mask() & !self.core.non_maskable() != 0;
+        self.core.is_asleep() && listens && self.nothing_can_come()
     }
 
     fn computed_in_float(&self) -> bool {

@@ -169,6 +169,10 @@ pub trait Mcu: Send {
     /// The stubs that the program used since the machine was made, and how often.
     fn stub_uses(&self) -> Vec<StubUse>;
 
+    /// Whether the program is asleep, listens to interrupts, and none of them can come: it has lost its wake-up. One that falls asleep
+    /// with its interrupts off does not wait: that is how programs end.
+    fn waits_in_vain(&self) -> bool;
+
     /// Whether the program did arithmetic in a floating-point unit since the machine was made: its timing is known less well than the
     /// core's.
     fn computed_in_float(&self) -> bool;

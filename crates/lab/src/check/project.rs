@@ -51,6 +51,9 @@ struct FirmwareEntry {
     max_cycles: Option<Quantity>,
     input: Option<PathBuf>,
     uart: Option<String>,
+    /// Sleep that nothing ends is its end.
+    #[serde(default)]
+    ends_asleep: bool,
     /// Functions whose calls are measured, with their limits.
     #[serde(default)]
     functions: BTreeMap<String, Limits>,
@@ -117,6 +120,8 @@ pub(super) struct Measurement {
     pub request: Request,
     /// The ELF file, as the project's file has it.
     pub elf: PathBuf,
+    /// Whether sleep that nothing ends is its end.
+    pub ends_asleep: bool,
     /// Of each row, of the whole program, and of a region.
     pub general: Vec<(Figure, Limit)>,
     pub program: Vec<(Figure, Limit)>,
@@ -186,6 +191,7 @@ impl Project {
         Ok(Measurement {
             request,
             elf: entry.elf.clone(),
+            ends_asleep: entry.ends_asleep,
             general: self.limits.read()?,
             program: entry.limits.read()?,
             region: entry.region.read().map_err(|error| format!("region: {error}"))?,

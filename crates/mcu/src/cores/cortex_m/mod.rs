@@ -248,8 +248,12 @@ impl<T: Timing> Core for CortexM<T> {
         CortexM::dataflow(self)
     }
 
+    fn is_asleep(&self) -> bool {
+        self.state.sleep != Sleep::Awake
+    }
+
     fn sleeping(machine: &mut Machine<Self>) -> Result<Option<SleepMode>, Fault> {
-        Ok((machine.core.state.sleep != Sleep::Awake).then_some(SleepMode { name: None }))
+        Ok(machine.core.is_asleep().then_some(SleepMode { name: None }))
     }
 
     fn access(machine: &mut Machine<Self>, access: &BusAccess) -> Result<Option<u32>, Fault> {
