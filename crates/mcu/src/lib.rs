@@ -44,8 +44,8 @@ pub use fault::Fault;
 pub use fuses::{FUSES, FuseField, Fuses, RefusedFuse, Signature};
 pub use hand_over::vectors_behind_bootloader;
 pub use microcontroller::{
-    Image, Mcu, Register, ResetCause, Role, Segment, Stop, SupplyLimits, Until, new_clocked_machine,
-    new_machine,
+    Image, Mcu, Protected, Register, ResetCause, Role, Segment, Stop, SupplyLimits, Until,
+    new_clocked_machine, new_machine,
 };
 pub use observe::{
     Access, AccessKind, ControlTransfers, DacStep, Flow, NoObserver, Observer, PinDirections, PinEdge,

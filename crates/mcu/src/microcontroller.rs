@@ -80,6 +80,23 @@ pub enum ResetCause {
     Software,
     /// The program asked for its option bytes to be loaded (STM32: OBL_LAUNCH).
     OptionBytes,
+    /// Registers were written without their password (MSP430).
+    Password(Protected),
+}
+
+/// Registers of the MSP430 that take words with a password only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protected {
+    /// WDT_A.
+    Watchdog,
+    /// The flash controller, or that of the FRAM.
+    Flash,
+    /// The power management module.
+    Power,
+    /// The memory protection unit.
+    Mpu,
+    /// The clock system.
+    Clocks,
 }
 
 /// One microcontroller: core, memories, peripherals, and the board around it. Deterministic: the same image, inputs and calls give the
