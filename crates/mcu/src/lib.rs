@@ -40,7 +40,7 @@ mod two_wire;
 
 pub use board::{Board, Chip, Pin, SentByte, SpiClock, Wiring};
 pub use clock::{ClockChange, ClockSources, Frequency, FuseOscillator, SubsystemClocks};
-pub use fault::Fault;
+pub use fault::{EnteredFault, Fault, SYSTEM_CONTROL_SPACE};
 pub use fuses::{FUSES, FuseField, Fuses, RefusedFuse, Signature};
 pub use hand_over::vectors_behind_bootloader;
 pub use microcontroller::{
@@ -52,7 +52,8 @@ pub use observe::{
     SleepInterval, Step,
 };
 pub use part::{
-    CoreName, FlashTiming, Memory, MemoryKind, Part, PartError, PeripheralSpec, Unmodelled, WaitStates,
+    CoreName, CoreOptions, FlashTiming, Memory, MemoryKind, Part, PartError, PeripheralSpec, Unmodelled,
+    WaitStates,
 };
 pub use peripheral::{
     Context, Dma, Events, FlashChange, FlashSettings, FlashStore, FlashView, Peripheral, PeripheralBus,

@@ -28,8 +28,8 @@ const PITCH: u32 = 0x400;
 const RAM: u32 = 0x2000_0000;
 const RAM_SIZE: u32 = 0x2000;
 /// Index of S0 and of FPSCR among the registers.
-const S0: usize = 17;
-const FPSCR: usize = 49;
+const S0: usize = 23;
+const FPSCR: usize = 55;
 
 /// Numbers at the edges of single precision, of half precision and of integers; small and large ones of both signs.
 fn single(random: &mut Random) -> u32 {
