@@ -34,9 +34,13 @@ fn arm(file: &str, target: &str, script: &str, options: &[&str]) -> Image {
 }
 
 fn avr(file: &str, mcu: &str) -> Image {
+    avr_with(file, mcu, &[])
+}
+
+fn avr_with(file: &str, mcu: &str, options: &[&str]) -> Image {
     let mut command = Command::new("avr-gcc");
     command.args(["-Os", &format!("-mmcu={mcu}"), "-DF_CPU=16000000UL"]);
-    built(&format!("{file}-{mcu}"), command.arg(source(file)))
+    built(&format!("{file}-{mcu}{}", options.concat()), command.args(options).arg(source(file)))
 }
 
 /// How an image ends on a part, and what it says.
@@ -184,11 +188,14 @@ fn eeprom_erases_and_programs_by_itself() {
     }
 }
 
+/// ADIF stays from the conversions that have ended, unless it is cleared, too.
 #[test]
 fn adc_switched_off_ends_its_conversion() {
-    let image = avr("adc_off_midway.c", "atmega328p");
-    let said = ending(&Part::from_toml(ATMEGA328P).expect("a part"), &image).1;
-    assert_eq!(said.trim(), "00");
+    for (options, control) in [(&[][..], "10"), (&["-DOFF=16"], "00")] {
+        let image = avr_with("adc_off_midway.c", "atmega328p", options);
+        let said = ending(&Part::from_toml(ATMEGA328P).expect("a part"), &image).1;
+        assert_eq!(said.trim(), control, "{options:?}");
+    }
 }
 
 #[test]
