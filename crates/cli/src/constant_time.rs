@@ -117,6 +117,7 @@ fn firmware(workspace: &Workspace, args: CtArgs, elf: PathBuf, function: String)
             crystal_hz: None,
             supply_v: None,
             lenient: false,
+            stop_on_fault: true,
             stubs: traced.stub,
         },
         function,

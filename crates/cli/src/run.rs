@@ -58,7 +58,7 @@ pub(crate) struct RunArgs {
 pub(crate) fn command(workspace: &Workspace, args: RunArgs) -> Result<ExitCode, LabError> {
     let endless = args.time.is_some() || args.gdb.is_some() || args.input.as_deref() == Some(Path::new("-"));
     let request = run::Request {
-        setup: args.firmware.into(),
+        setup: args.firmware.into_run_setup(),
         ports: args.port,
         uart: args.uart,
         exit: args.exit,

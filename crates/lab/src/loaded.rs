@@ -5,7 +5,7 @@ mod fuses;
 use crate::target::{Target, Workspace};
 use crate::{LabError, names};
 use firmware::Firmware;
-use mcu::{Mcu, StubUse, new_clocked_machine, new_machine, vectors_behind_bootloader};
+use mcu::{CoreName, Mcu, StubUse, new_clocked_machine, new_machine, vectors_behind_bootloader};
 use std::path::PathBuf;
 
 /// Which firmware, on what, and how.
@@ -24,6 +24,8 @@ pub struct Setup {
     pub supply_v: Option<f64>,
     /// Go on where the program does what is a mistake, but of which it is known what the part makes of it.
     pub lenient: bool,
+    /// A fault that the part takes itself ends the run; otherwise it enters its handler.
+    pub stop_on_fault: bool,
     /// Peripherals, or blocks without a model, that get registers that remember what was written: see [`mcu::Part::stub`].
     pub stubs: Vec<String>,
 }
@@ -69,6 +71,7 @@ impl Setup {
         }
         let firmware = Firmware::read(&self.elf, target.part.core)?;
         fuses::check_signature(workspace, &target, &firmware)?;
+        let supply_v = target.set_supply(self.supply_v)?;
         target.part.vectors = vectors_behind_bootloader(&target.part, firmware.image());
         let (mut machine, clock_source) = clocked(self, &target)?;
         machine.load(firmware.image()).map_err(|fault| {
@@ -77,7 +80,7 @@ impl Setup {
         })?;
         machine.reset();
         machine.set_lenient(self.lenient);
-        let supply_v = self.supply_v.unwrap_or(target.supply.default_v);
+        machine.set_stop_on_fault(self.stop_on_fault);
         let allowed = target.supply.check(machine.clock_hz() as f64, supply_v);
         allowed.map_err(|error| LabError::Supply { target: target.name().into(), error })?;
         fuses::check_brown_out(&*machine, &target, supply_v)?;
@@ -97,8 +100,13 @@ fn unknown_stub(name: &str, target: &Target) -> LabError {
 /// What to say of firmware that begins where a bootloader hands over.
 pub(crate) fn hand_over_remark(target: &Target) -> Option<String> {
     let vectors = target.part.vectors?;
+    let interrupts = match target.part.core {
+        CoreName::CortexM0 => "; interrupts go to the vectors at address 0, until it shows RAM there",
+        _ => "",
+    };
     Some(format!(
-        "the image lies behind a bootloader, which is not in it: it begins at {vectors:#x} as one hands over, all else as after a reset"
+        "the image lies behind a bootloader, which is not in it: it begins at {vectors:#x} as one hands over, all else as after a reset\
+         {interrupts}"
     ))
 }
 
@@ -206,6 +214,10 @@ fn advice_of_part(fault: &mcu::Fault, target: &Target) -> String {
             if target.part.peripherals.iter().any(|spec| spec.name == *device) =>
         {
             format!("; --stub {device} gives {gives}, in place of its model")
+        }
+        mcu::Fault::Peripheral { device, address, .. } if device == mcu::SYSTEM_CONTROL_SPACE => {
+            let (first, last) = (address & !3, address | 3);
+            format!("; --stub {first:#010x}-{last:#010x} gives {gives}")
         }
         _ => String::new(),
     }

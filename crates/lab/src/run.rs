@@ -1,6 +1,7 @@
 //! `run`: firmware as on a board. What it sends comes out as it comes, input goes in, its exit code comes back; gdb may look on.
 
 mod exit;
+mod faults;
 mod input;
 mod journal;
 mod lines;
@@ -115,6 +116,7 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
         known_to: None,
         lines: Lines::default(),
         ended: None,
+        faults: 0,
     };
     let Ending { code, text, failure } = match gdb {
         Some(listener) => debug::serve(&mut program, &listener)?,
@@ -215,6 +217,8 @@ pub(crate) struct Program<'a> {
     lines: Lines,
     /// How it ended, while its peripherals run on.
     ended: Option<Halt>,
+    /// Faults that were told of.
+    faults: usize,
 }
 
 impl Program<'_> {
@@ -267,6 +271,7 @@ impl Program<'_> {
             stop => stop,
         };
         let unread = self.pass_on().is_break();
+        self.tell_faults();
         let place = self.place();
         Piece::Ended(match stop {
             Err(fault @ Fault::Returned { .. }) => Ending::of(0, format!("{fault}{place}")),

@@ -8,9 +8,9 @@ use crate::peripherals::stub::{Stub, without};
 use crate::residency::Usage;
 use crate::supply::Supply;
 use crate::{
-    Accessed, Board, BusAccess, Contention, Dma, Fault, FlashChange, Flow, Image, Mcu, NoObserver, Observer,
-    Part, PeripheralBus, PeripheralSpec, Register, ResetCause, Residency, Role, Segment, SleepInterval, Step,
-    Stop, StubUse, SupplyLimits, Taint, Trace, Until, peripherals,
+    Accessed, Board, BusAccess, Contention, Dma, EnteredFault, Fault, FlashChange, Flow, Image, Mcu,
+    NoObserver, Observer, Part, PeripheralBus, PeripheralSpec, Register, ResetCause, Residency, Role,
+    Segment, SleepInterval, Step, Stop, StubUse, SupplyLimits, Taint, Trace, Until, peripherals,
 };
 use std::ops::Range;
 
@@ -141,6 +141,16 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
         false
     }
 
+    /// Faults that the core takes itself end the run, or enter their handlers.
+    fn set_stop_on_fault(&mut self, stop: bool) {
+        let _ = stop;
+    }
+
+    /// The faults whose handlers were entered.
+    fn faults_entered(&self) -> &[EnteredFault] {
+        &[]
+    }
+
     /// An access by a DMA controller where no peripheral is: what was read or written, or nothing where that is a bus error.
     ///
     /// # Errors
@@ -236,6 +246,7 @@ pub(crate) fn new_peripherals(part: &Part, clock_hz: u64) -> Result<PeripheralBu
     }
     let mut bus = PeripheralBus::new(devices)?;
     bus.board = Board::new(clock_hz);
+    bus.board.supply_v = part.supply_v;
     Ok(bus)
 }
 
@@ -656,6 +667,14 @@ impl<C: Core> Mcu for Machine<C> {
 
     fn set_lenient(&mut self, lenient: bool) {
         self.bus.events.set_lenient(lenient);
+    }
+
+    fn set_stop_on_fault(&mut self, stop: bool) {
+        self.core.set_stop_on_fault(stop);
+    }
+
+    fn faults_entered(&self) -> &[EnteredFault] {
+        self.core.faults_entered()
     }
 
     fn tolerated(&self) -> Vec<(&str, u64)> {

@@ -205,6 +205,46 @@ fn a_fault_names_its_cause() {
     );
 }
 
+/// `run` enters the handler of a fault and says so; `--stop-on-fault` ends there, as `measure` does, which `=false` lets go on.
+#[test]
+fn fault_enters_its_handler_and_is_told() {
+    let fault = arm("fault.c");
+    let (code, out, said) = run(&fault, "stm32f407", &[]);
+    assert_eq!((code, out.as_str()), (Some(5), "division by zero\n"), "{said}");
+    assert!(said.contains("HardFault entered at cycle ") && said.contains("division by zero"), "{said}");
+    assert!(said.contains("start"), "the function's name: {said}");
+    let (code, out, said) = run(&fault, "stm32f407", &["--stop-on-fault"]);
+    assert!(code == Some(1) && out.is_empty() && said.contains("division by zero"), "{said}");
+    assert!(!said.contains("entered"), "{said}");
+    for (options, stops) in [(&[][..], true), (&["--stop-on-fault=false"], false)] {
+        let output = Command::new(env!("CARGO_BIN_EXE_wattseal"))
+            .env("WATTSEAL_HOME", Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+            .arg("measure")
+            .arg(&fault)
+            .args(["--target", "stm32f407", "--function", "hard_fault"])
+            .args(options)
+            .output()
+            .expect("the binary under test runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(said.contains("division by zero"), stops, "{options:?}: {said}");
+    }
+}
+
+/// The machine has the supply that is asked for, or the target's.
+#[test]
+fn supply_reaches_the_converter() {
+    let elf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("run-avr_vcc_bandgap.elf");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mcu/tests/suite/ordinary/avr_vcc_bandgap.c");
+    let mut compiler = Command::new("avr-gcc");
+    let status =
+        compiler.args(["-Os", "-mmcu=atmega328p", "-DF_CPU=16000000UL", "-o"]).arg(&elf).arg(source).status();
+    assert!(status.expect("the compiler runs").success());
+    for (options, code) in [(&[][..], "225"), (&["--supply", "3.3V"], "341")] {
+        let (_, out, said) = run(&elf, "atmega328p", options);
+        assert_eq!(out.trim(), code, "{options:?}: {said}");
+    }
+}
+
 /// What boards do outside of the data sheet ends no run, and stubs do not: the end says both.
 #[test]
 fn the_end_says_what_the_run_passed_over() {

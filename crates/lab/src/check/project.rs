@@ -43,6 +43,8 @@ struct FirmwareEntry {
     #[serde(default)]
     lenient: bool,
     #[serde(default)]
+    stop_on_fault: Option<bool>,
+    #[serde(default)]
     stub: Vec<String>,
     until: Option<String>,
     calls: Option<Quantity>,
@@ -172,6 +174,7 @@ impl Project {
             crystal_hz: quantity("crystal", &entry.crystal, units::frequency)?,
             supply_v: quantity("supply", &entry.supply, units::volts)?,
             lenient: entry.lenient,
+            stop_on_fault: entry.stop_on_fault.unwrap_or(true),
             stubs: entry.stub.clone(),
         };
         let request = Request {

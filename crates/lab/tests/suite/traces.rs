@@ -134,6 +134,7 @@ fn setup(target: &str, elf: PathBuf) -> Setup {
         crystal_hz: None,
         supply_v: None,
         lenient: false,
+        stop_on_fault: true,
         stubs: Vec::new(),
     }
 }
