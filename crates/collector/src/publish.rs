@@ -89,6 +89,7 @@ impl Publisher {
             client,
             meters,
             names: Names::default(),
+            greetings: VecDeque::new(),
             waiting: VecDeque::new(),
             lost: 0,
             connected: false,
@@ -210,6 +211,8 @@ struct Work {
     client: AsyncClient,
     meters: ReadMeters,
     names: Names,
+    /// What is said anew at each connection, before all that waits: as much as there are meters.
+    greetings: VecDeque<Said>,
     waiting: VecDeque<Said>,
     /// Messages that had to go since the broker was there.
     lost: u64,
@@ -228,7 +231,8 @@ impl Work {
         mut stopped: oneshot::Receiver<()>,
     ) {
         loop {
-            let next = self.waiting.front().filter(|_| self.connected).cloned();
+            let next = self.greetings.front().or_else(|| self.waiting.front());
+            let next = next.filter(|_| self.connected).cloned();
             tokio::select! {
                 _ = &mut stopped => break,
                 signal = signalled.recv() => match signal {
@@ -255,7 +259,7 @@ impl Work {
                     self.waiting.extend(said);
                 }
                 given = hand_over(&self.client, next) => match given {
-                    Ok(()) => drop(self.waiting.pop_front()),
+                    Ok(()) => drop(self.greetings.pop_front().or_else(|| self.waiting.pop_front())),
                     Err(_) => return,
                 },
             }
@@ -280,11 +284,9 @@ impl Work {
             self.lost = 0;
         }
         // What is said of meters goes before what they say.
-        let mut first = vec![Said::retained(STATUS, topics::ONLINE)];
-        first.extend(self.read_meters(|_| true).await);
-        for said in first.into_iter().rev() {
-            self.waiting.push_front(said);
-        }
+        let said = self.read_meters(|_| true).await;
+        self.greetings.push_back(Said::retained(STATUS, topics::ONLINE));
+        self.greetings.extend(said);
     }
 
     fn disconnected(&mut self, unconfirmed: Vec<Said>) {
@@ -292,6 +294,7 @@ impl Work {
             self.waiting.push_front(said);
         }
         // What is said of meters is said anew at the next connection.
+        self.greetings.clear();
         self.waiting.retain(|said| !said.is_of_the_connection());
         self.bound();
     }

@@ -7,6 +7,7 @@ use super::{Fixture, WITHIN, fixture, meter, reading};
 use collector::event::{Alert, Event};
 use collector::publish::{Broker, MOST_WAITING};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -354,6 +355,33 @@ async fn a_long_alert_stops_nothing() {
     tell(&fixture, 1..=5);
     broker.readings_until(5, "a long alert");
     assert_eq!(broker.count(), 1);
+    publisher.stop().await;
+}
+
+/// More is said at a connection than may wait: nothing of that makes room for readings.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_meter_is_announced_where_there_are_more_than_messages_may_wait() {
+    const METERS: usize = MOST_WAITING / 2 + 1000;
+    let (broker, fixture) = (HostileBroker::start(Vec::new()), fixture());
+    *fixture.meters.lock().expect("nobody panics") =
+        (1..=METERS as u16).map(|id| meter(id, "Flat")).collect();
+    let publisher = fixture.publisher(broker.broker());
+    let (mut announced, mut is_online, mut n) = (BTreeSet::new(), false, 0);
+    let begun = Instant::now();
+    while announced.len() < 2 * METERS {
+        n += 1;
+        fixture.tell(reading(n));
+        assert!(begun.elapsed() < WITHIN, "{} of {} are announced", announced.len(), 2 * METERS);
+        tokio::time::sleep(Duration::from_millis(2)).await;
+        while let Ok((topic, payload)) = broker.heard.try_recv() {
+            is_online |= topic == "wattseal/status" && payload == b"online";
+            if topic.starts_with("homeassistant/") {
+                announced.insert(topic);
+            }
+        }
+    }
+    assert!(is_online);
+    broker.readings_until(n, "behind the announcements");
     publisher.stop().await;
 }
 
