@@ -345,7 +345,7 @@ mod tests {
         let mut crashed = call("a", "f", 10);
         crashed["ended"] =
             json!({"how": "fault", "where": "0x10 in f+0x2 at f.c:3", "why": "no such register"});
-        let now = compared(&[whole.clone()], &[crashed.clone()]);
+        let now = compared(std::slice::from_ref(&whole), std::slice::from_ref(&crashed));
         assert!(now.rows[0].changes.iter().all(|change| change.before.is_some() && change.after.is_none()));
         let error = "no such register (ended at 0x10 in f+0x2 at f.c:3)".to_owned();
         assert_eq!(now.errors(), [("a stm32f407".to_owned(), error)]);
