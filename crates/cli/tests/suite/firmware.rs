@@ -65,7 +65,7 @@ fn the_page_s_commands_work() {
     );
     told(
         &format!("firmware sign {elf} --target atmega328p --version 1 --key maker.key --output x.img"),
-        1,
+        2,
         "--target",
     );
     told(

@@ -239,7 +239,7 @@ fn supply_reaches_the_converter() {
     let status =
         compiler.args(["-Os", "-mmcu=atmega328p", "-DF_CPU=16000000UL", "-o"]).arg(&elf).arg(source).status();
     assert!(status.expect("the compiler runs").success());
-    for (options, code) in [(&[][..], "225"), (&["--supply", "3.3V"], "341")] {
+    for (options, code) in [(&[][..], "225"), (&["--supply", "3.3V", "--clock", "8MHz"], "341")] {
         let (_, out, said) = run(&elf, "atmega328p", options);
         assert_eq!(out.trim(), code, "{options:?}: {said}");
     }

@@ -28,7 +28,7 @@ void start(void)
     volatile uint32_t zero = 0;
 
     REGISTER(0xe000ed14) |= 1u << 4;
-    zero = 1 / zero;
+    zero = 10 / zero;
     for (;;) {
     }
 }
