@@ -41,7 +41,7 @@ fn ended(nats: Nats, user: &NatsUser, folder: &Path) -> ClusterError {
         }
         NatsUser::Api => {
             let db = Place::named("postgres://nobody@127.0.0.1:1/nothing").expect("a URL");
-            let listen = Listen { address: loopback(), tls: None };
+            let listen = Listen { address: loopback(), tls: None, proxies: Vec::new() };
             let api = ApiServer { nats, name, db, listen, mqtt: None, health: None };
             // It is ready once it has a database.
             Role::run(async |ready, stop| {
