@@ -4,8 +4,8 @@
  * memory that answers alike at every address (table.h).
  *
  * Round keys are the words w[0].. of FIPS 197 section 5.2 in byte order, 16 (rounds + 1) bytes, at an address divisible
- * by 4. They are secrets: wipe them (secret.h). Registers are not wiped: what a call leaves in them is as secret as its
- * arguments, and stays until they are used again. */
+ * by 4. They are secrets: wipe them (secret.h). Nothing of the block, its states or the keys stays in RAM beside the arguments.
+ * Registers are not wiped: what a call leaves in them is as secret as its arguments, and stays until they are used again. */
 #ifndef WS_AES_H
 #define WS_AES_H
 

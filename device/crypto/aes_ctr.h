@@ -18,7 +18,7 @@
 void ws_aes_ctr(const uint8_t *round_keys, unsigned rounds, uint8_t counter[16], const uint8_t *in, uint8_t *out,
                 size_t len);
 
-/* The same in one call, key expansion included; round keys and key stream are wiped.
+/* The same in one call, key expansion included. Neither round keys nor key stream stay in RAM.
  *
  * in:  key; iv: the first counter block; in: len bytes. out: out: as for ws_aes_ctr. Nothing else may overlap out. */
 void ws_aes128_ctr(const uint8_t key[16], const uint8_t iv[16], const uint8_t *in, uint8_t *out, size_t len);

@@ -2,7 +2,7 @@
  * all of them. Block and key lie where the processor reaches them best.
  *
  * Constant flow: no branch depends on key or data; tables as in aes.h.
- * RAM: 48 bytes for block and key; they are secrets, and stay there until the next call overwrites them. */
+ * RAM: 48 bytes for block and key. They are secrets: ws_aes..._encrypt_block leaves them there, ws_aes..._encrypt_keyed zeros. */
 #ifndef WS_AES_KEYED_H
 #define WS_AES_KEYED_H
 
@@ -38,6 +38,10 @@ WS_INLINE void ws_aes_keyed_store(WS_FAR uint8_t *out)
 
     for (i = 0; i < 16; i++) {
         out[i] = ws_aes_block[i];
+        ws_aes_block[i] = 0;
+    }
+    for (i = 0; i < 32; i++) {
+        ws_aes_key[i] = 0;
     }
 }
 

@@ -4,11 +4,15 @@
 #include "compiler.h"
 #include "little_endian.h"
 #include "secret.h"
+#include "stack_wipe.h"
 
 /* Bytes of a block, which is S0 and S1; and the rounds between blocks, and at both ends. */
 #define RATE 16
 #define ROUNDS_BETWEEN 8
 #define ROUNDS_ENDS 12
+
+/* Of the functions here and of a permutation in C, which keeps words of the state there. */
+#define STEPS_STACK 208
 
 /* Where S2 and S3 lie in the state, of 32-bit words. */
 #define S2 4
@@ -117,6 +121,9 @@ void ws_ascon_aead128_seal(const uint8_t key[16], const uint8_t nonce[16], const
     finish(state, key);
     ws_ascon_extract(state + S3, tag, 16);
     ws_wipe(state, sizeof state);
+#if WS_SPILLS
+    ws_stack_wipe(STEPS_STACK);
+#endif
 }
 
 int ws_ascon_aead128_open(const uint8_t key[16], const uint8_t nonce[16], const uint8_t *aad, size_t aad_len,
@@ -142,5 +149,8 @@ int ws_ascon_aead128_open(const uint8_t key[16], const uint8_t nonce[16], const 
         decrypt(work.begun, in, len, out);
     }
     ws_wipe(&work, sizeof work);
+#if WS_SPILLS
+    ws_stack_wipe(STEPS_STACK);
+#endif
     return refused;
 }

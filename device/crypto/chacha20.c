@@ -3,6 +3,10 @@
 #include "chacha20_rounds.h"
 #include "little_endian.h"
 #include "secret.h"
+#include "stack_wipe.h"
+
+/* Of ws_chacha20_rounds, which keeps words of the state there. */
+#define ROUNDS_STACK 112
 
 void ws_chacha20(const uint8_t key[32], const uint8_t nonce[12], uint32_t counter, const uint8_t *in, uint8_t *out,
                  size_t len)
@@ -46,4 +50,5 @@ void ws_chacha20(const uint8_t key[32], const uint8_t nonce[12], uint32_t counte
         work.begun[12]++;
     }
     ws_wipe(&work, sizeof work);
+    ws_stack_wipe(ROUNDS_STACK);
 }

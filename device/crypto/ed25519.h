@@ -29,7 +29,26 @@ void ws_ed25519_sign(const uint8_t key[64], const uint8_t *message, size_t len, 
  * compared with the bytes of S B - k A.
  * Refused: S not below L, which a signature could be changed to without its key (section 8.4); a public key whose y is
  * not below p, or that is no point, or has the sign of x = 0 set (section 5.1.3); R in any but the encoding of
- * section 5.1.2. A public key of a small order is accepted, as the RFC has it: a signature by it says nothing. */
+ * section 5.1.2. A public key of a small order is accepted, as the RFC has it: a signature by it says
+ * nothing.
+ *
+ * The twelve cases of ed25519-speccheck (K. Chalkias et al., "Taming the many EdDSAs", 2020):
+ *
+ *   0  A and R of small orders, S = 0                                accepted
+ *   1  A of a small order                                            accepted
+ *   2  R of a small order                                            accepted
+ *   3  A and R with parts of small orders, which cancel out          accepted
+ *   4  the same, where only the cofactor takes them away             refused
+ *   5  the same, where 8 k must not be reduced                       refused
+ *   6  S above L                                                     refused
+ *   7  S far above L                                                 refused
+ *   8  R of a small order with a y of p and above, hashed reduced    refused
+ *   9  the same, hashed as it stands                                 refused
+ *  10  A of a small order with a y of p and above, hashed reduced    refused
+ *  11  the same, hashed as it stands                                 refused
+ *
+ * Where all parties must agree on every signature, or a key of a small order must not be taken, this is
+ * not enough. */
 int ws_ed25519_verify(const uint8_t public_key[32], const uint8_t *message, size_t len, const uint8_t signature[64]);
 
 #endif

@@ -13,8 +13,8 @@
  * - which half bytes of its hash key generation throws away, and not what the others are.
  *
  * Nothing is held that can be made again: the matrix is multiplied as it is sampled, y lies where the signature's z will be, and products
- * with c are made a coefficient at a time. RAM: none. Stack: 5.5 kB for signing and key generation, with ML-DSA-65 7.5 kB, 2.7 kB for
- * verification, beside the frames.
+ * with c are made a coefficient at a time. RAM: none. Stack, beside the frames: 5.5 kB for signing, key
+ * generation and the check of a private key, with ML-DSA-65 7.5 kB; 2.7 kB for verification.
  *
  * Random bytes, xi and rnd, are the caller's to make (drbg.h) and to wipe. */
 #ifndef WS_ML_DSA_H
@@ -29,6 +29,11 @@
 #define WS_ML_DSA_65_PUBLIC_KEY 1952
 #define WS_ML_DSA_65_PRIVATE_KEY 4032
 #define WS_ML_DSA_65_SIGNATURE 3309
+
+/* Signing gives up after so many attempts: FIPS 204 appendix C, table 3, allows no lower limit. A key
+ * that keygen made reaches it with a probability of 2^-256 or less. One whose t0 does not follow from
+ * the rest can need more each time. */
+#define WS_ML_DSA_ATTEMPTS 814
 
 /* Makes a key pair, algorithm 6. in: xi: random and secret. out: public_key; private_key. Nothing may overlap them. */
 void ws_ml_dsa_44_keygen(const uint8_t xi[32], uint8_t public_key[WS_ML_DSA_44_PUBLIC_KEY],
@@ -45,13 +50,16 @@ void ws_ml_dsa_65_keygen_seeded(const uint8_t rho_prime[64], const uint8_t k[32]
 
 /* Signs a message, algorithm 2.
  *
- * in:  private_key: one that ws_ml_dsa_*_keygen made; context: context_len bytes, anything when that is 0; message: len bytes, likewise;
- *      rnd: random and secret, or, for the same signature each time (the deterministic variant), zeros.
- * out: signature; may overlap nothing. Holds secrets until it is done. */
-void ws_ml_dsa_44_sign(const uint8_t private_key[WS_ML_DSA_44_PRIVATE_KEY], const uint8_t *context, uint8_t context_len,
-                       const uint8_t *message, size_t len, const uint8_t rnd[32], uint8_t signature[WS_ML_DSA_44_SIGNATURE]);
-void ws_ml_dsa_65_sign(const uint8_t private_key[WS_ML_DSA_65_PRIVATE_KEY], const uint8_t *context, uint8_t context_len,
-                       const uint8_t *message, size_t len, const uint8_t rnd[32], uint8_t signature[WS_ML_DSA_65_SIGNATURE]);
+ * in:  private_key: one that ws_ml_dsa_*_keygen made, or ws_ml_dsa_*_check takes; context: context_len
+ *      bytes, anything when that is 0; message: len bytes, likewise; rnd: random and secret, or, for the
+ *      same signature each time (the deterministic variant), zeros.
+ * out: signature; may overlap nothing. Holds secrets until it is done.
+ * Returns 0, or -1 after WS_ML_DSA_ATTEMPTS attempts; the signature is zeros then. Do not try such a key
+ * again: check it. */
+int ws_ml_dsa_44_sign(const uint8_t private_key[WS_ML_DSA_44_PRIVATE_KEY], const uint8_t *context, uint8_t context_len,
+                      const uint8_t *message, size_t len, const uint8_t rnd[32], uint8_t signature[WS_ML_DSA_44_SIGNATURE]);
+int ws_ml_dsa_65_sign(const uint8_t private_key[WS_ML_DSA_65_PRIVATE_KEY], const uint8_t *context, uint8_t context_len,
+                      const uint8_t *message, size_t len, const uint8_t rnd[32], uint8_t signature[WS_ML_DSA_65_SIGNATURE]);
 
 /* Verifies a signature, algorithm 3. in: as of ws_ml_dsa_*_sign. Returns 0 where it is good, else -1: also for one whose z is too large or
  * whose hints are not encoded as algorithm 20 does. */
@@ -62,17 +70,20 @@ int ws_ml_dsa_65_verify(const uint8_t public_key[WS_ML_DSA_65_PUBLIC_KEY], const
 
 /* Signing and verification of a message's representative mu, for a message that comes in pieces: SHAKE256, 64 bytes (sha3.h), of tr, a zero byte, the context's
  * length, the context and the message. tr is SHAKE256 of the public key, 64 bytes, and in a private key from the byte 64 on. */
-void ws_ml_dsa_44_sign_mu(const uint8_t private_key[WS_ML_DSA_44_PRIVATE_KEY], const uint8_t mu[64], const uint8_t rnd[32],
-                          uint8_t signature[WS_ML_DSA_44_SIGNATURE]);
+int ws_ml_dsa_44_sign_mu(const uint8_t private_key[WS_ML_DSA_44_PRIVATE_KEY], const uint8_t mu[64], const uint8_t rnd[32],
+                         uint8_t signature[WS_ML_DSA_44_SIGNATURE]);
 int ws_ml_dsa_44_verify_mu(const uint8_t public_key[WS_ML_DSA_44_PUBLIC_KEY], const uint8_t mu[64],
                            const uint8_t signature[WS_ML_DSA_44_SIGNATURE]);
-void ws_ml_dsa_65_sign_mu(const uint8_t private_key[WS_ML_DSA_65_PRIVATE_KEY], const uint8_t mu[64], const uint8_t rnd[32],
-                          uint8_t signature[WS_ML_DSA_65_SIGNATURE]);
+int ws_ml_dsa_65_sign_mu(const uint8_t private_key[WS_ML_DSA_65_PRIVATE_KEY], const uint8_t mu[64], const uint8_t rnd[32],
+                         uint8_t signature[WS_ML_DSA_65_SIGNATURE]);
 int ws_ml_dsa_65_verify_mu(const uint8_t public_key[WS_ML_DSA_65_PUBLIC_KEY], const uint8_t mu[64],
                            const uint8_t signature[WS_ML_DSA_65_SIGNATURE]);
 
-/* The check of a private key that was stored or comes from elsewhere: whether all of s1 and s2 is between -eta and eta, 2 or of ML-DSA-65 4
- * (algorithm 25 asks for it). Returns 0 or -1. */
+/* Checks a private key that was stored or comes from elsewhere: all of s1 and s2 is between -eta and eta
+ * (algorithm 25 asks for it; eta is 2, of ML-DSA-65 4), t0 is the low bits of A s1 + s2, and tr is the
+ * hash of the public key that follows. A t0 of a stranger's choice makes signing begin anew without end.
+ * Takes the time and the stack of key generation. Returns 0 or -1. Constant time, but for rho, and for
+ * whether s1 and s2 are in range. */
 int ws_ml_dsa_44_check(const uint8_t private_key[WS_ML_DSA_44_PRIVATE_KEY]);
 int ws_ml_dsa_65_check(const uint8_t private_key[WS_ML_DSA_65_PRIVATE_KEY]);
 

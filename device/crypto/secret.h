@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 /* Writes n zero bytes to p; the compiler cannot leave it out although p is dead afterwards. What the compiler
- * itself keeps of a secret, in registers, on the stack, with sdcc in variables at fixed addresses, C cannot reach.
+ * itself keeps of a secret on the stack is for ws_stack_wipe (stack_wipe.h); in registers, and with sdcc in variables at fixed
+ * addresses, C cannot reach it.
  *
  * out: p, n bytes, any alignment; p may be anything when n is 0.
  * Constant time for a given n. */

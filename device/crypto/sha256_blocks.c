@@ -1,6 +1,7 @@
 #include "sha256.h"
 
 #include "secret.h"
+#include "stack_wipe.h"
 #include "table.h"
 
 /* FIPS 180-4 section 4.2.2. */
@@ -52,7 +53,10 @@ WS_INLINE uint32_t sigma1(uint32_t x)
     return rotate_right(x, 17) ^ rotate_right(x, 19) ^ (x >> 10);
 }
 
-void ws_sha256_blocks(uint32_t state[8], const uint8_t *data, size_t blocks)
+/* Of compress, which keeps working variables there. */
+#define COMPRESS_STACK 224
+
+WS_NOINLINE static void compress(uint32_t state[8], const uint8_t *data, size_t blocks)
 {
     /* The last 16 words of the message schedule, and the working variables a..h. */
     struct {
@@ -94,4 +98,12 @@ void ws_sha256_blocks(uint32_t state[8], const uint8_t *data, size_t blocks)
         }
     }
     ws_wipe(&work, sizeof work);
+}
+
+void ws_sha256_blocks(uint32_t state[8], const uint8_t *data, size_t blocks)
+{
+    compress(state, data, blocks);
+#if WS_SPILLS
+    ws_stack_wipe(COMPRESS_STACK);
+#endif
 }

@@ -97,6 +97,10 @@ int ws_x25519(const uint8_t scalar[32], const uint8_t point[32], uint8_t shared[
     for (i = 0; i < 32; i++) {
         shared[i] = bytes[i];
         any |= bytes[i];
+#if WS_SPILLS
+        /* So that none waits in the frame for the others to be added up. */
+        WS_BARRIER();
+#endif
     }
     ws_wipe(&w, sizeof w);
     /* Products are made on the stack and not wiped there: this one of zeros takes the place of the last, of which comes

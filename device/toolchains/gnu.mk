@@ -36,6 +36,10 @@ ifeq ($(TOOLCHAIN_port) $(VARIANT),avr small)
 FLAGS += -mcall-prologues -mrelax -mstrict-X -fno-tree-dominator-opts -fno-move-loop-invariants -DWS_SMALL=1
 RELAX := --relax
 endif
+# Where there are no kernels in assembly, the compiler keeps words of secrets in frames: crypto/compiler.h.
+ifneq ($(filter portable O0,$(VARIANT))$(if $(wildcard $(KERNELS)),,none),)
+FLAGS += -DWS_SPILLS=1
+endif
 CFLAGS := $(FLAGS) -std=c99 -ffreestanding -ffunction-sections -fdata-sections $(WARNINGS) -Icrypto
 # Start-up and compiler runtime are the same in every variant.
 PORT_CFLAGS := $(CFLAGS) -O2

@@ -36,9 +36,15 @@ pub(crate) fn command(workspace: &Workspace, args: CheckArgs) -> Result<Answer, 
         args.report.iter().map(open).collect::<Result<_, LabError>>()?;
     let result = check::run(workspace, &args.project, args.save, interruption()?.as_ref())?;
     let written = |format| report::comparison(&result.comparison, Shown::All, format, args.wide, "check");
+    let mut remarks = result.remarks.clone();
+    let mut success = result.success;
     for (format, file) in reports {
-        file.write_text(&written(format)?)?;
+        if let Err(error) = file.write_text(&written(format)?) {
+            // The table is still to be had.
+            remarks.push(error.to_string());
+            success = false;
+        }
     }
-    let remarks = result.remarks.iter().map(|remark| format!("wattseal: {remark}"));
-    Ok(Answer { data: written(args.format)?, remark: lines(remarks), success: result.success })
+    let remarks = remarks.iter().map(|remark| format!("wattseal: {remark}"));
+    Ok(Answer { data: written(args.format)?, remark: lines(remarks), success })
 }

@@ -71,7 +71,11 @@ impl Destination {
             }
             answer.remark = answer.remark.trim_start().to_owned();
         }
-        save.map_or(Ok(()), |file| file.write(rows))?;
+        if let Err(error) = save.map_or(Ok(()), |file| file.write(rows)) {
+            // The rows are still to be had.
+            answer.remark = format!("{}\nwattseal: {error}", answer.remark).trim_start().to_owned();
+            answer.success = false;
+        }
         Ok(answer)
     }
 }

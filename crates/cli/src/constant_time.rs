@@ -2,7 +2,7 @@
 
 use crate::CacheArgs;
 use crate::compare::CompareArgs;
-use crate::write_row;
+use crate::{Interruptible, interruption, lines, write_row};
 use clap::Args;
 use lab::compare::CONSTANT_TIME;
 use lab::loaded::Setup;
@@ -117,6 +117,7 @@ fn firmware(workspace: &Workspace, args: CtArgs, elf: PathBuf, function: String)
             crystal_hz: None,
             supply_v: None,
             lenient: false,
+            stop_on_fault: true,
             stubs: traced.stub,
         },
         function,
@@ -127,20 +128,24 @@ fn firmware(workspace: &Workspace, args: CtArgs, elf: PathBuf, function: String)
         max_cycles: args.max_cycles.unwrap_or(1_000_000_000),
     };
     let checked = ct::firmware::run(workspace, &request)?;
+    let unread = checked.reads.unread();
     let found = match checked.leaks.len() {
+        0 if !unread.is_empty() || checked.failure.is_some() => "nothing is known of all secrets".to_owned(),
         0 => "no branch, address or time depends on a secret".to_owned(),
         1 => "1 instruction depends on a secret".to_owned(),
         count => format!("{count} instructions depend on a secret"),
     };
+    let (read, bytes, readers) = (checked.reads.read, checked.reads.bytes, checked.reads.readers());
     let remark = format!(
-        "wattseal: {found}; calls of {1} followed: {0}, {2} instructions; {3}",
+        "wattseal: {found}; calls of {1} followed: {0}, {2} instructions, of which {readers} read {read} of {bytes} secret bytes; {3}",
         checked.calls, request.function, checked.instructions, checked.ending
     );
-    let success = checked.leaks.is_empty();
+    let unread = unread.into_iter().map(|said| format!("wattseal: {said}"));
+    let failure = checked.failure.iter().map(|failure| format!("wattseal: {failure}"));
     Ok(Answer {
-        data: report::leaks(&checked.leaks, &request.function, args.format, args.wide)?,
-        remark,
-        success,
+        data: report::leaks(&checked, &request.function, args.format, args.wide)?,
+        remark: lines([remark].into_iter().chain(unread).chain(failure)),
+        success: checked.is_clear(),
     })
 }
 
@@ -159,7 +164,9 @@ fn operations(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
     let destination = args.compare.prepare(&CONSTANT_TIME)?;
     let mut writer = RowWriter::new(args.format, args.wide);
     let (bar, mut failed) = (Bar::new(), None);
-    let rows = ct::run_each(workspace, &request, &bar, |row| {
+    let interrupted = interruption()?;
+    let watched = Interruptible { bar: &bar, interrupted: &interrupted };
+    let rows = ct::run_each(workspace, &request, &watched, |row| {
         let text = if destination.is_comparison() { Ok(String::new()) } else { writer.row(row) };
         write_row(text, &bar, &mut failed)
     });
@@ -177,7 +184,14 @@ fn operations(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let variable = count(ct::Verdict::Variable) + count(ct::Verdict::Dependent);
     let wrong = count(ct::Verdict::Wrong);
+    let unread = count(ct::Verdict::Unread);
     let mut remarks = Vec::new();
+    if unread > 0 {
+        remarks.push(format!(
+            "wattseal: of {unread} of {} rows a secret was not read, so nothing is known of it",
+            rows.len()
+        ));
+    }
     if variable > 0 {
         remarks.push(format!("wattseal: {variable} of {} rows depend on their secrets", rows.len()));
     }

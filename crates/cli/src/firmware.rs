@@ -25,6 +25,10 @@ pub(crate) struct MachineArgs {
     /// kind is counted and reported at the end [default: stop]
     #[arg(long)]
     lenient: bool,
+    /// Stop where the part faults, such as at an undefined instruction or a division by zero that it traps; otherwise the fault enters
+    /// its handler, as on the part (Cortex-M), and the end says so [default: false for run, true for all else]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    stop_on_fault: Option<bool>,
     /// Give this peripheral, by its name in the target's file, or these addresses, such as 0x50050000-0x500503ff, registers that
     /// remember what is written, so that a program goes on that only passes by; may be repeated. Each use is counted and reported
     /// at the end, and the figures are then estimates [default: what has no model stops the run]
@@ -42,9 +46,11 @@ pub(crate) struct MachineArgs {
     supply: Option<f64>,
 }
 
-impl From<FirmwareArgs> for Setup {
-    fn from(args: FirmwareArgs) -> Setup {
-        args.machine.setup(args.elf)
+impl FirmwareArgs {
+    /// This firmware on its machine, to be run as on the part.
+    pub(crate) fn into_run_setup(self) -> Setup {
+        let stop_on_fault = self.machine.stop_on_fault.unwrap_or(false);
+        Setup { stop_on_fault, ..self.machine.setup(self.elf) }
     }
 }
 
@@ -58,6 +64,7 @@ impl MachineArgs {
             crystal_hz: self.crystal,
             supply_v: self.supply,
             lenient: self.lenient,
+            stop_on_fault: self.stop_on_fault.unwrap_or(true),
             stubs: self.stub.clone(),
         }
     }

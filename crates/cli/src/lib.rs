@@ -16,6 +16,7 @@ mod update;
 use crate::compare::CompareArgs;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use lab::compare::BENCH;
+use lab::progress::Progress;
 use lab::repetition::Repetition;
 use lab::report::stream::RowWriter;
 use lab::selection::Choice;
@@ -32,7 +33,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Says to the cycle, the byte and the microjoule what cryptography costs on a microcontroller.
 ///
@@ -263,7 +264,9 @@ pub fn run(line: Vec<OsString>) -> ExitCode {
         let said = format!("{name} is not in this build; in a clone run ./wattseal {name}, which builds it");
         return output::end(Err(Failure::new(said, false)));
     }
-    let matches = with_all_listed(Cli::command()).get_matches_from(line);
+    // What is below zero is a value that its option refuses, and no option itself.
+    let own = Cli::command().mut_subcommands(|command| command.allow_negative_numbers(true));
+    let matches = with_all_listed(own).get_matches_from(line);
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let ended = match cli.command {
         Command::Project(command) => {
@@ -312,6 +315,25 @@ fn perform(workspace: Workspace, command: ProjectCommand) -> Result<ExitCode, La
     answer.map(|answer| output::end(Ok(answer)))
 }
 
+/// Of a bench that somebody has ended.
+const KEPT: &str = "interrupted: not all rows were measured; those that were are kept, and the same command goes on from there";
+
+/// The progress of what ends at Ctrl-C, once the pieces under way are done.
+struct Interruptible<'a> {
+    bar: &'a Bar,
+    interrupted: &'a AtomicBool,
+}
+
+impl Progress for Interruptible<'_> {
+    fn report(&self, done: usize, total: usize, what: &str) {
+        Progress::report(self.bar, done, total, what);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+}
+
 fn run_bench(workspace: Workspace, args: BenchArgs) -> Result<Answer, LabError> {
     let (workspace, calibrated) = args.point.workspace(workspace)?;
     let unchosen = !args.all && args.target.is_empty() && args.op.is_empty() && args.variant.is_empty();
@@ -334,17 +356,32 @@ fn run_bench(workspace: Workspace, args: BenchArgs) -> Result<Answer, LabError> 
     let mut writer = RowWriter::new(args.format, args.wide, plan.names());
     let mut rows = Vec::new();
     let bar = Bar::new();
+    let interrupted = interruption()?;
+    let watched = Interruptible { bar: &bar, interrupted: &interrupted };
     let mut failed = None;
-    let count = plan.run(&bar, |row| {
+    let count = plan.run(&watched, |row| {
         let text = if destination.is_comparison() { Ok(String::new()) } else { writer.row(&row) };
         if destination.wants_rows() {
             rows.push(row);
         }
         write_row(text, &bar, &mut failed)
-    })?;
+    });
     if let Some(error) = failed {
         return Err(error);
     }
+    let count = match count {
+        Err(error) => {
+            // The end of the rows that are there, whatever ended the run.
+            if !destination.is_comparison() {
+                output::write(&writer.end()?)?;
+            }
+            return Err(match interrupted.load(Ordering::Relaxed) {
+                true => LabError::Unfinished(KEPT.into()),
+                false => error,
+            });
+        }
+        Ok(count) => count,
+    };
     let bench::Count { rows: total, earlier, wrong } = count;
     let earlier = match earlier {
         0 => String::new(),
@@ -388,9 +425,13 @@ fn run_reproduce(workspace: &Workspace, args: &ReproduceArgs) -> Result<Answer, 
     let folder = args.plots.as_deref().map(reproduce::ChartFolder::make).transpose()?;
     let outcomes = reproduce::run_named(workspace, &args.paper, &sim::link::LinkBenchmark, &Bar::new())?;
     let mut remarks: Vec<String> = outcomes.iter().flat_map(|outcome| &outcome.wrong).cloned().collect();
-    let success = remarks.is_empty();
+    let mut success = remarks.is_empty();
     if let Some(folder) = folder {
-        remarks.push(folder.write(&outcomes)?);
+        // The rows are still to be had where no chart can be written.
+        remarks.push(folder.write(&outcomes).unwrap_or_else(|error| {
+            success = false;
+            format!("wattseal: {error}")
+        }));
     }
     Ok(Answer {
         data: papers::report::reproduce(&outcomes, args.format, args.wide)?,

@@ -106,7 +106,16 @@ pub(crate) fn command(workspace: Workspace, args: MeasureArgs) -> Result<Answer,
         };
         let mut stderr = std::io::stderr();
         let console = args.console.then_some(&mut stderr as &mut dyn Write);
-        let mut result = measure::run(&workspace, &request, &interrupted, console)?;
+        let mut result = match measure::run(&workspace, &request, &interrupted, console) {
+            // The rows of the others are still to be had, and a report for a server says what is not.
+            Err(error) if !error.is_usage() && (args.elf.len() > 1 || plain.is_none()) => {
+                rows.push(MeasureRow::not_begun(elf, &request.setup.target, &error));
+                remarks.push(format!("wattseal: {error}"));
+                success = false;
+                continue;
+            }
+            result => result?,
+        };
         success &= result.failure.is_none();
         listing = result.listing.take();
         if let Some(problem) = listing.as_ref().and_then(|listing| listing.without_names.as_ref()) {

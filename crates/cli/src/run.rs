@@ -36,6 +36,10 @@ pub(crate) struct RunArgs {
     /// _exit ends a task alone [default: _exit, if there is one]
     #[arg(long, value_name = "SYMBOL|ADDRESS")]
     exit: Option<String>,
+    /// The program ends where it sleeps and no interrupt that it listens to can come [default: that is a lost wake-up, and exit code 1;
+    /// sleep with interrupts off is an end]
+    #[arg(long)]
+    ends_asleep: bool,
     /// Wait for gdb at this address of the machine, and let it run the program; behind the firmware, or with =
     #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "3333", value_parser = gdb_address,
         conflicts_with_all = ["vcd", "trace", "lcov"])]
@@ -54,10 +58,11 @@ pub(crate) struct RunArgs {
 pub(crate) fn command(workspace: &Workspace, args: RunArgs) -> Result<ExitCode, LabError> {
     let endless = args.time.is_some() || args.gdb.is_some() || args.input.as_deref() == Some(Path::new("-"));
     let request = run::Request {
-        setup: args.firmware.into(),
+        setup: args.firmware.into_run_setup(),
         ports: args.port,
         uart: args.uart,
         exit: args.exit,
+        ends_asleep: args.ends_asleep,
         max_cycles: args.max_cycles.or((!endless).then_some(MOST_CYCLES)),
         max_time_s: args.time,
         traces: args.traces.into(),

@@ -57,18 +57,20 @@ pub(crate) fn run(workspace: Workspace, args: SimulateArgs) -> Result<Answer, La
     let request = sim::harvest::setup::Request { scenario: args.scenario, seed: args.seed, days: args.days };
     let outcome = sim::harvest::setup::run(&workspace, &request, &Bar(output::Bar::new()))?;
     let wall_s = begun.elapsed().as_secs_f64();
-    if let Some(path) = args.plot {
+    let written = args.plot.map_or(Ok(()), |path| {
         let plot = sim::harvest::plot::plot(&outcome)?;
-        std::fs::write(&path, plot).map_err(|error| LabError::File { path, error })?;
-    }
+        std::fs::write(&path, plot).map_err(|error| LabError::File { path, error })
+    });
+    // What the days came to is still to be had.
+    let unwritten = written.err().map_or(String::new(), |error| format!("wattseal: {error}"));
     let mut remark = format!("wattseal: {} days in {wall_s:.1} s", outcome.days);
     if outcome.rejected > 0 {
         remark += &format!("; the server refused {} messages", outcome.rejected);
     }
     Ok(Answer {
         data: sim::harvest::report::report(&outcome, args.format)?,
-        remark: lines([calibration, remark]),
-        success: outcome.rejected == 0,
+        success: outcome.rejected == 0 && unwritten.is_empty(),
+        remark: lines([calibration, remark, unwritten]),
     })
 }
 

@@ -154,7 +154,7 @@ fn text(result: &ClusterResult) -> String {
     }
     text += &firmware(result);
     text += &format!(
-        "{} harms in {:.0} s, seed {}: {acknowledged} readings were acknowledged, {stored} are stored; lost {lost}, double {double}, altered {altered}\n",
+        "{} harms in {:.0} s, seed {}: {acknowledged} readings were acknowledged, {stored} are stored; of those acknowledged lost {lost}, double {double}, altered {altered}\n",
         result.harms, result.seconds, result.seed
     );
     text += &format!(
@@ -195,7 +195,7 @@ fn firmware(result: &ClusterResult) -> String {
         "measured",
         "acknowledged",
         "stored",
-        "lost",
+        "no room",
         "sent again",
         "longest",
     ];
@@ -217,5 +217,7 @@ fn firmware(result: &ClusterResult) -> String {
         behind_s if behind_s > 0.0 => format!("the models fell behind the clock by {behind_s:.1} s in all"),
         _ => "the models kept pace with the clock".to_owned(),
     };
-    format!("{rows}\nlost: for want of room in the meter, as it counts them; {pace}\n\n")
+    format!(
+        "{rows}\nno room: given up by the meter before anybody acknowledged them, as it counts them; {pace}\n\n"
+    )
 }

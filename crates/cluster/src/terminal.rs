@@ -92,7 +92,9 @@ fn figures(now: &ClusterStatus<'_>) -> String {
     );
     if let Some(firmware) = now.firmware {
         let FirmwareNoticed { acknowledged, resent, lost, behind, failed, .. } = firmware;
-        text += &format!("; of meters with their firmware {acknowledged}, {resent} sent again, {lost} lost");
+        text += &format!(
+            "; of meters with their firmware {acknowledged}, {resent} sent again, {lost} given up for want of room"
+        );
         if !behind.is_zero() {
             text += &format!(", {:.1} s behind the clock", behind.as_secs_f64());
         }

@@ -30,8 +30,13 @@ pub const MOST_WAITING: usize = 10_000;
 /// Messages that are handed over and not confirmed at most.
 const MOST_IN_FLIGHT: u16 = 100;
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
-/// After a connection was lost or refused: at first, and at most.
+/// Pauses after a connection was lost or refused: the first, and the longest. One that held for
+/// as long as the longest was a good one. Each has all meters read and said, and a broker that
+/// drops them all would have that each second.
 const AGAIN_AFTER: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
+/// Bytes of a packet that is taken, and of one that is sent, at most. A message above the latter
+/// would break each connection off, and come first again.
+const MOST_PACKET_BYTES: [usize; 2] = [10 << 10, 1 << 20];
 /// Names are read anew at most once in that time.
 const NAMES_EVERY: Duration = Duration::from_millis(500);
 /// What saying good-bye may take.
@@ -67,6 +72,7 @@ impl Publisher {
         let (stop, stopped) = oneshot::channel();
         let mut options = MqttOptions::new(client, broker.host.clone(), broker.port);
         options.set_keep_alive(KEEP_ALIVE).set_inflight(MOST_IN_FLIGHT);
+        options.set_max_packet_size(MOST_PACKET_BYTES[0], MOST_PACKET_BYTES[1]);
         options.set_last_will(LastWill::new(STATUS, topics::OFFLINE, QoS::AtLeastOnce, true));
         if let Some(user) = &broker.user {
             options.set_credentials(user, broker.password.as_str());
@@ -83,6 +89,7 @@ impl Publisher {
             client,
             meters,
             names: Names::default(),
+            greetings: VecDeque::new(),
             waiting: VecDeque::new(),
             lost: 0,
             connected: false,
@@ -121,12 +128,12 @@ enum Signal {
 /// Keeps the connection, until the client says good-bye or is gone.
 async fn connect(mut events: EventLoop, broker: String, signals: mpsc::Sender<Signal>) {
     let mut again_after = AGAIN_AFTER[0];
-    let mut said = false;
+    let (mut said, mut connected_at) = (false, None);
     loop {
         match events.poll().await {
             Ok(rumqttc::Event::Incoming(Packet::ConnAck(_))) => {
                 tracing::info!(%broker, "MQTT broker connected");
-                (again_after, said) = (AGAIN_AFTER[0], false);
+                (said, connected_at) = (false, Some(Instant::now()));
                 if signals.send(Signal::Connected).await.is_err() {
                     return;
                 }
@@ -145,22 +152,36 @@ async fn connect(mut events: EventLoop, broker: String, signals: mpsc::Sender<Si
                 if signals.send(Signal::Lost(silent)).await.is_err() || is_silent.await.is_err() {
                     return;
                 }
-                events.clean();
-                let unconfirmed =
-                    std::mem::take(&mut events.pending).into_iter().filter_map(|request| match request {
-                        Request::Publish(publish) => {
-                            Some(Said::again(publish.topic, &publish.payload, publish.retain))
-                        }
-                        _ => None,
-                    });
-                if signals.send(Signal::Unconfirmed(unconfirmed.collect())).await.is_err() {
+                if signals.send(Signal::Unconfirmed(take_unconfirmed(&mut events))).await.is_err() {
                     return;
+                }
+                let connected_at = connected_at.take();
+                if connected_at.is_some_and(|at: Instant| at.elapsed() >= AGAIN_AFTER[1]) {
+                    again_after = AGAIN_AFTER[0];
                 }
                 sleep(again_after).await;
                 again_after = (2 * again_after).min(AGAIN_AFTER[1]);
             }
         }
     }
+}
+
+/// Takes back what was handed over and not confirmed, in its order.
+fn take_unconfirmed(events: &mut EventLoop) -> Vec<Said> {
+    events.clean();
+    let (mut sent, mut not_sent) = (Vec::new(), Vec::new());
+    for request in std::mem::take(&mut events.pending) {
+        match request {
+            Request::Publish(publish) if publish.pkid == 0 => not_sent.push(publish),
+            Request::Publish(publish) => sent.push(publish),
+            _ => {}
+        }
+    }
+    // It waits for the identifier of one that was not confirmed. rumqttc keeps it over
+    // connections, and sends nothing until that comes.
+    let waiting = events.state.collision.take();
+    let all = sent.into_iter().chain(waiting).chain(not_sent);
+    all.map(|publish| Said::again(publish.topic, &publish.payload, publish.retain)).collect()
 }
 
 /// What to do about a connection that there is not.
@@ -190,6 +211,8 @@ struct Work {
     client: AsyncClient,
     meters: ReadMeters,
     names: Names,
+    /// What is said anew at each connection, before all that waits: as much as there are meters.
+    greetings: VecDeque<Said>,
     waiting: VecDeque<Said>,
     /// Messages that had to go since the broker was there.
     lost: u64,
@@ -208,7 +231,8 @@ impl Work {
         mut stopped: oneshot::Receiver<()>,
     ) {
         loop {
-            let next = self.waiting.front().filter(|_| self.connected).cloned();
+            let next = self.greetings.front().or_else(|| self.waiting.front());
+            let next = next.filter(|_| self.connected).cloned();
             tokio::select! {
                 _ = &mut stopped => break,
                 signal = signalled.recv() => match signal {
@@ -235,7 +259,7 @@ impl Work {
                     self.waiting.extend(said);
                 }
                 given = hand_over(&self.client, next) => match given {
-                    Ok(()) => drop(self.waiting.pop_front()),
+                    Ok(()) => drop(self.greetings.pop_front().or_else(|| self.waiting.pop_front())),
                     Err(_) => return,
                 },
             }
@@ -260,11 +284,9 @@ impl Work {
             self.lost = 0;
         }
         // What is said of meters goes before what they say.
-        let mut first = vec![Said::retained(STATUS, topics::ONLINE)];
-        first.extend(self.read_meters(|_| true).await);
-        for said in first.into_iter().rev() {
-            self.waiting.push_front(said);
-        }
+        let said = self.read_meters(|_| true).await;
+        self.greetings.push_back(Said::retained(STATUS, topics::ONLINE));
+        self.greetings.extend(said);
     }
 
     fn disconnected(&mut self, unconfirmed: Vec<Said>) {
@@ -272,6 +294,7 @@ impl Work {
             self.waiting.push_front(said);
         }
         // What is said of meters is said anew at the next connection.
+        self.greetings.clear();
         self.waiting.retain(|said| !said.is_of_the_connection());
         self.bound();
     }

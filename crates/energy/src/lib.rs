@@ -34,4 +34,4 @@ pub use calibration::{Calibration, CalibrationError, Correction, Deviation, Meas
 pub use fit::Fit;
 pub use range::OutOfRange;
 pub use states::{BrownOut, Change, Module, SleepMode, Timing};
-pub use supply::{Fetch, Level, Limit, Point, Supply, SupplyError};
+pub use supply::{Fetch, Level, Limit, LowestClock, Point, Supply, SupplyError};

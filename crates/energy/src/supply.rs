@@ -52,6 +52,16 @@ pub enum Fetch {
     Ram,
 }
 
+/// The lowest clock of a part.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LowestClock {
+    /// It, in Hz.
+    pub clock_hz: f64,
+    /// Where it stands.
+    pub source: String,
+}
+
 /// The `[supply]` table of a target file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -67,6 +77,9 @@ pub struct Supply {
     /// Highest clock by supply, rising; the first row holds the lowest supply.
     #[serde(rename = "limit")]
     pub limits: Vec<Limit>,
+    /// The lowest clock that the part runs at, where its data sheet gives one.
+    #[serde(default)]
+    pub lowest: Option<LowestClock>,
     /// Whether the highest clock rises linearly between two rows of `limit` (AVR) or in steps (the others).
     #[serde(default)]
     pub linear_limits: bool,
@@ -120,6 +133,16 @@ pub enum SupplyError {
         limit_hz: f64,
         /// The supply from which the clock is allowed, where there is one.
         needs_v: Option<f64>,
+        /// Where the limit stands.
+        source_document: String,
+    },
+    /// The clock is too low.
+    #[error("{clock} MHz is too slow: {source_document} allows no less than {limit} MHz", clock = clock_hz / 1e6, limit = limit_hz / 1e6)]
+    Slow {
+        /// Asked for, in Hz.
+        clock_hz: f64,
+        /// Lowest clock, in Hz.
+        limit_hz: f64,
         /// Where the limit stands.
         source_document: String,
     },
@@ -238,12 +261,18 @@ impl Supply {
     /// Whether the data sheet allows this clock at this supply.
     ///
     /// # Errors
-    /// [`SupplyError::Voltage`] or [`SupplyError::Clock`] with the limits; [`SupplyError::NoClock`] for one that is not
+    /// [`SupplyError::Voltage`], [`SupplyError::Clock`] or [`SupplyError::Slow`] with the limits; [`SupplyError::NoClock`] for one that is not
     /// above zero.
     pub fn check(&self, clock_hz: f64, supply_v: f64) -> Result<(), SupplyError> {
         self.check_supply(supply_v)?;
         if clock_hz.is_nan() || clock_hz <= 0.0 {
             return Err(SupplyError::NoClock { clock_hz });
+        }
+        if let Some(LowestClock { clock_hz: limit_hz, source }) =
+            self.lowest.as_ref().filter(|lowest| clock_hz < lowest.clock_hz)
+        {
+            let source_document = source.clone();
+            return Err(SupplyError::Slow { clock_hz, limit_hz: *limit_hz, source_document });
         }
         let limit_hz = self.max_clock_hz(supply_v);
         // A kilohertz of slack, so that a limit read off a linear rise can be asked for as it is printed.
@@ -410,6 +439,16 @@ mod tests {
         assert!((supply.current_a(1e6, 3.0).unwrap() - 0.29e-3).abs() < 1e-12);
         assert!((supply.current_a(8e6, 3.0).unwrap() - 1.84e-3).abs() < 1e-12);
         assert!((supply.power_w(12e6, 3.0).unwrap() - 9.3e-3).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_clock_below_the_lowest_is_refused_with_its_source() {
+        let mut supply = msp430();
+        assert_eq!(supply.check(16.0, 3.0), Ok(()));
+        supply.lowest = Some(LowestClock { clock_hz: 1e6, source: "page 7".into() });
+        assert_eq!(supply.check(1e6, 3.0), Ok(()));
+        let said = supply.check(0.5e6, 3.0).unwrap_err().to_string();
+        assert_eq!(said, "0.5 MHz is too slow: page 7 allows no less than 1 MHz");
     }
 
     #[test]

@@ -5,8 +5,11 @@ use crate::symbols::{Footprint, Function, Mark, Symbol};
 use crate::{FirmwareError, names, suggestion};
 use mcu::{CoreName, Image, Segment};
 use object::read::elf::{ElfFile32, FileHeader, ProgramHeader};
-use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind, elf};
+use object::{
+    LittleEndian, Object, ObjectSection, ObjectSegment, ObjectSymbol, SectionFlags, SymbolKind, elf,
+};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,6 +25,10 @@ pub struct Firmware {
     marks: Vec<Mark>,
     footprint: Footprint,
     pieces: Vec<(String, u32)>,
+    /// Where its instructions lie.
+    code: Vec<Range<u32>>,
+    /// The part that it is built for, where it says so.
+    device: Option<String>,
     /// One look-up at a time: the reader fills its caches as it goes.
     lines: Option<Mutex<addr2line::Loader>>,
 }
@@ -31,8 +38,8 @@ impl Firmware {
     /// sdcc's linker beside it, for the processors that sdcc builds for.
     ///
     /// # Errors
-    /// [`FirmwareError::File`] where it cannot be read, [`FirmwareError::BadFile`] where it is not executable firmware for that
-    /// processor.
+    /// [`FirmwareError::File`] where it cannot be read, [`FirmwareError::OtherKind`] where it is no executable firmware for that
+    /// processor, [`FirmwareError::BadFile`] where it is damaged.
     pub fn read(path: &Path, core: CoreName) -> Result<Firmware, FirmwareError> {
         let extension = path.extension().and_then(|extension| extension.to_str());
         if let (Some(spaces), Some("ihx" | "hex")) = (sdld_spaces(core), extension) {
@@ -40,22 +47,25 @@ impl Firmware {
         }
         let bytes = std::fs::read(path).map_err(|error| FirmwareError::File { path: path.into(), error })?;
         let bad = |problem: String| FirmwareError::BadFile { path: path.into(), problem };
-        let file = ElfFile32::<LittleEndian>::parse(bytes.as_slice()).map_err(|error| {
-            bad(format!(
-                "not a 32-bit little-endian ELF file ({error}); give the linker's output, not a .hex or .bin"
-            ))
-        })?;
+        let other = |problem: String| FirmwareError::OtherKind { path: path.into(), problem };
+        if let Some(kind) = other_kind(&bytes) {
+            return Err(other(format!(
+                "{kind}, not a 32-bit little-endian ELF file; give the linker's output, which has the names, too"
+            )));
+        }
+        let file = ElfFile32::<LittleEndian>::parse(bytes.as_slice())
+            .map_err(|error| bad(format!("an ELF file that is damaged ({error}); link it again")))?;
         let header = file.elf_header();
         let machine = header.e_machine(LittleEndian);
         if machine != elf_machine(core) {
-            return Err(bad(format!(
+            return Err(other(format!(
                 "built for {}, but the target's processor is {}; choose another --target or build for this one",
                 machine_name(machine),
                 machine_name(elf_machine(core)),
             )));
         }
         if header.e_type(LittleEndian) != elf::ET_EXEC {
-            return Err(bad("not linked: give the executable, not an object file or a library".into()));
+            return Err(other("not linked: give the executable, not an object file or a library".into()));
         }
         let segments = load_segments(&file, &bytes)
             .ok_or_else(|| bad("a load segment lies outside the file; the file is cut short".into()))?;
@@ -67,7 +77,8 @@ impl Firmware {
         let footprint = footprint(&file, &symbols);
         let pieces = pieces(&file);
         let lines = addr2line::Loader::new(path).ok().map(Mutex::new);
-        let (functions, marks) = functions;
+        let (mut functions, marks) = functions;
+        name_start_up(&symbols, &mut functions);
         Ok(Firmware {
             path: path.into(),
             image: Image { segments },
@@ -77,6 +88,8 @@ impl Firmware {
             marks,
             footprint,
             pieces,
+            code: code(&file),
+            device: device(&file),
             lines,
         })
     }
@@ -104,9 +117,13 @@ impl Firmware {
         };
         let named = program.symbols.iter().filter(|(_, symbol)| in_image(symbol.address));
         let pieces = named.map(|(name, symbol)| (name.clone(), symbol.size)).collect();
+        let segments = program.image.segments.iter();
+        let code = segments.map(|segment| segment.address..segment.address + segment.bytes.len() as u32);
         Ok(Firmware {
             path: path.into(),
             pieces,
+            code: code.collect(),
+            device: None,
             image: program.image,
             core,
             symbols: program.symbols,
@@ -121,6 +138,18 @@ impl Firmware {
     #[must_use]
     pub fn core(&self) -> CoreName {
         self.core
+    }
+
+    /// The part that it is built for, as the compiler calls it, where the file says so (avr-gcc's do).
+    #[must_use]
+    pub fn device(&self) -> Option<&str> {
+        self.device.as_deref()
+    }
+
+    /// Whether there is an instruction of the program at an address.
+    #[must_use]
+    pub fn is_code(&self, address: u32) -> bool {
+        self.code.iter().any(|code| code.contains(&address))
     }
 
     /// The marks that kernels set between their modules, by address.
@@ -246,13 +275,20 @@ impl Firmware {
     #[must_use]
     pub fn function_at(&self, address: u32) -> Option<usize> {
         let index = self.functions.partition_point(|function| function.address <= address).checked_sub(1)?;
-        let function = &self.functions[index];
-        (function.size == 0 || address - function.address < function.size).then_some(index)
+        let Function { address: begin, size, .. } = self.functions[index];
+        // One without a size ends where the code does that it lies in.
+        let in_code = || self.code.iter().any(|code| code.contains(&begin) && code.contains(&address));
+        let inside = if size == 0 { address == begin || in_code() } else { address - begin < size };
+        inside.then_some(index)
     }
 
-    /// Function and source line of an address, for an error message: ` in main at main.c:12`.
+    /// Function and source line of an address, for an error message: ` in main at main.c:12`; where it is none of the program's
+    /// instructions, that it is none.
     #[must_use]
     pub fn place(&self, address: u32) -> String {
+        if !self.is_code(address) {
+            return " outside of the program's code".into();
+        }
         let mut place = String::new();
         if let Some(index) = self.function_at(address) {
             let function = &self.functions[index];
@@ -363,9 +399,39 @@ fn machine_name(machine: u16) -> String {
 /// Functions by address, and marks by address.
 type CodeLabels = (Vec<Function>, Vec<Mark>);
 
+/// Where avr-libc's programs begin: the table of vectors, of which the first jumps to what sets up stack and data and calls `main`.
+const AVR_VECTORS: &str = "__vectors";
+/// What that is called: the table's other names are those of interrupts.
+const START_UP: &str = "(start-up)";
+
+/// Calls an AVR's start-up by what it is.
+fn name_start_up(symbols: &BTreeMap<String, Symbol>, functions: &mut [Function]) {
+    let Some(vectors) = symbols.get(AVR_VECTORS) else { return };
+    if let Ok(index) = functions.binary_search_by_key(&vectors.address, |function| function.address) {
+        functions[index].name = START_UP.into();
+    }
+}
+
+/// What a file is that is no 32-bit little-endian ELF file.
+fn other_kind(bytes: &[u8]) -> Option<&'static str> {
+    const ELF32_LITTLE: [u8; 6] = [0x7f, b'E', b'L', b'F', 1, 1];
+    match bytes {
+        [] => Some("an empty file"),
+        [b':', ..] => Some("an Intel hex file"),
+        [b'S', b'0'..=b'9', ..] => Some("a file of S-records"),
+        [b'U', b'F', b'2', b'\n', ..] => Some("a UF2 file"),
+        [b'!', b'<', b'a', b'r', ..] => Some("a library"),
+        [0x7f, b'E', b'L', b'F', 2, ..] => Some("a 64-bit ELF file"),
+        [0x7f, b'E', b'L', b'F', _, 2, ..] => Some("a big-endian ELF file"),
+        _ if bytes.starts_with(&ELF32_LITTLE) => None,
+        [0x7f, b'E', b'L', b'F', ..] => Some("the beginning of an ELF file"),
+        _ => Some("a file of another format"),
+    }
+}
+
 fn names_of(file: &ElfFile32<LittleEndian>, thumb: bool) -> (BTreeMap<String, Symbol>, CodeLabels) {
     let mut symbols = BTreeMap::new();
-    // Sorted so that of several names at one address a global function comes first.
+    // Sorted so that of several names at one address a global function comes first, and one that gives way to others last.
     let mut labels: Vec<(u32, u8, Function)> = Vec::new();
     let mut marks: Vec<Mark> = Vec::new();
     for symbol in file.symbols() {
@@ -388,7 +454,8 @@ fn names_of(file: &ElfFile32<LittleEndian>, thumb: bool) -> (BTreeMap<String, Sy
         if is_label && let Some(mark) = Mark::of(name, entry.address) {
             marks.push(mark);
         } else if executable && (is_function || is_label) {
-            let rank = 2 * u8::from(!is_function) + u8::from(!symbol.is_global());
+            let rank =
+                4 * u8::from(!is_function) + 2 * u8::from(!symbol.is_global()) + u8::from(symbol.is_weak());
             let function = Function { name: name.to_owned(), address: entry.address, size: entry.size };
             labels.push((entry.address, rank, function));
         }
@@ -399,6 +466,30 @@ fn names_of(file: &ElfFile32<LittleEndian>, thumb: bool) -> (BTreeMap<String, Sy
     let mut functions: Vec<Function> = labels.into_iter().map(|label| label.2).collect();
     names::demangle(&mut functions);
     (symbols, (functions, marks))
+}
+
+/// Where the instructions of a file lie: its sections that are executed, or what it loads where it has none.
+fn code(file: &ElfFile32<LittleEndian>) -> Vec<Range<u32>> {
+    let ranged = |address: u64, size: u64| address as u32..(address as u32).saturating_add(size as u32);
+    let executed = file.sections().filter(|section| has_flag(section, elf::SHF_EXECINSTR));
+    let sections: Vec<Range<u32>> =
+        executed.map(|section| ranged(section.address(), section.size())).collect();
+    if !sections.is_empty() {
+        return sections;
+    }
+    file.segments().map(|segment| ranged(segment.address(), segment.size())).collect()
+}
+
+/// The part's name in the note that avr-gcc leaves: behind the note's head and the part's memories a table of names.
+fn device(file: &ElfFile32<LittleEndian>) -> Option<String> {
+    // Sizes of name and description, type, `AVR`; first address and size of flash, RAM and EEPROM; the size of a table of offsets.
+    const HEAD: usize = 16 + 6 * 4;
+    let section = file.section_by_name(".note.gnu.avr.deviceinfo")?;
+    let bytes = section.data().ok()?;
+    let offsets = u32::from_le_bytes(bytes.get(HEAD..HEAD + 4)?.try_into().ok()?) as usize;
+    let mut names = bytes.get(HEAD + 4..)?.get(offsets.checked_sub(4)?..)?.split(|byte| *byte == 0);
+    let name = names.find(|name| !name.is_empty())?;
+    std::str::from_utf8(name).ok().map(str::to_owned)
 }
 
 fn has_flag<'a>(section: &impl ObjectSection<'a>, flag: u32) -> bool {

@@ -23,13 +23,20 @@ pub enum FirmwareError {
         several: String,
     },
     /// A file that cannot be read or written.
-    #[error("{path}: {error}; check the path and its permissions")]
+    #[error("{path}: {error}; {advice}", advice = output::advice(.error))]
     File { path: PathBuf, error: std::io::Error },
     /// A file that is not what it should be.
     #[error("{path}: {problem}")]
     BadFile {
         path: PathBuf,
         /// What is wrong with it, and what to do.
+        problem: String,
+    },
+    /// A file of another kind than the one that was asked for.
+    #[error("{path}: {problem}")]
+    OtherKind {
+        path: PathBuf,
+        /// What it is, and what to give instead.
         problem: String,
     },
     /// A tool that is not installed.
@@ -41,11 +48,33 @@ pub enum FirmwareError {
         packages: &'static str,
     },
     /// The firmware did not build.
-    #[error("building {what} failed:\n{output}")]
+    #[error("building {what} failed{advice}:\n{output}", advice = build_advice(.output))]
     Build {
         /// Target, variant and operations.
         what: String,
         /// What make and the compiler said.
         output: String,
     },
+}
+
+/// What to do, where the tools say it less clearly.
+fn build_advice(output: &str) -> &'static str {
+    match output.contains("No space left on device") {
+        true => ", since the disk is full; make room, or build elsewhere with --cache",
+        false => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_said_before_what_the_tools_say() {
+        let build =
+            |output: &str| FirmwareError::Build { what: "x".into(), output: output.into() }.to_string();
+        let said = build("as: out of memory writing a.o: No space left on device");
+        assert!(said.starts_with("building x failed, since the disk is full; make room"), "{said}");
+        assert_eq!(build("a.c:1: error"), "building x failed:\na.c:1: error");
+    }
 }

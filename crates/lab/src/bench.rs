@@ -142,6 +142,8 @@ pub fn plan<'a>(workspace: &'a Workspace, request: &'a Request) -> Result<Plan<'
             continue;
         }
         let point = target.operating_point(request.clock_hz, request.supply_v)?;
+        let mut target = target;
+        target.set_supply(request.supply_v)?;
         plan.targets.push((target, point));
         // Builds are in the order of variants.
         rows.sort_by_key(|(build, operation)| {

@@ -49,7 +49,7 @@ pub fn run(
     }
     let mut measured = Run { rows: Vec::new(), limits: HashMap::new(), remarks: Vec::new(), success: true };
     for measurement in &measurements {
-        measured.measure(workspace, measurement, interrupted)?;
+        measured.take(workspace, measurement, interrupted)?;
     }
     let Run { rows, limits, mut remarks, mut success } = measured;
     let limits = |row: &Measured, figure: Figure| {
@@ -93,13 +93,32 @@ struct Run {
 }
 
 impl Run {
+    /// Measures one firmware. One that cannot be run is an error of its own, beside the rows of the others.
+    fn take(
+        &mut self,
+        workspace: &Workspace,
+        measurement: &Measurement,
+        interrupted: &AtomicBool,
+    ) -> Result<(), LabError> {
+        let error = match self.measure(workspace, measurement, interrupted) {
+            Err(error) if !error.is_usage() => error,
+            other => return other,
+        };
+        let Measurement { request, elf, .. } = measurement;
+        self.remarks.push(format!("{}: {error}", elf.display()));
+        self.success = false;
+        let target = &request.setup.target;
+        self.rows.push(MeasureRow::not_begun(elf, target, &error));
+        Ok(())
+    }
+
     fn measure(
         &mut self,
         workspace: &Workspace,
         measurement: &Measurement,
         interrupted: &AtomicBool,
     ) -> Result<(), LabError> {
-        let Measurement { request, elf, general, program, region, functions } = measurement;
+        let Measurement { request, elf, ends_asleep, general, program, region, functions } = measurement;
         let core = workspace.target(&request.setup.target)?.part.core;
         let firmware = Firmware::read(&request.setup.elf, core)?;
         let limited: HashMap<&str, _> = functions
@@ -108,7 +127,10 @@ impl Run {
                 Ok((firmware.functions()[firmware.function(name)?].name.as_str(), limits.as_slice()))
             })
             .collect::<Result<_, LabError>>()?;
-        let result = measure::run(workspace, request, interrupted, None)?;
+        let mut result = measure::run(workspace, request, interrupted, None)?;
+        if !ends_asleep {
+            result.refuse_sleep();
+        }
         let elf = elf.display().to_string();
         if let Some(failure) = &result.failure {
             self.success = false;

@@ -59,9 +59,9 @@ impl Figure {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     pub figure: Figure,
-    /// None where the row is new.
+    /// None where the row is new, or its run had not ended as it should.
     pub before: Option<f64>,
-    /// None where the row is gone.
+    /// None where the row is gone, or its run has not ended as it should.
     pub after: Option<f64>,
     pub limits: Vec<Limit>,
 }
@@ -109,6 +109,17 @@ pub struct ComparedRow {
 }
 
 impl ComparedRow {
+    /// Why its run did not end as it should, where it did not.
+    #[must_use]
+    pub fn error(&self) -> Option<String> {
+        self.measured.error().filter(|_| self.state != State::Gone)
+    }
+
+    /// Whether it ended as it should, with nothing wrong and within its limits.
+    fn passes(&self) -> bool {
+        self.error().is_none() && self.failures().is_empty()
+    }
+
     /// Why this row fails: what is wrong with it, and the limits that it passes.
     #[must_use]
     pub fn failures(&self) -> Vec<String> {
@@ -167,9 +178,10 @@ impl Comparison {
             let change = |&(figure, value): &(Figure, f64)| Change {
                 figure,
                 before: then
+                    .filter(|then| before[*then].unfinished().is_none())
                     .and_then(|then| before[then].figure(figure))
                     .map(|then| if is_rounding(then, value) { value } else { then }),
-                after: Some(value),
+                after: now.unfinished().is_none().then_some(value),
                 limits: limits(&now, figure),
             };
             let changes = now.figures.iter().map(change).collect();
@@ -183,7 +195,7 @@ impl Comparison {
     /// Rows now that pass no limit and are not wrong.
     #[must_use]
     pub fn passes(&self) -> bool {
-        self.rows.iter().all(|row| row.failures().is_empty())
+        self.rows.iter().all(ComparedRow::passes)
     }
 
     /// What there is to say in a line: how many rows changed, are new, gone, and fail.
@@ -194,11 +206,24 @@ impl Comparison {
         let changed = count(&|row| row.changes.iter().any(Change::is_change));
         let (new, gone) = (count(&|row| row.state == State::New), count(&|row| row.state == State::Gone));
         let failed = count(&|row| !row.failures().is_empty());
+        let unfinished = count(&|row| row.error().is_some());
         let mut text = format!("{changed} of {known} rows changed, {new} new, {gone} gone");
+        if unfinished > 0 {
+            text += &format!(
+                "; {unfinished} of runs that did not end as they should, whose figures are not compared"
+            );
+        }
         if failed > 0 {
             text += &format!("; {failed} past a limit or wrong");
         }
         text
+    }
+
+    /// Each run that did not end as it should: what ran, and why.
+    #[must_use]
+    pub fn errors(&self) -> Vec<(String, String)> {
+        let now = self.rows.iter().filter(|row| row.state != State::Gone);
+        errors(now.map(|row| &row.measured))
     }
 
     /// Each limit that is passed, with its row, a line each.
@@ -209,6 +234,17 @@ impl Comparison {
         };
         self.rows.iter().flat_map(of_row).collect()
     }
+}
+
+/// Each run of these rows that did not end as it should, once: what ran, and why.
+#[must_use]
+pub fn errors<'a>(rows: impl IntoIterator<Item = &'a Measured>) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for row in rows {
+        let error = row.error().map(|error| (row.group.clone(), error));
+        found.extend(error.filter(|error| !found.contains(error)));
+    }
+    found
 }
 
 /// The rows of an earlier run, from the file that it saved.
@@ -300,6 +336,22 @@ mod tests {
         assert_eq!(one.rows[0].state, State::Known);
         let many = compared(&[call("old.elf", "f", 1)], &[call("new.elf", "f", 1), call("b.elf", "f", 1)]);
         assert!(many.rows[..2].iter().all(|row| row.state == State::New));
+    }
+
+    /// A crash is no improvement, and neither is what follows one.
+    #[test]
+    fn figures_of_a_run_that_did_not_end_are_not_compared() {
+        let whole = call("a", "f", 1000);
+        let mut crashed = call("a", "f", 10);
+        crashed["ended"] =
+            json!({"how": "fault", "where": "0x10 in f+0x2 at f.c:3", "why": "no such register"});
+        let now = compared(std::slice::from_ref(&whole), std::slice::from_ref(&crashed));
+        assert!(now.rows[0].changes.iter().all(|change| change.before.is_some() && change.after.is_none()));
+        let error = "no such register (ended at 0x10 in f+0x2 at f.c:3)".to_owned();
+        assert_eq!(now.errors(), [("a stm32f407".to_owned(), error)]);
+        assert!(!now.passes() && now.rows[0].changes.iter().all(|change| change.share().is_none()));
+        let then = compared(&[crashed], &[whole]);
+        assert!(then.passes() && then.rows[0].changes.iter().all(|change| change.share().is_none()));
     }
 
     #[test]

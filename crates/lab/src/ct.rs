@@ -10,10 +10,13 @@ mod accepted;
 mod dependence;
 mod difference;
 pub mod firmware;
+mod reads;
 
 pub use accepted::Accepted;
 pub use dependence::Dependence;
+pub use reads::{Reads, SecretRead};
 
+use self::dependence::Followed;
 use self::difference::{Finding, Record, finding};
 use self::firmware::LeakRow;
 use crate::harness::Bench;
@@ -80,6 +83,8 @@ pub enum Verdict {
     Variable,
     /// All runs were the same, but what comes next, where something is read or written or how long it takes depends on a secret.
     Dependent,
+    /// Of a secret no byte was read: the check says nothing of it.
+    Unread,
     /// The operation has no secrets, and was not looked at.
     Public,
     /// It does not give what it should; nothing else was looked at.
@@ -131,8 +136,14 @@ pub struct ConstantTimeRow {
     pub pc: Option<u32>,
     /// The run that does; the first one is 0.
     pub run: Option<u32>,
-    /// What it does, and what the first one did.
+    /// What it does, and what the first one did; the secrets that were not read.
     pub what: Option<String>,
+    /// Bytes of the secrets, with what was made of them before the function was called.
+    pub secret_bytes: u32,
+    /// Of them, those that an instruction of the function read.
+    pub secret_bytes_read: u32,
+    /// Instructions that read one.
+    pub readers: u32,
     /// The instructions of the first run that depend on a secret, by address.
     pub leaks: Vec<Dependence>,
 }
@@ -298,6 +309,9 @@ impl ConstantTimeRow {
             pc: None,
             run: None,
             what: None,
+            secret_bytes: 0,
+            secret_bytes_read: 0,
+            readers: 0,
             leaks: Vec::new(),
         }
     }
@@ -352,11 +366,21 @@ fn check_by(
     let plain = bench.fork().trace(&first, return_to, &tables)?;
     let read = named.iter().enumerate().filter(|(index, _)| plain.has_read(*index));
     let read: Vec<&str> = read.map(|(_, (name, _))| *name).collect();
-    let leaks = dependence::find(bench.fork(), subject, &first, return_to, &tables, accepted)?;
+    let Followed { leaks, reads } =
+        dependence::find(bench.fork(), subject, &first, return_to, &tables, accepted)?;
     let other = first_other(workers, &bench, return_to, runs, &plain, &tables, &case)?;
     let is_constant = leaks.iter().all(|leak| leak.accepted.is_some());
-    let verdict = if is_constant { Verdict::Constant } else { Verdict::Dependent };
+    let unread = reads.unread();
+    let verdict = match (is_constant, unread.as_slice()) {
+        (false, _) => Verdict::Dependent,
+        (true, []) => Verdict::Constant,
+        (true, _) => Verdict::Unread,
+    };
     let mut row = ConstantTimeRow {
+        what: (verdict == Verdict::Unread).then(|| unread.join("; ")),
+        secret_bytes: reads.bytes,
+        secret_bytes_read: reads.read,
+        readers: reads.readers(),
         runs,
         tables: read.join(" "),
         leaks,

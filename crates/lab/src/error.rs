@@ -26,7 +26,7 @@ pub enum LabError {
     #[error(transparent)]
     Unwritten(#[from] output::Unwritten),
     /// A file that cannot be read or written.
-    #[error("{path}: {error}; check the path and its permissions")]
+    #[error("{path}: {error}; {advice}", advice = output::advice(.error))]
     File { path: PathBuf, error: std::io::Error },
     /// A file that is not what it should be.
     #[error("{path}: {problem}")]
@@ -101,7 +101,11 @@ impl LabError {
                 | LabError::Usage(_)
                 | LabError::Output(_)
                 | LabError::Supply { .. }
-                | LabError::Firmware(FirmwareError::UnknownName { .. } | FirmwareError::SeveralNames { .. })
+                | LabError::Firmware(
+                    FirmwareError::UnknownName { .. }
+                        | FirmwareError::SeveralNames { .. }
+                        | FirmwareError::OtherKind { .. }
+                )
         )
     }
 }

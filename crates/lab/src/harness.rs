@@ -7,7 +7,7 @@ use crate::reference::Case;
 use crate::target::Target;
 use firmware::Firmware;
 use firmware::symbols::Symbol;
-use mcu::{ControlTransfers, Labels, Leak, Mcu, Observer, Step, Stop, Tables, Trace, Until, new_machine};
+use mcu::{ControlTransfers, Labels, Mcu, Observer, Step, Stop, Tables, Taint, Trace, Until, new_machine};
 use std::ops::Range;
 
 /// One firmware image on one machine, ready for its inputs.
@@ -56,6 +56,9 @@ pub struct Measurement {
     pub verified: bool,
 }
 
+/// Where a bench's firmware waits for its inputs.
+pub(crate) const READY: &str = "ws_bench_ready";
+
 impl<'a> Bench<'a> {
     /// Starts the firmware and runs it up to where it waits for inputs.
     ///
@@ -74,7 +77,7 @@ impl<'a> Bench<'a> {
         let fault = |fault: mcu::Fault| place_fault(target, firmware, fault);
         machine.load(firmware.image()).map_err(fault)?;
         machine.reset();
-        let ready = firmware.functions()[firmware.function("ws_bench_ready")?].address;
+        let ready = firmware.functions()[firmware.function(READY)?].address;
         let measure = firmware.function(&operation.measure)?;
         let mut bench = Bench {
             target,
@@ -158,7 +161,7 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// [`LabError::UnknownName`] where it has none of that name.
     pub fn buffer(&self, name: &str) -> Result<Symbol, LabError> {
-        Ok(self.firmware.symbol(&format!("ws_bench_{name}"))?)
+        buffer(self.firmware, name)
     }
 
     /// Returns how many message bytes the firmware has room for.
@@ -167,35 +170,6 @@ impl<'a> Bench<'a> {
     /// [`LabError::UnknownName`] where the firmware has no message at all.
     pub fn capacity(&self) -> Result<u32, LabError> {
         Ok(self.buffer("message")?.size)
-    }
-
-    fn poke(&mut self, name: &str, bytes: &[u8]) -> Result<(), LabError> {
-        let symbol = self.buffer(name)?;
-        if bytes.len() > symbol.size as usize {
-            return Err(LabError::Usage(format!(
-                "{}: {} bytes of {name} do not fit; the firmware has room for {}",
-                self.what,
-                bytes.len(),
-                symbol.size
-            )));
-        }
-        if !self.machine.poke(symbol.address, bytes) {
-            let problem = format!("ws_bench_{name} at {:#x} is in no memory", symbol.address);
-            return Err(LabError::Protocol { what: self.what.clone(), problem });
-        }
-        Ok(())
-    }
-
-    fn poke_length(&mut self, name: &str, length: usize) -> Result<(), LabError> {
-        // Only operations that take this length have the variable linked.
-        if self.buffer(name).is_err() {
-            return Ok(());
-        }
-        let length = u16::try_from(length).map_err(|_| {
-            LabError::Usage(format!("{}: {length} bytes are too many; at most 65535", self.what))
-        })?;
-        let bytes = if self.big_endian() { length.to_be_bytes() } else { length.to_le_bytes() };
-        self.poke(name, &bytes)
     }
 
     fn peek(&self, name: &str, length: usize) -> Result<Vec<u8>, LabError> {
@@ -339,7 +313,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs the operation as [`Bench::trace`] does, while these bytes are followed by their labels from where the inputs are written on.
-    /// Returns where they show, from the first instruction of the measured function to its return.
+    /// Returns where they show and what was read of them, from the first instruction of the measured function to its return.
     ///
     /// # Errors
     /// As [`Bench::measure`], and where an instruction cannot be followed.
@@ -349,7 +323,7 @@ impl<'a> Bench<'a> {
         return_to: u32,
         secrets: &[(Range<u32>, Labels)],
         tables: &Tables,
-    ) -> Result<Vec<Leak>, LabError> {
+    ) -> Result<Taint, LabError> {
         self.write(case)?;
         let mut taint = self.machine.taint();
         taint.allow_tables(tables.clone());
@@ -359,6 +333,7 @@ impl<'a> Bench<'a> {
         taint.finish();
         // What comes before the function is not looked at, but what it makes of the secrets is one.
         taint.forget_leaks();
+        taint.watch();
         self.run_to(return_to, |machine, until| machine.run_tainted(until, &mut taint))?;
         taint.finish();
         if let Some(pc) = taint.unknown_instruction() {
@@ -368,7 +343,7 @@ impl<'a> Bench<'a> {
                 self.what
             )));
         }
-        Ok(taint.leaks().to_vec())
+        Ok(taint)
     }
 
     /// Writes the inputs and runs up to the first instruction of the measured function.
@@ -378,8 +353,76 @@ impl<'a> Bench<'a> {
         self.run_to(entry, |machine, until| machine.run(until))
     }
 
-    /// Writes the inputs of a case, and into the outputs what they must not be.
     fn write(&mut self, case: &Case) -> Result<(), LabError> {
+        Buffers { machine: &mut *self.machine, firmware: self.firmware, what: &self.what }.write(case)
+    }
+
+    /// Whether all outputs are those of `case`.
+    fn verify(&self, case: &Case) -> Result<bool, LabError> {
+        let mut verified = true;
+        for (name, expected) in &case.outputs {
+            verified &= self.peek(name, expected.len())? == *expected;
+        }
+        for (name, length) in &case.untouched {
+            verified &= self.peek(name, *length)?.iter().all(|&byte| byte == UNTOUCHED);
+        }
+        if let Some(result) = case.result {
+            let bytes = if self.big_endian() { result.to_be_bytes() } else { result.to_le_bytes() };
+            verified &= self.peek("result", 2)? == bytes;
+        }
+        Ok(verified)
+    }
+}
+
+/// Where a bench's firmware has an input or an output.
+fn buffer(firmware: &Firmware, name: &str) -> Result<Symbol, LabError> {
+    Ok(firmware.symbol(&format!("ws_bench_{name}"))?)
+}
+
+/// The inputs and outputs of a bench's firmware in its machine.
+pub(crate) struct Buffers<'b> {
+    pub machine: &'b mut dyn Mcu,
+    pub firmware: &'b Firmware,
+    /// What runs, for messages.
+    pub what: &'b str,
+}
+
+impl Buffers<'_> {
+    fn poke(&mut self, name: &str, bytes: &[u8]) -> Result<(), LabError> {
+        let symbol = buffer(self.firmware, name)?;
+        if bytes.len() > symbol.size as usize {
+            return Err(LabError::Usage(format!(
+                "{}: {} bytes of {name} do not fit; the firmware has room for {}",
+                self.what,
+                bytes.len(),
+                symbol.size
+            )));
+        }
+        if !self.machine.poke(symbol.address, bytes) {
+            let problem = format!("ws_bench_{name} at {:#x} is in no memory", symbol.address);
+            return Err(LabError::Protocol { what: self.what.to_owned(), problem });
+        }
+        Ok(())
+    }
+
+    fn poke_length(&mut self, name: &str, length: usize) -> Result<(), LabError> {
+        // Only operations that take this length have the variable linked.
+        if buffer(self.firmware, name).is_err() {
+            return Ok(());
+        }
+        let length = u16::try_from(length).map_err(|_| {
+            LabError::Usage(format!("{}: {length} bytes are too many; at most 65535", self.what))
+        })?;
+        let bytes =
+            if self.firmware.core().is_big_endian() { length.to_be_bytes() } else { length.to_le_bytes() };
+        self.poke(name, &bytes)
+    }
+
+    /// Writes the inputs of a case, and into the outputs what they must not be.
+    ///
+    /// # Errors
+    /// Inputs that do not fit, or that the firmware does not have.
+    pub fn write(&mut self, case: &Case) -> Result<(), LabError> {
         for (name, bytes) in &case.inputs {
             if bytes.is_empty() {
                 continue;
@@ -400,22 +443,6 @@ impl<'a> Bench<'a> {
             self.poke(name, &vec![UNTOUCHED; *length])?;
         }
         Ok(())
-    }
-
-    /// Whether all outputs are those of `case`.
-    fn verify(&self, case: &Case) -> Result<bool, LabError> {
-        let mut verified = true;
-        for (name, expected) in &case.outputs {
-            verified &= self.peek(name, expected.len())? == *expected;
-        }
-        for (name, length) in &case.untouched {
-            verified &= self.peek(name, *length)?.iter().all(|&byte| byte == UNTOUCHED);
-        }
-        if let Some(result) = case.result {
-            let bytes = if self.big_endian() { result.to_be_bytes() } else { result.to_le_bytes() };
-            verified &= self.peek("result", 2)? == bytes;
-        }
-        Ok(verified)
     }
 }
 

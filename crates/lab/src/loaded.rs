@@ -2,11 +2,10 @@
 
 mod fuses;
 
-use crate::harness::place_fault;
 use crate::target::{Target, Workspace};
 use crate::{LabError, names};
 use firmware::Firmware;
-use mcu::{Mcu, StubUse, new_clocked_machine, new_machine, vectors_behind_bootloader};
+use mcu::{CoreName, Mcu, StubUse, new_clocked_machine, new_machine, vectors_behind_bootloader};
 use std::path::PathBuf;
 
 /// Which firmware, on what, and how.
@@ -25,6 +24,8 @@ pub struct Setup {
     pub supply_v: Option<f64>,
     /// Go on where the program does what is a mistake, but of which it is known what the part makes of it.
     pub lenient: bool,
+    /// A fault that the part takes itself ends the run; otherwise it enters its handler.
+    pub stop_on_fault: bool,
     /// Peripherals, or blocks without a model, that get registers that remember what was written: see [`mcu::Part::stub`].
     pub stubs: Vec<String>,
 }
@@ -70,12 +71,16 @@ impl Setup {
         }
         let firmware = Firmware::read(&self.elf, target.part.core)?;
         fuses::check_signature(workspace, &target, &firmware)?;
+        let supply_v = target.set_supply(self.supply_v)?;
         target.part.vectors = vectors_behind_bootloader(&target.part, firmware.image());
         let (mut machine, clock_source) = clocked(self, &target)?;
-        machine.load(firmware.image()).map_err(|fault| place_fault(&target, &firmware, fault))?;
+        machine.load(firmware.image()).map_err(|fault| {
+            let place = other_device(&target, &firmware).unwrap_or_default();
+            LabError::Fault { target: target.name().into(), fault, place }
+        })?;
         machine.reset();
         machine.set_lenient(self.lenient);
-        let supply_v = self.supply_v.unwrap_or(target.supply.default_v);
+        machine.set_stop_on_fault(self.stop_on_fault);
         let allowed = target.supply.check(machine.clock_hz() as f64, supply_v);
         allowed.map_err(|error| LabError::Supply { target: target.name().into(), error })?;
         fuses::check_brown_out(&*machine, &target, supply_v)?;
@@ -95,8 +100,13 @@ fn unknown_stub(name: &str, target: &Target) -> LabError {
 /// What to say of firmware that begins where a bootloader hands over.
 pub(crate) fn hand_over_remark(target: &Target) -> Option<String> {
     let vectors = target.part.vectors?;
+    let interrupts = match target.part.core {
+        CoreName::CortexM0 => "; interrupts go to the vectors at address 0, until it shows RAM there",
+        _ => "",
+    };
     Some(format!(
-        "the image lies behind a bootloader, which is not in it: it begins at {vectors:#x} as one hands over, all else as after a reset"
+        "the image lies behind a bootloader, which is not in it: it begins at {vectors:#x} as one hands over, all else as after a reset\
+         {interrupts}"
     ))
 }
 
@@ -140,21 +150,46 @@ pub(crate) fn reservations(machine: &dyn Mcu) -> Vec<String> {
 }
 
 /// What helps over a fault of a machine that `--lenient` can be asked of, as the end of its sentence.
-pub(crate) fn advice_on(machine: &dyn Mcu, fault: &mcu::Fault, target: &Target) -> String {
+pub(crate) fn advice_on(
+    machine: &dyn Mcu,
+    fault: &mcu::Fault,
+    target: &Target,
+    firmware: &Firmware,
+) -> String {
     match machine.refused() {
         Some(_) => "; the part goes on all the same, and so does --lenient, which counts it".into(),
-        None => advice(fault, target),
+        None => advice(fault, target, firmware),
     }
 }
 
+/// What to say of a fault of a program that is built for another part.
+fn other_device(target: &Target, firmware: &Firmware) -> Option<String> {
+    // A target may be a variant of the part that the compiler knows, such as atmega128l of atmega128.
+    let device = firmware.device().filter(|device| !target.name().starts_with(*device))?;
+    Some(format!(
+        "; the file says that it is built for the {device}: build it for this part, or give --target {device}"
+    ))
+}
+
 /// What helps over a fault, as the end of its sentence.
-pub(crate) fn advice(fault: &mcu::Fault, target: &Target) -> String {
+pub(crate) fn advice(fault: &mcu::Fault, target: &Target, firmware: &Firmware) -> String {
+    let erased = |bytes: &[u8]| !bytes.is_empty() && bytes.iter().all(|byte| *byte == 0xff);
+    other_device(target, firmware).unwrap_or_else(|| match fault {
+        mcu::Fault::Opcode { bytes, pc } if erased(bytes) && !firmware.is_code(*pc) => {
+            "; that is erased flash: a wild jump, return or pointer, or a part of the program that is not in the file".into()
+        }
+        _ => advice_of_part(fault, target),
+    })
+}
+
+/// What the part's file has on a fault.
+fn advice_of_part(fault: &mcu::Fault, target: &Target) -> String {
     let gives = "registers that remember what is written, which lets a program go on that only passes by";
     match fault {
-        mcu::Fault::BitBand { fault, .. } => advice(fault, target),
+        mcu::Fault::BitBand { fault, .. } => advice_of_part(fault, target),
         mcu::Fault::Unmapped { kind: "fetch", address, .. } => match target.part.unmodelled_at(*address) {
             Some(block) => format!("; these are registers of {}: a wild jump, return or pointer", block.name),
-            None => String::new(),
+            None => "; a wild jump, return or pointer".into(),
         },
         mcu::Fault::Unmapped { address, .. } => match target.part.unmodelled_at(*address) {
             Some(block) => {
@@ -179,6 +214,10 @@ pub(crate) fn advice(fault: &mcu::Fault, target: &Target) -> String {
             if target.part.peripherals.iter().any(|spec| spec.name == *device) =>
         {
             format!("; --stub {device} gives {gives}, in place of its model")
+        }
+        mcu::Fault::Peripheral { device, address, .. } if device == mcu::SYSTEM_CONTROL_SPACE => {
+            let (first, last) = (address & !3, address | 3);
+            format!("; --stub {first:#010x}-{last:#010x} gives {gives}")
         }
         _ => String::new(),
     }

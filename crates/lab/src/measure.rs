@@ -1,9 +1,12 @@
 //! `measure`: any ELF file for a known target, run as it is.
 
+mod bench_inputs;
 mod console;
 mod ending;
 mod rows;
 
+pub use ending::{Ended, How};
+pub(crate) use ending::{EndedColumns, IN_VAIN};
 pub use rows::MeasureRow;
 pub(crate) use rows::{rate, sums};
 
@@ -17,6 +20,7 @@ use crate::target::{Target, Workspace};
 use crate::timeline::{Clocks, Spent, Timeline, Timestamp};
 use crate::traces::{Listing, Recorder, TraceFiles, open_for_writing};
 use crate::{LabError, board, names};
+use bench_inputs::BenchInputs;
 use console::Console;
 use ending::Ending;
 use firmware::Firmware;
@@ -77,6 +81,8 @@ pub struct MeasureResult {
     pub beginning: Option<String>,
     /// How it ended, for a person.
     pub ending: String,
+    /// The same, for a program.
+    pub ended: Ended,
     /// What was asked for and did not come about, or what the model stopped at; the rows are what was counted until then.
     pub failure: Option<LabError>,
     /// The stubs that the program used.
@@ -90,6 +96,22 @@ pub struct MeasureResult {
 }
 
 impl MeasureResult {
+    /// Makes a failure of a program that has lost its wake-up.
+    pub fn refuse_sleep(&mut self) {
+        if self.ended.how != How::Asleep || self.failure.is_some() {
+            return;
+        }
+        let why = LabError::Unfinished(format!(
+            "{}; where that is how it ends, ends_asleep = true says so",
+            self.ending
+        ));
+        self.ended.why = Some(why.to_string());
+        self.failure = Some(why);
+        for row in self.rows.iter_mut().chain([&mut self.program]) {
+            row.ended = Some(self.ended.clone());
+        }
+    }
+
     /// The clocks, for a person.
     #[must_use]
     pub fn clock_remark(&self) -> String {
@@ -288,8 +310,11 @@ pub fn run(
         input: input(request, &target, &*machine)?,
     };
 
-    let Ending { what, failure } =
-        ending::go(&mut *machine, &mut watcher, request, &target, stop_at, interrupted);
+    let bench = BenchInputs::of(workspace, &target, &firmware)?;
+    let ending =
+        ending::go(&mut *machine, &mut watcher, request, &target, stop_at, bench.as_ref(), interrupted);
+    let place = ending.place(&firmware);
+    let Ending { how, what, failure, .. } = ending;
     machine.finish_sending(&mut watcher);
     if let Some(console) = watcher.console.take() {
         console.finish();
@@ -318,31 +343,53 @@ pub fn run(
             ..MeasureRow::new("stub", &used.name)
         }),
     );
+    let folded = watcher.profiler.folded();
+    let drawn = flamegraph.zip(request.flamegraph.as_ref());
+    let undrawn = drawn.and_then(|(file, path)| write_flamegraph(file, path, &folded, &target).err());
+    let failure = failure.or(undrawn);
+    let ended = Ended { how, place: Some(place), why: failure.as_ref().map(ToString::to_string) };
     for row in rows.iter_mut().chain([&mut program]) {
+        row.ended = Some(ended.clone());
         row.firmware = request.setup.elf.display().to_string();
         row.target = target.name().into();
     }
-    let folded = watcher.profiler.folded();
-    let outcome = MeasureResult {
+    let clocks = watcher.profiler.into_timeline().end()?;
+    let unused_crystal = unused_crystal(&request.setup, &target, &clocks)?;
+    let of_bench = bench.map(|bench| bench.remark());
+    Ok(MeasureResult {
         rows,
         program,
         accuracies,
-        clocks: watcher.profiler.into_timeline().end()?,
+        clocks,
         clock_source,
         cycles: machine.cycles(),
         instructions: machine.instructions(),
         beginning: hand_over_remark(&target),
         ending: what,
+        ended,
         failure,
         stubs,
-        reservations: reservations(&*machine),
+        reservations: reservations(&*machine).into_iter().chain(unused_crystal).chain(of_bench).collect(),
         folded,
         listing,
+    })
+}
+
+/// What to say of a crystal that decided on nothing: the program stayed at a clock that is not made from it.
+fn unused_crystal(setup: &Setup, target: &Target, clocks: &Clocks) -> Result<Option<String>, LabError> {
+    let own = target.part.clock.as_ref().and_then(|clock| clock.crystal_hz);
+    let Some(asked) = setup.crystal_hz.filter(|asked| Some(*asked) != own && clocks.changes == 0) else {
+        return Ok(None);
     };
-    if let (Some(file), Some(path)) = (flamegraph, &request.flamegraph) {
-        write_flamegraph(file, path, &outcome.folded, &target)?;
-    }
-    Ok(outcome)
+    let bad = |problem| LabError::BadFile { path: target.file(), problem };
+    let without = mcu::new_clocked_machine(&target.part, None).map_err(bad)?.clock_hz();
+    Ok((without == clocks.last_hz).then(|| {
+        format!(
+            "--crystal {} changed nothing: the program stays at {}, which is not made from it",
+            hertz(asked),
+            hertz(clocks.last_hz)
+        )
+    }))
 }
 
 fn input(request: &Request, target: &Target, machine: &dyn Mcu) -> Result<Option<Input>, LabError> {
@@ -359,16 +406,30 @@ fn input(request: &Request, target: &Target, machine: &dyn Mcu) -> Result<Option
     Input::new(request.uart.as_deref(), receiver, target, machine).map(Some)
 }
 
+/// `PB5` as `PORTB.5` or `GPIOB.5`, where the part has that port.
+fn short_pin(pin: &str, ports: &[(String, u32)]) -> Option<String> {
+    let rest = pin.strip_prefix('P')?;
+    let letter = rest.get(..1).filter(|letter| letter.bytes().all(|byte| byte.is_ascii_uppercase()))?;
+    let bit: u8 = rest[1..].parse().ok()?;
+    let is_meant = |name: &str| ["PORT", "GPIO"].iter().any(|kind| name.strip_prefix(kind) == Some(letter));
+    let (port, _) = ports.iter().find(|(name, _)| is_meant(name))?;
+    Some(format!("{port}.{bit}"))
+}
+
 fn region(request: &Request, target: &Target, firmware: &Firmware) -> Result<Option<Region>, LabError> {
     match (&request.pin, &request.marker) {
         (None, None) => Ok(None),
         (Some(_), Some(_)) => Err(LabError::Usage("give --pin or --marker, not both".into())),
         (Some(pin), None) => {
-            let wrong =
-                || LabError::Usage(format!("--pin {pin}: write it as PORT.BIT, such as PORTB.5 or GPIOD.12"));
-            let (port, bit) = pin.split_once('.').ok_or_else(wrong)?;
-            let bit: u8 = bit.parse().map_err(|_| wrong())?;
+            let wrong = || {
+                LabError::Usage(format!(
+                    "--pin {pin}: write it as PORT.BIT, such as PORTB.5 or GPIOD.12, or as PB5"
+                ))
+            };
             let ports = board::ports(&target.part);
+            let written_out = short_pin(pin, &ports);
+            let (port, bit) = written_out.as_deref().unwrap_or(pin).split_once('.').ok_or_else(wrong)?;
+            let bit: u8 = bit.parse().map_err(|_| wrong())?;
             let Some((_, bits)) = ports.iter().find(|(name, _)| name == port) else {
                 let suggestion = names::suggestion(port, ports.iter().map(|(name, _)| name.as_str()));
                 return Err(LabError::UnknownName { what: "port", name: port.into(), suggestion });

@@ -208,7 +208,7 @@ impl Probe {
             Ok(stop) => Ok(stop),
             Err(fault) => Err(match place_fault(self.target(), self.firmware(), fault) {
                 LabError::Fault { target, fault, place } => {
-                    let place = place + &advice(&fault, self.target());
+                    let place = place + &advice(&fault, self.target(), self.firmware());
                     LabError::Fault { target, fault, place }
                 }
                 other => other,

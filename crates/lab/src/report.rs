@@ -10,11 +10,22 @@ pub mod stream;
 
 pub use comparison::{ChangeRow, Shown, comparison};
 pub use junit::measured as junit;
-pub use leaks::leaks;
+pub use leaks::{CheckedRow, leaks};
 pub use listing::listing;
 pub use measured::measure;
 
 use output::{grouped, scaled};
+
+/// What did not end as it should, a line each, for the top of a table.
+fn unfinished_lines(errors: &[(String, String)]) -> String {
+    errors.iter().map(|(name, why)| format!("{name} did not end as it should: {why}\n")).collect()
+}
+
+/// The same for the top of a page in Markdown, with a line between it and what follows.
+fn unfinished_markdown(errors: &[(String, String)]) -> String {
+    let text = unfinished_lines(errors);
+    text.lines().map(|line| format!("**{}**\n\n", output::markdown_text(line))).collect()
+}
 
 /// A time as a person says it: from a minute on in minutes, hours, days or years of 365.25 days, below as
 /// [`scaled`].

@@ -1,16 +1,18 @@
 //! `run`: firmware as on a board. What it sends comes out as it comes, input goes in, its exit code comes back; gdb may look on.
 
 mod exit;
+mod faults;
 mod input;
 mod journal;
 mod lines;
 
-use crate::LabError;
 use crate::debug;
 use crate::loaded::{Loaded, Setup, advice_on, hand_over_remark, reservations};
+use crate::measure::IN_VAIN;
 use crate::rtt::{self, Rtt};
 use crate::target::{Target, Workspace};
 use crate::traces::{Recorder, TraceFiles};
+use crate::{LabError, names};
 use firmware::Firmware;
 pub(crate) use input::Input;
 use journal::{Event, Journal};
@@ -35,6 +37,8 @@ pub struct Request {
     pub uart: Option<String>,
     /// The function that ends the program, its argument being the exit code; where absent, `_exit`, if there is one.
     pub exit: Option<String>,
+    /// Sleep that nothing ends is the program's end, and no failure.
+    pub ends_asleep: bool,
     /// Give up after this many cycles.
     pub max_cycles: Option<u64>,
     /// Give up after this much of the program's time, in seconds.
@@ -79,6 +83,7 @@ pub struct RunResult {
 pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Result<RunResult, LabError> {
     let Loaded { target, firmware, mut machine, supply_v, .. } = request.setup.load(workspace)?;
     let exit = exit::address(request.exit.as_deref(), &firmware)?;
+    check_ports(&request.ports, &target)?;
     let Outside { interrupted, input, gdb, out, say } = outside;
     let input = match input {
         Some(bytes) => Some(Input::new(request.uart.as_deref(), bytes, &target, &*machine)?),
@@ -111,6 +116,7 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
         known_to: None,
         lines: Lines::default(),
         ended: None,
+        faults: 0,
     };
     let Ending { code, text, failure } = match gdb {
         Some(listener) => debug::serve(&mut program, &listener)?,
@@ -125,6 +131,31 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
     reservations(&*program.machine).iter().for_each(|said| (program.say)(said));
     let (cycles, time_s) = (program.machine.cycles(), program.seconds());
     Ok(RunResult { code, ending: text, failure, cycles, time_s })
+}
+
+/// The port by which semihosting writes.
+const SEMIHOSTING: &str = "semihosting";
+/// What is in the names of the models by which programs send bytes.
+const SENDERS: [&str; 5] = ["usart", "uart", "sercom", "usci", "debug-data"];
+/// Ports that are numbered, by what stands before the point.
+const NUMBERED: [&str; 2] = ["ITM", "RTT"];
+
+/// Whether the part has these ports: one that nothing leaves by would hide what the program says.
+fn check_ports(wanted: &[String], target: &Target) -> Result<(), LabError> {
+    let sends = |model: &str| SENDERS.iter().any(|kind| model.contains(kind));
+    let senders = target.part.peripherals.iter().filter(|spec| sends(&spec.model));
+    let named: Vec<&str> = senders.map(|spec| spec.name.as_str()).collect();
+    for port in wanted {
+        let numbered = port
+            .split_once('.')
+            .is_some_and(|(kind, number)| NUMBERED.contains(&kind) && number.parse::<u8>().is_ok());
+        if !numbered && port != SEMIHOSTING && !named.contains(&port.as_str()) {
+            let known = named.iter().copied().chain([SEMIHOSTING, "ITM.0", "RTT.0"]);
+            let suggestion = names::suggestion(port, known);
+            return Err(LabError::UnknownName { what: "port", name: port.clone(), suggestion });
+        }
+    }
+    Ok(())
 }
 
 /// How a program ended.
@@ -145,6 +176,15 @@ impl Ending {
     pub fn failed(text: impl Into<String>, failure: LabError) -> Ending {
         Ending { code: 1, text: text.into(), failure: Some(failure) }
     }
+}
+
+/// How a program came to a halt.
+#[derive(Clone)]
+struct Halt {
+    /// For a person.
+    text: String,
+    /// It sleeps, and has lost its wake-up.
+    in_vain: bool,
 }
 
 /// What a piece of a run ended with.
@@ -176,7 +216,9 @@ pub(crate) struct Program<'a> {
     known_to: Option<u64>,
     lines: Lines,
     /// How it ended, while its peripherals run on.
-    ended: Option<String>,
+    ended: Option<Halt>,
+    /// Faults that were told of.
+    faults: usize,
 }
 
 impl Program<'_> {
@@ -229,28 +271,31 @@ impl Program<'_> {
             stop => stop,
         };
         let unread = self.pass_on().is_break();
+        self.tell_faults();
         let place = self.place();
         Piece::Ended(match stop {
             Err(fault @ Fault::Returned { .. }) => Ending::of(0, format!("{fault}{place}")),
             Err(fault) => {
-                let place = place + &advice_on(&*self.machine, &fault, self.target);
+                let place = place + &advice_on(&*self.machine, &fault, self.target, self.firmware);
                 let fault = LabError::Fault { target: self.target.name().into(), fault, place };
                 Ending::failed("the model stopped", fault)
             }
             Ok(_) if unread => Ending::of(0, "nobody reads on"),
             Ok(Stop::Address(address)) if Some(address) == self.exit => self.exited(),
             Ok(Stop::Exit(code)) => Ending::of(code, format!("the program exited with {code}{place}")),
-            Ok(Stop::Halted) if !self.peripherals_run_on() => {
-                Ending::of(0, format!("the program ended{place}"))
-            }
-            Ok(Stop::Halted) if self.request.max_time_s.is_none() => {
-                let next = "its peripherals would go on: --time 10ms lets them, so long in all";
-                Ending::of(0, format!("the program ended{place}; {next}"))
-            }
             Ok(Stop::Halted) => {
-                self.ended = Some(format!("the program ended at cycle {}{place}", self.machine.cycles()));
-                self.machine.board_mut().outlives_program = true;
-                return Piece::More;
+                let in_vain = self.machine.waits_in_vain();
+                let does = if in_vain { IN_VAIN } else { "ended" };
+                let runs_on = self.peripherals_run_on();
+                if runs_on && self.request.max_time_s.is_some() {
+                    let text = format!("the program {does} at cycle {}{place}", self.machine.cycles());
+                    self.ended = Some(Halt { text, in_vain });
+                    self.machine.board_mut().outlives_program = true;
+                    return Piece::More;
+                }
+                let next = "; its peripherals would go on: --time 10ms lets them, so long in all";
+                let text = format!("the program {does}{place}{}", if runs_on { next } else { "" });
+                self.halted(Halt { text, in_vain })
             }
             Ok(Stop::Address(_) | Stop::Breakpoint) => return Piece::Stopped,
             Ok(Stop::PowerLost) => {
@@ -262,16 +307,27 @@ impl Program<'_> {
             }
             Ok(Stop::Cycles) => {
                 let Some(limit) = self.limit_reached() else { return Piece::More };
-                if let Some(ended) = &self.ended {
-                    return Piece::Ended(Ending::of(
-                        0,
-                        format!("{ended}; its peripherals went on until {limit}"),
-                    ));
+                if let Some(Halt { text, in_vain }) = self.ended.clone() {
+                    let text = format!("{text}; its peripherals went on until {limit}");
+                    return Piece::Ended(self.halted(Halt { text, in_vain }));
                 }
                 let failure = LabError::Unfinished(format!("the program had not ended after {limit}{place}"));
                 Ending::failed(format!("stopped after {limit}"), failure)
             }
         })
+    }
+
+    /// The end of a program that has come to a halt by itself.
+    fn halted(&self, Halt { text, in_vain }: Halt) -> Ending {
+        let why = if in_vain && !self.request.ends_asleep {
+            "where that is how it ends, --ends-asleep says so"
+        } else if self.firmware.symbols().is_empty() && self.request.exit.is_none() {
+            "its exit code is not known: the file has no symbols, so none that says where it exits; give one that is not stripped, its \
+             address by --exit, or --exit none where it ends without a code"
+        } else {
+            return Ending::of(0, text);
+        };
+        Ending::failed(text.clone(), LabError::Unfinished(format!("{text}; {why}")))
     }
 
     /// Whether the peripherals of a program that has ended would do anything yet, such as move pins.

@@ -83,6 +83,18 @@ impl Target {
         })
     }
 
+    /// Sets the supply of every machine of this target, in volts; its default where none is asked for. Says which one it is.
+    ///
+    /// # Errors
+    /// [`LabError::Supply`] with the limits.
+    pub fn set_supply(&mut self, supply_v: Option<f64>) -> Result<f64, LabError> {
+        let supply_v = supply_v.unwrap_or(self.supply.default_v);
+        let allowed = self.supply.check_supply(supply_v);
+        allowed.map_err(|error| LabError::Supply { target: self.name().into(), error })?;
+        self.part.supply_v = supply_v;
+        Ok(supply_v)
+    }
+
     /// Checks a clock and a supply against the data sheet, and fills in what was not asked for.
     ///
     /// # Errors
@@ -495,6 +507,27 @@ fn own_files(asked: &[&String]) -> Result<Vec<String>, LabError> {
 #[cfg(test)]
 mod tests {
     use super::Workspace;
+
+    /// The machine of every target begins at its own supply, or at the one that was asked for.
+    #[test]
+    fn machine_has_the_supply_of_its_target() {
+        let workspace = Workspace::find().expect("the tests run inside the project");
+        for name in workspace.target_names().expect("targets") {
+            let mut target = workspace.target(&name).expect("a target");
+            let (default_v, max_v, min_v) =
+                (target.supply.default_v, target.supply.max_v, target.supply.min_v());
+            let supply_v = |target: &super::Target| {
+                let machine = mcu::new_machine(&target.part, target.part.default_clock_hz);
+                machine.map(|machine| machine.board().supply_v)
+            };
+            assert_eq!(supply_v(&target), Ok(default_v), "{name}");
+            assert_eq!(target.set_supply(Some(max_v)).ok(), Some(max_v), "{name}");
+            assert_eq!(supply_v(&target), Ok(max_v), "{name}");
+            assert!(target.set_supply(Some(min_v / 2.0)).is_err(), "{name}");
+            assert_eq!(target.set_supply(None).ok(), Some(default_v), "{name}");
+            assert_eq!(supply_v(&target), Ok(default_v), "{name}");
+        }
+    }
 
     /// In a project with two targets, of which one has no toolchain.
     #[test]

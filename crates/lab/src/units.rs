@@ -200,11 +200,20 @@ pub fn volts(text: &str) -> Result<f64, String> {
     VOLTAGE.read(text)
 }
 
+/// Below so many hertz a number without a unit is taken for a slip: no core runs so slowly by design.
+const LEAST_BARE_HZ: f64 = 10_000.0;
+
 /// A clock in whole hertz, up to 1 THz: `16MHz`, `16M`, `16e6`.
 ///
 /// # Errors
-/// How a frequency is written.
+/// How a frequency is written; that of a small number without a unit.
 pub fn frequency(text: &str) -> Result<u64, String> {
+    let (digits, unit) = split(text.trim());
+    if unit.is_empty() && number(digits).is_some_and(|bare| (1.0..LEAST_BARE_HZ).contains(&bare)) {
+        return Err(format!(
+            "'{digits}' has no unit, and would be hertz: did you mean {digits}MHz? Write {digits}MHz, {digits}kHz or {digits}Hz"
+        ));
+    }
     let hertz = FREQUENCY.quantity(text).ok_or_else(|| FREQUENCY.wrong(text.trim()))?.round();
     if (1.0..=1e12).contains(&hertz) {
         Ok(hertz as u64)
@@ -359,8 +368,8 @@ mod tests {
         near(volts("2700mV"), 2.7);
         near(share("85%"), 0.85);
         assert_eq!(
-            [frequency("16MHz"), frequency("16M"), frequency("32.768kHz")],
-            [Ok(16_000_000), Ok(16_000_000), Ok(32_768)]
+            ["16MHz", "16M", "32.768kHz", "16Hz", "10000", "16e6"].map(frequency),
+            [Ok(16_000_000), Ok(16_000_000), Ok(32_768), Ok(16), Ok(10_000), Ok(16_000_000)]
         );
         assert_eq!(
             [count("1e9"), count("1_000"), count("18446744073709551615")],
@@ -396,6 +405,8 @@ mod tests {
             (share("120%").unwrap_err(), "85%"),
             (bytes("24 kilo").unwrap_err(), "24kB"),
             (frequency("16mhz").unwrap_err(), "did you mean 16MHz?"),
+            (frequency("16").unwrap_err(), "did you mean 16MHz?"),
+            (frequency("9999").unwrap_err(), "9999Hz"),
             (frequency("0.1").unwrap_err(), "at least 1 Hz"),
             (frequency("0").unwrap_err(), "at least 1 Hz"),
             (frequency("-16MHz").unwrap_err(), "at least 1 Hz"),

@@ -76,6 +76,20 @@ pub enum Fault {
     },
 }
 
+/// The device that a fault names where the private peripheral bus of a Cortex-M refuses an access.
+pub const SYSTEM_CONTROL_SPACE: &str = "system control space";
+
+/// A fault whose handler the core entered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnteredFault {
+    /// Its exception: `HardFault`, `MemManage`, `BusFault` or `UsageFault`.
+    pub exception: &'static str,
+    /// What the program did.
+    pub fault: Fault,
+    /// The cycles after the entry.
+    pub cycles: u64,
+}
+
 impl Fault {
     /// The instruction at fault, where there is one.
     #[must_use]

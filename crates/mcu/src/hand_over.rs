@@ -7,12 +7,16 @@ const VECTORS_ALIGNED: u32 = 128;
 
 /// Where the vector table of an image for a Cortex-M lies, if a bootloader must hand over to it: the image leaves the flash's first
 /// words empty, and its first segment in the flash begins with a stack in RAM and an entry in the image itself, which is what bootloaders look
-/// for, too. The Cortex-M0 has no VTOR, so none can hand over to such an image there.
+/// for, too. On a Cortex-M0, which has no VTOR, the image itself brings its vectors to address 0, where RAM can appear.
 #[must_use]
 pub fn vectors_behind_bootloader(part: &Part, image: &Image) -> Option<u32> {
     if !matches!(
         part.core,
-        CoreName::CortexM0Plus | CoreName::CortexM3 | CoreName::CortexM4 | CoreName::CortexM7
+        CoreName::CortexM0
+            | CoreName::CortexM0Plus
+            | CoreName::CortexM3
+            | CoreName::CortexM4
+            | CoreName::CortexM7
     ) {
         return None;
     }

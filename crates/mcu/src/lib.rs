@@ -40,19 +40,20 @@ mod two_wire;
 
 pub use board::{Board, Chip, Pin, SentByte, SpiClock, Wiring};
 pub use clock::{ClockChange, ClockSources, Frequency, FuseOscillator, SubsystemClocks};
-pub use fault::Fault;
+pub use fault::{EnteredFault, Fault, SYSTEM_CONTROL_SPACE};
 pub use fuses::{FUSES, FuseField, Fuses, RefusedFuse, Signature};
 pub use hand_over::vectors_behind_bootloader;
 pub use microcontroller::{
-    Image, Mcu, Register, ResetCause, Role, Segment, Stop, SupplyLimits, Until, new_clocked_machine,
-    new_machine,
+    Image, Mcu, Protected, Register, ResetCause, Role, Segment, Stop, SupplyLimits, Until,
+    new_clocked_machine, new_machine,
 };
 pub use observe::{
     Access, AccessKind, ControlTransfers, DacStep, Flow, NoObserver, Observer, PinDirections, PinEdge,
     SleepInterval, Step,
 };
 pub use part::{
-    CoreName, FlashTiming, Memory, MemoryKind, Part, PartError, PeripheralSpec, Unmodelled, WaitStates,
+    CoreName, CoreOptions, FlashTiming, Memory, MemoryKind, Part, PartError, PeripheralSpec, Unmodelled,
+    WaitStates,
 };
 pub use peripheral::{
     Context, Dma, Events, FlashChange, FlashSettings, FlashStore, FlashView, Peripheral, PeripheralBus,
@@ -60,7 +61,7 @@ pub use peripheral::{
 };
 pub use residency::{Asleep, Residency};
 pub use signal::{Harmonic, Signal};
-pub use taint::{Labels, Leak, LeakKind, Taint};
+pub use taint::{Labels, Leak, LeakKind, SecretReads, Taint};
 pub use trace::{Fingerprint, Tables, Trace};
 pub use transfer::{Accessed, BusAccess, Contention, TransferRequest};
 pub use two_wire::TwoWireDevice;

@@ -8,9 +8,9 @@ use crate::peripherals::stub::{Stub, without};
 use crate::residency::Usage;
 use crate::supply::Supply;
 use crate::{
-    Accessed, Board, BusAccess, Contention, Dma, Fault, FlashChange, Flow, Image, Mcu, NoObserver, Observer,
-    Part, PeripheralBus, PeripheralSpec, Register, ResetCause, Residency, Role, Segment, SleepInterval, Step,
-    Stop, StubUse, SupplyLimits, Taint, Trace, Until, peripherals,
+    Accessed, Board, BusAccess, Contention, Dma, EnteredFault, Fault, FlashChange, Flow, Image, Mcu,
+    NoObserver, Observer, Part, PeripheralBus, PeripheralSpec, Register, ResetCause, Residency, Role,
+    Segment, SleepInterval, Step, Stop, StubUse, SupplyLimits, Taint, Trace, Until, peripherals,
 };
 use std::ops::Range;
 
@@ -122,6 +122,11 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
     /// What its instructions do with data, as its program is now.
     fn dataflow(&self) -> CoreDataflow;
 
+    /// Whether the core has stopped until an interrupt comes.
+    fn is_asleep(&self) -> bool {
+        false
+    }
+
     /// The mode that the core sleeps in; `None` while it runs.
     ///
     /// # Errors
@@ -134,6 +139,16 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
     /// Whether a floating-point unit did arithmetic since the machine was made.
     fn computed_in_float(&self) -> bool {
         false
+    }
+
+    /// Faults that the core takes itself end the run, or enter their handlers.
+    fn set_stop_on_fault(&mut self, stop: bool) {
+        let _ = stop;
+    }
+
+    /// The faults whose handlers were entered.
+    fn faults_entered(&self) -> &[EnteredFault] {
+        &[]
     }
 
     /// An access by a DMA controller where no peripheral is: what was read or written, or nothing where that is a bus error.
@@ -231,6 +246,7 @@ pub(crate) fn new_peripherals(part: &Part, clock_hz: u64) -> Result<PeripheralBu
     }
     let mut bus = PeripheralBus::new(devices)?;
     bus.board = Board::new(clock_hz);
+    bus.board.supply_v = part.supply_v;
     Ok(bus)
 }
 
@@ -653,6 +669,14 @@ impl<C: Core> Mcu for Machine<C> {
         self.bus.events.set_lenient(lenient);
     }
 
+    fn set_stop_on_fault(&mut self, stop: bool) {
+        self.core.set_stop_on_fault(stop);
+    }
+
+    fn faults_entered(&self) -> &[EnteredFault] {
+        self.core.faults_entered()
+    }
+
     fn tolerated(&self) -> Vec<(&str, u64)> {
         self.bus.events.tolerated()
     }
@@ -663,6 +687,11 @@ impl<C: Core> Mcu for Machine<C> {
 
     fn stub_uses(&self) -> Vec<StubUse> {
         self.bus.stub_uses()
+    }
+
+    fn waits_in_vain(&self) -> bool {
+        let listens = self.core.interrupt_mask() & !self.core.non_maskable() != 0;
+        self.core.is_asleep() && listens && self.nothing_can_come()
     }
 
     fn computed_in_float(&self) -> bool {

@@ -3,7 +3,7 @@
 #[cfg(doc)]
 use crate::Flow;
 use crate::cores::{avr, cortex_m, hc08, mcs51, msp430, r8c, riscv};
-use crate::{Board, CoreName, Fault, Observer, Part, Residency, Step, StubUse, Taint, Trace};
+use crate::{Board, CoreName, EnteredFault, Fault, Observer, Part, Residency, Step, StubUse, Taint, Trace};
 
 /// Bytes to be put into memory before a run, at ELF load addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,6 +80,23 @@ pub enum ResetCause {
     Software,
     /// The program asked for its option bytes to be loaded (STM32: OBL_LAUNCH).
     OptionBytes,
+    /// Registers were written without their password (MSP430).
+    Password(Protected),
+}
+
+/// Registers of the MSP430 that take words with a password only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protected {
+    /// WDT_A.
+    Watchdog,
+    /// The flash controller, or that of the FRAM.
+    Flash,
+    /// The power management module.
+    Power,
+    /// The memory protection unit.
+    Mpu,
+    /// The clock system.
+    Clocks,
 }
 
 /// One microcontroller: core, memories, peripherals, and the board around it. Deterministic: the same image, inputs and calls give the
@@ -160,6 +177,13 @@ pub trait Mcu: Send {
     /// otherwise, as at first, such a thing is a fault. It is counted from here on.
     fn set_lenient(&mut self, lenient: bool);
 
+    /// Faults that the part takes itself (Cortex-M: an undefined instruction, a division by zero, an address where nothing is) end the run,
+    /// as at first, or enter their handlers.
+    fn set_stop_on_fault(&mut self, stop: bool);
+
+    /// The faults whose handlers were entered since the machine was made: the first ones.
+    fn faults_entered(&self) -> &[EnteredFault];
+
     /// What of that kind came about since, and how often; with it what no run ends with, such as a converter's clock beyond its data sheet.
     fn tolerated(&self) -> Vec<(&str, u64)>;
 
@@ -168,6 +192,10 @@ pub trait Mcu: Send {
 
     /// The stubs that the program used since the machine was made, and how often.
     fn stub_uses(&self) -> Vec<StubUse>;
+
+    /// Whether the program is asleep, listens to interrupts, and none of them can come: it has lost its wake-up. One that falls asleep
+    /// with its interrupts off does not wait: that is how programs end.
+    fn waits_in_vain(&self) -> bool;
 
     /// Whether the program did arithmetic in a floating-point unit since the machine was made: its timing is known less well than the
     /// core's.
@@ -194,7 +222,8 @@ pub trait Mcu: Send {
     fn register_names(&self) -> &'static [Register];
 
     /// The registers by name, in that order: AVR `r0`..`r31`, `sreg`, `sp`, `pc`;
-    /// MSP430 `pc`, `sp`, `sr`, `r4`..`r15`; Cortex-M `r0`..`r12`, `sp`, `lr`, `pc`, `xpsr`;
+    /// MSP430 `pc`, `sp`, `sr`, `r4`..`r15`; Cortex-M `r0`..`r12`, `sp`, `lr`, `pc`, `xpsr`, `msp`, `psp`, `primask`, `control`,
+    /// `basepri`, `faultmask`;
     /// 8051 `a`, `b`, `dptr`, `psw`, `sp`, `r0`..`r7` of the current bank, `pc`;
     /// 68HC08 `a`, `h`, `x`, `sp`, `pc`, `ccr`; RISC-V `ra`, `sp`, `gp`, `tp`, `t0`..`t2`, `s0`, `s1`, `a0`..`a5`, `pc` and CSRs;
     /// R8C `r0`..`r3`, `a0`, `a1`, `fb` of the current bank, `sb`, `usp`, `isp`, `sp` (the one that is selected), `flg`, `intb`, `pc`,

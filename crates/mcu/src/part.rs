@@ -3,7 +3,7 @@
 //! The file has more tables than these (`[toolchain]`, `[supply]`); each is read by the crate that needs it.
 
 use crate::{ClockSources, Fuses};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use std::ops::Range;
 use thiserror::Error;
 
@@ -220,6 +220,78 @@ impl Unmodelled {
     }
 }
 
+/// The maker's choices where Arm leaves the core open: `[cortex_m]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoreOptions {
+    /// Manual, document number and sections.
+    pub source: String,
+    /// Interrupts of the NVIC, 128 at most.
+    pub interrupts: u8,
+    /// Bits of a priority.
+    pub priority_bits: u8,
+    /// CPUID.
+    pub cpuid: u32,
+    /// SYST_CALIB.
+    pub systick_calibration: u32,
+    /// Cycles of the core in one of SysTick's reference clock; absent where there is no such clock, or none in the model.
+    #[serde(default)]
+    pub systick_divider: Option<u8>,
+    /// Regions of the memory protection unit; 0 where the part has none.
+    #[serde(default)]
+    pub mpu_regions: u8,
+    /// Comparators of the FPB for instructions (ARMv7-M).
+    #[serde(default)]
+    pub breakpoints: u8,
+    /// Comparators of the FPB for literals (ARMv7-M).
+    #[serde(default)]
+    pub literals: u8,
+    /// Comparators of the DWT (ARMv7-M).
+    #[serde(default)]
+    pub watchpoints: u8,
+}
+
+impl CoreOptions {
+    /// The options of a part whose target file names none: as many of each as the core can have in common parts.
+    fn usual(core: CoreName) -> CoreOptions {
+        let v7 = matches!(core, CoreName::CortexM3 | CoreName::CortexM4 | CoreName::CortexM7);
+        let m7 = core == CoreName::CortexM7;
+        CoreOptions {
+            source: String::new(),
+            interrupts: if v7 { 128 } else { 32 },
+            priority_bits: if v7 { 4 } else { 2 },
+            cpuid: match core {
+                CoreName::CortexM0 => 0x410c_c200,
+                CoreName::CortexM0Plus => 0x410c_c601,
+                CoreName::CortexM3 => 0x411f_c231,
+                CoreName::CortexM7 => 0x411f_c270,
+                _ => 0x410f_c241,
+            },
+            systick_calibration: 0,
+            systick_divider: Some(8),
+            mpu_regions: if matches!(core, CoreName::CortexM4 | CoreName::CortexM7) { 8 } else { 0 },
+            breakpoints: if m7 { 8 } else { 6 },
+            literals: if m7 { 0 } else { 2 },
+            watchpoints: 4,
+        }
+    }
+
+    /// The option that no core has.
+    fn problem(&self) -> Option<String> {
+        let within = [
+            ("interrupts", self.interrupts, 1..=128),
+            ("priority_bits", self.priority_bits, 2..=8),
+            ("systick_divider", self.systick_divider.unwrap_or(1), 1..=u8::MAX),
+            ("mpu_regions", self.mpu_regions, 0..=8),
+            ("breakpoints", self.breakpoints, 0..=8),
+            ("literals", self.literals, 0..=2),
+            ("watchpoints", self.watchpoints, 0..=4),
+        ];
+        let (name, value, range) = within.into_iter().find(|(_, value, range)| !range.contains(value))?;
+        Some(format!("[cortex_m]: {name} = {value}; it is {} to {}", range.start(), range.end()))
+    }
+}
+
 /// A microcontroller, as the processor models need it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Part {
@@ -252,6 +324,12 @@ pub struct Part {
     /// What it has beside them.
     #[serde(default)]
     pub unmodelled: Vec<Unmodelled>,
+    /// Supply in volts, at which a machine begins: the target file's `default_v`, until somebody asks for another one.
+    #[serde(rename = "supply", default = "usual_supply", deserialize_with = "default_supply")]
+    pub supply_v: f64,
+    /// The options of its core (Cortex-M).
+    #[serde(rename = "cortex_m", default)]
+    pub core_options: Option<CoreOptions>,
     /// Where a reset begins as a bootloader hands over, by the vector table there: see [`crate::vectors_behind_bootloader`].
     #[serde(skip)]
     pub vectors: Option<u32>,
@@ -269,6 +347,19 @@ fn one() -> u8 {
     1
 }
 
+fn usual_supply() -> f64 {
+    3.3
+}
+
+/// `default_v` of the table `[supply]`.
+fn default_supply<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    #[derive(Deserialize)]
+    struct Supply {
+        default_v: Option<f64>,
+    }
+    Ok(Supply::deserialize(deserializer)?.default_v.unwrap_or_else(usual_supply))
+}
+
 /// A target file that does not say what it must.
 #[derive(Clone, Debug, Error)]
 #[error("target file: {0}")]
@@ -283,6 +374,9 @@ impl Part {
         let part: Part = toml::from_str(text).map_err(|error| PartError(error.to_string()))?;
         if part.clocks_per_cycle == 0 {
             return Err(PartError("clocks_per_cycle must be at least 1".into()));
+        }
+        if let Some(problem) = part.core_options.as_ref().and_then(CoreOptions::problem) {
+            return Err(PartError(problem));
         }
         for memory in &part.memories {
             let inside = memory.start..memory.start.saturating_add(memory.size);
@@ -325,6 +419,11 @@ impl Part {
         true
     }
 
+    /// The options of its core: the target file's, or the usual ones.
+    pub(crate) fn core_options(&self) -> CoreOptions {
+        self.core_options.clone().unwrap_or_else(|| CoreOptions::usual(self.core))
+    }
+
     /// Whether the core runs at the clock that the program sets.
     pub(crate) fn follows_clock(&self) -> bool {
         self.clock.as_ref().is_some_and(|clock| clock.followed)
@@ -333,6 +432,19 @@ impl Part {
     /// The crystal's frequency, where the core runs at the clock that the program sets.
     pub(crate) fn followed_crystal_hz(&self) -> Option<u64> {
         self.clock.as_ref().filter(|clock| clock.followed).map(|clock| clock.crystal_hz.unwrap_or(0))
+    }
+
+    /// Whether the flash allows a clock at the part's supply; always where the program sets its clock by itself.
+    pub(crate) fn check_clock(&self, clock_hz: u64) -> Result<(), String> {
+        if self.follows_clock() || self.wait_states(clock_hz, self.supply_v).is_some() {
+            return Ok(());
+        }
+        let flash = self.flash.as_ref();
+        let rows = flash.iter().flat_map(|flash| &flash.wait_states).filter(|row| self.supply_v >= row.min_v);
+        let limit = rows.map(|row| row.max_hz).max().unwrap_or(0);
+        let source = flash.map_or("", |flash| flash.source.as_str());
+        let (name, supply_v) = (&self.name, self.supply_v);
+        Err(format!("{name}: {clock_hz} Hz is above its limit of {limit} Hz at {supply_v} V ({source})"))
     }
 
     /// The wait states that the flash needs at this clock and supply; `None` where the part allows no such pair.

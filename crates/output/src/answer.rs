@@ -1,7 +1,7 @@
 //! How a command ends.
 
 use std::fmt::Display;
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 use thiserror::Error;
 
@@ -43,6 +43,22 @@ pub enum Written {
 #[derive(Debug, Error)]
 #[error("standard output: {0}; not all of it is there: make room, or write it elsewhere")]
 pub struct Unwritten(#[from] std::io::Error);
+
+/// What to do where a file cannot be read or written.
+#[must_use]
+pub fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::NotFound => "check the path",
+        ErrorKind::PermissionDenied => "check its permissions",
+        ErrorKind::ReadOnlyFilesystem => "name a place that can be written",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            "make room, or name a place elsewhere"
+        }
+        ErrorKind::IsADirectory => "name a file in that folder",
+        ErrorKind::NotADirectory => "check the path: a part of it is a file and no folder",
+        _ => "check the path and its permissions",
+    }
+}
 
 /// Writes a text to standard output at once.
 ///

@@ -91,7 +91,7 @@ pub const MOVE: Elsewhere = Elsewhere {
 /// `wattseal demo`.
 pub const DEMO: Elsewhere = Elsewhere {
     name: "demo",
-    about: "Five meters on their models, one for each way of sealing, their radio channel, a collector and its dashboard: live",
+    about: "Six meters on their models, each sealing in another way, their radio channel, a collector and its dashboard: live",
     binary: "wattseal-demo",
 };
 

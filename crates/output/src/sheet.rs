@@ -6,6 +6,9 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 /// What a table is wide without `--wide`: what every terminal and every mail has.
 pub const NARROW: usize = 80;
 
+/// What is left of a name at least where a table is too wide.
+const SHORTEST_NAME: usize = 20;
+
 /// A column of a sheet.
 #[derive(Clone, Copy, Debug)]
 pub struct Column<'a> {
@@ -13,19 +16,27 @@ pub struct Column<'a> {
     right: bool,
     /// The column with the highest one goes first where a table is too wide; those with 0 stay.
     spare: u8,
+    /// What is in it may lose its middle where a table is too wide.
+    name: bool,
 }
 
 impl<'a> Column<'a> {
     /// A column of words.
     #[must_use]
     pub const fn left(header: &'a str) -> Column<'a> {
-        Column { header, right: false, spare: 0 }
+        Column { header, right: false, spare: 0, name: false }
+    }
+
+    /// A column of names, of which beginning and end tell enough.
+    #[must_use]
+    pub const fn name(header: &'a str) -> Column<'a> {
+        Column { header, right: false, spare: 0, name: true }
     }
 
     /// A column of figures.
     #[must_use]
     pub const fn right(header: &'a str) -> Column<'a> {
-        Column { header, right: true, spare: 0 }
+        Column { header, right: true, spare: 0, name: false }
     }
 
     /// The same, left out where a table is too wide: the one with the highest number first.
@@ -54,16 +65,19 @@ impl<'a> Sheet<'a> {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// A table: of all columns where it may be `wide`, else of those that fit in [`NARROW`]; what is still too long stands in several
-    /// lines.
+    /// A table: of all columns where it may be `wide`, else of those that fit in [`NARROW`], with what is left out below it. Long names
+    /// lose their middles before a column goes; what is still too long stands in several lines.
     #[must_use]
     pub fn table(&self, wide: bool) -> String {
         let mut shown: Vec<usize> = (0..self.columns.len()).collect();
         loop {
-            let mut table = self.drawn(&shown);
-            let width = table.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-            if wide || width <= NARROW {
-                return format!("{table}\n");
+            let mut table = self.drawn(&shown, usize::MAX);
+            let too_wide = width(&table).saturating_sub(NARROW);
+            if wide || too_wide == 0 {
+                return format!("{table}\n{}", self.left_out(&shown));
+            }
+            if let Some(most) = self.shortened(&shown, too_wide) {
+                return format!("{}\n{}", self.drawn(&shown, most), self.left_out(&shown));
             }
             let spare = |column: &usize| self.columns[*column].spare;
             match shown.iter().copied().filter(|column| spare(column) > 0).max_by_key(spare) {
@@ -71,13 +85,28 @@ impl<'a> Sheet<'a> {
                 None => {
                     table.set_content_arrangement(ContentArrangement::Dynamic);
                     table.set_width(NARROW as u16);
-                    return format!("{table}\n");
+                    return format!("{table}\n{}", self.left_out(&shown));
                 }
             }
         }
     }
 
-    fn drawn(&self, shown: &[usize]) -> Table {
+    /// How long names may be so that the table is narrower by so much; none where that would be too short for a name.
+    fn shortened(&self, shown: &[usize], too_wide: usize) -> Option<usize> {
+        let name = shown.iter().find(|column| self.columns[**column].name)?;
+        let longest =
+            self.rows.iter().filter_map(|row| row.get(*name)).map(|cell| cell.chars().count()).max()?;
+        longest.checked_sub(too_wide).filter(|most| *most >= SHORTEST_NAME)
+    }
+
+    /// What to say of columns that are not shown.
+    fn left_out(&self, shown: &[usize]) -> String {
+        let hidden = (0..self.columns.len()).filter(|column| !shown.contains(column));
+        left_out(hidden.map(|column| self.columns[column].header))
+    }
+
+    /// Of these columns, with names of so many letters at most.
+    fn drawn(&self, shown: &[usize], most: usize) -> Table {
         let mut table = Table::new();
         table.load_preset(UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Disabled);
         table.set_header(shown.iter().map(|column| self.columns[*column].header));
@@ -87,7 +116,11 @@ impl<'a> Sheet<'a> {
             }
         }
         for row in &self.rows {
-            table.add_row(shown.iter().map(|column| row.get(*column).map_or("", String::as_str)));
+            let cell = |column: &usize| {
+                let text = row.get(*column).map_or("", String::as_str);
+                if self.columns[*column].name { shorten(text, most) } else { text.to_owned() }
+            };
+            table.add_row(shown.iter().map(cell));
         }
         table
     }
@@ -103,16 +136,38 @@ impl<'a> Sheet<'a> {
     }
 }
 
+fn width(table: &Table) -> usize {
+    table.lines().map(|line| line.chars().count()).max().unwrap_or(0)
+}
+
+/// A name of so many letters at most, its middle left out: `ws_aes_g…nd_seal`.
+fn shorten(name: &str, most: usize) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= most {
+        return name.to_owned();
+    }
+    let begin = most / 2;
+    let end = letters.len() - (most - 1 - begin);
+    letters[..begin].iter().chain(['…'].iter()).chain(&letters[end..]).collect()
+}
+
+/// What to say below a table of columns that are not shown: a line, or nothing where all are.
+#[must_use]
+pub fn left_out<'a>(headers: impl Iterator<Item = &'a str>) -> String {
+    let headers: Vec<&str> = headers.collect();
+    if headers.is_empty() { String::new() } else { format!("with --wide, too: {}\n", headers.join(", ")) }
+}
+
+/// A text that means nothing else in Markdown, in a cell or outside: without a column's end, a row's end, and what HTML begins with.
+#[must_use]
+pub fn markdown_text(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('|', "\\|").replace('*', "\\*");
+    text.replace('<', "&lt;").replace('\n', "<br>")
+}
+
 /// A row of a table in Markdown.
 pub fn markdown_row<'a>(cells: impl Iterator<Item = &'a str>) -> String {
-    // What a cell may not hold: the column's end, the row's end, and what HTML begins with.
-    let cells = cells.map(|cell| {
-        cell.replace('\\', "\\\\")
-            .replace('|', "\\|")
-            .replace('*', "\\*")
-            .replace('<', "&lt;")
-            .replace('\n', "<br>")
-    });
+    let cells = cells.map(markdown_text);
     format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
 }
 
@@ -141,12 +196,32 @@ mod tests {
         let short = sheet("f").table(false);
         assert!(short.contains("first to go"), "{short}");
         let long = sheet(&"f".repeat(50)).table(false);
-        assert!(!long.contains("first to go") && long.contains("kept long"), "{long}");
+        assert!(long.ends_with("\nwith --wide, too: first to go\n") && long.contains("kept long"), "{long}");
         let longer = sheet(&"f ".repeat(60)).table(false);
-        assert!(longer.contains("1,234") && !longer.contains("kept long"), "{longer}");
-        assert_eq!(longer.matches('f').count(), 60 + "function".matches('f').count(), "{longer}");
+        let table = longer.split("with --wide").next().expect("a table");
+        assert!(table.contains("1,234") && !table.contains("kept long"), "{longer}");
+        assert_eq!(table.matches('f').count(), 60 + "function".matches('f').count(), "{longer}");
+        assert!(longer.ends_with("\nwith --wide, too: kept long, first to go\n"), "{longer}");
         assert!([&short, &long, &longer].iter().all(|table| width(table) <= NARROW), "{longer}");
         assert!(width(&sheet(&"f".repeat(80)).table(true)) > NARROW);
+    }
+
+    #[test]
+    fn a_long_name_loses_its_middle_before_a_column_goes_and_what_goes_is_said() {
+        let sheet = |length: usize, more: &str| {
+            let columns = [Column::name("name"), Column::right("cycles"), Column::right("energy").spare(1)];
+            let mut sheet = Sheet::new(&columns);
+            let name = format!("begin{}end", "x".repeat(length));
+            sheet.row([name, more.to_owned(), "1 J".to_owned()]);
+            sheet.table(false)
+        };
+        let table = sheet(90, "1");
+        assert!(table.contains("│ beginx") && table.contains('…') && table.contains("xend"), "{table}");
+        assert!(table.contains("1 J") && !table.contains("--wide") && width(&table) == NARROW, "{table}");
+        let table = sheet(20, &"9".repeat(45));
+        assert!(!table.contains("1 J") && table.ends_with("\nwith --wide, too: energy\n"), "{table}");
+        assert_eq!(shorten("abcdefgh", 5), "ab…gh");
+        assert_eq!(shorten("abcdefgh", 8), "abcdefgh");
     }
 
     #[test]

@@ -11,10 +11,10 @@ mod c {
         pub fn ws_ml_dsa_65_keygen(xi: *const u8, public_key: *mut u8, private_key: *mut u8);
         pub fn ws_ml_dsa_44_keygen_seeded(rho_prime: *const u8, k: *const u8, rho: *const u8, public_key: *mut u8, private_key: *mut u8);
         pub fn ws_ml_dsa_65_keygen_seeded(rho_prime: *const u8, k: *const u8, rho: *const u8, public_key: *mut u8, private_key: *mut u8);
-        pub fn ws_ml_dsa_44_sign(private_key: *const u8, context: *const u8, context_len: u8, message: *const u8, len: usize, rnd: *const u8, signature: *mut u8);
-        pub fn ws_ml_dsa_65_sign(private_key: *const u8, context: *const u8, context_len: u8, message: *const u8, len: usize, rnd: *const u8, signature: *mut u8);
-        pub fn ws_ml_dsa_44_sign_mu(private_key: *const u8, mu: *const u8, rnd: *const u8, signature: *mut u8);
-        pub fn ws_ml_dsa_65_sign_mu(private_key: *const u8, mu: *const u8, rnd: *const u8, signature: *mut u8);
+        pub fn ws_ml_dsa_44_sign(private_key: *const u8, context: *const u8, context_len: u8, message: *const u8, len: usize, rnd: *const u8, signature: *mut u8) -> c_int;
+        pub fn ws_ml_dsa_65_sign(private_key: *const u8, context: *const u8, context_len: u8, message: *const u8, len: usize, rnd: *const u8, signature: *mut u8) -> c_int;
+        pub fn ws_ml_dsa_44_sign_mu(private_key: *const u8, mu: *const u8, rnd: *const u8, signature: *mut u8) -> c_int;
+        pub fn ws_ml_dsa_65_sign_mu(private_key: *const u8, mu: *const u8, rnd: *const u8, signature: *mut u8) -> c_int;
         pub fn ws_ml_dsa_44_verify(public_key: *const u8, context: *const u8, context_len: u8, message: *const u8, len: usize, signature: *const u8) -> c_int;
         pub fn ws_ml_dsa_65_verify(public_key: *const u8, context: *const u8, context_len: u8, message: *const u8, len: usize, signature: *const u8) -> c_int;
         pub fn ws_ml_dsa_44_verify_mu(public_key: *const u8, mu: *const u8, signature: *const u8) -> c_int;
@@ -41,6 +41,13 @@ pub enum MlDsa {
 
 fn length(context: &[u8]) -> u8 {
     u8::try_from(context.len()).expect("a context string has 255 bytes at most")
+}
+
+/// What signing wrote, where it did not give up.
+fn signed(result: c_int, signature: Vec<u8>) -> Option<Vec<u8>> {
+    let has_signed = result == 0;
+    assert!(has_signed || (result == -1 && signature.iter().all(|&byte| byte == 0)), "{result}");
+    has_signed.then_some(signature)
 }
 
 impl MlDsa {
@@ -80,9 +87,9 @@ impl MlDsa {
         (public, private)
     }
 
-    /// `ws_ml_dsa_*_sign`: the signature.
+    /// `ws_ml_dsa_*_sign`: the signature; `None` where signing gave up, and wrote zeros.
     #[must_use]
-    pub fn sign(self, private_key: &[u8], context: &[u8], message: &[u8], rnd: &[u8; 32]) -> Vec<u8> {
+    pub fn sign(self, private_key: &[u8], context: &[u8], message: &[u8], rnd: &[u8; 32]) -> Option<Vec<u8>> {
         let [_, private, signature] = self.sizes();
         assert_eq!(private_key.len(), private);
         let mut signature = vec![0; signature];
@@ -90,7 +97,7 @@ impl MlDsa {
             MlDsa::MlDsa44 => c::ws_ml_dsa_44_sign,
             MlDsa::MlDsa65 => c::ws_ml_dsa_65_sign,
         };
-        unsafe {
+        let result = unsafe {
             function(
                 private_key.as_ptr(),
                 context.as_ptr(),
@@ -99,14 +106,14 @@ impl MlDsa {
                 message.len(),
                 rnd.as_ptr(),
                 signature.as_mut_ptr(),
-            );
-        }
-        signature
+            )
+        };
+        signed(result, signature)
     }
 
-    /// `ws_ml_dsa_*_sign_mu`: the signature of a message's representative.
+    /// `ws_ml_dsa_*_sign_mu`: the same of a message's representative.
     #[must_use]
-    pub fn sign_mu(self, private_key: &[u8], mu: &[u8; 64], rnd: &[u8; 32]) -> Vec<u8> {
+    pub fn sign_mu(self, private_key: &[u8], mu: &[u8; 64], rnd: &[u8; 32]) -> Option<Vec<u8>> {
         let [_, private, signature] = self.sizes();
         assert_eq!(private_key.len(), private);
         let mut signature = vec![0; signature];
@@ -114,8 +121,9 @@ impl MlDsa {
             MlDsa::MlDsa44 => c::ws_ml_dsa_44_sign_mu,
             MlDsa::MlDsa65 => c::ws_ml_dsa_65_sign_mu,
         };
-        unsafe { function(private_key.as_ptr(), mu.as_ptr(), rnd.as_ptr(), signature.as_mut_ptr()) };
-        signature
+        let result =
+            unsafe { function(private_key.as_ptr(), mu.as_ptr(), rnd.as_ptr(), signature.as_mut_ptr()) };
+        signed(result, signature)
     }
 
     /// `ws_ml_dsa_*_verify`: whether the signature is one.

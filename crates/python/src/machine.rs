@@ -135,6 +135,7 @@ impl Machine {
             crystal_hz: optional("crystal", crystal, units::frequency)?,
             supply_v: optional("supply", supply, units::volts)?,
             lenient,
+            stop_on_fault: true,
             stubs: names(stubs)?,
         };
         Ok(Machine { setup, probe: Mutex::new(None) })

@@ -135,6 +135,7 @@ pub fn measure<'py>(
                 crystal_hz: optional("crystal", crystal, units::frequency)?,
                 supply_v: optional("supply", supply, units::volts)?,
                 lenient,
+                stop_on_fault: true,
                 stubs: names(stubs)?,
             },
             functions: names(functions)?,

@@ -7,7 +7,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum UpdateError {
     /// A file that cannot be read or written.
-    #[error("{path}: {error}; check the path and its permissions")]
+    #[error("{path}: {error}; {advice}", advice = output::advice(.error))]
     File {
         /// Which.
         path: PathBuf,

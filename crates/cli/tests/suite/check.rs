@@ -17,7 +17,7 @@ pub fn project(settings: &str) -> TempDir {
     write("main.c", SOURCE);
     write(
         "Makefile",
-        "ROUNDS ?= 100\nmain.elf: main.c\n\tavr-gcc -mmcu=atmega328p -Os -g -DROUNDS=$(ROUNDS) -o $@ $<\n",
+        "ROUNDS ?= 100\nmain.elf: main.c\n\tavr-gcc -mmcu=atmega328p -Os -gdwarf-4 -DROUNDS=$(ROUNDS) -o $@ $<\n",
     );
     write("wattseal.toml", settings);
     folder
@@ -79,6 +79,74 @@ fn reports_are_written_beside_the_table() {
     assert!(rows.iter().any(|row| row["figure"] == "flash" && row["limit"] == "1,000"), "{rows:?}");
     let (_, remark) = said(&check(at, &["--report", "out.pdf"], "100"), 2);
     assert!(remark.contains("out.pdf: its name must say the format; there are csv, json, md"), "{remark}");
+}
+
+/// What crashes is quick: that is no improvement, in any format.
+#[test]
+fn a_run_that_does_not_end_is_an_error_in_every_format() {
+    let folder = project(SETTINGS);
+    let at = folder.path();
+    said(&check(at, &["--save"], "250"), 1);
+    let crash = "#include <avr/io.h>\n__attribute__((noinline)) void work(void) {\n\
+        for (uint8_t n = 0; n < ROUNDS; n++) GPIOR0 = n;\n\
+        if (CRASH) *(volatile uint8_t *)0x8000; }\n\
+        int main(void) { work(); work(); return 0; }\n";
+    std::fs::write(at.join("main.c"), crash.replace("CRASH", "0")).expect("written");
+    said(&check(at, &["--save"], "100"), 0);
+    std::fs::write(at.join("main.c"), crash.replace("CRASH", "GPIOR0 == 9")).expect("written");
+    let reports = ["--report", "r.md", "--report", "r.xml", "--report", "r.json", "--report", "r.csv"];
+    let (data, remark) = said(&check(at, &reports, "10"), 1);
+    let read = |name: &str| std::fs::read_to_string(at.join(name)).expect("a report");
+    let (markdown, xml, csv) = (read("r.md"), read("r.xml"), read("r.csv"));
+    for text in [&data, &markdown, &xml, &csv, &remark] {
+        assert!(text.contains("0x00808000") && text.contains("main.c:4"), "{text}");
+    }
+    let first = markdown.lines().next().expect("a line");
+    assert!(first.starts_with("**main.elf atmega328p did not end as it should"), "{markdown}");
+    let rows: Vec<&str> = markdown.lines().filter(|line| line.starts_with("| main.elf")).collect();
+    assert!(!rows.is_empty() && rows.iter().all(|row| row.contains("| – |  | no end |")), "{markdown}");
+    assert!(xml.contains("errors=\"2\"") && xml.contains("<error message="), "{xml}");
+    let rows: Vec<Value> = serde_json::from_str(&read("r.json")).expect("rows");
+    for row in &rows {
+        assert_eq!((&row["ended"]["how"], &row["change"]), (&"fault".into(), &Value::Null), "{row}");
+        let place = row["ended"]["where"].as_str().expect("a place");
+        assert!(
+            place.starts_with("0x") && place.contains(" in work+") && place.ends_with("main.c:4"),
+            "{place}"
+        );
+    }
+    let header = csv.lines().next().expect("a header");
+    assert!(header.ends_with("wrong,ended_how,ended_where,ended_why") && csv.contains(",fault,"), "{csv}");
+}
+
+/// One ELF file that cannot be read takes nothing from the others.
+#[test]
+fn an_unreadable_file_is_an_error_beside_the_rows_of_the_others() {
+    let missing = "\n[[firmware]]\nelf = \"gone.elf\"\ntarget = \"atmega328p\"\n";
+    let folder = project(&format!("{SETTINGS}{missing}"));
+    let at = folder.path();
+    let (data, remark) = said(&check(at, &["--report", "r.xml"], "100"), 1);
+    assert!(data.contains("work") && data.contains("gone.elf atmega328p did not end"), "{data}");
+    assert!(remark.contains("gone.elf: No such file"), "{remark}");
+    let xml = std::fs::read_to_string(at.join("r.xml")).expect("a report");
+    assert!(xml.contains("errors=\"1\"") && xml.contains("tests=\"3\""), "{xml}");
+}
+
+#[test]
+fn a_lost_wake_up_is_an_error_unless_it_is_the_end() {
+    let folder = project(SETTINGS);
+    let at = folder.path();
+    std::fs::write(at.join("main.c"), SOURCE.replace("cli()", "sei()")).expect("written");
+    let (_, remark) = said(&check(at, &["--report", "r.xml"], "100"), 1);
+    assert!(
+        remark.contains("is asleep, and nothing can wake it") && remark.contains("ends_asleep"),
+        "{remark}"
+    );
+    let xml = std::fs::read_to_string(at.join("r.xml")).expect("a report");
+    assert!(xml.contains("errors=\"2\""), "{xml}");
+    let settings = SETTINGS.replace("\nlimits", "\nends_asleep = true\nlimits");
+    std::fs::write(at.join("wattseal.toml"), settings).expect("written");
+    said(&check(at, &[], "100"), 0);
 }
 
 /// A program that waits for a line, and takes longer over a longer one.

@@ -1,6 +1,7 @@
 //! The command line as others rely on it: exit codes, streams, fields, and errors that say what to do next.
 
 use serde_json::Value;
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -313,13 +314,110 @@ fn more_bytes_than_fit_are_refused_with_the_room_there_is() {
 fn what_is_no_firmware_for_the_target_is_a_failure_that_says_so() {
     let error = refused(&["measure", "no-such.elf", "--target", "atmega328p"], 1);
     assert!(error.contains("no-such.elf") && error.contains("No such file"), "{error}");
-    let error = refused(&["measure", firmware(), "--target", "stm32f407"], 1);
+    let error = refused(&["measure", firmware(), "--target", "stm32f407"], 2);
     assert!(error.contains("built for AVR") && error.contains("ARM"), "{error}");
-    let text = home().join("README.md");
-    let error = refused(&["measure", text.to_str().expect("UTF-8"), "--target", "stm32f407"], 1);
-    assert!(error.contains("not a 32-bit little-endian ELF file"), "{error}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).expect("written");
+        path.display().to_string()
+    };
+    for (name, bytes, kind) in [
+        ("a.hex", &b":00000001FF\n"[..], "an Intel hex file"),
+        ("a.uf2", b"UF2\nabc", "a UF2 file"),
+        ("a.srec", b"S9030000FC", "a file of S-records"),
+        ("a.bin", b"\x00\x20\x00\x20", "a file of another format"),
+        ("empty.elf", b"", "an empty file"),
+        ("a.a", b"!<arch>\n", "a library"),
+    ] {
+        for command in ["measure", "run"] {
+            let error = refused(&[command, &file(name, bytes), "--target", "stm32f407"], 2);
+            assert!(error.contains(kind) && error.contains("give the linker's output"), "{error}");
+        }
+    }
     let host = env!("CARGO_BIN_EXE_wattseal");
-    assert!(refused(&["measure", host, "--target", "stm32f407"], 1).contains("ELF"));
+    assert!(refused(&["measure", host, "--target", "stm32f407"], 2).contains("a 64-bit ELF file"));
+    // One that is damaged is no wrong usage.
+    let whole = std::fs::read(firmware()).expect("built");
+    let error = refused(&["measure", &file("cut.elf", &whole[..200]), "--target", "atmega328p"], 1);
+    assert!(error.contains("damaged") || error.contains("cut short"), "{error}");
+    let error = refused(&["measure", folder.path().to_str().expect("UTF-8"), "--target", "atmega328p"], 1);
+    assert!(error.contains("Is a directory") && error.contains("name a file in that folder"), "{error}");
+}
+
+/// The rows of the others are there, in every format, and what cannot be read is an error in each.
+#[test]
+fn a_file_that_cannot_be_read_takes_nothing_from_the_others() {
+    let asked = |format| {
+        [
+            "measure",
+            firmware(),
+            "gone.elf",
+            "--target",
+            "atmega328p",
+            "--max-cycles",
+            "200000",
+            "--format",
+            format,
+        ]
+    };
+    for (format, error) in [
+        ("json", "\"how\": \"not-begun\""),
+        ("csv", "not-begun,,gone.elf: No such file"),
+        ("junit", "<error message=\"gone.elf: No such file"),
+        ("markdown", "**gone.elf atmega328p did not end as it should: gone.elf: No such file"),
+        ("table", "ws_ghash_blocks"),
+    ] {
+        let output = wattseal(&asked(format));
+        let (out, said) = (stdout(&output), String::from_utf8_lossy(&output.stderr).into_owned());
+        assert!(output.status.code() == Some(1) && said.contains("gone.elf: No such file"), "{said}");
+        assert!(out.contains(error) && out.contains("ws_aes"), "{format}: {out}");
+    }
+    let one = ["measure", "gone.elf", "--target", "atmega328p", "--format", "junit"];
+    assert!(stdout(&wattseal(&one)).contains("errors=\"1\""));
+}
+
+/// Ctrl-C ends the rows well-formed, and says that nothing of what was measured is lost.
+#[test]
+fn a_bench_that_is_interrupted_says_that_its_rows_are_kept() {
+    let asked =
+        ["bench", "--target", "atmega328p", "--op", "sha*", "--runs", "200", "--fresh", "--format", "json"];
+    let mut bench = command(&asked)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary under test runs");
+    let mut out = std::io::BufReader::new(bench.stdout.take().expect("a pipe"));
+    let mut text = String::new();
+    // The first row is there.
+    while !text.contains('}') && out.read_line(&mut text).expect("UTF-8") > 0 {}
+    let told = Command::new("kill").args(["-INT", &bench.id().to_string()]).status().expect("kill runs");
+    assert!(told.success());
+    out.read_to_string(&mut text).expect("UTF-8");
+    let output = bench.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("interrupted") && said.contains("are kept"), "{said}");
+    let rows: Vec<Value> = serde_json::from_str(&text).expect("an array that ends");
+    assert!(!rows.is_empty());
+}
+
+#[test]
+fn names_are_found_whatever_their_case_and_with_a_slip() {
+    let error = refused(&["bench", "--target", "atmega328p", "--op", "SHA256"], 2);
+    assert!(error.contains("did you mean sha256"), "{error}");
+    let error = refused(&["bench", "--target", "STM32F407"], 2);
+    assert!(error.contains("did you mean stm32f407"), "{error}");
+    let own = ["measure", firmware(), "--target", "atmega328p", "--max-cycles", "1e5"];
+    let error = refused(&[&own[..], &["--function", "mian"]].concat(), 2);
+    assert!(error.contains("did you mean main"), "{error}");
+    let error = refused(&[&own[..], &["--function", "main", "--calls", "-3"]].concat(), 2);
+    assert!(error.contains("'-3' is not above 0") && !error.contains("-- -3"), "{error}");
+    // A pin by its short name: it does not move here, which is a failure of the run.
+    let output = wattseal(&[&own[..], &["--pin", "PB5"]].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(1) && said.contains("PB5 did not rise"), "{said}");
+    assert!(refused(&[&own[..], &["--pin", "PZ5"]].concat(), 2).contains("PB5"));
 }
 
 #[test]
@@ -373,6 +471,35 @@ fn firmware_that_never_returns_is_stopped_at_max_cycles() {
         error.contains("did not return within 20000 cycles") && error.contains("--max-cycles"),
         "{error}"
     );
+}
+
+/// The firmware of a bench does by itself what bench measures.
+#[test]
+fn a_bench_s_firmware_by_itself_does_what_bench_measures() {
+    let options = ["--function", "ws_aes_gcm_seal", "--calls", "2", "--format", "json"];
+    let calls = measured(&options);
+    let bench = rows(&[
+        "bench",
+        "--target",
+        "atmega328p",
+        "--op",
+        "aes128-gcm-seal",
+        "--variant",
+        "small",
+        "--format",
+        "json",
+    ]);
+    let mean = bench[0]["cycles"]["mean"].as_f64();
+    assert!(calls.iter().all(|call| call["inclusive_cycles"].as_f64() == mean), "{mean:?}: {calls:?}");
+    let output = wattseal(&["measure", firmware(), "--target", "atmega328p", "--max-cycles", "200000"]);
+    let (table, said) = (stdout(&output), String::from_utf8_lossy(&output.stderr).into_owned());
+    assert!(said.contains("a firmware of bench: it got the inputs of aes128-gcm-seal"), "{said}");
+    // Time and energy are there, and what is not is said.
+    assert!(
+        table.contains("time") && table.contains("energy") && table.contains("with --wide, too: "),
+        "{table}"
+    );
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
 }
 
 #[test]
@@ -463,12 +590,13 @@ fn measure_lists_a_function_s_instructions() {
 fn files_of_a_run_that_cannot_be_written_are_failures() {
     let arguments =
         ["measure", firmware(), "--target", "atmega328p", "--format", "csv", "--max-cycles", "200000"];
-    for option in ["--vcd", "--trace", "--lcov"] {
+    for option in ["--vcd", "--trace", "--lcov", "--save", "--flamegraph"] {
         let text = refused(&[&arguments[..], &[option, "no-such-folder/file"]].concat(), 1);
         assert!(text.contains("no-such-folder/file") && text.contains("check the path"), "{text}");
         let output = wattseal(&[&arguments[..], &[option, "/dev/full"]].concat());
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(1) && said.contains("/dev/full"), "{option}: {said}");
+        assert!(said.contains("make room"), "{option}: {said}");
         assert!(stdout(&output).contains("function,main"), "{option}: the rows are there");
     }
 }
@@ -530,8 +658,11 @@ fn ct_rows_say_what_was_found() {
         "op",
         "pc",
         "place",
+        "readers",
         "run",
         "runs",
+        "secret_bytes",
+        "secret_bytes_read",
         "seed",
         "tables",
         "target",

@@ -47,7 +47,8 @@ fn a_leak_is_named_with_its_kind_line_and_secret() {
         let (code, out, err) = ct(&["--function", function, "--secret", "key", "--format", "json"]);
         assert_eq!(code, Some(1), "{err}");
         let rows: Vec<Value> = serde_json::from_str(&out).expect("JSON");
-        assert_eq!(rows.len(), 1, "{out}");
+        let secrets: Vec<&Value> = rows.iter().filter(|row| row["kind"] == "read").collect();
+        assert_eq!((rows.len(), secrets.len()), (2, 1), "{out}");
         assert_eq!((&rows[0]["kind"], &rows[0]["secrets"]), (&kind.into(), &"key".into()), "{out}");
         let place = rows[0]["place"].as_str().expect("a place");
         assert!(place.starts_with(function) && place.ends_with(&line_of(comment)), "{place}");
@@ -55,18 +56,58 @@ fn a_leak_is_named_with_its_kind_line_and_secret() {
 }
 
 #[test]
-fn without_a_leak_it_succeeds() {
-    let (code, out, err) = ct(&["--function", "differs_constantly", "--secret", "key", "--secret", "tag:4"]);
-    assert_eq!((code, out.as_str()), (Some(0), ""), "{err}");
+fn without_a_leak_it_succeeds_and_says_what_was_read() {
+    let options = ["--function", "differs_constantly", "--secret", "key", "--secret", "tag:4"];
+    let (code, out, err) = ct(&options);
+    assert!(code == Some(0) && out.contains("secret") && out.contains("tag"), "{out}{err}");
     assert!(err.contains("no branch, address or time depends on a secret"), "{err}");
+    assert!(err.contains("of which 2 read 8 of 8 secret bytes"), "{err}");
+    let (_, out, _) = ct(&[&options[..], &["--format", "json"]].concat());
+    let rows: Vec<Value> = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(rows.len(), 2, "{out}");
+    for (row, secret) in rows.iter().zip(["key", "tag"]) {
+        assert_eq!((&row["kind"], &row["secrets"]), (&"read".into(), &secret.into()), "{out}");
+        let counts = ["bytes", "bytes_read", "readers"].map(|field| row[field].as_u64());
+        assert_eq!(counts, [Some(4), Some(4), Some(2)], "{out}");
+    }
+}
+
+/// A check that saw no instruction read a secret has not looked at it.
+#[test]
+fn a_secret_that_nothing_reads_is_a_failure() {
+    // Another object than the function's; and one that is read with one that is not.
+    for (function, secrets, said) in [
+        ("look_up", &["tag"][..], "any of the 4 bytes of tag"),
+        ("look_up_in_registers", &["key"], "any of the 4 bytes of key"),
+        ("differs_constantly", &["key", "table:256"], "any of the 256 bytes of table"),
+    ] {
+        let options: Vec<&str> = ["--function", function]
+            .into_iter()
+            .chain(secrets.iter().flat_map(|secret| ["--secret", secret]))
+            .collect();
+        let (code, _, err) = ct(&options);
+        assert!(code == Some(1) && err.contains(said), "{function}: {err}");
+        assert!(!err.contains("no branch, address or time depends"), "{function}: {err}");
+        let (code, out, _) = ct(&[&options[..], &["--format", "junit"]].concat());
+        assert!(code == Some(1) && out.contains("failures=\"1\"") && out.contains(said), "{function}: {out}");
+        let (code, out, _) = ct(&[&options[..], &["--format", "json"]].concat());
+        assert!(code == Some(1) && out.contains("\"bytes_read\": 0"), "{function}: {out}");
+    }
 }
 
 #[test]
 fn what_is_public_or_declassified_is_no_leak() {
     for option in ["--public", "--declassify"] {
+        let (code, _, err) =
+            ct(&["--function", "look_up", "--secret", "key", option, "key:3", "--secret", "tag"]);
+        assert!(code == Some(1) && err.contains("1 instruction depends"), "{option}: {err}");
+        // Nothing is secret any more, so nothing is known of a secret.
         let (code, _, err) = ct(&["--function", "look_up", "--secret", "key", option, "key"]);
-        assert_eq!(code, Some(0), "{option}: {err}");
+        assert!(code == Some(1) && err.contains("none of key is secret"), "{option}: {err}");
     }
+    let constantly = ["--function", "differs_constantly", "--secret", "key", "--declassify", "key:3"];
+    let (code, _, err) = ct(&constantly);
+    assert!(code == Some(0) && err.contains("read 1 of 1 secret bytes"), "{err}");
 }
 
 #[test]

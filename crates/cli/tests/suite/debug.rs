@@ -244,6 +244,34 @@ fn registers_of_peripherals_are_read_and_stay_as_they_are() {
     }
 }
 
+/// What launch files for debug probes say, and the registers that a Cortex-M has beside its general ones.
+#[test]
+fn gdb_commands_of_debug_probes_and_system_registers_are_known() {
+    let elf = arm();
+    let waiting = Waiting::new(&elf, "stm32f407");
+    let commands = "break work\ncontinue\nset var $primask = 1\nset var $basepri = 0x35\nstepi\n\
+                    info registers msp psp primask basepri faultmask control\nprint $msp == $sp\n\
+                    monitor halt\nmonitor arm semihosting enable\nmonitor semihosting enable\nmonitor reset  halt\n\
+                    maintenance flush register-cache\ninfo registers primask\nmonitor cycles\nmonitor reset init\nkill\n";
+    let printed = gdb("gdb-multiarch", &elf, &waiting, commands);
+    waiting.ended();
+    let value = |name: &str| {
+        let line = printed
+            .lines()
+            .find(|line| line.starts_with(name))
+            .unwrap_or_else(|| panic!("{name}: {printed}"));
+        line.split_whitespace().nth(1).expect("a value").to_owned()
+    };
+    // Of BASEPRI the part has four bits.
+    let values = ["psp", "primask", "basepri", "faultmask", "control"].map(value);
+    assert_eq!(values, ["0x0", "0x1", "0x30", "0x0", "0x0"], "{printed}");
+    for text in ["= 1\n", "stopped", "semihosting is enabled", "reset"] {
+        assert!(printed.contains(text), "{text}: {printed}");
+    }
+    assert!(!printed.contains("there is no"), "{printed}");
+    assert_eq!(cycles(&printed), [0], "{printed}");
+}
+
 #[test]
 fn registers_and_cycles_are_gdb_s_own() {
     let elf = avr();

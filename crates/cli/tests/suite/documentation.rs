@@ -119,6 +119,38 @@ pub fn cells(line: &str) -> Vec<&str> {
     line.trim_matches('|').split('|').map(str::trim).collect()
 }
 
+/// The rows of a command as JSON.
+fn json_of(line: &str) -> Vec<serde_json::Value> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal"));
+    let output =
+        command.args(line.split(' ')).args(["--format", "json"]).env("WATTSEAL_HOME", home()).output();
+    let output = output.expect("wattseal runs");
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("an array")
+}
+
+/// The R8C's figures in docs/accuracy.md, from which it says what an error of the cycle table would change.
+#[test]
+fn the_r8c_s_counts_are_what_bench_and_ct_say() {
+    let document = std::fs::read_to_string(home().join("docs/accuracy.md")).expect("a document");
+    let benched = json_of("bench --target r8c --op aes128-encrypt --runs 1");
+    let checked = json_of("ct --target r8c --op aes128-encrypt --runs 1");
+    for variant in ["memory", "register", "fast"] {
+        let begin = format!("| `{variant}` | ");
+        let lines: Vec<&str> = document.lines().filter(|line| line.starts_with(&begin)).collect();
+        let [line] = lines.as_slice() else { panic!("{variant}: {lines:?}") };
+        let shown = |column: usize| -> u64 {
+            cells(line)[column].replace(',', "").parse().unwrap_or_else(|_| panic!("{line}"))
+        };
+        let row = |rows: &[serde_json::Value]| {
+            rows.iter().find(|row| row["variant"] == variant).unwrap_or_else(|| panic!("{variant}")).clone()
+        };
+        let cycles = row(&benched)["cycles"]["min"].as_u64().expect("cycles");
+        let instructions = row(&checked)["instructions"].as_u64().expect("instructions");
+        assert_eq!([1, 3, 4].map(shown), [cycles, instructions, cycles + instructions], "{variant}");
+    }
+}
+
 /// The tables of README.md that bench.toml lists have the figures of `bench`, for every target that has them.
 #[test]
 fn the_readme_s_tables_are_what_bench_measures() {

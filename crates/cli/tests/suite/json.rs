@@ -41,7 +41,7 @@ fn written() -> [Written; 9] {
         of::<lab::measure::MeasureRow>("measure", "wattseal measure"),
         of::<lab::traces::ListingRow>("measure-listing", "wattseal measure --listing NAME"),
         of::<lab::ct::ConstantTimeRow>("ct", "wattseal ct"),
-        of::<lab::ct::firmware::LeakRow>("ct-firmware", "wattseal ct FIRMWARE.elf"),
+        of::<lab::report::CheckedRow>("ct-firmware", "wattseal ct FIRMWARE.elf"),
         of::<lab::report::ChangeRow>("compare", "wattseal check, and bench, measure, ct with --against"),
         of::<papers::reproduce::PaperRow>("reproduce", "wattseal reproduce"),
         of::<lab::plan::PlanRow>("plan", "wattseal plan"),
@@ -235,9 +235,9 @@ fn what_is_written_has_the_fields_of_its_schema() {
     let own = format!("{elf} --target atmega328p --max-cycles 20000");
     for (name, line) in [
         ("bench", format!("bench {fast}")),
-        ("ct", format!("ct {open} --save {saved}")),
-        ("compare", format!("ct {open} --against {saved}")),
-        ("measure", format!("measure {own}")),
+        ("ct", format!("ct {open}")),
+        ("measure", format!("measure {own} --save {saved}")),
+        ("compare", format!("measure {own} --against {saved}")),
         ("measure-listing", format!("measure {own} --listing main")),
         ("plan", "plan --target atmega328p --scheme aes128-gcm --variant fast --supply 5".into()),
     ] {

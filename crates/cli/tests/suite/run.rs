@@ -141,6 +141,45 @@ fn peripherals_go_on_after_the_program_up_to_the_time() {
     assert!(said.contains("exited with 17"), "{said}");
 }
 
+/// A lost wake-up is no end; sleep with interrupts off is one (`pwm.c`).
+#[test]
+fn a_program_that_has_lost_its_wake_up_fails() {
+    let asleep = avr("asleep.c");
+    for options in [&[][..], &["--time", "10ms"]] {
+        let (code, _, said) = run(&asleep, "atmega328p", options);
+        assert!(
+            code == Some(1) && said.contains("is asleep, and nothing can wake it"),
+            "{options:?}: {said}"
+        );
+        assert!(said.contains("in main+"), "{said}");
+        let (code, _, said) = run(&asleep, "atmega328p", &[options, &["--ends-asleep"]].concat());
+        assert!(code == Some(0) && said.contains("is asleep, and nothing can wake it"), "{said}");
+    }
+}
+
+/// Start-up is no interrupt, whichever of its names comes first.
+#[test]
+fn start_up_is_called_so() {
+    let elf = avr("three.c").display().to_string();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal"));
+    command.args(["measure", &elf, "--target", "atmega328p"]);
+    let output = command.env("WATTSEAL_HOME", testkit::documents::home()).output().expect("it runs");
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert!(table.contains("(start-up)") && !table.contains("__vector"), "{table}");
+}
+
+#[test]
+fn an_exit_code_that_nobody_knows_is_a_failure() {
+    let (whole, stripped) = (avr("three.c"), built("three.c", "avr-gcc", &["-mmcu=atmega328p", "-s"]));
+    assert_eq!(run(&whole, "atmega328p", &[]).0, Some(3));
+    let (code, _, said) = run(&stripped, "atmega328p", &[]);
+    assert!(
+        code == Some(1) && said.contains("its exit code is not known") && said.contains("--exit"),
+        "{said}"
+    );
+    assert_eq!(run(&stripped, "atmega328p", &["--exit", "none"]).0, Some(0));
+}
+
 #[test]
 fn a_fault_at_registers_without_a_model_names_them() {
     for (source, words) in [
@@ -149,6 +188,60 @@ fn a_fault_at_registers_without_a_model_names_them() {
     ] {
         let (code, _, said) = run(&arm(source), "stm32f407", &[]);
         assert!(code == Some(1) && words.iter().all(|word| said.contains(word)), "{source}: {said}");
+    }
+}
+
+/// The cause, not what it led to: no function reaches where no code is, and erased flash is no odd instruction.
+#[test]
+fn a_fault_names_its_cause() {
+    let (code, _, said) = run(&avr("erased.c"), "atmega328p", &[]);
+    assert!(code == Some(1) && said.contains("that is erased flash: a wild jump"), "{said}");
+    assert!(said.contains("outside of the program's code") && !said.contains("+0x"), "{said}");
+    let other = built("echo.c", "avr-gcc", &["-mmcu=atmega2560"]);
+    let (code, _, said) = run(&other, "attiny85", &["--max-cycles", "1e6"]);
+    assert!(
+        code == Some(1) && said.contains("built for the atmega2560") && said.contains("--target atmega2560"),
+        "{said}"
+    );
+}
+
+/// `run` enters the handler of a fault and says so; `--stop-on-fault` ends there, as `measure` does, which `=false` lets go on.
+#[test]
+fn fault_enters_its_handler_and_is_told() {
+    let fault = arm("fault.c");
+    let (code, out, said) = run(&fault, "stm32f407", &[]);
+    assert_eq!((code, out.as_str()), (Some(5), "division by zero\n"), "{said}");
+    assert!(said.contains("HardFault entered at cycle ") && said.contains("division by zero"), "{said}");
+    assert!(said.contains("start"), "the function's name: {said}");
+    let (code, out, said) = run(&fault, "stm32f407", &["--stop-on-fault"]);
+    assert!(code == Some(1) && out.is_empty() && said.contains("division by zero"), "{said}");
+    assert!(!said.contains("entered"), "{said}");
+    for (options, stops) in [(&[][..], true), (&["--stop-on-fault=false"], false)] {
+        let output = Command::new(env!("CARGO_BIN_EXE_wattseal"))
+            .env("WATTSEAL_HOME", Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+            .arg("measure")
+            .arg(&fault)
+            .args(["--target", "stm32f407", "--function", "hard_fault"])
+            .args(options)
+            .output()
+            .expect("the binary under test runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(said.contains("division by zero"), stops, "{options:?}: {said}");
+    }
+}
+
+/// The machine has the supply that is asked for, or the target's.
+#[test]
+fn supply_reaches_the_converter() {
+    let elf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("run-avr_vcc_bandgap.elf");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mcu/tests/suite/ordinary/avr_vcc_bandgap.c");
+    let mut compiler = Command::new("avr-gcc");
+    let status =
+        compiler.args(["-Os", "-mmcu=atmega328p", "-DF_CPU=16000000UL", "-o"]).arg(&elf).arg(source).status();
+    assert!(status.expect("the compiler runs").success());
+    for (options, code) in [(&[][..], "225"), (&["--supply", "3.3V"], "341")] {
+        let (_, out, said) = run(&elf, "atmega328p", options);
+        assert_eq!(out.trim(), code, "{options:?}: {said}");
     }
 }
 
@@ -191,6 +284,10 @@ fn what_cannot_be_is_refused() {
     for (elf, target, options, words) in [
         (&echo, "atmega328p", vec!["--uart", "USART0"], "--input"),
         (&echo, "atmega328p", vec!["--uart", "USART1", "--input", "-"], "did you mean USART0"),
+        // It would hide all that the program says.
+        (&echo, "atmega328p", vec!["--port", "USART1", "--max-cycles", "1e5"], "did you mean USART0"),
+        (&echo, "atmega328p", vec!["--port", "PORTB", "--max-cycles", "1e5"], "there is no port 'PORTB'"),
+        (&ports, "stm32f407", vec!["--port", "ITM.x"], "did you mean ITM.0"),
         (&ports, "stm32f407", vec!["--time", "5"], "167ms"),
         (&ports, "stm32f407", vec!["--max-cycles", "0"], "1e6"),
         (&ports, "stm32f407", vec!["--supply", "9V"], "9"),

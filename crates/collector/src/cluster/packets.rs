@@ -167,6 +167,12 @@ impl Succession {
     }
 }
 
+/// Whether a consumer has come further than its stream, as where that was made anew, or where somebody said so when it was made: it would
+/// deliver nothing. delivered: up to where it was, which was asked first.
+pub(super) fn is_ahead(delivered: u64, last: u64) -> bool {
+    delivered > last
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

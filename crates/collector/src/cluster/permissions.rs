@@ -1,6 +1,6 @@
 //! A role's look at what the servers let its own user do. A server of any version says when it does
-//! not allow something; so the role tries what is not its own, in ways that change nothing where the
-//! server allows it. docs/cluster.md, "Users".
+//! not allow something. So the role tries what is not its own, in ways that change nothing where it
+//! is allowed. docs/cluster.md, "Users".
 
 use super::connection::{ClusterError, Nats, chain};
 use super::name::RoleName;
@@ -17,7 +17,7 @@ use tokio_stream::StreamExt;
 /// One look at it takes no longer, or it is taken again.
 const DONE_WITHIN: Duration = Duration::from_secs(20);
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
-/// What the server said is told within this, however busy this machine is.
+/// Errors of the server are told within this, however busy this machine is.
 const TOLD_WITHIN: Duration = Duration::from_millis(500);
 /// In each of so many looks the server has to have allowed something.
 const LOOKS: u32 = 2;
@@ -26,7 +26,7 @@ const NOBODY: &str = "wattseal-nobody";
 /// A network that nobody has.
 const NO_NETWORK: u32 = u32::MAX;
 
-/// What a role knows about its user.
+/// A role's knowledge of its user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Permissions {
     #[default]
@@ -77,7 +77,7 @@ impl Forbidden {
     }
 }
 
-/// What is not a user's: a piece of each thing that its role has no part in.
+/// A piece of each thing that the user's role has no part in.
 fn forbidden(user: &NatsUser) -> Vec<Forbidden> {
     let publish = |subject: String| Forbidden::Publish(subject);
     let mut all = vec![
@@ -115,7 +115,7 @@ fn forbidden(user: &NatsUser) -> Vec<Forbidden> {
     all
 }
 
-/// What the server said on one connection.
+/// Errors that the server said on one connection.
 #[derive(Clone, Default)]
 struct Said(Arc<Mutex<Vec<String>>>);
 
@@ -147,8 +147,8 @@ fn is_loopback(server: &ServerAddr) -> bool {
 }
 
 impl Nats {
-    /// Looks at what the user of this role may do, and says so in the status. Comes to its end where
-    /// that is more than the role needs, and then only.
+    /// Looks at what the user of this role may do, and says so in the status. Comes to its end
+    /// where that is more than the role needs, and then only.
     pub(super) async fn refuse_wide_user(
         &self,
         user: &NatsUser,
@@ -192,7 +192,7 @@ impl Nats {
         }
     }
 
-    /// What the user may do of all that is not its own.
+    /// All that is not the user's own, and that it may do.
     async fn allowed(&self, user: &NatsUser, name: &RoleName) -> Result<Vec<Forbidden>, String> {
         let said = Said::default();
         let hear = said.clone();
@@ -211,7 +211,7 @@ impl Nats {
     }
 }
 
-/// What the server did not refuse of these.
+/// Those of them that the server did not refuse.
 async fn look(client: &Client, said: &Said, tried: Vec<Forbidden>) -> Result<Vec<Forbidden>, String> {
     let failed = |error: &dyn std::error::Error| chain(error);
     let mut subscriptions = Vec::new();

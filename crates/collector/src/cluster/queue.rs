@@ -4,9 +4,10 @@ use super::connection::{Connection, chain};
 use super::envelope::{PacketUp, apart};
 use super::leases::Change;
 use super::name::RoleName;
-use super::packets::{PendingMessages, Said, Succession};
+use super::packets::{PendingMessages, Said, Succession, is_ahead};
 use super::remote::RemoteGateways;
 use super::subject;
+use crate::clock;
 use crate::fence::Fence;
 use crate::gateway::HeardPacket;
 use crate::link::{LinkHandle, Outcome, QueuePlace, QueuedPacket, Receipt};
@@ -18,9 +19,9 @@ use async_nats::jetstream::{self, AckKind, stream};
 use opentelemetry::trace::TraceId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
-use tokio::time::{sleep, timeout};
+use tokio::time::{MissedTickBehavior, interval_at, sleep, timeout};
 use tokio_stream::StreamExt;
 
 /// Packets are kept so long: meters have sent what is older again since.
@@ -46,6 +47,8 @@ const HEARTBEAT: Duration = Duration::from_secs(2);
 const MOST_MISSED: u32 = 4;
 /// A consumer of a lease before says within this where it has come to.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
+/// Whether a consumer is where it can be is looked at so often.
+const CONSUMER_LOOK_EVERY: Duration = Duration::from_secs(10);
 /// Whether the stream is there is looked at so often.
 const STREAM_LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Consumers of leases before that are asked, and deleted, at most: more were made by nobody who had the partition.
@@ -132,6 +135,7 @@ impl Heartbeats {
 /// A partition's packets.
 pub(super) struct Queue {
     connection: Connection,
+    stream: stream::Stream,
     consumer: Consumer<pull::Config>,
     partition: Partition,
     /// With where goes what is said of each.
@@ -208,7 +212,8 @@ impl Queue {
             let _ = stream.delete_consumer(before).await;
         }
         let (pending, became) = PendingMessages::new(fence);
-        Ok(Queue { connection: connection.clone(), consumer, partition, pending, became, counts })
+        let stream = stream.clone();
+        Ok(Queue { connection: connection.clone(), stream, consumer, partition, pending, became, counts })
     }
 
     /// Hands packets to the link, and acknowledges what it is done with. Goes on until it cannot.
@@ -218,6 +223,8 @@ impl Queue {
             Err(end) => return end,
         };
         let mut heartbeats = Heartbeats::default();
+        let mut looks = interval_at((Instant::now() + CONSUMER_LOOK_EVERY).into(), CONSUMER_LOOK_EVERY);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 // First what makes room.
@@ -253,6 +260,9 @@ impl Queue {
                     },
                     None => return QueueEnd::Failed("the server sends no more packets".into()),
                 },
+                _ = looks.tick() => if self.delivers_nothing().await {
+                    return QueueEnd::Failed("their consumer is ahead of the stream".into());
+                },
             }
         }
     }
@@ -269,6 +279,16 @@ impl Queue {
         use async_nats::jetstream::context::ConsumerInfoErrorKind::{NotFound, StreamNotFound};
         let asked = timeout(ANSWERED_WITHIN, self.consumer.get_info()).await;
         matches!(asked, Ok(Err(error)) if matches!(error.kind(), NotFound | StreamNotFound))
+    }
+
+    /// Whether the consumer has come further than the stream.
+    async fn delivers_nothing(&self) -> bool {
+        let asked = async {
+            let delivered = self.consumer.get_info().await.ok()?.delivered.stream_sequence;
+            let last = self.stream.get_info().await.ok()?.state.last_sequence;
+            Some(is_ahead(delivered, last))
+        };
+        matches!(timeout(ANSWERED_WITHIN, asked).await, Ok(Some(true)))
     }
 
     /// Returns whether there is a link.
@@ -322,7 +342,11 @@ impl Queue {
         let at = UNIX_EPOCH + Duration::from_nanos(u64::try_from(published.ns).unwrap_or_default());
         let spans = PacketSpans::of(trace, partition.network, &packet.bytes, at);
         let receipt = receipt.traced(trace, spans.map(|spans| spans.in_partition(partition)));
-        Some(QueuedPacket { packet, heard_ms: Some(heard_ms(published.ns)), receipt: Some(receipt) })
+        Some(QueuedPacket {
+            packet,
+            heard_ms: Some(heard_ms(published.ns, clock::unix_ms())),
+            receipt: Some(receipt),
+        })
     }
 
     /// Tells JetStream what became of a message, as long as the lease holds. What is lost of that is told when the message comes again.
@@ -380,16 +404,29 @@ fn packet(
 
 /// When a packet was heard: when the server had it, which is at once. Its clock is believed as far as packets are kept, and not ahead
 /// of this one: a reading of a meter without a time is stored as of then, however long it waited.
-fn heard_ms(published_ns: i128) -> i64 {
-    let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
+fn heard_ms(published_ns: i128, now_ms: i64) -> i64 {
     let published_ms = i64::try_from(published_ns / 1_000_000).unwrap_or(now_ms);
-    let waited_ms = now_ms - published_ms;
+    let waited_ms = now_ms.saturating_sub(published_ms);
     if (0..=KEPT_FOR.as_millis() as i64).contains(&waited_ms) { published_ms } else { now_ms }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_s_clock_is_believed_as_far_as_packets_are_kept_and_not_ahead() {
+        let now_ms = 1_800_000_000_000;
+        let kept_ms = KEPT_FOR.as_millis() as i64;
+        let heard = |published_ms: i64| heard_ms(i128::from(published_ms) * 1_000_000, now_ms);
+        for waited_ms in [0, 1, 300_000, kept_ms] {
+            assert_eq!(heard(now_ms - waited_ms), now_ms - waited_ms);
+        }
+        for wrong_ms in [0, -1, now_ms - kept_ms - 1, now_ms + 1, now_ms + 3_600_000, i64::MIN, i64::MAX] {
+            assert_eq!(heard(wrong_ms), now_ms, "{wrong_ms}");
+        }
+        assert_eq!(heard_ms(i128::MAX, now_ms), now_ms);
+    }
 
     #[test]
     fn a_consumer_is_given_up_that_says_nothing_again_and_again() {

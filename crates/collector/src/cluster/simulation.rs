@@ -217,8 +217,8 @@ fn run_all(seeds: std::ops::Range<u64>, broker: Broker) -> Counts {
 /// leases that were deleted, commands that were given though it was said that they were not.
 const REGRESSIONS: [u64; 8] = [1, 2, 18, 326, 734, 950, 2379, 4053];
 
-/// The same with a broker that lies.
-const LYING_REGRESSIONS: [u64; 0] = [];
+/// The same with a broker that lies: a consumer that was made behind what its stream has.
+const LYING_REGRESSIONS: [u64; 1] = [1588];
 
 #[test]
 fn seeds_that_found_something_once() {

@@ -60,7 +60,7 @@ impl Status {
         self.lock().clone()
     }
 
-    /// What is known about the role's user.
+    /// Keeps the role's knowledge of its user.
     pub(super) fn set_permissions(&self, permissions: Permissions) {
         *self.1.lock().unwrap_or_else(PoisonError::into_inner) = permissions;
     }

@@ -80,7 +80,7 @@ impl NatsUser {
         }
     }
 
-    /// What the service's account lets this user's account use: nothing to those of the service.
+    /// Lines by which the service's account lets this user's account use its subjects.
     #[must_use]
     pub fn exports(&self) -> String {
         let NatsUser::Gateway { name, networks } = self else { return String::new() };
@@ -150,7 +150,7 @@ impl NatsUser {
     }
 }
 
-/// The accounts of a cluster, as its servers' configuration has them. users: each with its public key.
+/// The accounts of a cluster, as its servers have them. users: each with its public key.
 #[must_use]
 pub fn accounts(users: &[(NatsUser, String)]) -> String {
     let is_gateway = |user: &NatsUser| matches!(user, NatsUser::Gateway { .. });

@@ -245,6 +245,47 @@ mod tests {
         assert_eq!(Names::of(&[(unnamed.meter, unnamed)].into()).0[&NetworkId(7).meter(258)], "meter7_258");
     }
 
+    /// MQTT 3.1.1, 4.7: levels, wildcards, `$` and NUL mean something to brokers.
+    #[test]
+    fn no_label_reaches_another_topic() {
+        let seed = testkit::random::seed();
+        let mut random = testkit::random::Random::new(seed);
+        let letters =
+            ['/', '+', '#', '$', '\0', '\n', '\u{7f}', '\u{202e}', '.', ' ', 'S', 'Y', '7', 'é', '\u{ffff}'];
+        let whole =
+            ["$SYS/broker", "#", "+", "../status", "/", "$share/a/b", "homeassistant/sensor/+/config"];
+        for round in 0..2000 {
+            let length = 1 + random.below(12);
+            let any: String =
+                (0..length).map(|_| letters[random.below(letters.len() as u32) as usize]).collect();
+            let label = whole.get(round).map_or(any, |label| (*label).to_owned());
+            let of = meter(258.into(), &label);
+            let reading = Reading {
+                meter: 258.into(),
+                n: 7,
+                at_s: 0,
+                heard_ms: 0,
+                power_w: 1,
+                energy_dwh: 1,
+                suite: Suite::None,
+                rssi_dbm: None,
+            };
+            let mut said = Names::of(&[(of.meter, of.clone())].into()).reading(&reading);
+            said.extend(discovery(&of));
+            for Said { topic, .. } in said {
+                let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+                let levels: Vec<&str> = topic.split('/').collect();
+                assert!(topic.chars().all(is_plain), "seed {seed}: {label:?}: {topic:?}");
+                let is_one = match levels[..] {
+                    ["wattseal", "258", "reading"] | ["homeassistant", "sensor", _, _, "config"] => true,
+                    ["emon", name, "power" | "energy"] => !name.is_empty(),
+                    _ => false,
+                };
+                assert!(is_one, "seed {seed}: {label:?}: {topic:?}");
+            }
+        }
+    }
+
     #[test]
     fn figures() {
         let reading = Reading {

@@ -7,6 +7,7 @@ pub use uri::Pkcs11Uri;
 
 use super::RegistryError;
 use super::file::read_secrets;
+use crossbeam_channel::{RecvTimeoutError, bounded};
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
 use cryptoki::error::{Error, RvError};
 use cryptoki::mechanism::Mechanism;
@@ -20,13 +21,19 @@ use rand::rngs::OsRng;
 use std::ffi::c_ulong;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 const NONCE_LEN: usize = 12;
-const TAG_BITS: c_ulong = 128;
+const TAG_BYTES: usize = 16;
+const TAG_BITS: c_ulong = 8 * TAG_BYTES as c_ulong;
 const KEY_BYTES: c_ulong = 32;
 /// Goes before what is wrapped, so that it is good for nothing else.
 const CONTEXT: &[u8] = b"wattseal wrapped kek 1";
+/// A token that has not answered within that has hung itself up. A service that waited for it would
+/// never start, and never say why.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(60);
 /// A module is there once in a process.
 static MODULE: Mutex<()> = Mutex::new(());
 
@@ -79,12 +86,22 @@ pub enum Pkcs11Error {
     NotWrapped { token: String, key: String },
     #[error("the token {token} fails: {error}")]
     Fails { token: String, error: Error },
+    #[error(
+        "the token {token} does not answer within {} s: look at the token and its module, then start this again",
+        within.as_secs()
+    )]
+    Silent { token: String, within: Duration },
+    #[error(
+        "the token {token} says what makes no sense: {what}; nothing was written. Look at the token and its module"
+    )]
+    Senseless { token: String, what: &'static str },
 }
 
 impl Pkcs11Error {
     /// Whether something was asked for that cannot be, as opposed to something that went wrong.
     pub(super) fn is_usage(&self) -> bool {
-        !matches!(self, Pkcs11Error::Fails { .. })
+        use Pkcs11Error::{Fails, Senseless, Silent};
+        !matches!(self, Fails { .. } | Silent { .. } | Senseless { .. })
     }
 }
 
@@ -98,7 +115,8 @@ pub enum AfterWrongPin {
 
 /// Wraps a key with the token's, which is made where there is none of that name. Returns what is wrapped, and whether the key was made.
 pub(super) fn wrap(uri: &Pkcs11Uri, key: &[u8]) -> Result<(Vec<u8>, bool), RegistryError> {
-    with_token(uri, AfterWrongPin::TryOnce, true, |token| {
+    let key = Zeroizing::new(key.to_vec());
+    with_token(uri, AfterWrongPin::TryOnce, true, move |token| {
         let (handle, made) = match token.key() {
             Err(Pkcs11Error::NoKey { .. }) => (token.make_key()?, true),
             found => (found?, false),
@@ -108,8 +126,16 @@ pub(super) fn wrap(uri: &Pkcs11Uri, key: &[u8]) -> Result<(Vec<u8>, bool), Regis
             .try_fill_bytes(&mut nonce)
             .map_err(|error| RegistryError::Kek(format!("no nonce can be drawn: {error}")))?;
         // Some tokens choose the nonce themselves, and write it there.
-        let wrapped = token.gcm(&mut nonce, |mechanism| token.session.encrypt(mechanism, handle, key));
+        let wrapped = token.gcm(&mut nonce, |mechanism| token.session.encrypt(mechanism, handle, &key));
         let wrapped = wrapped.map_err(|error| token.fails(error))?;
+        if wrapped.len() != key.len() + TAG_BYTES || wrapped.starts_with(&key) {
+            return Err(token.senseless("it does not encrypt by AES-256-GCM").into());
+        }
+        // Keys are sealed under it from now on. One that never came back would take them along.
+        let back = token.gcm(&mut nonce, |mechanism| token.session.decrypt(mechanism, handle, &wrapped));
+        if !back.is_ok_and(|back| bool::from(Zeroizing::new(back).ct_eq(&key))) {
+            return Err(token.senseless("it does not open what it sealed").into());
+        }
         Ok(([&nonce, &wrapped[..]].concat(), made))
     })
 }
@@ -120,14 +146,16 @@ pub(super) fn unwrap(
     wrapped: &[u8],
     after: AfterWrongPin,
 ) -> Result<Zeroizing<Vec<u8>>, RegistryError> {
-    with_token(uri, after, false, |token| {
+    let wrapped = wrapped.to_vec();
+    with_token(uri, after, false, move |token| {
         let handle = token.key()?;
         let (nonce, wrapped) = wrapped.split_first_chunk::<NONCE_LEN>().ok_or_else(|| token.not_wrapped())?;
         let mut nonce = *nonce;
         let key = token.gcm(&mut nonce, |mechanism| token.session.decrypt(mechanism, handle, wrapped));
         use RvError::{EncryptedDataInvalid, EncryptedDataLenRange, GeneralError};
         match key.map(Zeroizing::new) {
-            Ok(key) => Ok(key),
+            Ok(key) if key.len() + TAG_BYTES == wrapped.len() => Ok(key),
+            Ok(_) => Err(token.senseless("what it opened has another length than what was sealed").into()),
             // SoftHSM2 calls a wrong tag a general error.
             Err(Error::Pkcs11(EncryptedDataInvalid | EncryptedDataLenRange | GeneralError, _)) => {
                 Err(token.not_wrapped().into())
@@ -138,20 +166,46 @@ pub(super) fn unwrap(
 }
 
 /// Does something with a token that a user is logged in to.
-fn with_token<T>(
+fn with_token<T: Send + 'static>(
     uri: &Pkcs11Uri,
     after: AfterWrongPin,
     writes: bool,
-    what: impl FnOnce(Token<'_>) -> Result<T, RegistryError>,
+    ask: impl FnOnce(Token<'_>) -> Result<T, RegistryError> + Send + 'static,
 ) -> Result<T, RegistryError> {
-    let _alone = MODULE.lock().unwrap_or_else(PoisonError::into_inner);
-    let module = |error| Pkcs11Error::Module { path: uri.module.clone(), error };
-    let loaded = Pkcs11::new(&uri.module).map_err(module)?;
-    loaded.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK)).map_err(module)?;
-    let done = Token::open(&loaded, uri, after, writes).and_then(what);
-    // Sessions are closed by now; what a module says at its end changes nothing.
-    let _ = loaded.finalize();
-    done
+    let asked = uri.clone();
+    answered(&uri.token, ANSWERS_WITHIN, move || {
+        let _alone = MODULE.lock().unwrap_or_else(PoisonError::into_inner);
+        let module = |error| Pkcs11Error::Module { path: asked.module.clone(), error };
+        let loaded = Pkcs11::new(&asked.module).map_err(module)?;
+        loaded.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK)).map_err(module)?;
+        let done = Token::open(&loaded, &asked, after, writes).and_then(ask);
+        // Sessions are closed by now; what a module says at its end changes nothing.
+        let _ = loaded.finalize();
+        done
+    })
+}
+
+/// Asks a token on a thread of its own, which is left where it does not come back.
+fn answered<T: Send + 'static>(
+    token: &str,
+    within: Duration,
+    ask: impl FnOnce() -> Result<T, RegistryError> + Send + 'static,
+) -> Result<T, RegistryError> {
+    let (answer, answers) = bounded(1);
+    let thread = std::thread::Builder::new().name("token".to_owned());
+    let spawned = thread.spawn(move || {
+        // Nobody waits any more for one that comes late.
+        let _ = answer.send(ask());
+    });
+    spawned.map_err(|error| RegistryError::Kek(format!("the system gives no thread: {error}")))?;
+    let token = token.to_owned();
+    answers.recv_timeout(within).unwrap_or_else(|error| match error {
+        RecvTimeoutError::Timeout => Err(Pkcs11Error::Silent { token, within }.into()),
+        // It panicked: there is no memory for a length that the module said.
+        RecvTimeoutError::Disconnected => {
+            Err(Pkcs11Error::Senseless { token, what: "a length that nothing can have" }.into())
+        }
+    })
 }
 
 /// A token, with a session of its user.
@@ -198,6 +252,10 @@ impl<'a> Token<'a> {
 
     fn fails(&self, error: Error) -> Pkcs11Error {
         Pkcs11Error::Fails { token: self.uri.token.clone(), error }
+    }
+
+    fn senseless(&self, what: &'static str) -> Pkcs11Error {
+        Pkcs11Error::Senseless { token: self.uri.token.clone(), what }
     }
 
     fn not_wrapped(&self) -> Pkcs11Error {
@@ -270,9 +328,16 @@ fn find(loaded: &Pkcs11, uri: &Pkcs11Uri) -> Result<(Slot, TokenInfo), Pkcs11Err
     let fails = |error| Pkcs11Error::Fails { token: uri.token.clone(), error };
     let mut all = Vec::new();
     for slot in loaded.get_slots_with_token().map_err(fails)? {
-        let info = loaded.get_token_info(slot).map_err(fails)?;
-        if info.token_initialized() {
-            all.push((slot, info));
+        use RvError::{DeviceError, DeviceRemoved, SlotIdInvalid, TokenNotPresent, TokenNotRecognized};
+        match loaded.get_token_info(slot) {
+            Ok(info) if info.token_initialized() => all.push((slot, info)),
+            // It was pulled out, or is no good; that says nothing of the others.
+            Ok(_)
+            | Err(Error::Pkcs11(
+                DeviceError | DeviceRemoved | SlotIdInvalid | TokenNotPresent | TokenNotRecognized,
+                _,
+            )) => {}
+            Err(error) => return Err(fails(error)),
         }
     }
     let is_it = |info: &TokenInfo| {
@@ -287,5 +352,24 @@ fn find(loaded: &Pkcs11, uri: &Pkcs11Uri) -> Result<(Slot, TokenInfo), Pkcs11Err
             let found = if labels.is_empty() { "none".to_owned() } else { labels.join(", ") };
             Err(Pkcs11Error::NoToken { wanted: uri.token.clone(), found })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_that_never_answers_is_given_up() {
+        let (never, waits) = bounded::<()>(0);
+        let within = Duration::from_millis(50);
+        let asked = answered("one", within, move || {
+            let _ = waits.recv_timeout(Duration::from_secs(10));
+            Ok(())
+        });
+        let error = asked.expect_err("it waits").to_string();
+        assert!(error.contains("the token one does not answer"), "{error}");
+        drop(never);
+        assert_eq!(answered("one", Duration::from_secs(60), || Ok(7)).expect("it answers"), 7);
     }
 }

@@ -15,3 +15,4 @@ mod registry;
 mod relocation;
 mod serial;
 mod store;
+mod traces;

@@ -1,5 +1,7 @@
 //! MQTT against mosquitto, Debian's, on a loopback port, with mosquitto_sub listening: another client than the one under test.
 
+mod hostile;
+
 use collector::event::{Alert, Event, Reading};
 use collector::publish::{Broker, Publisher, ReadMeters};
 use collector::store::{Link, Meter};

@@ -43,6 +43,8 @@ struct FirmwareEntry {
     #[serde(default)]
     lenient: bool,
     #[serde(default)]
+    stop_on_fault: Option<bool>,
+    #[serde(default)]
     stub: Vec<String>,
     until: Option<String>,
     calls: Option<Quantity>,
@@ -51,6 +53,9 @@ struct FirmwareEntry {
     max_cycles: Option<Quantity>,
     input: Option<PathBuf>,
     uart: Option<String>,
+    /// Sleep that nothing ends is its end.
+    #[serde(default)]
+    ends_asleep: bool,
     /// Functions whose calls are measured, with their limits.
     #[serde(default)]
     functions: BTreeMap<String, Limits>,
@@ -117,6 +122,8 @@ pub(super) struct Measurement {
     pub request: Request,
     /// The ELF file, as the project's file has it.
     pub elf: PathBuf,
+    /// Whether sleep that nothing ends is its end.
+    pub ends_asleep: bool,
     /// Of each row, of the whole program, and of a region.
     pub general: Vec<(Figure, Limit)>,
     pub program: Vec<(Figure, Limit)>,
@@ -167,6 +174,7 @@ impl Project {
             crystal_hz: quantity("crystal", &entry.crystal, units::frequency)?,
             supply_v: quantity("supply", &entry.supply, units::volts)?,
             lenient: entry.lenient,
+            stop_on_fault: entry.stop_on_fault.unwrap_or(true),
             stubs: entry.stub.clone(),
         };
         let request = Request {
@@ -186,6 +194,7 @@ impl Project {
         Ok(Measurement {
             request,
             elf: entry.elf.clone(),
+            ends_asleep: entry.ends_asleep,
             general: self.limits.read()?,
             program: entry.limits.read()?,
             region: entry.region.read().map_err(|error| format!("region: {error}"))?,

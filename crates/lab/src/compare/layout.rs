@@ -1,6 +1,8 @@
 //! Where the rows of a command say what they are of and what it costs.
 
 use super::Figure;
+use crate::measure::Ended;
+use serde::Deserialize;
 use serde_json::Value;
 
 /// The fields of a command's rows, as JSON pointers.
@@ -94,6 +96,7 @@ pub static CONSTANT_TIME: Layout = Layout {
             Some(format!("DEPENDS: {}", leaks.map(text).collect::<Vec<_>>().join("; ")))
         }
         Some("wrong") => Some("WRONG output".into()),
+        Some("unread") => Some(format!("UNREAD: {}", row["what"].as_str().unwrap_or_default())),
         _ => None,
     },
     is_remark: |_| false,
@@ -114,6 +117,8 @@ pub struct Measured {
     pub time_s: Option<f64>,
     /// What is wrong with it, whatever it costs.
     pub wrong: Option<String>,
+    /// How its run ended, where its command says so; of several the one that did not end as it should.
+    pub ended: Option<Ended>,
     only_one: bool,
 }
 
@@ -122,6 +127,20 @@ impl Measured {
     #[must_use]
     pub fn figure(&self, figure: Figure) -> Option<f64> {
         self.figures.iter().find(|(known, _)| *known == figure).map(|(_, value)| *value)
+    }
+
+    /// Why its run did not end as it should, where it did not: its figures are of a part of the run.
+    #[must_use]
+    pub fn unfinished(&self) -> Option<&str> {
+        self.ended.as_ref()?.why.as_deref()
+    }
+
+    /// Why it did not end as it should, with where that was.
+    #[must_use]
+    pub fn error(&self) -> Option<String> {
+        let Ended { place, why, .. } = self.ended.as_ref()?;
+        let place = place.as_ref().map_or(String::new(), |place| format!(" (ended at {place})"));
+        Some(format!("{}{place}", why.as_ref()?))
     }
 
     /// Its name with what else it is known by.
@@ -157,6 +176,9 @@ impl Merged {
         self.calls += 1.0;
         let calls = self.calls;
         let mean = |mean: f64, value: f64| mean + (value - mean) / calls;
+        if row.unfinished().is_some() {
+            self.measured.ended.clone_from(&row.ended);
+        }
         for (figure, value) in row.figures {
             match self.measured.figures.iter_mut().find(|(known, _)| *known == figure) {
                 Some((Figure::Cycles | Figure::Energy, known)) => *known = mean(*known, value),
@@ -212,6 +234,7 @@ impl Layout {
             details: (self.details)(row),
             time_s: self.time.and_then(|pointer| row.pointer(pointer)).and_then(Value::as_f64),
             wrong: (self.wrong)(row),
+            ended: Ended::deserialize(&row["ended"]).ok(),
             only_one: self.only_one,
             figures,
             identity,

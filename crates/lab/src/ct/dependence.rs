@@ -2,6 +2,7 @@
 
 use super::accepted::Accepted;
 use super::firmware::LeakRow;
+use super::reads::Reads;
 use super::{Subject, row_of};
 use crate::LabError;
 use crate::harness::Bench;
@@ -22,6 +23,14 @@ pub struct Dependence {
     pub accepted: Option<String>,
 }
 
+/// What the secrets of an operation do in one run of it.
+pub(super) struct Followed {
+    /// Where they show, by address.
+    pub leaks: Vec<Dependence>,
+    /// What was read of them.
+    pub reads: Reads,
+}
+
 /// A secret of an operation: its name, the input that it is in, and which bytes of it.
 fn secrets(operation: &Operation, case: &Case) -> Vec<(String, String, Range<usize>)> {
     let length =
@@ -38,7 +47,7 @@ fn secrets(operation: &Operation, case: &Case) -> Vec<(String, String, Range<usi
     case.inputs.iter().map(|(name, _)| ((*name).to_owned(), (*name).to_owned(), varied(name))).collect()
 }
 
-/// Runs an operation once on the inputs of `case`, and says where its secrets show.
+/// Runs an operation once on the inputs of `case`, and says where its secrets show and what it read of them.
 ///
 /// # Errors
 /// As [`Bench::follow`]; more secrets than can be told apart.
@@ -49,7 +58,7 @@ pub(super) fn find(
     return_to: u32,
     tables: &Tables,
     accepted: &Accepted,
-) -> Result<Vec<Dependence>, LabError> {
+) -> Result<Followed, LabError> {
     let mut secrets = secrets(subject.operation, case);
     secrets.retain(|(_, _, bytes)| !bytes.is_empty());
     if secrets.len() > Labels::BITS as usize {
@@ -65,11 +74,13 @@ pub(super) fn find(
     };
     let ranges: Vec<(Range<u32>, Labels)> =
         secrets.iter().enumerate().map(labelled).collect::<Result<_, LabError>>()?;
-    let mut leaks = bench.follow(case, return_to, &ranges, tables)?;
+    let taint = bench.follow(case, return_to, &ranges, tables)?;
+    let mut leaks = taint.leaks().to_vec();
     leaks.sort_by_key(|leak| (leak.pc, leak.kind));
     let names: Vec<&str> = secrets.iter().map(|(name, _, _)| name.as_str()).collect();
     let leaks: Vec<LeakRow> = leaks.iter().map(|leak| row_of(subject.firmware, &names, leak)).collect();
     let reasons = accepted.reasons(subject, &leaks);
     let dependence = |(leak, accepted)| Dependence { leak, accepted };
-    Ok(leaks.into_iter().zip(reasons).map(dependence).collect())
+    let leaks = leaks.into_iter().zip(reasons).map(dependence).collect();
+    Ok(Followed { leaks, reads: Reads::of(&taint, &names) })
 }

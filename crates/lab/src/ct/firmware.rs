@@ -4,7 +4,7 @@
 //! instruction until it returns ([`mcu::Taint`]). One run is enough: what depends on a secret is found whatever its value is, as far as
 //! the run comes by it.
 
-use super::{Difference, row_of};
+use super::{Difference, Reads, row_of};
 use crate::LabError;
 use crate::harness::place_fault;
 use crate::loaded::{Loaded, Setup, advice};
@@ -55,7 +55,7 @@ pub struct LeakRow {
 }
 
 /// What a check found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Checked {
     /// The leaks, by address.
     pub leaks: Vec<LeakRow>,
@@ -63,8 +63,20 @@ pub struct Checked {
     pub calls: u64,
     /// Instructions in them.
     pub instructions: u64,
+    /// What was read of the secrets, in the call that read most of them.
+    pub reads: Reads,
     /// How the run ended, for a person.
     pub ending: String,
+    /// Why it ended before the calls that were asked for.
+    pub failure: Option<LabError>,
+}
+
+impl Checked {
+    /// Whether all secrets were read, nothing depends on one, and the run ended as it should.
+    #[must_use]
+    pub fn is_clear(&self) -> bool {
+        self.leaks.is_empty() && self.reads.unread().is_empty() && self.failure.is_none()
+    }
 }
 
 /// Bytes of memory by the name that they were given.
@@ -92,7 +104,15 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<Checked, LabError
         );
         return Err(LabError::Usage(said));
     }
-    let mut checked = Checked { leaks: Vec::new(), calls: 0, instructions: 0, ending: String::new() };
+    let mut checked = Checked {
+        leaks: Vec::new(),
+        calls: 0,
+        instructions: 0,
+        reads: Reads::default(),
+        ending: String::new(),
+        failure: None,
+    };
+    let names: Vec<&str> = secrets.iter().map(|secret| secret.name.as_str()).collect();
     let mut leaks: Vec<Leak> = Vec::new();
     loop {
         let until = Until { cycles: Some(request.max_cycles), addresses: vec![function.address] };
@@ -104,7 +124,10 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<Checked, LabError
             Ok(Stop::Exit(code)) => Some(format!("the program exited with {code}{place}")),
             Ok(_) => Some(format!("the program ended{place}")),
             Err(fault) if checked.calls == 0 => return Err(helpful(&target, &firmware, fault)),
-            Err(fault) => Some(format!("the model stopped: {fault}{place}")),
+            Err(fault) => {
+                checked.failure = Some(helpful(&target, &firmware, fault));
+                Some(format!("the model stopped{place}"))
+            }
         };
         if let Some(ended) = ended {
             checked.ending = ended;
@@ -116,11 +139,13 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<Checked, LabError
         }
         public.iter().for_each(|public| taint.label(public.range.clone(), 0));
         declassified.iter().for_each(|public| taint.declassify(public.range.clone()));
+        taint.watch();
         let before = machine.instructions();
         follow(&mut *machine, &mut taint, &target, &firmware, request)?;
         checked.instructions += machine.instructions() - before;
         checked.calls += 1;
         merge(&mut leaks, taint.leaks());
+        checked.reads.merge(Reads::of(&taint, &names));
         if checked.calls >= request.calls {
             checked.ending = "the calls asked for have returned".into();
             break;
@@ -133,7 +158,6 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<Checked, LabError
         )));
     }
     leaks.sort_by_key(|leak| (leak.pc, leak.kind));
-    let names: Vec<&str> = secrets.iter().map(|secret| secret.name.as_str()).collect();
     checked.leaks = leaks.iter().map(|leak| row_of(&firmware, &names, leak)).collect();
     Ok(checked)
 }
@@ -162,7 +186,8 @@ fn merge(leaks: &mut Vec<Leak>, found: &[Leak]) {
 }
 
 fn helpful(target: &Target, firmware: &Firmware, fault: mcu::Fault) -> LabError {
-    let place = fault.pc().map(|pc| firmware.place(pc)).unwrap_or_default() + &advice(&fault, target);
+    let place =
+        fault.pc().map(|pc| firmware.place(pc)).unwrap_or_default() + &advice(&fault, target, firmware);
     LabError::Fault { target: target.name().into(), fault, place }
 }
 

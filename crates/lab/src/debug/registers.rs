@@ -62,7 +62,7 @@ impl Layout {
             | CoreName::CortexM0Plus
             | CoreName::CortexM3
             | CoreName::CortexM4
-            | CoreName::CortexM7 => Some(arm(has_float(machine))),
+            | CoreName::CortexM7 => Some(arm(machine)),
             CoreName::Msp430x => Some(msp430()),
             CoreName::QingkeV2 => Some(risc_v()),
             CoreName::R8c => Some(m32c()),
@@ -192,8 +192,18 @@ impl Description {
     }
 }
 
-/// GDB manual, "ARM Features": org.gnu.gdb.arm.m-profile and .vfp.
-fn arm(float: bool) -> Layout {
+/// The registers of the system's feature: name, bytes and type.
+const SYSTEM: [(&str, usize, &str); 6] = [
+    ("msp", 4, "data_ptr"),
+    ("psp", 4, "data_ptr"),
+    ("primask", 1, "int8"),
+    ("basepri", 1, "int8"),
+    ("faultmask", 1, "int8"),
+    ("control", 1, "int8"),
+];
+
+/// GDB manual, "ARM Features": org.gnu.gdb.arm.m-profile, .m-system and .vfp.
+fn arm(machine: &dyn Mcu) -> Layout {
     let mut description = Description::new("arm");
     let mut core: Vec<(&str, Source, usize, &str)> =
         GENERAL[..13].iter().map(|name| (*name, Source::Register(name), 4, "uint32")).collect();
@@ -204,7 +214,15 @@ fn arm(float: bool) -> Layout {
         ("xpsr", Source::Register("xpsr"), 4, "uint32"),
     ]);
     description.feature("org.gnu.gdb.arm.m-profile", &core);
-    if float {
+    // OpenOCD describes the masks there, too.
+    let known = machine.register_names();
+    let system: Vec<(&str, Source, usize, &str)> = SYSTEM
+        .iter()
+        .filter(|(name, ..)| known.iter().any(|register| register.name == *name))
+        .map(|(name, bytes, kind)| (*name, Source::Register(name), *bytes, *kind))
+        .collect();
+    description.feature("org.gnu.gdb.arm.m-system", &system);
+    if has_float(machine) {
         let pairs = DOUBLE.iter().zip(SINGLE.chunks_exact(2));
         let mut vfp: Vec<_> =
             pairs.map(|(name, pair)| (*name, Source::Pair(pair[0], pair[1]), 8, "ieee_double")).collect();

@@ -35,11 +35,22 @@ type Reason = SingleThreadStopReason<u32>;
 const STEPS: usize = 10_000;
 
 /// What gdb may say after `monitor`.
-const COMMANDS: [(&str, &str); 4] = [
+const COMMANDS: [(&str, &str); 6] = [
     ("cycles", "cycles and instructions since reset"),
     ("time", "the program's time since reset"),
-    ("reset", "a power-on reset; the program is as it was loaded"),
+    ("reset", "a power-on reset, also 'reset halt'; the program is as it was loaded"),
+    ("halt", "where the program stands; it does whenever gdb can ask"),
+    ("arm semihosting enable", "nothing: semihosting is always on"),
     ("status", "why the program does not go on"),
+];
+
+/// What launch files for debug probes say for the same (OpenOCD: `reset init`; J-Link: `reset 0`, `semihosting enable`).
+const SYNONYMS: [(&str, &str); 5] = [
+    ("reset halt", "reset"),
+    ("reset init", "reset"),
+    ("reset run", "reset"),
+    ("reset 0", "reset"),
+    ("semihosting enable", "arm semihosting enable"),
 ];
 
 /// How the program is to go on.
@@ -463,7 +474,9 @@ impl MonitorCmd for Session<'_, '_> {
     fn handle_monitor_cmd(&mut self, command: &[u8], mut out: ConsoleOutput<'_>) -> Result<(), Infallible> {
         let command = String::from_utf8_lossy(command);
         let machine = &self.program.machine;
-        match command.trim() {
+        let words = command.split_whitespace().collect::<Vec<_>>().join(" ");
+        let synonym = SYNONYMS.iter().find(|(synonym, _)| *synonym == words);
+        match synonym.map_or(&*words, |(_, command)| command) {
             "cycles" => {
                 outputln!(out, "{} cycles, {} instructions", machine.cycles(), machine.instructions())
             }
@@ -478,13 +491,15 @@ impl MonitorCmd for Session<'_, '_> {
                     self.program.place()
                 );
             }
+            "halt" => outputln!(out, "stopped{}", self.program.place()),
+            "arm semihosting enable" => outputln!(out, "semihosting is enabled"),
             "status" => match &self.ended {
                 Some(Ending { failure: Some(failure), .. }) => outputln!(out, "{failure}"),
                 _ => outputln!(out, "stopped{}", self.program.place()),
             },
             "" | "help" => {
                 for (name, what) in COMMANDS {
-                    outputln!(out, "{name:8}{what}");
+                    outputln!(out, "{name:24}{what}");
                 }
             }
             other => {

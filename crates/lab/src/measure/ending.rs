@@ -1,10 +1,13 @@
 //! How a measurement ends.
 
+use super::bench_inputs::BenchInputs;
 use super::{MeasureRow, Recording, Request, Watcher};
 use crate::loaded::advice_on;
 use crate::target::Target;
 use crate::{LabError, rtt};
+use firmware::Firmware;
 use mcu::{ControlTransfers, Mcu, Observer, Stop, Until};
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Cycles between two looks at whether enough calls have returned.
@@ -12,10 +15,91 @@ const LOOK_EVERY: u64 = 100_000;
 /// The same, where nobody counts calls: a tenth of a second until an interruption is noticed.
 const LOOK_SELDOM: u64 = 5_000_000;
 
+/// Of a program that has lost its wake-up.
+pub(crate) const IN_VAIN: &str =
+    "is asleep, and nothing can wake it: no interrupt that it listens to can come";
+
+/// By what a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum How {
+    /// The program did: by a loop to itself, by a sleep with its interrupts off, or by the return of its reset handler.
+    Ended,
+    /// The program sleeps, waits for an interrupt, and none can come.
+    Asleep,
+    /// The program did, with an exit code.
+    Exited,
+    /// The calls that were asked for have returned.
+    Calls,
+    /// The symbol of `--until` was reached.
+    Reached,
+    /// A breakpoint instruction was reached.
+    Breakpoint,
+    /// The most cycles that were allowed have gone by.
+    MaxCycles,
+    /// Somebody ended it.
+    Interrupted,
+    /// The model stopped.
+    Fault,
+    /// The supply became too low.
+    PowerLost,
+    /// It did not begin; there are no figures.
+    NotBegun,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Ended {
+    /// By what.
+    pub how: How,
+    /// The address of the instruction that comes next, or that failed, with its function and source line as far as the file tells.
+    #[serde(rename = "where")]
+    pub place: Option<String>,
+    /// Why that is not as it should be; absent where it is. The figures are then of a part of the run alone.
+    pub why: Option<String>,
+}
+
+impl Ended {
+    /// Of a run that did not begin.
+    pub(crate) fn not_begun(why: &LabError) -> Ended {
+        Ended { how: How::NotBegun, place: None, why: Some(why.to_string()) }
+    }
+}
+
+/// The same, as columns of CSV.
+#[derive(Serialize)]
+pub(crate) struct EndedColumns<'a> {
+    ended_how: Option<How>,
+    ended_where: Option<&'a str>,
+    ended_why: Option<&'a str>,
+}
+
+impl<'a> From<Option<&'a Ended>> for EndedColumns<'a> {
+    fn from(ended: Option<&'a Ended>) -> EndedColumns<'a> {
+        EndedColumns {
+            ended_how: ended.map(|ended| ended.how),
+            ended_where: ended.and_then(|ended| ended.place.as_deref()),
+            ended_why: ended.and_then(|ended| ended.why.as_deref()),
+        }
+    }
+}
+
 /// How a run ended, and what makes that a failure.
 pub(super) struct Ending {
+    pub how: How,
+    /// The instruction that comes next, or that failed.
+    pub pc: u32,
     pub what: String,
     pub failure: Option<LabError>,
+}
+
+impl Ending {
+    /// The place of the end, with its address.
+    pub fn place(&self, firmware: &Firmware) -> String {
+        format!("{:#x}{}", self.pc, firmware.place(self.pc))
+    }
 }
 
 /// Runs until what is asked for has come about, or nothing more can come.
@@ -24,11 +108,13 @@ pub(super) fn go(
     watcher: &mut Watcher<'_, '_>,
     request: &Request,
     target: &Target,
-    addresses: Vec<u32>,
+    mut addresses: Vec<u32>,
+    bench: Option<&BenchInputs<'_>>,
     interrupted: &AtomicBool,
 ) -> Ending {
+    let mut waiting = bench;
+    addresses.extend(bench.map(|bench| bench.ready));
     let firmware = watcher.profiler.firmware();
-    let ended = |what: String| Ending { what, failure: None };
     loop {
         watcher.send(machine);
         let look = match (&watcher.rtt, request.calls) {
@@ -47,21 +133,47 @@ pub(super) fn go(
         // The last instruction, and what it was: the next run begins anew.
         Recording(watcher).step(&machine.next_step());
         let enough = request.calls.is_some_and(|calls| watcher.profiler.calls().len() as u64 >= calls);
-        let place = firmware.place(machine.pc());
+        let pc = machine.pc();
+        let place = firmware.place(pc);
+        let ended = |how, what: String| Ending { how, pc, what, failure: None };
         match stop {
-            Err(fault @ mcu::Fault::Returned { .. }) => return ended(format!("{fault}{place}")),
+            Err(fault @ mcu::Fault::Returned { .. }) => {
+                return ended(How::Ended, format!("{fault}{place}"));
+            }
             Err(fault) => {
                 let what = format!("the model stopped{place}");
-                let place = place + &advice_on(machine, &fault, target);
+                let place = place + &advice_on(machine, &fault, target, firmware);
+                let pc = fault.pc().unwrap_or(pc);
                 let fault = LabError::Fault { target: target.name().into(), fault, place };
-                return Ending { what, failure: Some(fault) };
+                return Ending { how: How::Fault, pc, what, failure: Some(fault) };
             }
-            Ok(_) if enough => return ended("the calls asked for have returned".into()),
-            Ok(Stop::Address(_)) => return ended(format!("reached{place}")),
-            Ok(Stop::Halted) => return ended(format!("the program ended{place}")),
-            Ok(Stop::Breakpoint) => return ended(format!("breakpoint{place}")),
-            Ok(Stop::Exit(code)) => return ended(format!("the program exited with {code}{place}")),
-            Ok(Stop::PowerLost) => return ended(format!("the supply failed{place}")),
+            Ok(Stop::Address(address)) if waiting.is_some_and(|bench| bench.ready == address) => {
+                let written = waiting.take().map_or(Ok(()), |bench| bench.write(machine));
+                // Where nobody asked for this address, it stops no more.
+                addresses.pop();
+                if let Err(failure) = written {
+                    let what = format!("the inputs could not be written{place}");
+                    return Ending { how: How::Fault, pc, what, failure: Some(failure) };
+                }
+                if addresses.contains(&address) {
+                    return ended(How::Reached, format!("reached{place}"));
+                }
+            }
+            Ok(_) if enough => return ended(How::Calls, "the calls asked for have returned".into()),
+            Ok(Stop::Address(_)) => return ended(How::Reached, format!("reached{place}")),
+            Ok(Stop::Halted) if machine.waits_in_vain() => {
+                return ended(How::Asleep, format!("the program {IN_VAIN}{place}"));
+            }
+            Ok(Stop::Halted) => return ended(How::Ended, format!("the program ended{place}")),
+            Ok(Stop::Breakpoint) => return ended(How::Breakpoint, format!("breakpoint{place}")),
+            Ok(Stop::Exit(code)) => {
+                return ended(How::Exited, format!("the program exited with {code}{place}"));
+            }
+            Ok(Stop::PowerLost) => {
+                let said = format!("the supply is too low for the part{place}");
+                let failure = Some(LabError::Unfinished(said));
+                return Ending { failure, ..ended(How::PowerLost, format!("the supply failed{place}")) };
+            }
             Ok(Stop::Cycles) if machine.cycles() >= request.max_cycles => {
                 let cycles = request.max_cycles;
                 let failure = request.until.as_ref().map(|name| LabError::Endless {
@@ -71,11 +183,13 @@ pub(super) fn go(
                 });
                 let what =
                     format!("stopped after --max-cycles {cycles}{place}; raise it if that is too early");
-                return Ending { what, failure };
+                return Ending { how: How::MaxCycles, pc, what, failure };
             }
             Ok(Stop::Cycles) if interrupted.load(Ordering::Relaxed) => {
                 let said = "interrupted; what was counted until then is in the rows".into();
                 return Ending {
+                    how: How::Interrupted,
+                    pc,
                     what: format!("interrupted{place}"),
                     failure: Some(LabError::Unfinished(said)),
                 };

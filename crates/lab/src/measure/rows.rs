@@ -1,6 +1,7 @@
 //! The rows of a measurement.
 
-use super::Watcher;
+use super::{Ended, Watcher};
+use crate::LabError;
 use crate::accuracy::{Accuracy, Bound};
 use crate::profile::{Call, OpenCall, Profiler, Total};
 use crate::region::Region;
@@ -9,6 +10,7 @@ use crate::timeline::{Spent, Timestamp};
 use firmware::Firmware;
 use mcu::{Mcu, StubUse};
 use serde::Serialize;
+use std::path::Path;
 
 /// The name of the row of the whole program.
 const PROGRAM: &str = "(program)";
@@ -48,6 +50,9 @@ pub struct MeasureRow {
     pub time_s: f64,
     /// Energy of the inclusive cycles at the active current, in joules.
     pub energy_j: f64,
+    /// How the run ended that the row is of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Ended>,
 }
 
 impl MeasureRow {
@@ -68,6 +73,18 @@ impl MeasureRow {
             ram_bytes: None,
             time_s: 0.0,
             energy_j: 0.0,
+            ended: None,
+        }
+    }
+
+    /// The row of a program that could not be run.
+    #[must_use]
+    pub fn not_begun(firmware: &Path, target: &str, why: &LabError) -> MeasureRow {
+        MeasureRow {
+            firmware: firmware.display().to_string(),
+            target: target.into(),
+            ended: Some(Ended::not_begun(why)),
+            ..MeasureRow::new("program", PROGRAM)
         }
     }
 }

@@ -26,6 +26,12 @@ impl<M: Mac + KeyInit> HmacDrbg<M> {
         drbg
     }
 
+    /// A generator that goes on from key and V.
+    #[must_use]
+    pub fn resumed(key: &[u8], value: &[u8]) -> Self {
+        HmacDrbg { key: key.to_vec(), value: value.to_vec(), mac: std::marker::PhantomData }
+    }
+
     fn hmac(&self, pieces: &[&[u8]]) -> Vec<u8> {
         // Of at most a block, so no length is refused.
         let Ok(mut mac) = <M as Mac>::new_from_slice(&self.key) else { return Vec::new() };

@@ -116,6 +116,7 @@ pub fn signing_case(private: Vec<u8>, message: Vec<u8>, rnd: [u8; 32], signature
     Case {
         inputs: vec![("key", private), ("message", message), ("aad", rnd.to_vec())],
         outputs: vec![("output", signature)],
+        result: Some(0),
         ..Case::default()
     }
 }

@@ -3,12 +3,16 @@
 use super::junit;
 use crate::LabError;
 use crate::compare::{Change, ComparedRow, Comparison, Figure, Measured, State};
+use crate::measure::{Ended, EndedColumns};
 use console::style;
 use output::{Column, ReportFormat, Sheet, csv, json};
 use serde::Serialize;
 
 /// Behind a figure that is past its limit.
 const PAST: &str = "PAST";
+
+/// In place of the growth of a row whose run did not end as it should.
+const UNFINISHED: &str = "no end";
 
 /// Which figures are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,9 +33,9 @@ pub struct ChangeRow<'a> {
     state: State,
     /// What of it is compared.
     figure: Figure,
-    /// What it was; absent where the row is new.
+    /// What it was; absent where the row is new, or its run had not ended as it should.
     before: Option<f64>,
-    /// What it is now; absent where the row is gone.
+    /// What it is now; absent where the row is gone, or its run has not ended as it should.
     after: Option<f64>,
     /// What it grew by; absent where it is on one side alone.
     change: Option<f64>,
@@ -42,7 +46,10 @@ pub struct ChangeRow<'a> {
     /// It is within its limits.
     passed: bool,
     /// What is wrong with the row, whatever it costs.
-    wrong: Option<&'a str>,
+    wrong: Option<String>,
+    /// How the run ended that the row is of; absent of `bench` and `ct`, and where the row is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended: Option<&'a Ended>,
 }
 
 /// The comparison in the format asked for; `command` names JUnit's report.
@@ -58,7 +65,7 @@ pub fn comparison(
 ) -> Result<String, LabError> {
     Ok(match format {
         ReportFormat::Json => json(&change_rows(comparison))?,
-        ReportFormat::Csv => csv(&change_rows(comparison))?,
+        ReportFormat::Csv => csv(&change_rows(comparison).into_iter().map(flat).collect::<Vec<_>>())?,
         ReportFormat::Junit => junit::compared(comparison, command)?,
         ReportFormat::Markdown => markdown(comparison, shown),
         ReportFormat::Table => table(comparison, shown, wide),
@@ -78,15 +85,25 @@ fn change_rows(comparison: &Comparison) -> Vec<ChangeRow<'_>> {
             limit: limits(change),
             passed: change.passed().next().is_none(),
             wrong: None,
+            ended: None,
         };
         row.changes.iter().map(change_row).collect()
     };
     let mut rows = Vec::new();
     for row in &comparison.rows {
-        let wrong = row.measured.wrong.as_deref().filter(|_| row.state != State::Gone);
-        rows.extend(of_row(row).into_iter().map(|change| ChangeRow { wrong, ..change }));
+        let is_now = row.state != State::Gone;
+        let wrong = row.error().or_else(|| row.measured.wrong.clone()).filter(|_| is_now);
+        let ended = row.measured.ended.as_ref().filter(|_| is_now);
+        let changes = of_row(row).into_iter();
+        rows.extend(changes.map(|change| ChangeRow { wrong: wrong.clone(), ended, ..change }));
     }
     rows
+}
+
+/// A row as CSV has it: how its run ended stands in columns of its own.
+fn flat(row: ChangeRow<'_>) -> (ChangeRow<'_>, EndedColumns<'_>) {
+    let ended = EndedColumns::from(row.ended);
+    (ChangeRow { ended: None, ..row }, ended)
 }
 
 fn limits(change: &Change) -> String {
@@ -111,6 +128,7 @@ fn cells(row: &ComparedRow, change: &Change) -> [String; 6] {
     let percent = match (row.state, change.share()) {
         (State::New, _) => "new".into(),
         (State::Gone, _) => "gone".into(),
+        (State::Known, None) if row.error().is_some() => UNFINISHED.into(),
         (State::Known, Some(share)) if share != 0.0 => signed(share, format!("{:.2}", share * 100.0)),
         (State::Known, _) => String::new(),
     };
@@ -128,7 +146,7 @@ fn cells(row: &ComparedRow, change: &Change) -> [String; 6] {
 /// Whether a figure of a row has a line; a row that is new or gone has one of them all.
 fn is_shown(shown: Shown, row: &ComparedRow, change: &Change) -> bool {
     let is_first = row.changes.first() == Some(change);
-    let says_row = row.state != State::Known && is_first;
+    let says_row = (row.state != State::Known || row.error().is_some()) && is_first;
     shown == Shown::All || change.is_change() || change.passed().next().is_some() || says_row
 }
 
@@ -151,7 +169,7 @@ fn wrong(comparison: &Comparison) -> impl Iterator<Item = String> {
 
 fn table(comparison: &Comparison, shown: Shown, wide: bool) -> String {
     let columns = [&[Column::left("row")][..], &CHANGES].concat();
-    let mut text = String::new();
+    let mut text = super::unfinished_lines(&comparison.errors());
     for lines in lines(comparison, shown).chunk_by(|a, b| a.0.measured.group == b.0.measured.group) {
         let mut sheet = Sheet::new(&columns);
         for (row, change) in lines {
@@ -165,6 +183,7 @@ fn table(comparison: &Comparison, shown: Shown, wide: bool) -> String {
     text.extend(wrong(comparison).map(|line| line + "\n"));
     text += &format!("{}\n", comparison.summary());
     // Behind the table's back, which would count what colours it as width.
+    let text = text.replace(UNFINISHED, &style(UNFINISHED).red().to_string());
     text.replace(PAST, &style(PAST).red().to_string())
 }
 
@@ -178,5 +197,6 @@ fn markdown(comparison: &Comparison, shown: Shown) -> String {
     let table = if lines.is_empty() { String::new() } else { sheet.markdown() + "\n" };
     let wrong: String = wrong(comparison).map(|line| format!("- {line}\n")).collect();
     let wrong = if wrong.is_empty() { wrong } else { wrong + "\n" };
-    format!("{table}{wrong}{}\n", comparison.summary())
+    let errors = super::unfinished_markdown(&comparison.errors());
+    format!("{errors}{table}{wrong}{}\n", comparison.summary())
 }

@@ -12,14 +12,16 @@ use std::collections::BTreeMap;
 const WRONG: &str = "WRONG output";
 const VARIABLE: &str = "VARIABLE";
 const DEPENDS: &str = "DEPENDS";
+const UNREAD: &str = "UNREAD";
 
-const COLUMNS: [Column<'static>; 7] = [
+const COLUMNS: [Column<'static>; 8] = [
     Column::left("operation"),
     Column::left("variant"),
     Column::right("runs"),
     Column::right("cycles"),
     Column::right("instructions").spare(1),
-    Column::right("data accesses").spare(2),
+    Column::right("data accesses").spare(3),
+    Column::right("secret B read").spare(2),
     Column::left("found"),
 ];
 
@@ -112,6 +114,9 @@ struct FlatRow<'a> {
     pc: Option<u32>,
     run: Option<u32>,
     what: Option<&'a str>,
+    secret_bytes: u32,
+    secret_bytes_read: u32,
+    readers: u32,
     leaks: String,
     accepted: String,
 }
@@ -138,6 +143,9 @@ impl<'a> From<&'a ConstantTimeRow> for FlatRow<'a> {
             pc: row.pc,
             run: row.run,
             what: row.what.as_deref(),
+            secret_bytes: row.secret_bytes,
+            secret_bytes_read: row.secret_bytes_read,
+            readers: row.readers,
             leaks: leaks(false),
             accepted: leaks(true),
         }
@@ -151,7 +159,7 @@ fn table(rows: &[ConstantTimeRow], wide: bool) -> String {
     let first = &rows[0];
     let text = format!("{}  seed {}\n{}{}", first.target, first.seed, sheet.table(wide), accepted(rows));
     // Behind the table's back, which would count what colours it as width.
-    [WRONG, VARIABLE, DEPENDS]
+    [WRONG, VARIABLE, DEPENDS, UNREAD]
         .into_iter()
         .fold(text, |text, found| text.replace(found, &style(found).red().to_string()))
 }
@@ -181,7 +189,7 @@ fn accepted(rows: &[ConstantTimeRow]) -> String {
     reasons.into_iter().map(line).collect()
 }
 
-fn cells(row: &ConstantTimeRow) -> [String; 7] {
+fn cells(row: &ConstantTimeRow) -> [String; 8] {
     let count = |number: u64| match number {
         0 => String::new(),
         _ => grouped(i64::try_from(number).unwrap_or(i64::MAX)),
@@ -197,6 +205,7 @@ fn cells(row: &ConstantTimeRow) -> [String; 7] {
         }
         Verdict::Public => "public data, not checked".into(),
         Verdict::Wrong => WRONG.into(),
+        Verdict::Unread => format!("{UNREAD}: {}", row.what.as_deref().unwrap_or_default()),
         Verdict::Dependent => format!("{DEPENDS}: {}", row.not_accepted().join("\n")),
         Verdict::Variable => {
             let seen = [&row.place, &row.what].into_iter().flatten().cloned();
@@ -210,6 +219,10 @@ fn cells(row: &ConstantTimeRow) -> [String; 7] {
         count(row.cycles),
         count(row.instructions),
         count(row.accesses),
+        match row.secret_bytes {
+            0 => String::new(),
+            bytes => format!("{} of {bytes} by {}", row.secret_bytes_read, row.readers),
+        },
         found,
     ]
 }

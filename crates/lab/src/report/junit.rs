@@ -19,9 +19,14 @@ pub fn measured(rows: &[Measured], command: &str) -> Result<String, LabError> {
     report(command, rows.iter().map(|row| (row, row.wrong.iter().cloned().collect())))
 }
 
-/// The report of one test, which fails for these reasons.
-pub(super) fn test(command: &str, name: &str, failures: &[String]) -> Result<String, LabError> {
-    let mut test = TestCase::new(name, status(failures));
+/// The report of one test, which fails for these reasons; with an `error` it did not come to its end.
+pub(super) fn test(
+    command: &str,
+    name: &str,
+    failures: &[String],
+    error: Option<String>,
+) -> Result<String, LabError> {
+    let mut test = TestCase::new(name, status(failures, error.as_deref()));
     test.set_classname(format!("wattseal.{command}"));
     let mut suite = TestSuite::new(command);
     suite.add_test_case(test);
@@ -30,12 +35,15 @@ pub(super) fn test(command: &str, name: &str, failures: &[String]) -> Result<Str
     written(&report)
 }
 
-fn status(failures: &[String]) -> TestCaseStatus {
-    if failures.is_empty() {
+/// An error where the test did not come to its end, a failure where it failed at its end.
+fn status(failures: &[String], error: Option<&str>) -> TestCaseStatus {
+    let kind = if error.is_some() { NonSuccessKind::Error } else { NonSuccessKind::Failure };
+    let said: Vec<&str> = error.into_iter().chain(failures.iter().map(String::as_str)).collect();
+    if said.is_empty() {
         return TestCaseStatus::success();
     }
-    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-    status.set_message(failures.join("; "));
+    let mut status = TestCaseStatus::non_success(kind);
+    status.set_message(said.join("; "));
     status
 }
 
@@ -50,7 +58,7 @@ fn report<'a>(
     let mut report = Report::new(format!("wattseal {command}"));
     let mut suites: Vec<TestSuite> = Vec::new();
     for (row, failures) in tests {
-        let mut test = TestCase::new(row.full_name(), status(&failures));
+        let mut test = TestCase::new(row.full_name(), status(&failures, row.error().as_deref()));
         test.set_classname(format!("wattseal.{command}"));
         // The seconds of the firmware, not those of its model.
         if let Some(time) = row.time_s.and_then(|time_s| Duration::try_from_secs_f64(time_s).ok()) {

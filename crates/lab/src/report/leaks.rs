@@ -1,11 +1,12 @@
-//! The leaks of a firmware.
+//! The leaks of a firmware, and what was read of its secrets.
 
-use crate::ct::Difference;
-use crate::ct::firmware::LeakRow;
+use crate::ct::firmware::{Checked, LeakRow};
+use crate::ct::{Difference, SecretRead};
 use crate::{LabError, report};
 use output::{Column, ReportFormat, Sheet, csv, grouped, json};
+use serde::Serialize;
 
-const COLUMNS: [Column; 5] = [
+const LEAKS: [Column<'static>; 5] = [
     Column::left("depends"),
     Column::left("at"),
     Column::left("instruction").spare(2),
@@ -13,24 +14,120 @@ const COLUMNS: [Column; 5] = [
     Column::right("times").spare(1),
 ];
 
-/// The leaks of a function's calls. Without any a table is empty; JUnit's report always has a test, of the function.
+const READS: [Column<'static>; 3] = [Column::left("secret"), Column::right("bytes"), Column::right("read")];
+
+/// What a row of a check says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+enum Said {
+    /// Which instruction comes next depends on secrets.
+    Branch,
+    /// Which data is read or written does.
+    Address,
+    /// How long the instruction takes does.
+    Time,
+    /// No leak: what was read of a secret.
+    Read,
+}
+
+impl From<Difference> for Said {
+    fn from(kind: Difference) -> Said {
+        match kind {
+            Difference::Branch => Said::Branch,
+            Difference::Address => Said::Address,
+            Difference::Time => Said::Time,
+        }
+    }
+}
+
+/// An instruction through which secrets show, or what was read of a secret.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CheckedRow<'a> {
+    /// What depends on secrets; `read` for a row that says what was read of one, which is no leak.
+    kind: Said,
+    /// Function and source line, as far as the file tells; of `read` the function that was followed.
+    place: &'a str,
+    /// Address of the instruction; absent of `read`.
+    pc: Option<u32>,
+    /// The secrets, as they were named, separated by blanks.
+    secrets: &'a str,
+    /// How often the instruction was executed so; of `read` the calls that were followed.
+    times: u64,
+    /// Of `read` alone: bytes that were secret at a call.
+    bytes: Option<u32>,
+    /// Of `read` alone: bytes of them that an instruction read, in the call that read most.
+    bytes_read: Option<u32>,
+    /// Of `read` alone: instructions that read a byte of any secret.
+    readers: Option<u32>,
+}
+
+impl<'a> CheckedRow<'a> {
+    fn leak(row: &'a LeakRow) -> CheckedRow<'a> {
+        CheckedRow {
+            kind: row.kind.into(),
+            place: &row.place,
+            pc: Some(row.pc),
+            secrets: &row.secrets,
+            times: row.times,
+            bytes: None,
+            bytes_read: None,
+            readers: None,
+        }
+    }
+
+    fn read(secret: &'a SecretRead, checked: &Checked, function: &'a str) -> CheckedRow<'a> {
+        CheckedRow {
+            kind: Said::Read,
+            place: function,
+            pc: None,
+            secrets: &secret.secret,
+            times: checked.calls,
+            bytes: Some(secret.bytes),
+            bytes_read: Some(secret.read),
+            readers: Some(checked.reads.readers()),
+        }
+    }
+}
+
+/// The leaks of a function's calls, and what was read of each secret. JUnit's report has one test, of the function.
 ///
 /// # Errors
 /// None in practice: rows can always be written.
-pub fn leaks(rows: &[LeakRow], function: &str, format: ReportFormat, wide: bool) -> Result<String, LabError> {
-    let mut sheet = Sheet::new(&COLUMNS);
-    rows.iter().for_each(|row| sheet.row(cells(row)));
+pub fn leaks(
+    checked: &Checked,
+    function: &str,
+    format: ReportFormat,
+    wide: bool,
+) -> Result<String, LabError> {
+    let rows = || -> Vec<CheckedRow<'_>> {
+        let leaks = checked.leaks.iter().map(CheckedRow::leak);
+        let secrets = checked.reads.secrets.iter();
+        leaks.chain(secrets.map(|secret| CheckedRow::read(secret, checked, function))).collect()
+    };
+    let mut leaks = Sheet::new(&LEAKS);
+    checked.leaks.iter().for_each(|row| leaks.row(cells(row)));
+    let mut reads = Sheet::new(&READS);
+    for SecretRead { secret, bytes, read } in &checked.reads.secrets {
+        reads.row([secret.clone(), bytes.to_string(), read.to_string()]);
+    }
+    let is_clear = checked.leaks.is_empty();
     Ok(match format {
-        ReportFormat::Json => json(rows)?,
-        ReportFormat::Csv => csv(rows)?,
+        ReportFormat::Json => json(&rows())?,
+        ReportFormat::Csv => csv(&rows())?,
         ReportFormat::Junit => {
-            let failures =
-                rows.iter().map(|row| format!("{} depends on {}{}", kind(row), row.secrets, row.place));
-            report::junit::test("ct", function, &failures.collect::<Vec<_>>())?
+            let dependent = checked
+                .leaks
+                .iter()
+                .map(|row| format!("{} depends on {} at {}", kind(row), row.secrets, row.place));
+            let failures: Vec<String> = dependent.chain(checked.reads.unread()).collect();
+            report::junit::test("ct", function, &failures, checked.failure.as_ref().map(ToString::to_string))?
         }
-        ReportFormat::Markdown | ReportFormat::Table if rows.is_empty() => String::new(),
-        ReportFormat::Markdown => sheet.markdown(),
-        ReportFormat::Table => sheet.table(wide),
+        ReportFormat::Markdown if is_clear => reads.markdown(),
+        ReportFormat::Markdown => format!("{}\n{}", leaks.markdown(), reads.markdown()),
+        ReportFormat::Table if is_clear => reads.table(wide),
+        ReportFormat::Table => leaks.table(wide) + &reads.table(wide),
     })
 }
 

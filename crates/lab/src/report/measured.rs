@@ -2,7 +2,7 @@
 
 use crate::accuracy::Bound;
 use crate::compare::{self, MEASURE};
-use crate::measure::MeasureRow;
+use crate::measure::{EndedColumns, How, MeasureRow};
 use crate::{LabError, report};
 use output::{Column, ReportFormat, Sheet, csv, grouped, json, scaled};
 use std::collections::HashMap;
@@ -11,16 +11,16 @@ use std::collections::HashMap;
 const MANY: usize = 4;
 
 const COLUMNS: [Column<'static>; 11] = [
-    Column::left("what"),
-    Column::left("name"),
+    Column::left("what").spare(7),
+    Column::name("name"),
     Column::right("calls"),
-    Column::right("at cycle").spare(6),
+    Column::right("at cycle").spare(8),
     Column::right("inclusive"),
-    Column::right("exclusive").spare(2),
+    Column::right("exclusive").spare(3),
     Column::right("stack B"),
-    Column::right("flash B").spare(3),
-    Column::right("RAM B").spare(4),
-    Column::right("time").spare(5),
+    Column::right("flash B").spare(5),
+    Column::right("RAM B").spare(6),
+    Column::right("time").spare(2),
     Column::right("energy").spare(1),
 ];
 
@@ -29,11 +29,15 @@ const COLUMNS: [Column<'static>; 11] = [
 /// # Errors
 /// None in practice: rows can always be written.
 pub fn measure(rows: &[MeasureRow], format: ReportFormat, wide: bool) -> Result<String, LabError> {
+    // Of what did not begin there is nothing for a table.
+    let is_begun = |row: &&MeasureRow| row.ended.as_ref().is_none_or(|ended| ended.how != How::NotBegun);
+    let begun: Vec<MeasureRow> = rows.iter().filter(is_begun).cloned().collect();
+    let errors = || Ok::<_, LabError>(compare::errors(&compare::measured(rows, &MEASURE)?));
     let several = rows.iter().any(|row| row.firmware != rows[0].firmware);
     let sheet = |wide: bool| {
         let firmware: &[Column<'_>] = if several { &[Column::left("firmware")] } else { &[] };
         let mut sheet = Sheet::new(&[firmware, &COLUMNS].concat());
-        for rows in lines(rows, wide) {
+        for rows in lines(&begun, wide) {
             let firmware = several.then(|| rows[0].firmware.clone());
             sheet.row(firmware.into_iter().chain(cells(&rows)));
         }
@@ -41,20 +45,30 @@ pub fn measure(rows: &[MeasureRow], format: ReportFormat, wide: bool) -> Result<
     };
     Ok(match format {
         ReportFormat::Json => json(rows)?,
-        ReportFormat::Csv => csv(rows)?,
+        ReportFormat::Csv => {
+            let columns = rows.iter().map(|row| {
+                (MeasureRow { ended: None, ..row.clone() }, EndedColumns::from(row.ended.as_ref()))
+            });
+            csv(&columns.collect::<Vec<_>>())?
+        }
         ReportFormat::Junit => report::junit(&compare::measured(rows, &MEASURE)?, "measure")?,
-        ReportFormat::Markdown => sheet(wide).markdown(),
-        ReportFormat::Table => sheet(wide).table(wide) + foot(rows, wide),
+        ReportFormat::Markdown => report::unfinished_markdown(&errors()?) + &sheet(wide).markdown(),
+        ReportFormat::Table if begun.is_empty() => String::new(),
+        ReportFormat::Table => sheet(wide).table(wide) + &foot(&begun, wide),
     })
 }
 
 /// What the lines of many calls say.
-fn foot(rows: &[MeasureRow], wide: bool) -> &'static str {
-    if lines(rows, wide).iter().any(|rows| rows.len() > 1) {
-        "Of many calls: mean (least to most), deepest stack; each of them with --wide.\n"
-    } else {
-        ""
-    }
+fn foot(rows: &[MeasureRow], wide: bool) -> String {
+    let are_many = lines(rows, wide).iter().any(|rows| rows.len() > 1);
+    let are_open = rows.iter().any(|row| row.calls > 0 && row.not_returned > 0);
+    let many = "Of many calls: mean (least to most), deepest stack; each of them with --wide.\n";
+    let open = "Open: calls that had not returned when the run ended.\n";
+    [(are_many, many), (are_open, open)]
+        .into_iter()
+        .filter(|(holds, _)| *holds)
+        .map(|(_, text)| text)
+        .collect()
 }
 
 /// The rows of each line: calls of one function, or intervals of one region, where there are many, else one row.
@@ -110,7 +124,7 @@ fn cells(rows: &[&MeasureRow]) -> [String; 11] {
             (calls, 0) => count(calls),
             (0, 1) => "not returned".to_owned(),
             (0, open) => format!("{} not returned", count(open)),
-            (calls, open) => format!("{} + {} not returned", count(calls), count(open)),
+            (calls, open) => format!("{} + {} open", count(calls), count(open)),
         },
         first.start_cycle.map_or_else(String::new, count),
         spread(rows.iter().map(|row| row.inclusive_cycles)) + first.accuracy.map_or("", Bound::mark),

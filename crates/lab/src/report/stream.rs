@@ -147,7 +147,7 @@ impl RowWriter {
         Ok(match (self.format, &self.target) {
             (ReportFormat::Json, None) => "[]\n".into(),
             (ReportFormat::Json, Some(_)) => "\n]\n".into(),
-            (ReportFormat::Table, Some(_)) => self.foot(),
+            (ReportFormat::Table, Some(_)) => self.foot() + &self.left_out(),
             (ReportFormat::Markdown, Some(_)) => self.feet.iter().map(|foot| format!("\n{foot}\n")).collect(),
             (ReportFormat::Junit, _) => report::junit(&compare::measured(&self.rows, &BENCH)?, "bench")?,
             (ReportFormat::Csv, _) | (ReportFormat::Table | ReportFormat::Markdown, None) => String::new(),
@@ -164,6 +164,12 @@ impl RowWriter {
     fn foot(&self) -> String {
         let feet: String = self.feet.iter().map(|foot| format!("{foot}\n")).collect();
         self.edge("└", "─", "┘") + &feet
+    }
+
+    /// What to say once of the columns that no table has.
+    fn left_out(&self) -> String {
+        let hidden = self.columns.iter().zip(&self.shown).filter(|(_, shown)| !**shown);
+        output::left_out(hidden.map(|(column, _)| column.header))
     }
 
     fn edge(&self, left: &str, line: &str, right: &str) -> String {
@@ -348,7 +354,8 @@ mod tests {
         let width = text.lines().map(|line| line.chars().count()).max().unwrap();
         assert!((60..=80).contains(&width), "{text}");
         assert!(text.contains("99,999,999") && text.contains("WRONG") && text.contains("energy"), "{text}");
-        assert!(!text.contains("runs"), "{text}");
+        let (table, left_out) = text.split_once("with --wide, too: ").expect("what is left out");
+        assert!(!table.contains("runs") && left_out.contains("runs") && left_out.contains("time"), "{text}");
     }
 
     #[test]

@@ -28,8 +28,8 @@ const ACKNOWLEDGED: u32 = 8;
 const COMMANDS: u32 = 30;
 const REFUSED: u32 = 34;
 
-struct Rig {
-    machine: Box<dyn Mcu>,
+pub struct Rig {
+    pub machine: Box<dyn Mcu>,
     firmware: Firmware,
     collector: Collector,
     rng: StdRng,
@@ -39,7 +39,7 @@ struct Rig {
 }
 
 impl Rig {
-    fn new(suite: Suite) -> Rig {
+    pub fn new(suite: Suite) -> Rig {
         let mut rng = StdRng::seed_from_u64(2016);
         let workspace = Workspace::find().expect("the project's folder");
         let emontx = workspace.board("emontx").expect("a board");
@@ -91,7 +91,7 @@ impl Rig {
         Rig { machine, firmware, collector, rng, frame: vec![], answers: 0 }
     }
 
-    fn symbol(&self, name: &str) -> u32 {
+    pub fn symbol(&self, name: &str) -> u32 {
         self.firmware.symbol(name).expect("the meter has it").address
     }
 
@@ -186,12 +186,18 @@ impl Rig {
         let seconds = |rig: &Rig| (rig.machine.cycles() - begin) as f64 / CLOCK_HZ as f64;
         while !done(self) {
             assert!(seconds(self) < limit_s, "not within {limit_s} s; refused {}", self.status(REFUSED));
-            let cycles = self.machine.cycles() + 1600;
-            let stop = self.machine.run(&Until { cycles: Some(cycles), ..Until::default() });
-            assert_eq!(stop, Ok(Stop::Cycles), "at {:#06x}", self.machine.pc());
-            self.exchange();
+            self.step(&[]);
         }
         seconds(self)
+    }
+
+    /// A tenth of a millisecond, or less, where the machine comes to one of these addresses.
+    pub fn step(&mut self, addresses: &[u32]) {
+        let until = Until { cycles: Some(self.machine.cycles() + 1600), addresses: addresses.to_vec() };
+        let stop = self.machine.run(&until);
+        let at_one = matches!(stop, Ok(Stop::Address(at)) if addresses.contains(&at));
+        assert!(at_one || stop == Ok(Stop::Cycles), "{stop:?} at {:#06x}", self.machine.pc());
+        self.exchange();
     }
 
     /// Runs to a function's beginning, and to its end: the seconds from one to the other.
@@ -200,9 +206,7 @@ impl Rig {
         let end = self.machine.cycles() + (limit_s * CLOCK_HZ as f64) as u64;
         while self.machine.pc() != at {
             assert!(self.machine.cycles() < end, "{name}: not within {limit_s} s");
-            let cycles = self.machine.cycles() + 1600;
-            self.machine.run(&Until { cycles: Some(cycles), addresses: vec![at] }).expect("no fault");
-            self.exchange();
+            self.step(&[at]);
         }
         let begin = self.machine.cycles();
         let mut bytes = [0; 2];

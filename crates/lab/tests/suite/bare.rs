@@ -86,6 +86,7 @@ pub fn request(target: &str, text: &str) -> Request {
             crystal_hz: None,
             supply_v: None,
             lenient: false,
+            stop_on_fault: true,
             stubs: Vec::new(),
         },
         functions: Vec::new(),

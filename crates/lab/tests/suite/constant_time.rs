@@ -140,6 +140,7 @@ fn followed(elf: &Path, target: &str, function: &str) -> Vec<(Difference, usize)
             crystal_hz: None,
             supply_v: None,
             lenient: false,
+            stop_on_fault: true,
             stubs: Vec::new(),
         },
         function: function.into(),

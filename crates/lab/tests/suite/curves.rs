@@ -17,9 +17,17 @@ const ROOM: usize = 144;
 /// Above what the slowest operation takes.
 const CYCLES: u64 = 3_000_000_000;
 
-/// RFC 6979 appendix A.2.5 with SHA-256: the private key; messages and their signatures.
+/// RFC 6979 appendix A.2.5 with SHA-256: the private key; messages and their signatures. The first
+/// message is C2SP/CCTV's: its first nonce is n or above, and drawn again, which one in 2^32 is.
 const RFC_6979_KEY: [u8; 32] = hex!("c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721");
-const RFC_6979: [(&str, [u8; 64]); 2] = [
+const RFC_6979: [(&str, [u8; 64]); 3] = [
+    (
+        "wv[vnX",
+        hex!(
+            "efd9073b652e76da1b5a019c0e4a2e3fa529b035a6abb91ef67f0ed7a1f21234"
+            "3db4706c9d9f4a4fe13bb5e08ef0fab53a57dbab2061c83a35fa411c68d2ba33"
+        ),
+    ),
     (
         "sample",
         hex!(

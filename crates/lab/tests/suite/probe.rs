@@ -73,6 +73,7 @@ fn setup(target: &str, elf: &Path) -> Setup {
         crystal_hz: None,
         supply_v: None,
         lenient: false,
+        stop_on_fault: true,
         stubs: Vec::new(),
     }
 }

@@ -134,6 +134,7 @@ fn setup(target: &str, elf: PathBuf) -> Setup {
         crystal_hz: None,
         supply_v: None,
         lenient: false,
+        stop_on_fault: true,
         stubs: Vec::new(),
     }
 }
@@ -475,6 +476,7 @@ fn run_writes_what_measure_writes() {
             ports: Vec::new(),
             uart: None,
             exit: None,
+            ends_asleep: false,
             max_cycles: Some(1_000_000),
             max_time_s: None,
             traces: files(&other),

@@ -44,8 +44,9 @@ fn sealed_cases(operation: &str, case: vectors::AeadCase, add: &mut impl FnMut(S
     add(format!("{operation}-open"), ascon::open_case(inputs, ciphertext, tag, case.plaintext));
 }
 
-/// Of NIST's cases one of key generation, one of encapsulation, one of each kind of decapsulation; of Wycheproof's for encapsulation by pieces
-/// one with a key that is refused, for decapsulation by pieces one in seven, also with such a key.
+/// Of NIST's cases one of key generation, one of encapsulation, one of each kind of decapsulation;
+/// of Wycheproof's for encapsulation by pieces one with a key that is refused, for decapsulation by
+/// pieces one in forty, also with such a key; CCTV's whose matrix takes the most hashes.
 fn ml_kem_cases(set: &str, cases: vectors::MlKemCases, add: &mut impl FnMut(String, Case)) {
     let length = cases.keys[0].private_key.len();
     let public = (length - 96) / 2..length - 64;
@@ -74,12 +75,22 @@ fn ml_kem_cases(set: &str, cases: vectors::MlKemCases, add: &mut impl FnMut(Stri
         let case = ml_kem::encapsulation_pieces_case(case.public_key, case.m.to_vec(), None);
         add(format!("ml-kem-{set}-encapsulate-pieces"), case);
     }
+    for case in cases.exchanges.into_iter().take(1) {
+        let sent = (&case.ciphertext[..], &case.shared[..]);
+        let (public, m) = (case.public_key, case.m.to_vec());
+        let pieces = ml_kem::encapsulation_pieces_case(public.clone(), m.clone(), Some(sent));
+        add(format!("ml-kem-{set}-encapsulate-pieces"), pieces);
+        add(format!("ml-kem-{set}-encapsulate"), ml_kem::encapsulation_case(public, m, sent.0, sent.1));
+        let shared = case.shared.to_vec();
+        let case = ml_kem::decapsulation_case(case.private_key, case.ciphertext.clone(), shared);
+        add(format!("ml-kem-{set}-decapsulate"), case);
+    }
     for case in cases.decapsulations.into_iter().take(3) {
         let shared = case.shared.expect("NIST's keys are right").to_vec();
         let case = ml_kem::decapsulation_case(case.private_key, case.ciphertext, shared);
         add(format!("ml-kem-{set}-decapsulate"), case);
     }
-    for case in cases.seeds.into_iter().step_by(7) {
+    for case in cases.seeds.into_iter().step_by(40) {
         let pieces = |public: &[u8], shared| {
             ml_kem::decapsulation_pieces_case(case.seed.to_vec(), public, &case.ciphertext, shared)
         };
@@ -138,7 +149,7 @@ fn ml_dsa_cases(set: &str, cases: vectors::MlDsaCases, add: &mut impl FnMut(Stri
     }
     let refused = cases.verifications.into_iter().filter(|case| !case.valid);
     let refused = refused.filter_map(|case| Some((case.public_key, fitting(case.message)?, case.signature)));
-    for (public, message, signature) in refused.step_by(20) {
+    for (public, message, signature) in refused.step_by(60) {
         let case = ml_dsa::verification_case(public, message, &signature, false);
         add(format!("ml-dsa-{set}-verify"), case);
     }

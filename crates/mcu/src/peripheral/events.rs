@@ -55,9 +55,11 @@ pub struct Events {
     pub protected: Vec<ProtectedMemory>,
     /// The segment of which a write was left out, until the unit is told.
     pub(super) violated: Option<u8>,
+    /// RAM appears at address 0 (STM32: SYSCFG's MEM_MODE).
+    pub ram_at_zero: bool,
     /// The program has let go of the pins, which a reset holds as they are after it (MSP430FR5xx: PM5CTL0.LOCKLPM5).
     pub pins_released: bool,
-    /// One of these five has changed since the devices were told.
+    /// One of `held`, `generic_clocks_hz`, `oscillator_fault` and `pins_released` has changed since the devices were told.
     pub(super) controls_changed: bool,
     /// Goes on where the program does what is a mistake, but of which it is known what the part makes of it.
     pub(super) lenient: bool,

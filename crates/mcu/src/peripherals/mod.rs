@@ -73,7 +73,7 @@ const MODELS: &[Model] = &[
     },
     Model {
         name: "avr-eeprom",
-        settings: &["write_us"],
+        settings: &["split_us", "write_us"],
         new: |part, spec| Ok(Box::new(microchip::eeprom::Eeprom::new(part, spec)?)),
     },
     Model {
@@ -392,6 +392,11 @@ const MODELS: &[Model] = &[
         new: |_, spec| Ok(Box::new(nordic::uart::Uart::new(spec))),
     },
     Model { name: "nrf-wdt", settings: &[], new: |_, spec| Ok(Box::new(nordic::wdt::Wdt::new(spec))) },
+    Model {
+        name: "rp2040-dma",
+        settings: &[],
+        new: |_, spec| Ok(Box::new(raspberrypi::rp2040::dma::Dma::new(spec)?)),
+    },
     Model {
         name: "rp2040-pins",
         settings: &["io_bank#", "io_qspi", "pads_bank#", "pads_qspi"],

@@ -9,7 +9,7 @@ mod shadow;
 use crate::dataflow::{CoreDataflow, Effect, Places, Shape};
 use crate::{Access, AccessKind, Flow, Observer, Step, Tables};
 use shadow::Shadow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Secrets, a bit each.
@@ -43,6 +43,22 @@ pub struct Leak {
     pub labels: Labels,
     /// How often.
     pub count: u64,
+}
+
+/// Labelled bytes that follow each other, and what the program has read of them.
+struct Watched {
+    from: u32,
+    /// Of each byte the labels that it had, and whether an instruction read it while it had one.
+    bytes: Vec<(Labels, bool)>,
+}
+
+/// What was read of labelled bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SecretReads {
+    /// Bytes that had one of the labels.
+    pub labelled: u32,
+    /// Of them, those that an instruction read.
+    pub read: u32,
 }
 
 /// The effects of the instruction at an address.
@@ -94,6 +110,9 @@ pub struct Taint {
     mapped: Range<u32>,
     /// Tables whose entries may be read at secret addresses.
     tables: Tables,
+    /// What had a label at [`Taint::watch`], by address.
+    watched: Vec<Watched>,
+    readers: HashSet<u32>,
     leaks: Vec<Leak>,
     known: HashMap<(u32, LeakKind), usize>,
     unknown: Option<u32>,
@@ -134,6 +153,8 @@ impl Taint {
             mapped: core.mapped.first().map_or(0, |(address, _)| *address)
                 ..core.mapped.last().map_or(0, |(address, _)| *address + 1),
             tables: Tables::default(),
+            watched: Vec::new(),
+            readers: HashSet::new(),
             leaks: Vec::new(),
             known: HashMap::new(),
             unknown: None,
@@ -186,6 +207,51 @@ impl Taint {
         let labels = self.union((self.core.places)(register, bits, (self.bank >> 24) as u8));
         let lanes = bits.to_le_bytes().map(|byte| if byte == 0 { 0 } else { 0xff });
         all(if self.core.places_are_bytes { labels } else { labels & u32::from_le_bytes(lanes) })
+    }
+
+    /// From here on it is noted which of the bytes that have a label now are read, and by which instructions.
+    pub fn watch(&mut self) {
+        self.readers.clear();
+        self.watched.clear();
+        let mapped = self.core.mapped.iter().map(|(address, places)| (*address, all(self.union(*places))));
+        let labelled = mapped.filter(|(_, labels)| *labels != 0).chain(self.shadow.labelled());
+        let mut labelled: Vec<(u32, Labels)> = labelled.collect();
+        labelled.sort_unstable();
+        for run in labelled.chunk_by(|one, next| one.0 + 1 == next.0) {
+            let bytes = run.iter().map(|(_, labels)| (*labels, false)).collect();
+            self.watched.push(Watched { from: run[0].0, bytes });
+        }
+    }
+
+    /// What has been read since of the bytes that had one of these labels.
+    #[must_use]
+    pub fn reads_of(&self, labels: Labels) -> SecretReads {
+        let bytes = self.watched.iter().flat_map(|watched| &watched.bytes);
+        let of_label = bytes.filter(|(of, _)| of & labels != 0);
+        of_label.fold(SecretReads::default(), |sum, (_, read)| SecretReads {
+            labelled: sum.labelled + 1,
+            read: sum.read + u32::from(*read),
+        })
+    }
+
+    /// The addresses of the instructions that have read one of the watched bytes.
+    #[must_use]
+    pub fn readers(&self) -> &HashSet<u32> {
+        &self.readers
+    }
+
+    /// An instruction has read `size` bytes from an address on, of which one has a label.
+    fn note_read(&mut self, address: u32, size: u8) {
+        for at in (0..u32::from(size)).map(|byte| address.wrapping_add(byte)) {
+            let at = self.shadow.canonical(at);
+            let behind = self.watched.partition_point(|watched| watched.from <= at);
+            let Some(index) = behind.checked_sub(1) else { continue };
+            let offset = (at - self.watched[index].from) as usize;
+            if offset < self.watched[index].bytes.len() && self.labels_at(at) != 0 {
+                self.watched[index].bytes[offset].1 = true;
+                self.readers.insert(self.pc);
+            }
+        }
     }
 
     /// The leaks found so far, in the order in which they came about first.
@@ -379,6 +445,9 @@ impl Taint {
             Some(places) => self.union(places),
             None => self.shadow.read(access.address, access.size.min(4)),
         };
+        if labels != 0 {
+            self.note_read(access.address, access.size);
+        }
         labels |= u32::from(self.address) * 0x0101_0101;
         self.store(to, if labels == 0 { 0 } else { shape.apply(labels) });
     }
@@ -544,6 +613,35 @@ mod tests {
     fn execute(taint: &mut Taint, pc: u32, address: u32) {
         taint.step(&Step { pc, sp: 0, cycles: 0, flow: Flow::Next });
         taint.access(&Access { pc, address, size: 4, kind: AccessKind::Write, value: 0, cycles: 0 });
+    }
+
+    #[test]
+    fn a_labelled_byte_counts_as_read_while_it_has_its_label() {
+        let describe = |pc| {
+            let read = Effect::Read { to: Places::one(1), shape: Shape::Bytes };
+            let effect = if pc == 0x100 { read } else { Effect::Write(Places::NONE) };
+            vec![(pc, Dataflow { effects: vec![effect], ..Dataflow::default() })]
+        };
+        let mut taint = Taint::new(CoreDataflow::new(Box::new(describe), |_, _, _| Places::NONE), Vec::new());
+        let access = |taint: &mut Taint, pc, address, kind| {
+            taint.step(&Step { pc, sp: 0, cycles: 0, flow: Flow::Next });
+            taint.access(&Access { pc, address, size: 2, kind, value: 0, cycles: 0 });
+        };
+        taint.label(0x2000..0x2008, 1);
+        taint.label(0x3000..0x3004, 2);
+        taint.label(0x2006..0x2008, 0);
+        taint.watch();
+        // A read past the end, one of bytes written over, and one of another secret's neighbour.
+        access(&mut taint, 0x200, 0x2000, AccessKind::Write);
+        for address in [0x2000, 0x2005, 0x2ffe] {
+            access(&mut taint, 0x100, address, AccessKind::Read);
+        }
+        taint.finish();
+        assert_eq!(taint.reads_of(1), SecretReads { labelled: 6, read: 1 });
+        assert_eq!(taint.reads_of(2), SecretReads { labelled: 4, read: 0 });
+        assert_eq!(taint.readers().len(), 1);
+        access(&mut taint, 0x100, 0x2fff, AccessKind::Read);
+        assert_eq!(taint.reads_of(2 | 1), SecretReads { labelled: 10, read: 2 });
     }
 
     #[test]

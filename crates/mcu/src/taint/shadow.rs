@@ -69,6 +69,16 @@ impl Shadow {
         }
     }
 
+    /// The bytes that have labels, those of peripherals left out.
+    pub fn labelled(&self) -> impl Iterator<Item = (u32, Labels)> {
+        let pages = self.directory.iter().enumerate().filter(|(_, page)| **page != 0);
+        pages.flat_map(|(number, page)| {
+            let bytes = self.pages[*page as usize - 1].iter().enumerate();
+            let labelled = bytes.filter(|(_, labels)| **labels != 0);
+            labelled.map(move |(at, labels)| ((number << PAGE_BITS) as u32 + at as u32, *labels))
+        })
+    }
+
     fn set_byte(&mut self, address: u32, labels: Labels) {
         let address = self.canonical(address);
         let page = &mut self.directory[(address >> PAGE_BITS) as usize];
@@ -83,7 +93,8 @@ impl Shadow {
     }
 
     /// Where a byte has its labels: aliases have those of the memory behind them.
-    fn canonical(&self, address: u32) -> u32 {
+    #[inline]
+    pub fn canonical(&self, address: u32) -> u32 {
         if !self.alias_span.contains(&address) {
             return address;
         }

@@ -8,6 +8,7 @@ mod cortex_m;
 mod hc08;
 mod mcs51;
 mod msp430;
+mod ordinary;
 mod r8c;
 mod riscv;
 mod settings;

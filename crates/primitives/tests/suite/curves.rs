@@ -683,7 +683,8 @@ fn p256_multiples_and_signatures_are_those_of_the_p256_crate() {
     }
 }
 
-/// RFC 6979 appendix A.2.5, with SHA-256.
+/// RFC 6979 appendix A.2.5, with SHA-256, and C2SP/CCTV's message with the same key, whose first
+/// nonce is n or above.
 #[test]
 fn rfc_6979() {
     let key = bytes(&hex("C9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721"));
@@ -696,6 +697,13 @@ fn rfc_6979() {
         )))
     );
     let cases = [
+        (
+            "wv[vnX",
+            concat!(
+                "EFD9073B652E76DA1B5A019C0E4A2E3FA529B035A6ABB91EF67F0ED7A1F21234",
+                "3DB4706C9D9F4A4FE13BB5E08EF0FAB53A57DBAB2061C83A35FA411C68D2BA33",
+            ),
+        ),
         (
             "sample",
             concat!(

@@ -145,6 +145,27 @@ fn verification_as_published() {
     assert!(refused > 30, "{refused} cases to be refused");
 }
 
+/// Whether each case is taken as it says.
+fn assert_verdicts(cases: &[vectors::SignatureCase]) {
+    for case in cases {
+        let key = case.key.as_slice().try_into().expect("32 bytes");
+        let signature = case.signature.as_slice().try_into().expect("64 bytes");
+        assert_eq!(verify(key, &case.message, signature), case.valid, "{case:?}");
+    }
+}
+
+#[test]
+fn points_of_small_orders_as_published() {
+    let cases = vectors::ed25519_small_orders();
+    assert_eq!(cases.iter().filter(|case| case.valid).count(), 172);
+    assert_verdicts(&cases);
+}
+
+#[test]
+fn edge_cases_as_the_header_says() {
+    assert_verdicts(&vectors::ed25519_speccheck());
+}
+
 #[test]
 fn random_keys_as_openssl_has_them() {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());

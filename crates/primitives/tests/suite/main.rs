@@ -1,5 +1,6 @@
 //! The integration tests: one program, so that it is linked once.
 
+mod accumulated;
 mod ascon;
 mod chacha20_poly1305;
 mod curves;
@@ -16,6 +17,7 @@ mod ml_kem;
 mod msp430_runtime;
 mod one_time;
 mod pieces;
+mod prehash;
 mod published;
 mod random;
 mod randomness;

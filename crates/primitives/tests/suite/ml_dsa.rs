@@ -135,6 +135,7 @@ fn as_published() {
                 MlDsaPrivateKey::Seed(seed) => ours.keygen(&seed).1,
                 MlDsaPrivateKey::Encoded(key) => key,
             };
+            assert!(ours.check(&private));
             let signature = match case.message {
                 MlDsaMessage::Plain { context, message } => {
                     ours.sign(&private, &context, &message, &case.rnd)
@@ -144,7 +145,7 @@ fn as_published() {
                 }
                 MlDsaMessage::Representative(mu) => ours.sign_mu(&private, &mu, &case.rnd),
             };
-            assert_eq!(signature, case.signature);
+            assert_eq!(signature, Some(case.signature));
         }
         for case in cases.verifications {
             let valid = is_valid(ours, &case.public_key, &case.message, &case.signature);
@@ -170,7 +171,7 @@ fn random_signatures_as_another_implementation_has_them() {
         let (public, private) = ours.keygen(&xi);
         assert_eq!((public.clone(), private.clone()), set.theirs.keygen(&xi));
         assert!(ours.check(&private));
-        let signature = ours.sign(&private, &context, &message, &rnd);
+        let signature = ours.sign(&private, &context, &message, &rnd).expect("an own key signs");
         assert_eq!(signature, set.theirs.sign(&xi, &rnd, &context, &message));
         assert!(ours.verify(&public, &context, &message, &signature));
         // One bit changed anywhere is refused.
@@ -229,6 +230,68 @@ fn keys_are_what_the_hash_of_the_seed_makes() {
     }
 }
 
+/// Writes a number of 13 bits in the place of each coefficient of t0, which is what the number
+/// lacks of 2^12.
+fn with_t0(set: &Set, private: &[u8], number: impl Fn(usize) -> u16) -> Vec<u8> {
+    let mut changed = private.to_vec();
+    let t0 = private.len() - set.k * 416;
+    changed[t0..].fill(0);
+    for place in 0..256 * set.k {
+        for bit in 0..13 {
+            let at = 8 * t0 + 13 * place + bit;
+            changed[at / 8] |= ((number(place) >> bit & 1) as u8) << (at % 8);
+        }
+    }
+    changed
+}
+
+/// Each coefficient of t0 is as large as its encoding allows, with the sign of a bit of the hash of
+/// xi: c t0 needs more hints than there may be.
+fn with_extreme_t0(set: &Set, private: &[u8]) -> Vec<u8> {
+    let signs = shake256(&[0; 32], 32 * set.k);
+    with_t0(set, private, |place| if signs[place / 8] >> (place % 8) & 1 == 1 { 8191 } else { 0 })
+}
+
+/// FIPS 204 appendix C, table 3. How many attempts the messages take was counted at the challenges,
+/// on a build without the bound.
+#[test]
+fn signing_with_a_hostile_key_ends_after_814_attempts() {
+    let [set, _] = &SETS;
+    let private = set.ours.keygen(&[0; 32]).1;
+    let hostile = with_extreme_t0(set, &private);
+    let mu = |message: u8| represented(&hostile[64..128], &[0, 0, message]);
+    // 728 attempts.
+    assert!(set.ours.sign(&hostile, b"", &[49], &[0; 32]).is_some());
+    assert!(set.ours.sign_mu(&hostile, &mu(49), &[0; 32]).is_some());
+    // More than 814.
+    assert_eq!(set.ours.sign(&hostile, b"", &[0], &[0; 32]), None);
+    assert_eq!(set.ours.sign_mu(&hostile, &mu(0), &[0; 32]), None);
+    assert!(set.ours.sign(&private, b"", &[0], &[0; 32]).is_some());
+}
+
+/// t0 and tr follow from the rest of a private key. One that has others was not made by key
+/// generation.
+#[test]
+fn private_keys_that_contradict_themselves_are_refused() {
+    let mut random = fastrand::Rng::with_seed(testkit::random::seed());
+    for set in &SETS {
+        let xi = std::array::from_fn(|_| random.u8(..));
+        let private = set.ours.keygen(&xi).1;
+        assert!(set.ours.check(&private));
+        assert!(!set.ours.check(&with_extreme_t0(set, &private)), "extreme t0");
+        assert!(!set.ours.check(&with_t0(set, &private, |_| 4096)), "no t0");
+        let t0 = private.len() - set.k * 416;
+        // rho, tr, each polynomial of s1, s2 and t0; K follows from nothing that the key has.
+        let s = (0..set.k + set.l).map(|n| 128 + n * 32 * set.s_bits);
+        let polynomials = s.chain((0..set.k).map(|n| t0 + 416 * n));
+        for start in [0, 31, 64, 127].into_iter().chain(polynomials) {
+            let mut changed = private.clone();
+            changed[start] ^= 1 << random.u8(0..8);
+            assert!(!set.ours.check(&changed), "byte {start}");
+        }
+    }
+}
+
 /// FIPS 204 algorithm 21: what hints are refused for, each by itself.
 #[test]
 fn hints_have_one_encoding() {
@@ -239,7 +302,7 @@ fn hints_have_one_encoding() {
         let (public, private) = set.ours.keygen(&xi);
         let mut tried = [0; 5];
         for number in 0..30u8 {
-            let signature = set.ours.sign(&private, b"", &[number], &[0; 32]);
+            let signature = set.ours.sign(&private, b"", &[number], &[0; 32]).expect("an own key signs");
             assert!(set.ours.verify(&public, b"", &[number], &signature));
             let ends: Vec<usize> =
                 signature[set.hints() + omega..].iter().map(|&end| usize::from(end)).collect();

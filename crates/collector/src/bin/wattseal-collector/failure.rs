@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub(crate) enum CommandError {
     #[error("{0}")]
     Usage(String),
-    #[error("{}: {error}; check the path and its permissions", path.display())]
+    #[error("{}: {error}; {}", .path.display(), output::advice(.error))]
     File { path: PathBuf, error: std::io::Error },
     #[error(transparent)]
     Backup(#[from] BackupError),

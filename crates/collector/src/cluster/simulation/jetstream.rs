@@ -48,6 +48,8 @@ pub(super) enum Request {
         under: u64,
     },
     Pull(String),
+    /// Up to where a consumer was, and the last message of the stream.
+    Position(String),
     Acknowledge {
         consumer: String,
         sequence: u64,
@@ -66,6 +68,10 @@ pub(super) enum Answer {
     /// Names, partitions and ack floors; and the last message of the stream.
     Consumers {
         consumers: Vec<(String, Partition, u64)>,
+        last: u64,
+    },
+    Position {
+        delivered: u64,
         last: u64,
     },
     /// Which bucket of leases there is.
@@ -310,6 +316,10 @@ impl JetStream {
                 }
                 None
             }
+            Request::Position(name) => {
+                let delivered = self.consumers.get(&name)?.next.saturating_sub(1);
+                Some(Answer::Position { delivered, last: self.last })
+            }
             Request::Acknowledge { consumer: name, sequence } => {
                 let consumer = self.consumers.get_mut(&name)?;
                 consumer.again.remove(&sequence);
@@ -370,6 +380,9 @@ impl JetStream {
                 let name = format!("{}-{}-{}", partition.network, partition.slice, lies.number(floor));
                 let consumers = vec![(name, partition, floor)];
                 Answer::Consumers { consumers, last: lies.number(self.last) }
+            }
+            Request::Position(_) => {
+                Answer::Position { delivered: lies.number(self.last), last: lies.number(self.last) }
             }
             Request::CreateConsumer { .. } | Request::DeleteConsumer { .. } | Request::Make => Answer::Done,
             Request::Pull(name) => {

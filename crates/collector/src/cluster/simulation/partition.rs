@@ -6,7 +6,7 @@ use super::worker::{Common, Io, Timer, put};
 use super::world::Us;
 use crate::clock;
 use crate::cluster::lease::{Found, Held, KeepNext, RENEW_EVERY, WriteAnswer, Writing};
-use crate::cluster::packets::{PendingMessages, Said, Succession};
+use crate::cluster::packets::{PendingMessages, Said, Succession, is_ahead};
 use crate::fence::LeaseNumber;
 use crate::gateway::{GatewayId, HeardPacket, Route};
 use crate::link::{
@@ -28,6 +28,8 @@ use wire::meter::Policy;
 const REQUEST_WITHIN: Duration = Duration::from_secs(5);
 /// Packets are asked for again before the server has forgotten the last question.
 const PULL_EVERY: Duration = Duration::from_secs(3);
+/// `queue::CONSUMER_LOOK_EVERY`
+const CONSUMER_LOOK_EVERY: Duration = Duration::from_secs(10);
 /// `worker::AGAIN_AFTER`, `worker::BEGIN_AGAIN_AFTER`
 const FAILED_FOR: Duration = Duration::from_secs(1);
 const NOT_BEGUN_FOR: Duration = Duration::from_secs(5);
@@ -50,6 +52,7 @@ pub(super) enum Step {
     List,
     Create,
     Delete,
+    Position,
     /// How often that was tried.
     GiveUp(u8),
     GiveUpLook(u8),
@@ -95,6 +98,9 @@ pub(super) struct Task {
     pending: PendingMessages<()>,
     became: UnboundedReceiver<(QueuePlace, Outcome)>,
     questions: VecDeque<Question>,
+    /// Whether it is looked where its consumer is, and when it was looked last.
+    looks: bool,
+    looked_at: Option<Instant>,
 }
 
 /// `leases::look`
@@ -106,7 +112,8 @@ pub(super) fn found(answer: Option<Answer>) -> Option<Found> {
 }
 
 impl Task {
-    pub(super) fn new(held: Held, taken: Receiver<Result<(), StoreError>>) -> Task {
+    /// looks: whether it is looked where its consumer is.
+    pub(super) fn new(held: Held, taken: Receiver<Result<(), StoreError>>, looks: bool) -> Task {
         let (pending, became) = PendingMessages::new(held.fence.clone());
         Task {
             held,
@@ -122,6 +129,8 @@ impl Task {
             pending,
             became,
             questions: VecDeque::new(),
+            looks,
+            looked_at: None,
         }
     }
 
@@ -206,8 +215,20 @@ impl Task {
 
     pub(super) fn pull(&mut self, io: &mut Io<'_>) {
         if self.serves() {
+            self.look_where_its_consumer_is();
             io.say(Request::Pull(self.consumer()));
             io.timer(PULL_EVERY, Timer::Pull(self.lease()));
+        }
+    }
+
+    /// `Queue::delivers_nothing`
+    fn look_where_its_consumer_is(&mut self) {
+        let now = clock::now();
+        let looked = *self.looked_at.get_or_insert(now);
+        if self.looks && now.saturating_duration_since(looked) >= CONSUMER_LOOK_EVERY {
+            self.looked_at = Some(now);
+            let look = Asked::Of(self.lease(), Step::Position);
+            self.questions.push_back((Request::Position(self.consumer()), look, RENEW_EVERY));
         }
     }
 
@@ -315,6 +336,13 @@ impl Task {
                 }
                 _ => self.stage = Stage::Over,
             },
+            Step::Position => {
+                if let Some(Answer::Position { delivered, last }) = answer
+                    && is_ahead(delivered, last)
+                {
+                    self.ended.get_or_insert(Ended::Failed);
+                }
+            }
             Step::List | Step::Create | Step::Delete if !matches!(self.stage, Stage::Opening) => {}
             // One that stays goes by itself when nobody has used it for some time.
             Step::Delete => return self.delete_next(io),

@@ -341,7 +341,7 @@ impl Process {
                     io.context.checks.counts.taken += 1;
                     self.leases_changed = true;
                     let taken = self.jobs.begin_take(held.fence.lease());
-                    let mut task = Task::new(held, taken);
+                    let mut task = Task::new(held, taken, self.common.lies);
                     task.keep(io, Held::FIRST);
                     self.tasks.insert(task.lease().partition, task);
                     self.take_next(io);

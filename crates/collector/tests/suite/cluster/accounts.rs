@@ -1,5 +1,5 @@
-//! Accounts of the NATS servers: a gateway that names another's subject as the place for JetStream's
-//! answer reaches nothing, and all that it needs it has.
+//! Accounts of the NATS servers: a gateway that names another's subject as the place for an answer
+//! of JetStream reaches nothing, and all that it needs it has.
 
 use super::roles::{figure, gateway, is_ready, servers, worker};
 use super::shipped::{Shipped, Source};
@@ -37,7 +37,7 @@ pub const NOT_ITS_OWN: [&str; 16] = [
     "_INBOX.yard.answer",
 ];
 
-/// What is in the buckets and in the stream of packets.
+/// Reads the buckets and the stream of packets.
 pub async fn kept(worker: &Client) -> Vec<String> {
     let jetstream = async_nats::jetstream::new(worker.clone());
     let mut kept = Vec::new();

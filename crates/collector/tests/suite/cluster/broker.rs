@@ -25,10 +25,11 @@ const LONGER_THAN_A_LEASE: Duration = Duration::from_millis(2500);
 
 /// A worker, a gateway, and a meter near it.
 struct Stand {
-    folder: tempfile::TempDir,
-    server: nats::Nats,
+    // In this order they end.
     worker: Role<WorkerStarted>,
     _gateway: Role<GatewayStarted>,
+    server: nats::Nats,
+    folder: tempfile::TempDir,
     radio: Radio,
     meter: SimulatedMeter,
 }

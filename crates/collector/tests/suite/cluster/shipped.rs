@@ -51,9 +51,9 @@ pub struct Shipped {
     pub servers: nats::Nats,
     pub folder: PathBuf,
     source: Source,
-    /// Where each hears the others.
+    /// The ports at which they hear each other.
     pub routes: Vec<u16>,
-    /// Where each says by HTTP how it is.
+    /// The ports at which they say by HTTP how they are.
     pub monitors: Vec<u16>,
 }
 
@@ -154,7 +154,7 @@ impl Shipped {
     }
 }
 
-/// What the routes' own script makes, for servers on this machine.
+/// Runs the routes' own script, for servers on this machine.
 pub fn make_routes(folder: &Path) {
     let mut command = Command::new("bash");
     let script = home().join("operations/nats/make-routes");

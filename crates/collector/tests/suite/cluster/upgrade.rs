@@ -1,5 +1,5 @@
-//! A cluster whose users had no accounts gets the accounts of today: docs/operations.md, "Accounts of
-//! NATS servers". Packets that wait for a worker are stored, whether or not their meter sends them again.
+//! A cluster whose users had no accounts gets those of today: docs/operations.md, "Accounts of NATS
+//! servers". Packets that wait for a worker are stored without that their meters send them again.
 
 use super::roles::{Role, figure, gateway, is_ready, servers, worker};
 use super::{Radio, until};
@@ -107,7 +107,7 @@ fn cluster_without_accounts_gets_them_and_no_waiting_packet_is_lost() {
     let wait = meters.len() as u64;
     until("they are in the stream", || figure(of_hall.started.health, stream) == published + wait);
 
-    // The steps of the document: gateways stop, workers take what waits, and stop when nothing comes.
+    // The steps of the document: gateways stop, workers take what waits, and then stop.
     of_hall.stop().expect("it stops well");
     let last = cluster.worker();
     let packets = || figure(last.started.health, "wattseal_worker_packets_total");

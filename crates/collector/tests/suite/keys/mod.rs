@@ -1,6 +1,8 @@
 //! Where keys are, files or rows of a database: what both can do, and what rows alone have.
 
 mod both;
+mod durable;
+mod hostile_token;
 mod rewrapped;
 mod sealed;
 mod token;

@@ -110,6 +110,48 @@ async fn all_keys_are_sealed_anew_while_meters_report_and_the_old_one_opens_noth
     running.stop().await.expect("it stops well");
 }
 
+/// The key-encryption key that a transaction seals under stays until its end. Else a row would come
+/// after all were sealed anew.
+#[test]
+fn a_key_that_is_being_sealed_is_waited_for_and_not_left_behind() {
+    let (folder, database) = (tempfile::tempdir().expect("a folder"), shared().database());
+    let (old, new) = (kek(folder.path(), "old"), kek(folder.path(), "new"));
+    let (both, after) = (ring(&[&old, &new]), ring(&[&new, &old]));
+    let registry = store(&database, &both).expect("there").open_network(NetworkId(0)).expect("a network");
+    let images = folder.path().join("images");
+    registry.provision(Setup::usual(1), 0, &images).expect("a meter");
+    // The provisioning asks what to seal under, and then waits for this transaction's row.
+    let row = "INSERT INTO sealed_keys SELECT 2, epoch, suite, revision, kek, sealed FROM sealed_keys WHERE meter = 1";
+    let transaction = shared().transaction(&database, row);
+    let waiting = || {
+        let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        shared().sql(&database, sql).parse::<u32>().expect("a number")
+    };
+    std::thread::scope(|scope| {
+        let until = |what: &str, is: &dyn Fn() -> bool| {
+            let begun = Instant::now();
+            while !is() {
+                assert!(begun.elapsed() < WITHIN, "{what}");
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        };
+        let provisioning = scope.spawn(|| registry.provision(Setup::usual(2), 0, &images).expect("a meter"));
+        until("nobody waits for the row", &|| waiting() == 1);
+        let rewrapping = scope
+            .spawn(|| store(&database, &after).expect("both are known").rewrap(|_| {}).expect("sealed anew"));
+        until("nobody waits for who seals", &|| waiting() == 2 || rewrapping.is_finished());
+        drop(transaction);
+        provisioning.join().expect("it ends");
+        rewrapping.join().expect("it ends");
+    });
+    let of = store(&database, &after).expect("the database").wrapped().expect("rows");
+    assert!(of.len() == 1 && of[0].kek == after.first().expect("one").to_string(), "{of:?}");
+    // The new one is all that it takes.
+    let registry =
+        store(&database, &ring(&[&new])).expect("known").open_existing(NetworkId(0)).expect("there");
+    assert_eq!(registry.load().expect("opened").len(), 2);
+}
+
 /// A database that knows meters whose keys were not taken into it revokes none of them.
 #[tokio::test(flavor = "multi_thread")]
 async fn meters_whose_keys_are_in_a_folder_are_not_revoked_by_a_database_without_them() {

@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use testkit::postgres::shared;
 
-const MODULE: &str = "/usr/lib/softhsm/libsofthsm2.so";
-const PIN: &str = "rain-47-tin";
+pub(super) const MODULE: &str = "/usr/lib/softhsm/libsofthsm2.so";
+pub(super) const PIN: &str = "rain-47-tin";
 
 /// A folder with tokens, PINs and files of key-encryption keys, and a database.
-struct Tokens {
+pub(super) struct Tokens {
     folder: tempfile::TempDir,
-    db: String,
+    pub(super) db: String,
 }
 
 impl Tokens {
     /// With the tokens `one` and `two`.
-    fn new() -> Tokens {
+    pub(super) fn new() -> Tokens {
         let folder = tempfile::tempdir().expect("a folder");
         let tokens = Tokens { db: shared().url(&shared().database()), folder };
         std::fs::create_dir(tokens.path("tokens")).expect("a folder");
@@ -38,7 +38,7 @@ impl Tokens {
         tokens
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
@@ -47,14 +47,14 @@ impl Tokens {
         std::fs::set_permissions(self.path("pin"), Permissions::from_mode(0o600)).expect("ours");
     }
 
-    fn uri(&self, token: &str, key: &str) -> String {
+    pub(super) fn uri(&self, token: &str, key: &str) -> String {
         format!(
             "pkcs11:token={token};object={key}?module-path={MODULE}&pin-source=file:{}",
             self.path("pin").display()
         )
     }
 
-    fn command(&self, program: impl AsRef<Path>) -> Command {
+    pub(super) fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         command.current_dir(self.folder.path()).env("SOFTHSM2_CONF", self.path("softhsm2.conf"));
         command
@@ -65,7 +65,7 @@ impl Tokens {
     }
 
     /// What it writes.
-    fn does(&self, arguments: &[&str]) -> String {
+    pub(super) fn does(&self, arguments: &[&str]) -> String {
         let output = self.collector(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("UTF-8").trim().to_owned()
@@ -86,7 +86,7 @@ impl Tokens {
     }
 
     /// A command on the keys in the database.
-    fn keys(&self, words: &[&str]) -> String {
+    pub(super) fn keys(&self, words: &[&str]) -> String {
         self.does(&self.meters(words).iter().map(String::as_str).collect::<Vec<_>>())
     }
 

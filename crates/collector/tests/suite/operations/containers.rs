@@ -249,7 +249,7 @@ fn shipped(gateways: &[(&str, u32)]) -> String {
     accounts(&users)
 }
 
-/// The files have what the code has: what is printed for a user, and what a role is checked against.
+/// The files have the code's users, which are printed, and which roles are checked against.
 #[test]
 fn users_of_the_files_are_those_of_the_code() {
     for (file, gateways) in [
@@ -395,7 +395,7 @@ fn release_without_a_digest_is_refused() {
     }
 }
 
-/// A container of a gateway is in a network with NATS servers alone, and these hear each other in another one.
+/// A gateway's container is in a network with NATS servers alone, which hear each other in another.
 #[test]
 fn gateway_s_container_reaches_nothing_but_clients_ports() {
     let file = compose(&path("compose/compose.yml")).expect("a file of Compose");

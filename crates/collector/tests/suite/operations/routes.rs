@@ -12,7 +12,7 @@ use testkit::nats::Nats;
 use testkit::ports::free_address;
 use tokio_stream::StreamExt;
 
-/// Who a server is, and those that it has routes to.
+/// A server's id, and the ids of those that it has routes to.
 fn routes(monitor: u16) -> (String, Vec<String>) {
     let mut stream = TcpStream::connect(("127.0.0.1", monitor)).expect("it listens");
     write!(stream, "GET /routez HTTP/1.0\r\n\r\n").expect("it listens");
@@ -25,10 +25,10 @@ fn routes(monitor: u16) -> (String, Vec<String>) {
     (text(&said["server_id"]), routes.collect())
 }
 
-/// What a server has that would join.
+/// A server that would join, by all that it has.
 struct Rogue<'a> {
     what: &'static str,
-    /// Whose certificate it has, if any.
+    /// A folder with its certificate.
     certificate: Option<&'a Path>,
     /// `authorization` and `routes`.
     routes: String,

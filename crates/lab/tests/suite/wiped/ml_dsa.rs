@@ -1,7 +1,7 @@
 //! What ML-DSA keeps to itself, on RustCrypto's SHA-3: FIPS 204 algorithms 6 and 7.
 
-use super::{Secrets, random};
-use lab::reference::Case;
+use super::secrets::Secrets;
+use super::{Run, random};
 use lab::reference::ml_dsa::{keygen_case, signed, signing_case};
 use rand::rngs::StdRng;
 use sha3::Shake256;
@@ -48,7 +48,7 @@ fn words(set: &Set, encoded: &[u8]) -> Vec<u8> {
 }
 
 /// A run, and what must be gone afterwards.
-pub fn run(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {
+pub fn run(operation: &str, rng: &mut StdRng) -> Run {
     let mut secrets = Secrets::default();
     let [xi, rnd]: [[u8; 32]; 2] = std::array::from_fn(|_| random(32, rng).try_into().expect("32 bytes"));
     let name = &operation["ml-dsa-".len()..][..2];
@@ -56,10 +56,16 @@ pub fn run(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {
     let message = random(32, rng);
     let signed = signed(name, &xi, &rnd, &message, None).expect("it signs").expect("a parameter set");
     let (private, signature) = (signed.private, signed.signature);
-    if operation.ends_with("-keygen") {
-        secrets.bytes("xi", &xi);
-        secrets.bytes("rho' and K", &hash(&[&xi, &[set.k, set.l]], 128)[32..]);
-        return (keygen_case(xi.to_vec(), (signed.public, private)), secrets);
+    if operation.contains("-keygen") {
+        let seeds = hash(&[&xi, &[set.k, set.l]], 128);
+        secrets.bytes("rho' and K", &seeds[32..]);
+        let key = if operation.ends_with("-seeded") {
+            [&seeds[32..], &seeds[..32]].concat()
+        } else {
+            secrets.bytes("xi", &xi);
+            xi.to_vec()
+        };
+        return (keygen_case(key, (signed.public, private)), secrets);
     }
     let mu = hash(&[&private[64..128], &[0, 0], &message], 64);
     let seed = hash(&[&private[32..64], &rnd, &mu], 64);

@@ -226,6 +226,10 @@ impl<const WORDS: usize> Core for Avr<WORDS> {
         machine.take_interrupt(observer)
     }
 
+    fn is_asleep(&self) -> bool {
+        self.sleeping
+    }
+
     fn sleeping(machine: &mut Machine<Avr<WORDS>>) -> Result<Option<SleepMode>, Fault> {
         let core = &machine.core;
         if !core.sleeping && machine.bus.is_asleep() {
@@ -233,6 +237,6 @@ impl<const WORDS: usize> Core for Avr<WORDS> {
             machine.bus.awake(machine.cycles, core.pc * 2);
         }
         let core = &machine.core;
-        Ok(core.sleeping.then_some(SleepMode { name: Some(SLEEP_MODES[core.sleep_mode]) }))
+        Ok(core.is_asleep().then_some(SleepMode { name: Some(SLEEP_MODES[core.sleep_mode]) }))
     }
 }

@@ -4,6 +4,7 @@ use super::registers::CortexM;
 use super::system::debug::STIMULUS;
 use super::system::mpu::Wanted;
 use super::timing::Timing;
+use super::traps::Trap;
 use crate::machine::{Core, Machine};
 use crate::observe::dynamic;
 use crate::{BusAccess, CoreName, Fault, FlashStore, Memory, MemoryKind, Observer};
@@ -21,6 +22,12 @@ impl<T: Timing> Machine<CortexM<T>> {
     fn refuse<V>(&mut self, fault: Fault) -> Option<V> {
         self.fault = Some(fault);
         None
+    }
+
+    /// As [`Self::refuse`] of a fault that the core takes itself as this trap.
+    fn refuse_as<V>(&mut self, trap: Trap, fault: Fault) -> Option<V> {
+        self.core.traps.cause = Some(trap);
+        self.refuse(fault)
     }
 
     fn misaligned(&self, address: u32, size: u32, strict: u32) -> Option<Fault> {
@@ -88,10 +95,10 @@ impl<T: Timing> Machine<CortexM<T>> {
         observer: &mut O,
     ) -> Option<u32> {
         if let Some(fault) = self.misaligned(address, size, strict) {
-            return self.refuse(fault);
+            return self.refuse_as(Trap::Unaligned, fault);
         }
         if let Some(fault) = self.protected(address, Wanted::Read) {
-            return self.refuse(fault);
+            return self.refuse_as(Trap::Forbidden(address), fault);
         }
         self.wait_for_bank(address);
         let pc = self.core.state.pc;
@@ -109,11 +116,18 @@ impl<T: Timing> Machine<CortexM<T>> {
         }
         if address & (size - 1) != 0 {
             let fault = self.architecture(pc, address, "misaligned access outside memory");
-            return self.refuse(fault);
+            return self.refuse_as(Trap::Unaligned, fault);
         }
         let size = size as u8;
         let result = if PRIVATE.contains(&address) {
-            self.system_read(address, size)
+            match self.system_read(address, size) {
+                // What the core has no model of may be a stub.
+                Err(_) if self.bus.claims(address) => {
+                    self.core.traps.cause = None;
+                    self.bus.read(address, size, self.cycles, pc, dynamic(observer))
+                }
+                read => read,
+            }
         } else if self.core.timing.registers().contains(&address) {
             self.core.timing.read_register(address, size, pc)
         } else {
@@ -163,10 +177,10 @@ impl<T: Timing> Machine<CortexM<T>> {
         observer: &mut O,
     ) -> Option<()> {
         if let Some(fault) = self.misaligned(address, size, strict) {
-            return self.refuse(fault);
+            return self.refuse_as(Trap::Unaligned, fault);
         }
         if let Some(fault) = self.protected(address, Wanted::Write) {
-            return self.refuse(fault);
+            return self.refuse_as(Trap::Forbidden(address), fault);
         }
         let pc = self.core.state.pc;
         if let Some((view, offset)) = self.core.memory.find(address, size) {
@@ -195,7 +209,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         }
         if address & (size - 1) != 0 {
             let fault = self.architecture(pc, address, "misaligned access outside memory");
-            return self.refuse(fault);
+            return self.refuse_as(Trap::Unaligned, fault);
         }
         let value = if size == 4 { value } else { value & ((1 << (size * 8)) - 1) };
         let size = size as u8;
@@ -205,7 +219,13 @@ impl<T: Timing> Machine<CortexM<T>> {
                 self.write_stimulus(address, size, value, observer);
                 return Some(());
             }
-            self.system_write(address, size, value)
+            match self.system_write(address, size, value) {
+                Err(_) if self.bus.claims(address) => {
+                    self.core.traps.cause = None;
+                    self.bus.write(address, size, value, self.cycles, pc, dynamic(observer))
+                }
+                written => written,
+            }
         } else if self.core.timing.registers().contains(&address) {
             let written = self.core.timing.write_register(address, size, value, pc);
             let (apb1, apb2) = self.core.timing.bus_dividers();
@@ -222,6 +242,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         } else {
             let written = self.bus.write(address, size, value, self.cycles, pc, dynamic(observer));
             self.core.timing.apply_flash(self.bus.events.flash);
+            self.core.memory.show_ram_at_zero(self.bus.events.ram_at_zero);
             written
         };
         // Cache maintenance and a peripheral that is busy take their time within the store.

@@ -217,6 +217,12 @@ impl<T: Timing> Code<T> {
         }
     }
 
+    /// Whether the run is to end before the instruction at an address.
+    pub fn is_marked(&self, address: u32) -> bool {
+        let index = self.region(address).and_then(|region| region.index(address));
+        self.stops.iter().any(|(at, _)| Some(*at) == index)
+    }
+
     /// Whether the byte at `offset` of the memory may belong to decoded code in RAM.
     #[inline(always)]
     pub fn covers(&self, offset: usize) -> bool {

@@ -52,6 +52,8 @@ fn places(register: usize, bits: u32, _bank: u8) -> Places {
             let nzcv = of(0xc000_0000, NZ) | of(1 << 29, C) | of(1 << 28, V);
             nzcv | of(1 << 27, Q) | of(0xf << 16, GE)
         }
+        // Stack pointers and masks.
+        17..FIRST_FLOAT => Places::NONE,
         _ if register - FIRST_FLOAT < 32 => s((register - FIRST_FLOAT) as u8),
         _ => of(0xf000_0000, FLOAT_NZCV) | of(0x9f, CUMULATIVE) | of(0x07c0_0000, MODES),
     }

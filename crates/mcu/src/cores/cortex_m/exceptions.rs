@@ -8,6 +8,7 @@ use super::registers::CortexM;
 use super::registers::Sleep;
 use super::system::mpu::Wanted;
 use super::timing::{Exception, Timing};
+use super::traps::Trap;
 use crate::machine::{Core as _, Machine};
 use crate::observe::dynamic;
 use crate::{Fault, Flow, Observer};
@@ -87,7 +88,7 @@ impl<T: Timing> Machine<CortexM<T>> {
     }
 
     /// Exception entry (DDI 0403E, B1.5.6): stacks, and goes to the handler.
-    fn take(&mut self, exception: u16) -> Result<(), Fault> {
+    pub(super) fn take(&mut self, exception: u16) -> Result<(), Fault> {
         let thread = self.core.state.ipsr == 0;
         let process = self.core.state.control & 2 != 0;
         let float = self.core.state.control & FPCA != 0;
@@ -156,7 +157,7 @@ impl<T: Timing> Machine<CortexM<T>> {
             self.fault = Some(if value == LR_AT_RESET {
                 Fault::Returned { pc }
             } else if value & 1 == 0 {
-                self.architecture(pc, value, "branch to ARM state")
+                self.trap(Trap::State(value), pc, value, "branch to ARM state")
             } else {
                 Fault::Unmapped { pc, address: value & !1, size: 2, kind: "fetch" }
             });

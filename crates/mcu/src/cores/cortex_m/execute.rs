@@ -7,6 +7,7 @@ use super::op::{Op, Opcode};
 use super::registers::{CortexM, Sleep};
 use super::semihosting;
 use super::timing::{Retired, Timing};
+use super::traps::Trap;
 use crate::machine::Machine;
 use crate::{Access, AccessKind, Fault, Flow, Observer, Step, Stop};
 
@@ -23,7 +24,7 @@ pub(super) trait Execute: Timing {
         let start = machine.instructions;
         let mut cycles = machine.cycles;
         let mut instructions = start;
-        let mut flow = Flow::Start;
+        let mut flow = machine.flow;
         let (mut region, mut index) = machine.enter()?;
         let first = index;
 
@@ -690,7 +691,8 @@ pub(super) trait Execute: Timing {
                     Sdiv => {
                         let (n, m) = (r!(op.n), r!(op.m));
                         if m == 0 && machine.core.system.divide_by_zero_traps() {
-                            machine.fault = Some(machine.architecture(address!(), 0, "division by zero"));
+                            let fault = machine.trap(Trap::DivideByZero, address!(), 0, "division by zero");
+                            machine.fault = Some(fault);
                             fail!();
                         }
                         set!(if m == 0 { 0 } else { (n as i32).wrapping_div(m as i32) as u32 });
@@ -699,7 +701,8 @@ pub(super) trait Execute: Timing {
                     Udiv => {
                         let (n, m) = (r!(op.n), r!(op.m));
                         if m == 0 && machine.core.system.divide_by_zero_traps() {
-                            machine.fault = Some(machine.architecture(address!(), 0, "division by zero"));
+                            let fault = machine.trap(Trap::DivideByZero, address!(), 0, "division by zero");
+                            machine.fault = Some(fault);
                             fail!();
                         }
                         set!(n.checked_div(m).unwrap_or(0));
@@ -897,8 +900,9 @@ pub(super) trait Execute: Timing {
                         };
                         let address = r!(op.n).wrapping_add(op.imm);
                         if address & (size - 1) != 0 {
-                            machine.fault =
-                                Some(machine.architecture(address!(), address, "misaligned exclusive"));
+                            let fault =
+                                machine.trap(Trap::Unaligned, address!(), address, "misaligned exclusive");
+                            machine.fault = Some(fault);
                             fail!();
                         }
                         let Some(marked) = machine.core.state.exclusive else {
@@ -1047,10 +1051,10 @@ pub(super) trait Execute: Timing {
                         break 'dispatch Retired::System;
                     }
                     Svc => {
-                        let blocked = machine.core.system.nvic.svc_blocked(&machine.core.state);
-                        if blocked {
+                        if !machine.core.system.nvic.takes(nvic::SVCALL, &machine.core.state) {
                             let what = "SVC where its priority does not allow it (escalates to HardFault)";
-                            machine.fault = Some(machine.architecture(address!(), op.imm, what));
+                            let fault = machine.trap(Trap::Blocked, address!(), op.imm, what);
+                            machine.fault = Some(fault);
                             fail!();
                         }
                         machine.core.system.nvic.system_pending |= 1 << nvic::SVCALL;

@@ -10,9 +10,6 @@ use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Fault, MemoryKind, Part, ResetCause};
 use std::ops::Range;
 
-/// The supply for which the wait states are checked, in volts: the upper range of all four families, 2.7 to 3.6 V.
-pub(super) const SUPPLY_V: f64 = 3.3;
-
 /// The flash interfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Interface {
@@ -85,13 +82,7 @@ impl FlashRegisters {
             "stm32l4" => Interface::L4,
             other => return Err(format!("{}: no model of flash interface {other}", part.name)),
         };
-        if part.wait_states(clock_hz, SUPPLY_V).is_none() {
-            let limit = flash.wait_states.iter().map(|row| row.max_hz).max().unwrap_or(0);
-            return Err(format!(
-                "{}: {clock_hz} Hz is above its limit of {limit} Hz ({})",
-                part.name, flash.source
-            ));
-        }
+        part.check_clock(clock_hz)?;
         let tightly_coupled = part.memories.iter().any(|memory| memory.kind == MemoryKind::Tcm);
         let rcc = Rcc::new(interface, tightly_coupled);
         let mut registers = FlashRegisters { interface, part: part.clone(), clock_hz, rcc, acr: 0 };
@@ -279,7 +270,7 @@ impl FlashRegisters {
             self.clock_hz
         };
         let set = self.settings().wait_states;
-        match self.part.wait_states(clock_hz, SUPPLY_V) {
+        match self.part.wait_states(clock_hz, self.part.supply_v) {
             Some(needed) if set >= needed => Ok(()),
             needed => {
                 let needed = needed.map_or_else(|| "more than it has".into(), |needed| needed.to_string());
@@ -293,8 +284,9 @@ impl FlashRegisters {
                     _ => "run the machine at the clock that the program sets".into(),
                 };
                 let what = format!(
-                    "{set} wait states are too few: the flash needs {needed} at {} MHz; set them first, or {instead}",
-                    clock_hz as f64 / 1e6
+                    "{set} wait states are too few: the flash needs {needed} at {} MHz and {} V; set them first, or {instead}",
+                    clock_hz as f64 / 1e6,
+                    self.part.supply_v
                 );
                 Err(self.fault(device, address, pc, what))
             }

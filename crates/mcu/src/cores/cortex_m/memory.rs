@@ -41,6 +41,8 @@ pub(super) struct Memory {
     pub flash: View,
     /// All views, these two among them.
     pub views: Vec<View>,
+    /// The view at address 0 as it was, while RAM appears there in its place.
+    replaced: Option<View>,
 }
 
 /// A view of what no access lies in.
@@ -65,13 +67,29 @@ impl Memory {
             first_view(&views, writable).ok_or_else(|| format!("{}: no {what} among its memories", part.name))
         };
         let (ram, flash) = (first(true, "RAM")?, first(false, "flash")?);
-        Ok(Memory { bytes, ram, flash, views })
+        Ok(Memory { bytes, ram, flash, views, replaced: None })
     }
 
     /// From now on every access is looked for among all views, where it is asked whether it may be made; or no longer.
     pub fn set_watched(&mut self, watched: bool) {
         let first = |writable| first_view(&self.views, writable).filter(|_| !watched).unwrap_or(NOWHERE);
         (self.ram, self.flash) = (first(true), first(false));
+    }
+
+    /// From now on RAM appears at address 0 in place of the flash, or no longer (STM32: SYSCFG's MEM_MODE).
+    pub fn show_ram_at_zero(&mut self, on: bool) {
+        if on == self.replaced.is_some() {
+            return;
+        }
+        let ram = first_view(&self.views, true);
+        let Some(zero) = self.views.iter_mut().find(|view| view.start == 0) else { return };
+        match self.replaced.take() {
+            Some(before) => *zero = before,
+            None => {
+                self.replaced = Some(*zero);
+                *zero = ram.map_or(*zero, |ram| View { start: 0, ..ram });
+            }
+        }
     }
 
     /// Where reset finds the vector table: the flash at 0 where the part maps it there, else the flash's alias for

@@ -29,24 +29,27 @@ mod system;
 mod systick;
 mod tightly;
 pub mod timing;
+mod traps;
 mod xip_cache;
 
 use crate::dataflow::CoreDataflow;
 use crate::machine::{BusyBank, Core, Machine, SleepMode, new_peripherals};
 use crate::{
-    BusAccess, Contention, CoreName, Fault, Flow, Mcu, NoObserver, Observer, Part, Register, ResetCause, Stop,
+    BusAccess, Contention, CoreName, EnteredFault, Fault, Flow, Mcu, NoObserver, Observer, Part, Register,
+    ResetCause, Stop,
 };
 use boot_rom::{BootRom, Start};
 use code::Code;
 use decode::Architecture;
-use execute::Execute;
 use fpu::registers::{Fpu, Unit};
+use fpu::stacking::FPCA;
 use memory::Memory;
 use nvic::SYSTICK;
-use registers::{CortexM, FIRST_FLOAT, INTEGER_REGISTERS, REGISTERS, Sleep, State};
+use registers::{CortexM, FIRST_FLOAT, INTEGER_REGISTERS, REGISTERS, SPSEL, Sleep, State, V6M_REGISTERS};
 use std::ops::Range;
 use system::System;
 use timing::Timing;
+use traps::{Trap, Traps};
 
 /// Builds a machine of this family.
 ///
@@ -62,6 +65,8 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
 }
 
 fn new<T: Timing>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
+    // Without a VTOR the vectors stay where a reset finds them, whoever has handed over.
+    let vectors = part.vectors.filter(|_| part.core != CoreName::CortexM0);
     let architecture = match part.core {
         CoreName::CortexM0 | CoreName::CortexM0Plus => Architecture::V6M,
         CoreName::CortexM3 => Architecture::V7M,
@@ -70,21 +75,21 @@ fn new<T: Timing>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
     };
     let mut memory = Memory::new(part)?;
     let boot_rom = BootRom::new(part, &mut memory)?;
-    let mut bus = new_peripherals(part, clock_hz)?;
-    bus.board.supply_v = flash::SUPPLY_V;
+    let bus = new_peripherals(part, clock_hz)?;
     let core = CortexM {
         architecture,
         bit_band: matches!(part.core, CoreName::CortexM3 | CoreName::CortexM4),
         state: State::new(),
         code: Code::new(&memory, architecture),
         timing: T::new(part, clock_hz)?,
-        system: System::new(part.core, part.vectors.unwrap_or_else(|| memory.boot_address())),
+        system: System::new(part.core, part.core_options(), vectors.unwrap_or_else(|| memory.boot_address())),
         fpu: Fpu::new(part.core),
         memory,
         boot_rom,
-        handed_over: part.vectors.is_some(),
+        handed_over: part.vectors,
         strict: 0,
         had_priority: false,
+        traps: Traps::default(),
         occupied: None,
         extra: 0,
         return_flow: Flow::Next,
@@ -94,11 +99,15 @@ fn new<T: Timing>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
 }
 
 impl<T: Timing> Core for CortexM<T> {
-    const REGISTERS: &'static [Register] = INTEGER_REGISTERS;
+    const REGISTERS: &'static [Register] = V6M_REGISTERS;
     const WIDTH: u8 = 4;
 
     fn all_registers(&self) -> &'static [Register] {
-        if self.fpu.unit == Unit::None { INTEGER_REGISTERS } else { REGISTERS }
+        match self.fpu.unit {
+            Unit::None if self.architecture == Architecture::V6M => V6M_REGISTERS,
+            Unit::None => INTEGER_REGISTERS,
+            _ => REGISTERS,
+        }
     }
 
     fn register(&self, index: usize) -> u32 {
@@ -106,6 +115,12 @@ impl<T: Timing> Core for CortexM<T> {
             0..15 => self.state.r[index],
             15 => self.state.pc,
             16 => self.state.xpsr(),
+            17 | 18 if (index == 18) == (self.state.control & SPSEL != 0) => self.state.r[13],
+            17 | 18 => self.state.other_sp,
+            19 => self.state.primask.into(),
+            20 => self.state.control.into(),
+            21 => self.state.basepri.into(),
+            22 => self.state.faultmask.into(),
             _ => self.fpu.s.get(index - FIRST_FLOAT).copied().unwrap_or(self.fpu.fpscr()),
         }
     }
@@ -120,6 +135,20 @@ impl<T: Timing> Core for CortexM<T> {
                 self.state.sleep = Sleep::Awake;
             }
             16 => self.state.set_xpsr(value),
+            17 | 18 if (index == 18) == (self.state.control & SPSEL != 0) => self.state.r[13] = value & !3,
+            17 | 18 => self.state.other_sp = value & !3,
+            19 => self.state.primask = value & 1 != 0,
+            20 => {
+                let floating = if self.fpu.unit == Unit::None { 0 } else { FPCA };
+                let unprivileged = if self.architecture == Architecture::V6M { 0 } else { 1 };
+                let control = value as u8 & (floating | SPSEL | unprivileged);
+                if (control ^ self.state.control) & SPSEL != 0 {
+                    std::mem::swap(&mut self.state.r[13], &mut self.state.other_sp);
+                }
+                self.state.control = control;
+            }
+            21 => self.state.basepri = value as u8 & self.system.nvic.implemented,
+            22 => self.state.faultmask = value & 1 != 0,
             _ => match self.fpu.s.get_mut(index - FIRST_FLOAT) {
                 Some(register) => *register = value,
                 None => self.fpu.set_fpscr(value),
@@ -170,17 +199,18 @@ impl<T: Timing> Core for CortexM<T> {
         core.system.reset();
         core.occupied = None;
         core.memory.set_watched(false);
+        core.memory.show_ram_at_zero(false);
         core.code.bar(Vec::new());
         core.fpu.reset();
         core.calls.clear();
-        let rom = core.boot_rom.as_ref().filter(|_| !core.handed_over);
+        let rom = core.boot_rom.as_ref().filter(|_| core.handed_over.is_none());
         let start = match rom {
             Some(rom) => rom.start(&core.memory).map(|(start, stage)| {
                 core.poke(start.sp, &stage);
                 start
             }),
             None => {
-                let [sp, entry] = core.memory.words(core.system.vtor);
+                let [sp, entry] = core.memory.words(core.handed_over.unwrap_or(core.system.vtor));
                 Ok(Start { sp, entry, lr: exceptions::LR_AT_RESET, vectors: core.system.vtor })
             }
         };
@@ -204,7 +234,15 @@ impl<T: Timing> Core for CortexM<T> {
     }
 
     fn execute<O: Observer>(machine: &mut Machine<Self>, observer: &mut O) -> Result<Stop, Fault> {
-        T::run_loop(machine, observer)
+        machine.execute_with_traps(observer)
+    }
+
+    fn set_stop_on_fault(&mut self, stop: bool) {
+        self.traps.enter = !stop;
+    }
+
+    fn faults_entered(&self) -> &[EnteredFault] {
+        &self.traps.entered
     }
 
     fn settle(machine: &mut Machine<Self>) {
@@ -217,15 +255,12 @@ impl<T: Timing> Core for CortexM<T> {
 
     fn sample(&mut self, now: u64, requests: u128) {
         let system = &mut self.system;
+        let before = system.nvic.all_pending();
         if system.systick.advance(now) {
             system.nvic.system_pending |= 1 << SYSTICK;
         }
-        let before = system.nvic.pending;
         system.nvic.sample(requests);
-        // SCR.SEVONPEND: an interrupt that becomes pending is an event, enabled or not.
-        if system.nvic.pending & !before != 0 && system.sev_on_pend() {
-            self.state.event = true;
-        }
+        self.state.event |= system.signals_pending(before);
     }
 
     fn signalled(&mut self) {
@@ -248,8 +283,12 @@ impl<T: Timing> Core for CortexM<T> {
         CortexM::dataflow(self)
     }
 
+    fn is_asleep(&self) -> bool {
+        self.state.sleep != Sleep::Awake
+    }
+
     fn sleeping(machine: &mut Machine<Self>) -> Result<Option<SleepMode>, Fault> {
-        Ok((machine.core.state.sleep != Sleep::Awake).then_some(SleepMode { name: None }))
+        Ok(machine.core.is_asleep().then_some(SleepMode { name: None }))
     }
 
     fn access(machine: &mut Machine<Self>, access: &BusAccess) -> Result<Option<u32>, Fault> {
@@ -303,6 +342,12 @@ impl<T: Timing> Machine<CortexM<T>> {
         Fault::Architecture { pc, address, what: what.to_string() }
     }
 
+    /// A fault that the core takes itself as this trap.
+    fn trap(&mut self, trap: Trap, pc: u32, address: u32, what: &str) -> Fault {
+        self.core.traps.cause = Some(trap);
+        self.architecture(pc, address, what)
+    }
+
     /// The fault of an instruction that the core does not have, at `state.pc`.
     pub(super) fn undefined(&self, length: u8) -> Fault {
         let mut bytes = vec![0; usize::from(length)];
@@ -311,8 +356,9 @@ impl<T: Timing> Machine<CortexM<T>> {
     }
 
     /// The fault of an instruction that cannot be fetched from `pc`.
-    pub(super) fn not_executable(&self, pc: u32) -> Fault {
+    pub(super) fn not_executable(&mut self, pc: u32) -> Fault {
         if self.core.code.barred(pc) {
+            self.core.traps.cause = Some(Trap::ForbiddenFetch(pc));
             self.architecture(pc, pc, "the MPU forbids execution there (MemManage)")
         } else {
             Fault::Unmapped { pc, address: pc, size: 2, kind: "fetch" }

@@ -4,6 +4,10 @@ use super::registers::State;
 
 /// Exception numbers.
 pub(super) const NMI: u16 = 2;
+pub(super) const HARD_FAULT: u16 = 3;
+pub(super) const MEM_MANAGE: u16 = 4;
+pub(super) const BUS_FAULT: u16 = 5;
+pub(super) const USAGE_FAULT: u16 = 6;
 pub(super) const SVCALL: u16 = 11;
 pub(super) const PENDSV: u16 = 14;
 pub(super) const SYSTICK: u16 = 15;
@@ -16,7 +20,7 @@ pub(super) struct Nvic {
     /// By interrupt number.
     pub pending: u128,
     /// By interrupt number.
-    pub priority: [u8; 128],
+    pub priority: [u8; INTERRUPTS],
     /// Pending system exceptions, by exception number.
     pub system_pending: u16,
     /// Priorities of the system exceptions, by exception number.
@@ -25,21 +29,71 @@ pub(super) struct Nvic {
     pub active: Vec<u16>,
     /// AIRCR.PRIGROUP.
     pub group: u8,
-    /// The bits of a priority that exist: two on ARMv6-M, four on ST's ARMv7-M parts.
+    /// The bits of a priority that the part has.
     pub implemented: u8,
+    /// The interrupts that the part has, a bit each. Registers of others read as zero and ignore writes.
+    present: u128,
 }
 
+/// The most interrupts of a part.
+const INTERRUPTS: usize = 128;
+
+/// What is pending: interrupts by number, and system exceptions.
+pub(super) type Pending = (u128, u16);
+
 impl Nvic {
-    pub fn new(v7: bool) -> Nvic {
+    /// For so many interrupts and bits of a priority.
+    pub fn new(interrupts: u8, priority_bits: u8) -> Nvic {
         Nvic {
             enabled: 0,
             pending: 0,
-            priority: [0; 128],
+            priority: [0; INTERRUPTS],
             system_pending: 0,
             system_priority: [0; 16],
             active: Vec::new(),
             group: 0,
-            implemented: if v7 { 0xf0 } else { 0xc0 },
+            implemented: !0xffu8.checked_shr(priority_bits.into()).unwrap_or(0),
+            present: u128::MAX >> (INTERRUPTS - usize::from(interrupts)),
+        }
+    }
+
+    /// ICTR.INTLINESNUM: the interrupts in groups of 32, less one.
+    pub fn groups(&self) -> u32 {
+        (u128::BITS - self.present.leading_zeros()).saturating_sub(1) / 32
+    }
+
+    /// The word of a register with a bit for each interrupt, `offset` bytes from the first one.
+    pub fn word(set: u128, offset: usize) -> u32 {
+        set.checked_shr(8 * offset as u32).unwrap_or(0) as u32
+    }
+
+    /// The interrupts of such a word, those that the part has.
+    pub fn lines(&self, word: u32, offset: usize) -> u128 {
+        u128::from(word).checked_shl(8 * offset as u32).unwrap_or(0) & self.present
+    }
+
+    /// What is pending.
+    pub fn all_pending(&self) -> Pending {
+        (self.pending, self.system_pending)
+    }
+
+    /// The interrupt of this number is pending from now on, where the part has it (STIR).
+    pub fn pend(&mut self, interrupt: u32) {
+        self.pending |= 1u128.checked_shl(interrupt).unwrap_or(0) & self.present;
+    }
+
+    /// The priorities of `size` interrupts from `first` on, as NVIC_IPR has them.
+    pub fn priorities(&self, first: usize, size: u8) -> u32 {
+        let at = |index: usize| u32::from(self.priority.get(first + index).copied().unwrap_or(0));
+        (0..usize::from(size)).fold(0, |word, index| word | at(index) << (8 * index))
+    }
+
+    /// A write to them.
+    pub fn set_priorities(&mut self, first: usize, size: u8, value: u32) {
+        for index in (0..usize::from(size)).filter(|index| first + index < INTERRUPTS) {
+            if self.present >> (first + index) & 1 == 1 {
+                self.priority[first + index] = (value >> (8 * index)) as u8 & self.implemented;
+            }
         }
     }
 
@@ -105,10 +159,9 @@ impl Nvic {
         (priority < self.execution_priority(state, masks)).then_some(exception)
     }
 
-    /// Whether SVC cannot be taken at once.
-    pub fn svc_blocked(&self, state: &State) -> bool {
-        let priority = self.group_priority(self.priority_of(SVCALL));
-        priority >= self.execution_priority(state, true)
+    /// Whether an instruction's own exception can be taken at once.
+    pub fn takes(&self, exception: u16, state: &State) -> bool {
+        self.group_priority(self.priority_of(exception)) < self.execution_priority(state, true)
     }
 
     /// Interrupt lines are levels: a line that is high makes its interrupt pending unless it is being handled.

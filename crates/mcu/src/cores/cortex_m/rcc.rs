@@ -210,7 +210,7 @@ impl Rcc {
             ResetCause::BrownOut => 3 << 25,
             ResetCause::Watchdog => 1 << 29 | 1 << 26,
             ResetCause::WindowWatchdog => 1 << 30 | 1 << 26,
-            ResetCause::Software => 1 << 28 | 1 << 26,
+            ResetCause::Software | ResetCause::Password(_) => 1 << 28 | 1 << 26,
             // OBLRSTF of the F0 and the L4.
             ResetCause::OptionBytes => 1 << 25 | 1 << 26,
         };

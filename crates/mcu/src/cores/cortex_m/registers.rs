@@ -8,6 +8,7 @@ use super::memory::Memory;
 use super::read_while_write::Occupied;
 use super::system::System;
 use super::timing::Timing;
+use super::traps::Traps;
 use crate::{Flow, Register, Role};
 
 /// Everything that an instruction can change outside memory and the system control space.
@@ -164,12 +165,14 @@ pub struct CortexM<T: Timing> {
     pub(super) memory: Memory,
     /// What stands in place of the boot ROM (RP2040).
     pub(super) boot_rom: Option<BootRom>,
-    /// A reset begins at VTOR's table, whatever there is of a boot ROM.
-    pub(super) handed_over: bool,
+    /// The vector table by which a bootloader hands over, whatever there is of a boot ROM.
+    pub(super) handed_over: Option<u32>,
     pub(super) code: Code<T>,
     pub(super) timing: T,
     pub(super) system: System,
     pub(super) fpu: Fpu,
+    /// Faults that enter their handlers.
+    pub(super) traps: Traps,
     /// All ones where misaligned words and halfwords fault, else zero.
     pub(super) strict: u32,
     /// Of the core and a DMA controller that last wanted the same memory at once, the core had it first.
@@ -198,6 +201,7 @@ impl<T: Timing> Clone for CortexM<T> {
             system: self.system.clone(),
             fpu: self.fpu.clone(),
             strict: self.strict,
+            traps: self.traps.clone(),
             had_priority: self.had_priority,
             occupied: self.occupied.clone(),
             extra: self.extra,
@@ -226,6 +230,12 @@ pub(crate) const REGISTERS: &[Register] = &[
     Register::with("lr", 32, Role::Link),
     Register::with("pc", 32, Role::ProgramCounter),
     Register::with("xpsr", 32, Role::Status),
+    Register::new("msp", 32),
+    Register::new("psp", 32),
+    Register::new("primask", 8),
+    Register::new("control", 8),
+    Register::new("basepri", 8),
+    Register::new("faultmask", 8),
     Register::new("s0", 32),
     Register::new("s1", 32),
     Register::new("s2", 32),
@@ -262,7 +272,13 @@ pub(crate) const REGISTERS: &[Register] = &[
 ];
 
 /// Index of S0; FPSCR follows S31.
-pub(crate) const FIRST_FLOAT: usize = 17;
+pub(crate) const FIRST_FLOAT: usize = 23;
 
 /// The registers of a part without a floating-point unit.
 pub(crate) const INTEGER_REGISTERS: &[Register] = REGISTERS.split_at(FIRST_FLOAT).0;
+
+/// The registers of an ARMv6-M core, which has neither BASEPRI nor FAULTMASK.
+pub(crate) const V6M_REGISTERS: &[Register] = REGISTERS.split_at(FIRST_FLOAT - 2).0;
+
+/// CONTROL.SPSEL: the process stack pointer is in use.
+pub(super) const SPSEL: u8 = 2;

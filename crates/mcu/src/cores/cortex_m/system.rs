@@ -5,17 +5,19 @@ pub(super) mod mpu;
 
 use self::debug::{Debug, STIMULUS};
 use self::mpu::{Mpu, Wanted};
-use super::nvic::{NMI, Nvic, PENDSV, SYSTICK};
-use super::registers::CortexM;
+use super::nvic::{BUS_FAULT, MEM_MANAGE, NMI, Nvic, PENDSV, Pending, SYSTICK, USAGE_FAULT};
+use super::registers::{CortexM, State};
 use super::systick::SysTick;
 use super::timing::{CacheControl, Timing};
+use super::traps::{FaultStatus, Trap};
 use crate::machine::Machine;
-use crate::{CoreName, Fault, Observer, ResetCause};
+use crate::{CoreName, CoreOptions, Fault, Observer, ResetCause};
 
 /// The registers of the system control space, as far as they are state.
 #[derive(Clone, Debug)]
 pub(super) struct System {
     core: CoreName,
+    options: CoreOptions,
     boot: u32,
     pub nvic: Nvic,
     pub systick: SysTick,
@@ -29,6 +31,8 @@ pub(super) struct System {
     auxiliary: u32,
     fault_enables: u32,
     cache_select: u32,
+    /// CFSR, HFSR, MMFAR and BFAR.
+    pub faults: FaultStatus,
     debug: Debug,
     pub mpu: Mpu,
 }
@@ -44,26 +48,27 @@ const DIV_0_TRP: u32 = 1 << 4;
 const STKALIGN: u32 = 1 << 9;
 
 impl System {
-    pub fn new(core: CoreName, boot: u32) -> System {
+    pub fn new(core: CoreName, options: CoreOptions, boot: u32) -> System {
         System {
             core,
             boot,
-            nvic: Nvic::new(!matches!(core, CoreName::CortexM0 | CoreName::CortexM0Plus)),
-            systick: SysTick::default(),
+            nvic: Nvic::new(options.interrupts, options.priority_bits),
+            systick: SysTick::new(options.systick_calibration, options.systick_divider),
             vtor: boot,
             sleep_control: 0,
             configuration: STKALIGN,
             auxiliary: 0,
             fault_enables: 0,
             cache_select: 0,
-            debug: Debug::new(core == CoreName::CortexM7),
-            // The STM32F0 and the F100 have none.
-            mpu: Mpu::new(matches!(core, CoreName::CortexM4 | CoreName::CortexM7)),
+            faults: FaultStatus::default(),
+            debug: Debug::new(core == CoreName::CortexM7, &options),
+            mpu: Mpu::new(options.mpu_regions),
+            options,
         }
     }
 
     pub fn reset(&mut self) {
-        *self = System::new(self.core, self.boot);
+        *self = System::new(self.core, self.options.clone(), self.boot);
     }
 
     fn v7(&self) -> bool {
@@ -87,6 +92,22 @@ impl System {
     /// SCR.SEVONPEND.
     pub fn sev_on_pend(&self) -> bool {
         self.sleep_control & 16 != 0
+    }
+
+    /// Whether an exception has become pending since `before` that is an event by SCR.SEVONPEND, enabled or not, whoever pended it: a
+    /// line, the program or the system timer (DDI 0403E, B1.5.18; DDI 0419E, B1.5.18).
+    pub fn signals_pending(&self, before: Pending) -> bool {
+        let (interrupts, system) = self.nvic.all_pending();
+        self.sev_on_pend() && (interrupts & !before.0 != 0 || system & !before.1 != 0)
+    }
+
+    /// Whether a fault's own exception is taken: it is enabled in SHCSR and urgent enough.
+    pub fn takes_fault(&self, exception: u16, state: &State) -> bool {
+        let enabled = match exception {
+            MEM_MANAGE..=USAGE_FAULT => self.fault_enables >> (16 + exception - MEM_MANAGE) & 1 != 0,
+            _ => false,
+        };
+        enabled && self.nvic.takes(exception, state)
     }
 
     /// CCR.UNALIGN_TRP.
@@ -114,15 +135,58 @@ impl System {
         }
     }
 
-    /// CPUID of the revisions in the parts: STM32F0 r0p0, STM32F1 r1p1, STM32F4 r0p1, STM32F7 r1p0 (ST PM0215,
-    /// PM0056, PM0214, PM0253), SAM D21 r0p1 (DS40001882F, section 11.1).
-    fn cpuid(&self) -> u32 {
+    /// ID_PFR0 to ID_ISAR4, from their word `index` on: DDI 0337E, table 4-1 (Cortex-M3 r1p1); DDI 0439D, table 4-1 (Cortex-M4);
+    /// DDI 0489D, table 3-2 (Cortex-M7).
+    fn identification(&self, index: usize) -> u32 {
+        const M3: [u32; 13] = [
+            0x30,
+            0x200,
+            0x0010_0000,
+            0,
+            0x30,
+            0,
+            0,
+            0,
+            0x0114_1110,
+            0x0211_1000,
+            0x2111_2231,
+            0x0111_1110,
+            0x0131_0102,
+        ];
+        const M4: [u32; 13] = [
+            0x30,
+            0x200,
+            0x0010_0000,
+            0,
+            0x30,
+            0,
+            0x0100_0000,
+            0,
+            0x0110_1110,
+            0x0211_2000,
+            0x2123_2231,
+            0x0111_1131,
+            0x0131_0132,
+        ];
+        const M7: [u32; 13] = [
+            0x30,
+            0x200,
+            0x0010_0000,
+            0,
+            0x0010_0030,
+            0,
+            0x0100_0000,
+            0,
+            0x0110_1110,
+            0x0211_2000,
+            0x2023_2231,
+            0x0111_1131,
+            0x0131_0132,
+        ];
         match self.core {
-            CoreName::CortexM0 => 0x410c_c200,
-            CoreName::CortexM0Plus => 0x410c_c601,
-            CoreName::CortexM3 => 0x411f_c231,
-            CoreName::CortexM7 => 0x411f_c270,
-            _ => 0x410f_c241,
+            CoreName::CortexM3 => M3[index],
+            CoreName::CortexM7 => M7[index],
+            _ => M4[index],
         }
     }
 
@@ -145,6 +209,9 @@ impl System {
         let active = |exception: u16| u32::from(self.nvic.active.contains(&exception));
         let pending = u32::from(self.nvic.system_pending);
         self.fault_enables
+            | active(MEM_MANAGE)
+            | active(BUS_FAULT) << 1
+            | active(USAGE_FAULT) << 3
             | active(super::nvic::SVCALL) << 7
             | active(PENDSV) << 10
             | active(SYSTICK) << 11
@@ -168,18 +235,20 @@ impl<T: Timing> Machine<CortexM<T>> {
         Err(Fault::Peripheral {
             pc: self.core.state.pc,
             address,
-            device: "system control space".to_string(),
+            device: crate::SYSTEM_CONTROL_SPACE.to_string(),
             what: what.to_string(),
         })
     }
 
     /// Whether the access is one that the registers there allow.
-    fn check_system(&self, address: u32, size: u8) -> Result<(), Fault> {
+    fn check_system(&mut self, address: u32, size: u8) -> Result<(), Fault> {
         if !self.core.state.privileged() && address != 0xe000_ef00 {
+            self.core.traps.cause = Some(Trap::Read(address));
             return self.unmodelled(address, "unprivileged access (a bus fault)");
         }
+        // CFSR is three registers in one (DDI 0403E, B3.2.15).
         let by_byte = self.core.system.v7()
-            && (matches!(address, 0xe000_e400..0xe000_e480 | 0xe000_ed18..0xe000_ed24)
+            && (matches!(address, 0xe000_e400..0xe000_e5f0 | 0xe000_ed18..0xe000_ed24 | 0xe000_ed28..0xe000_ed2c)
                 || STIMULUS.contains(&address));
         if size == 4 || by_byte { Ok(()) } else { self.unmodelled(address, "only words can be accessed") }
     }
@@ -187,10 +256,11 @@ impl<T: Timing> Machine<CortexM<T>> {
     /// Brings SysTick up to now where one of its registers, or ICSR, is about to be accessed: nothing else does while its
     /// exception is off.
     fn advance_systick(&mut self, address: u32) {
-        if matches!(address, 0xe000_e010..=0xe000_e018 | 0xe000_ed04)
-            && self.core.system.systick.advance(self.cycles)
-        {
-            self.core.system.nvic.system_pending |= 1 << SYSTICK;
+        let system = &mut self.core.system;
+        let before = system.nvic.all_pending();
+        if matches!(address, 0xe000_e010..=0xe000_e018 | 0xe000_ed04) && system.systick.advance(self.cycles) {
+            system.nvic.system_pending |= 1 << SYSTICK;
+            self.core.state.event |= system.signals_pending(before);
             self.recheck();
         }
     }
@@ -204,25 +274,25 @@ impl<T: Timing> Machine<CortexM<T>> {
         let system = &mut self.core.system;
         let (v7, m7) = (system.v7(), system.m7());
         let offset = (address & 0xfff) as usize;
-        // Registers of 32 interrupts a word; there are at most 128 interrupts.
-        let lines = |set: u128, from: usize| (set >> ((offset - from) * 8)) as u32;
+        // Registers of 32 interrupts a word: of those that the part does not have all is zero (DDI 0403E, B3.4).
+        let lines = |set: u128, from: usize| Nvic::word(set, offset - from);
         Ok(match address {
-            // Number of interrupt lines in groups of 32, less one.
-            0xe000_e004 if v7 => 3,
+            0xe000_e004 if v7 => system.nvic.groups(),
             0xe000_e008 if v7 => system.auxiliary,
             0xe000_e010 => system.systick.read_control(),
             0xe000_e014 => system.systick.reload(),
             0xe000_e018 => system.systick.value(),
-            0xe000_e100..0xe000_e110 => lines(system.nvic.enabled, 0x100),
-            0xe000_e180..0xe000_e190 => lines(system.nvic.enabled, 0x180),
-            0xe000_e200..0xe000_e210 => lines(system.nvic.pending, 0x200),
-            0xe000_e280..0xe000_e290 => lines(system.nvic.pending, 0x280),
-            0xe000_e300..0xe000_e310 if v7 => {
+            0xe000_e01c => system.systick.calibration(),
+            0xe000_e100..0xe000_e140 => lines(system.nvic.enabled, 0x100),
+            0xe000_e180..0xe000_e1c0 => lines(system.nvic.enabled, 0x180),
+            0xe000_e200..0xe000_e240 => lines(system.nvic.pending, 0x200),
+            0xe000_e280..0xe000_e2c0 => lines(system.nvic.pending, 0x280),
+            0xe000_e300..0xe000_e340 if v7 => {
                 let active = system.nvic.active.iter().filter(|&&exception| exception >= 16);
                 lines(active.fold(0, |mask, &exception| mask | 1 << (exception - 16)), 0x300)
             }
-            0xe000_e400..0xe000_e480 => System::priorities(&system.nvic.priority, offset - 0x400, size),
-            0xe000_ed00 => system.cpuid(),
+            0xe000_e400..0xe000_e5f0 => system.nvic.priorities(offset - 0x400, size),
+            0xe000_ed00 => system.options.cpuid,
             0xe000_ed04 => system.interrupt_state(active),
             0xe000_ed08 if system.has_vtor() => system.vtor,
             // The Cortex-M0 has no VTOR: RAZ.
@@ -234,8 +304,16 @@ impl<T: Timing> Machine<CortexM<T>> {
                 System::priorities(&system.nvic.system_priority, offset - 0xd18 + 4, size)
             }
             0xe000_ed24 => system.handlers(),
-            // A fault stops the model, so the fault status registers are always clear.
-            0xe000_ed28..=0xe000_ed3c if v7 => 0,
+            0xe000_ed28..0xe000_ed2c if v7 => {
+                let status = system.faults.configurable >> (8 * (address & 3));
+                if size == 4 { status } else { status & ((1 << (8 * size)) - 1) }
+            }
+            0xe000_ed2c if v7 => system.faults.hard,
+            0xe000_ed34 if v7 => system.faults.memory_address,
+            0xe000_ed38 if v7 => system.faults.bus_address,
+            // DFSR, of a debugger; AFSR.
+            0xe000_ed30 | 0xe000_ed3c if v7 => 0,
+            0xe000_ed40..0xe000_ed74 if v7 => system.identification((offset - 0xd40) / 4),
             // CLIDR, CTR, CCSIDR, CSSELR: L1 separate caches, lines of 32 bytes; 16 KB each on STM32F76x, the data
             // cache with four ways and the instruction cache with two (ARM DDI 0489, 4.3; ST AN4667).
             0xe000_ed78 if m7 => 0x0900_0003,
@@ -267,28 +345,28 @@ impl<T: Timing> Machine<CortexM<T>> {
         let system = &mut self.core.system;
         let (v7, m7) = (system.v7(), system.m7());
         let offset = (address & 0xfff) as usize;
-        let lines = |from: usize| u128::from(value) << ((offset - from) * 8);
+        let before = system.nvic.all_pending();
+        let lines = |nvic: &Nvic, from: usize| nvic.lines(value, offset - from);
         let implemented = system.nvic.implemented;
         let mut cache = None;
         match address {
             0xe000_e008 if v7 => system.auxiliary = value,
-            // Its reference clock is the tick of the watchdog.
-            0xe000_e010 if self.core.boot_rom.is_some() && value & 5 == 1 => {
-                return self.unmodelled(
-                    address,
-                    "SysTick on the RP2040's reference clock (CLKSOURCE 0) is not modelled",
-                );
+            0xe000_e010 if system.systick.lacks_reference(value) => {
+                return self.unmodelled(address, "SysTick's reference clock (CLKSOURCE 0) is not modelled");
             }
             0xe000_e010 => system.systick.write_control(value),
             0xe000_e014 => system.systick.write_reload(value),
             0xe000_e018 => system.systick.clear(),
-            0xe000_e100..0xe000_e110 => system.nvic.enabled |= lines(0x100),
-            0xe000_e180..0xe000_e190 => system.nvic.enabled &= !lines(0x180),
-            0xe000_e200..0xe000_e210 => system.nvic.pending |= lines(0x200),
-            0xe000_e280..0xe000_e290 => system.nvic.pending &= !lines(0x280),
-            0xe000_e400..0xe000_e480 => {
-                System::set_priorities(&mut system.nvic.priority, offset - 0x400, size, value, implemented);
-            }
+            // Read only: the calibration, the number of interrupts, those that are active.
+            0xe000_e01c => {}
+            0xe000_e004 | 0xe000_e300..0xe000_e340 if v7 => {}
+            0xe000_e100..0xe000_e140 => system.nvic.enabled |= lines(&system.nvic, 0x100),
+            0xe000_e180..0xe000_e1c0 => system.nvic.enabled &= !lines(&system.nvic, 0x180),
+            0xe000_e200..0xe000_e240 => system.nvic.pending |= lines(&system.nvic, 0x200),
+            0xe000_e280..0xe000_e2c0 => system.nvic.pending &= !lines(&system.nvic, 0x280),
+            0xe000_e400..0xe000_e5f0 => system.nvic.set_priorities(offset - 0x400, size, value),
+            // CPUID.
+            0xe000_ed00 => {}
             0xe000_ed04 => {
                 let bit = |position: u32| value >> position & 1 != 0;
                 let pending = &mut system.nvic.system_pending;
@@ -331,8 +409,18 @@ impl<T: Timing> Machine<CortexM<T>> {
                 System::set_priorities(&mut system.nvic.system_priority, first, size, value, implemented);
             }
             0xe000_ed24 => system.fault_enables = value & 0x7_0000,
-            // Fault status: writing ones clears what is clear.
-            0xe000_ed28..=0xe000_ed3c if v7 => {}
+            // Writing ones clears fault status.
+            0xe000_ed28..0xe000_ed2c if v7 => {
+                let written = if size == 4 { value } else { value & ((1 << (8 * size)) - 1) };
+                system.faults.configurable &= !(written << (8 * (address & 3)));
+            }
+            0xe000_ed2c if v7 => system.faults.hard &= !value,
+            0xe000_ed34 if v7 => system.faults.memory_address = value,
+            0xe000_ed38 if v7 => system.faults.bus_address = value,
+            0xe000_ed30 | 0xe000_ed3c if v7 => {}
+            // Identification, and of the caches' all but the selection: read only.
+            0xe000_ed40..0xe000_ed74 if v7 => {}
+            0xe000_ed78..0xe000_ed84 if m7 => {}
             0xe000_ed84 if m7 => system.cache_select = value & 1,
             mpu::TYPE..mpu::END if self.core.boot_rom.is_some() && value != 0 => {
                 return self.unmodelled(address, "the RP2040's MPU is not modelled");
@@ -342,7 +430,9 @@ impl<T: Timing> Machine<CortexM<T>> {
                 self.protection_changed();
             }
             0xe000_edfc if v7 => system.debug.write_monitor(now, value),
-            0xe000_ef00 if v7 => system.nvic.pending |= 1 << (value & 127),
+            // DHCSR is a debugger's: without one the program's writes are ignored (DDI 0403E, C1.6.2).
+            0xe000_edf0 if v7 => {}
+            0xe000_ef00 if v7 => system.nvic.pend(value & 0x1ff),
             0xe000_ef50 if m7 => cache = Some(CacheControl::InvalidateInstruction),
             0xe000_ef58 if m7 => cache = Some(CacheControl::InvalidateInstructionLine(value)),
             0xe000_ef5c if m7 => {
@@ -372,6 +462,8 @@ impl<T: Timing> Machine<CortexM<T>> {
                 }
             }
         }
+        let system = &self.core.system;
+        self.core.state.event |= system.signals_pending(before);
         if let Some(control) = cache {
             self.core.extra += self.core.timing.cache(control);
         }

@@ -1,8 +1,12 @@
 //! SysTick, the core's own timer (DDI 0403E, B3.3). Its state is worked out when somebody looks.
 
 /// The timer. Cycles are those of the core clock since reset.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct SysTick {
+    /// SYST_CALIB.
+    calibration: u32,
+    /// Cycles of one of the reference clock; `None` where there is none.
+    reference: Option<u64>,
     /// SYST_CSR bits 2 to 0: CLKSOURCE, TICKINT, ENABLE.
     control: u32,
     reload: u32,
@@ -13,12 +17,39 @@ pub(super) struct SysTick {
     flag: bool,
 }
 
-/// The reference clock: the STM32 families divide the core clock by eight (e.g. RM0090, 6.2).
-const REFERENCE: u64 = 8;
+/// SYST_CSR.CLKSOURCE: the core's clock.
+const CLKSOURCE: u32 = 4;
+/// SYST_CALIB.NOREF: the part has no reference clock.
+const NOREF: u32 = 1 << 31;
 
 impl SysTick {
+    /// As after reset, on a part with this SYST_CALIB and a reference clock of so many cycles.
+    pub fn new(calibration: u32, reference: Option<u8>) -> SysTick {
+        let mut timer = SysTick {
+            calibration,
+            reference: reference.map(u64::from),
+            control: 0,
+            reload: 0,
+            value: 0,
+            since: 0,
+            flag: false,
+        };
+        timer.write_control(0);
+        timer
+    }
+
     fn divider(&self) -> u64 {
-        if self.control & 4 != 0 { 1 } else { REFERENCE }
+        if self.control & CLKSOURCE != 0 { 1 } else { self.reference.unwrap_or(1) }
+    }
+
+    /// SYST_CALIB.
+    pub fn calibration(&self) -> u32 {
+        self.calibration
+    }
+
+    /// Whether a write to SYST_CSR starts the timer on a reference clock that is not modelled.
+    pub fn lacks_reference(&self, value: u32) -> bool {
+        value & (CLKSOURCE | 1) == 1 && self.reference.is_none() && self.calibration & NOREF == 0
     }
 
     /// Ticks until the counter next reaches zero.
@@ -65,7 +96,9 @@ impl SysTick {
 
     /// SYST_CSR.
     pub fn write_control(&mut self, value: u32) {
-        self.control = value & 7;
+        // Without a reference clock CLKSOURCE reads as one and ignores writes (DDI 0403E, B3.3.3).
+        let fixed = if self.calibration & NOREF != 0 { CLKSOURCE } else { 0 };
+        self.control = value & 7 | fixed;
     }
 
     /// SYST_RVR.

@@ -84,7 +84,7 @@ impl Caches {
             flash_line: u32::MAX,
             fetch_line: u32::MAX,
             fetch_path: Path::Tight,
-            mpu: Mpu::new(true),
+            mpu: Mpu::new(0),
         }
     }
 
@@ -111,7 +111,7 @@ impl Caches {
         self.data_on = false;
         self.flash_line = u32::MAX;
         self.fetch_line = u32::MAX;
-        self.mpu = Mpu::new(true);
+        self.mpu = Mpu::new(0);
     }
 
     pub fn apply(&mut self, changed: Changed, settings: Settings) {

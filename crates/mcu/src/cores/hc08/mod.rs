@@ -105,8 +105,12 @@ impl Core for Hc08 {
         machine.run_loop(observer)
     }
 
+    fn is_asleep(&self) -> bool {
+        self.sleep != Sleep::Awake
+    }
+
     fn sleeping(machine: &mut Machine<Hc08>) -> Result<Option<SleepMode>, Fault> {
-        Ok((machine.core.sleep != Sleep::Awake).then_some(SleepMode { name: None }))
+        Ok(machine.core.is_asleep().then_some(SleepMode { name: None }))
     }
 
     fn dataflow(&self) -> CoreDataflow {

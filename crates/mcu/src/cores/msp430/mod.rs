@@ -108,8 +108,12 @@ impl Core for Msp430 {
         machine.access_memory(access)
     }
 
+    fn is_asleep(&self) -> bool {
+        self.registers[SR] & CPUOFF != 0
+    }
+
     fn sleeping(machine: &mut Machine<Msp430>) -> Result<Option<SleepMode>, Fault> {
-        if machine.core.registers[SR] & CPUOFF == 0 {
+        if !machine.core.is_asleep() {
             return Ok(None);
         }
         Ok(machine.low_power_mode()?.map(|(mode, _)| mode))

@@ -116,7 +116,11 @@ impl Core for RiscV {
         RiscV::dataflow(self)
     }
 
+    fn is_asleep(&self) -> bool {
+        self.asleep
+    }
+
     fn sleeping(machine: &mut Machine<RiscV>) -> Result<Option<SleepMode>, Fault> {
-        Ok(machine.core.asleep.then_some(SleepMode { name: Some("sleep") }))
+        Ok(machine.core.is_asleep().then_some(SleepMode { name: Some("sleep") }))
     }
 }

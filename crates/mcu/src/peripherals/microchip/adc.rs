@@ -335,7 +335,8 @@ impl Adc {
 
     fn write_control(&mut self, value: u8, now: u64) -> Result<(), &'static str> {
         let before = self.control_a;
-        if self.conversion.is_some() && (before ^ value) & ADPS != 0 {
+        // "Turning the ADC off while a conversion is in progress, will terminate this conversion" (24.9.2), whatever else is written.
+        if value & ADEN != 0 && self.conversion.is_some() && (before ^ value) & ADPS != 0 {
             return Err("the prescaler changes during a conversion");
         }
         let kept = (before & ADIF & !value) | before & ADSC;

@@ -1,7 +1,7 @@
 //! The EEPROM of an ATmega behind EECR, EEDR, EEARL and EEARH.
 //!
 //! ATmega328P data sheet DS40002061, 8.4 and 8.6; ATmega128 data sheet 2467, "EEPROM Data Memory". From the start of
-//! a write until its end the byte reads as erased (0xFF) to a debugger. When the supply is cut meanwhile it becomes what
+//! a write until its end the byte reads as erased (0xFF) to a debugger, and as before where it is programmed alone. When the supply is cut meanwhile it becomes what
 //! [`Peripheral::cut_power`] is told: what the cell really holds then is not specified. Every other reset lets the write end
 //! (8.4.2: "If a reset occurs while a write operation is in progress, the write operation will be completed provided that
 //! the power supply voltage is sufficient").
@@ -12,6 +12,9 @@ use std::ops::Range;
 
 /// EECR bits.
 const EEPM: u8 = 0x30;
+/// EEPM: the cell is erased alone, or programmed alone, which clears bits only (DS40002061, table 8-1).
+const ERASE: u8 = 0x10;
+const PROGRAM: u8 = 0x20;
 const EERIE: u8 = 0x08;
 const EEMPE: u8 = 0x04;
 const EEPE: u8 = 0x02;
@@ -34,6 +37,8 @@ pub struct Eeprom {
     cells: Vec<u8>,
     clock_hz: u64,
     write_us: u64,
+    /// The time of an erasure or a programming alone; none where the part has no EEPM.
+    split_us: Option<u64>,
     control: u8,
     data: u8,
     address: u16,
@@ -48,7 +53,7 @@ pub struct Eeprom {
 
 impl Eeprom {
     /// EECR at `spec.base`, EEDR, EEARL and EEARH after it. Setting `write_us`: the time of a write (erase and
-    /// program) in microseconds. The size is that of the part's EEPROM memory.
+    /// program) in microseconds; `split_us`: that of either alone, where the part has EEPM. The size is that of the part's EEPROM memory.
     ///
     /// # Errors
     /// The part has no EEPROM memory, or `write_us` is missing.
@@ -65,6 +70,7 @@ impl Eeprom {
             cells: vec![0xFF; memory.size as usize],
             clock_hz: 1,
             write_us: *write_us as u64,
+            split_us: spec.settings.get("split_us").map(|us| *us as u64),
             control: 0,
             data: 0,
             address: 0,
@@ -98,18 +104,26 @@ impl Eeprom {
     }
 
     fn command(&mut self, address: u32, value: u8, context: &mut Context<'_, '_>) -> Result<(), Fault> {
-        if value & EEPM != 0 {
-            return Err(self.fault(address, context, "erasing or writing alone (EEPM) is not modelled"));
-        }
         let cell = usize::from(self.address);
         if value & (EEPE | EERE) != 0 && cell >= self.cells.len() {
             return Err(self.fault(address, context, "EEAR is beyond the end of the EEPROM"));
         }
-        self.control = value & EERIE;
+        // "While EEPE is set, any write to EEPMn will be ignored."
+        let modes = if self.split_us.is_some() { EEPM } else { 0 };
+        let mode = if self.writing.is_some() { self.control & EEPM } else { value & modes };
+        self.control = value & EERIE | mode;
         if value & EEPE != 0 && self.writing.is_none() && context.now <= self.window_end {
-            let end = context.now + (self.write_us * self.clock_hz).div_ceil(1_000_000);
-            self.writing = Some((cell, self.data, end));
-            self.cells[cell] = 0xFF;
+            let held = self.cells[cell];
+            let (whole, after, during) = match mode {
+                0 => (true, self.data, 0xFF),
+                ERASE => (false, 0xFF, 0xFF),
+                PROGRAM => (false, held & self.data, held),
+                _ => return Err(self.fault(address, context, "this mode (EEPM) is reserved")),
+            };
+            let us = self.split_us.filter(|_| !whole).unwrap_or(self.write_us);
+            let end = context.now + (us * self.clock_hz).div_ceil(1_000_000);
+            self.writing = Some((cell, after, end));
+            self.cells[cell] = during;
             self.writes += 1;
             *context.stall += HALT_AFTER_WRITE;
         } else if value & EEMPE != 0 {
@@ -162,6 +176,10 @@ impl Peripheral for Eeprom {
         let value = value as u8;
         let offset = address - self.base;
         if offset != 0 && self.writing.is_some() {
+            // "It is neither possible to read the EEPROM, nor to change the EEAR register" (8.6.3).
+            if offset > 1 && context.events.tolerate("EEAR was written during a write of the EEPROM") {
+                return Ok(());
+            }
             return Err(self.fault(address, context, "EEAR and EEDR must not change during a write"));
         }
         match offset {
@@ -219,10 +237,11 @@ impl Peripheral for Eeprom {
     }
 
     fn reset_by(&mut self, cause: ResetCause, _now: u64) {
-        let writing = self.writing;
+        let (writing, mode) = (self.writing, self.control & EEPM);
         self.reset();
         if cause != ResetCause::PowerOn {
             self.writing = writing;
+            self.control = if writing.is_some() { mode } else { 0 };
         }
     }
 

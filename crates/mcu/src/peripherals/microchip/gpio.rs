@@ -89,7 +89,7 @@ impl Peripheral for Gpio {
             self.drive(self.ddr, value, context);
         } else if self.toggle {
             self.drive(self.ddr, self.port ^ value, context);
-        } else {
+        } else if !context.events.tolerate("a write to the input register of a port, which is read-only") {
             return Err(Fault::Peripheral {
                 pc: context.pc,
                 address,

@@ -160,8 +160,12 @@ impl Peripheral for Watchdog {
             }
             return Ok(());
         }
+        // Outside of the timed sequence the prescaler and a WDE that is set stay; all other bits are written (11.9.2).
         let prescaler = if open { value & WDP } else { self.control & WDP };
-        if !open && value & WDP != prescaler {
+        let in_vain = value & WDP != 0 && value & WDP != prescaler;
+        if in_vain
+            && !context.events.tolerate("the watchdog's prescaler was written outside of four cycles of WDCE")
+        {
             return Err(self.fault(
                 address,
                 context,
@@ -178,6 +182,7 @@ impl Peripheral for Watchdog {
         if value & WDIF != 0 {
             flag = 0;
         }
+        let counts_on = self.deadline.is_some() && self.control & WDP == prescaler;
         self.control = flag | value & WDIE | enable | prescaler;
         if let Some(irq) = self.irq {
             if self.control & WDIE != 0 && flag != 0 {
@@ -186,7 +191,11 @@ impl Peripheral for Watchdog {
                 context.withdraw(irq);
             }
         }
-        self.restart(context.now);
+        // A counter that runs is not cleared by the write.
+        let runs = self.control & WDIE != 0 || self.will_reset();
+        if !(counts_on && runs) {
+            self.restart(context.now);
+        }
         Ok(())
     }
 
@@ -238,7 +247,7 @@ impl Peripheral for Watchdog {
             ResetCause::BrownOut => self.causes |= BORF,
             ResetCause::Watchdog | ResetCause::WindowWatchdog => self.causes |= WDRF,
             // There is none on AVR.
-            ResetCause::Software | ResetCause::OptionBytes => {}
+            ResetCause::Software | ResetCause::OptionBytes | ResetCause::Password(_) => {}
         }
         self.control = if self.causes & WDRF != 0 { WDE } else { 0 };
         self.window_end = 0;

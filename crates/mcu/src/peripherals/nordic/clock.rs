@@ -315,7 +315,7 @@ impl Peripheral for Clock {
             ResetCause::PowerOn | ResetCause::BrownOut => return,
             ResetCause::External => RESETPIN,
             ResetCause::Watchdog | ResetCause::WindowWatchdog => DOG,
-            ResetCause::Software | ResetCause::OptionBytes => SREQ,
+            ResetCause::Software | ResetCause::OptionBytes | ResetCause::Password(_) => SREQ,
         };
         self.kept[RETAINED..].copy_from_slice(&kept[RETAINED..]);
         self.ram = ram;

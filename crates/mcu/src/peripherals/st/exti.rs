@@ -232,6 +232,7 @@ impl Peripheral for Exti {
             let word = merge(self.syscfg.read(offset).unwrap_or(0));
             self.syscfg.write(offset, word).map_err(|what| self.fault(address, context, what))?;
             context.board.set_remaps(self.syscfg.remaps());
+            context.events.ram_at_zero = self.syscfg.shows_ram_at_zero();
         }
         // A line that goes to another pin, or is looked at from now on, has no edge by that.
         self.levels = self.look(context);

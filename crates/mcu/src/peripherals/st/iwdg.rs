@@ -12,6 +12,8 @@ use std::ops::Range;
 const KEY_UNLOCK: u32 = 0x5555;
 const KEY_RELOAD: u32 = 0xaaaa;
 const KEY_START: u32 = 0xcccc;
+/// The kind of mistake by which a program writes a protected register.
+const WITHOUT_KEY: &str = "a write to a register of the IWDG without the key 0x5555";
 
 /// IWDG_RLR and IWDG_WINR.
 const LIMIT: u32 = 0xfff;
@@ -143,7 +145,12 @@ impl Peripheral for Iwdg {
                     self.feed(context.now);
                 }
             }
+            // Without the key the registers are protected, and the write is lost (RM0090, 21.3.2).
+            0x4 | 0x8 if context.events.tolerate(WITHOUT_KEY) => {}
+            0x10 if self.windowed && context.events.tolerate(WITHOUT_KEY) => {}
             0x4 | 0x8 | 0x10 => return Err(self.fault(address, context, "written without the key 0x5555")),
+            // SR is read-only.
+            0xc => {}
             _ => return Err(self.fault(address, context, "register not modelled")),
         }
         Ok(())

@@ -1,7 +1,8 @@
 //! The system configuration of the STM32, SYSCFG or (F1) AFIO, and the CH32V003's AFIO: what of it [`super::exti`] does not say itself.
 //!
 //! RM0091 section 9.1, RM0041 section 7.4, RM0090 section 9.2, RM0410 section 7.2, RM0432 section 9.2; offsets: ST's CMSIS headers. CH32V003: WCH's
-//! header as ch32fun has it (ch32v003hw.h). Of which pin a peripheral is at, timers alone take note; that, the Ethernet interface and what breaks a timer are kept. The memory at address 0 stays the flash.
+//! header as ch32fun has it (ch32v003hw.h). Of which pin a peripheral is at, timers alone take note; that, the Ethernet interface and what breaks a timer are kept. At address 0
+//! is the flash, or the RAM where the program says so.
 
 /// The family whose registers a block has.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -14,6 +15,9 @@ pub(super) enum Family {
     Ch32V003,
 }
 
+/// MEM_MODE of CFGR1 (STM32F0) and MEMRMP, and its value for the RAM: RM0091 section 9.1.1, RM0090 section 9.2.1, RM0432 section 9.2.1.
+const MEM_MODE: u32 = 7;
+const RAM: u32 = 3;
 /// CMPCR: the compensation cell's switch, and that it is ready.
 const CMP_PD: u32 = 1;
 const READY: u32 = 1 << 8;
@@ -45,18 +49,19 @@ impl Syscfg {
             (Family::Ch32V003, _) => return None,
             // EXTICR1 to EXTICR4.
             (_, 0x08..=0x14) => 0xffff,
-            (Family::F0, 0x00) => 0x000f_1f00,
+            (Family::F0, 0x00) => 0x000f_1f07,
             (Family::F0, 0x18) => 0x0007,
             // EVCR, MAPR (SWJ_CFG is write-only), MAPR2.
             (Family::F1, 0x00) => 0x007f,
             (Family::F1, 0x04) => 0xf8ff_ffff,
             (Family::F1, 0x1c) => 0x3fff,
-            (Family::F4 | Family::F7, 0x00) => 0,
+            (Family::F4, 0x00) => MEM_MODE,
+            (Family::F7, 0x00) => 0,
             (Family::F4, 0x04) => 0x0080_0000,
             (Family::F7, 0x04) => 0x0087_00ff,
             (Family::F7, 0x1c) => 0x5,
             // MEMRMP; CFGR1, whose switches no model looks at; CFGR2.
-            (Family::L4, 0x00) => 0,
+            (Family::L4, 0x00) => MEM_MODE,
             (Family::L4, 0x04) => 0xfcff_0100,
             (Family::L4, 0x1c) => 0x000f,
             (Family::F4 | Family::F7, 0x20) => CMP_PD,
@@ -80,8 +85,12 @@ impl Syscfg {
         let kept = self.kept(offset).ok_or("register not modelled")?;
         let refused = match (self.family, offset) {
             // DMA_RMP; TIM1_DMA_REMAP, TIM67_DAC_DMA_REMAP.
-            (Family::F0, 0x00) if value & 7 == 0 => (0x1f00, "remapped requests of DMA are not modelled"),
+            (Family::F0, 0x00) if matches!(value & MEM_MODE, 0 | RAM) => {
+                (0x1f00, "remapped requests of DMA are not modelled")
+            }
             (Family::F1, 0x1c) => (0x0810, "remapped requests of DMA are not modelled"),
+            (Family::F4, 0x00) if value & MEM_MODE == RAM => (0, ""),
+            (Family::L4, 0x00) if value & MEM_MODE == RAM => (0x100, "swapped flash banks are not modelled"),
             (Family::F0 | Family::F4, 0x00) => {
                 (7, "a memory other than the flash at address 0 is not modelled")
             }
@@ -113,6 +122,11 @@ impl Syscfg {
     pub fn remaps(&self) -> [u32; 2] {
         let remaps = matches!(self.family, Family::F1 | Family::Ch32V003);
         if remaps { [self.words[1], self.words[7]] } else { [0; 2] }
+    }
+
+    /// Whether the RAM appears at address 0.
+    pub fn shows_ram_at_zero(&self) -> bool {
+        matches!(self.family, Family::F0 | Family::F4 | Family::L4) && self.words[0] & MEM_MODE == RAM
     }
 
     pub fn reset(&mut self) {

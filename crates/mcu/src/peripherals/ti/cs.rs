@@ -8,7 +8,7 @@
 
 use super::clocks::{Oscillator, Tap, UNREQUESTED};
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, SubsystemClocks};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Protected, ResetCause, SubsystemClocks};
 use std::ops::Range;
 
 const CSCTL0: u32 = 0x00;
@@ -147,7 +147,7 @@ impl Peripheral for Cs {
                 // Any other value in the upper byte alone locks the registers.
                 self.unlocked = write.bits >> 8 == CSKEY_WRITE;
                 if size == 2 && !self.unlocked {
-                    return self.refuse(address, context, "a write without the password resets the part");
+                    context.events.request_reset(ResetCause::Password(Protected::Clocks));
                 }
             }
             return Ok(());

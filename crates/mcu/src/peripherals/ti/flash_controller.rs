@@ -2,12 +2,15 @@
 //!
 //! Source: SLAU208, chapter "Flash Memory Controller"; bits and addresses compared with TI's header for the part. The
 //! core stands still while flash is erased or written by an instruction that itself stands in flash; interrupts wait.
-//! What the manual calls a violation stops with a fault: a wrong password (it resets the part), a store while the
-//! memory is locked or no mode is chosen, one while another is under way. Not modelled and refused: erasing a whole bank
+//! A write to its registers with a wrong password resets the part. What else the manual calls a violation stops with a fault: a store while
+//! the memory is locked or no mode is chosen, one while another is under way. Not modelled and refused: erasing a whole bank
 //! or all of it, block writes, smart writes, marginal reads, the emergency exit, and any store by code in RAM. The
 //! cumulative program time of a row is not checked.
 
-use crate::{Context, Fault, FlashChange, FlashStore, MemoryKind, Part, Peripheral, PeripheralSpec};
+use crate::{
+    Context, Fault, FlashChange, FlashStore, MemoryKind, Part, Peripheral, PeripheralSpec, Protected,
+    ResetCause,
+};
 use std::ops::Range;
 
 const FCTL1: u32 = 0x0;
@@ -180,8 +183,16 @@ impl Peripheral for Flash {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         let pc = context.pc;
-        if size != 2 || value >> 8 != PASSWORD_WRITE {
-            return Err(self.fault(address, pc, "a write without the password 0xa5 resets the part"));
+        if size != 2 {
+            return Err(self.fault(
+                address,
+                pc,
+                "its registers are written in words only, with the password 0xa5",
+            ));
+        }
+        if value >> 8 != PASSWORD_WRITE {
+            context.events.request_reset(ResetCause::Password(Protected::Flash));
+            return Ok(());
         }
         if context.now < self.busy_until {
             return Err(self.fault(address, pc, "a write to the controller while flash is busy"));

@@ -1,11 +1,11 @@
 //! The FRAM controller FRCTL_A of the MSP430FR5xx: wait states, and what it detects.
 //!
 //! Source: SLAU367, chapter "FRAM Controller A (FRCTL_A)"; registers and bits compared with TI's header msp430fr5994.h. Refused are automatic
-//! wait states (AUTO), the write protection (WPROT) and the detection of bit errors. A write without the password, after which the
-//! part resets itself, is a fault. The FRAM is on as long as the core runs: FRPWR is kept.
+//! wait states (AUTO), the write protection (WPROT) and the detection of bit errors. A write without the password resets the
+//! part. The FRAM is on as long as the core runs: FRPWR is kept.
 
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Protected, ResetCause};
 use std::ops::Range;
 
 const FRCTL0: u32 = 0x00;
@@ -76,7 +76,8 @@ impl Peripheral for FrctlA {
             // Any other value in the upper byte alone locks the registers.
             self.unlocked = write.bits >> 8 == FRCTLPW_WRITE;
             if size == 2 && !self.unlocked {
-                return self.refuse(address, context, "a write without the password resets the part");
+                context.events.request_reset(ResetCause::Password(Protected::Flash));
+                return Ok(());
             }
         }
         if offset == FRCTL0 && write.mask & 0xff == 0 {

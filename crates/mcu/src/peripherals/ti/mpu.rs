@@ -3,10 +3,10 @@
 //! Source: SLAU367, chapter "Memory Protection Unit (MPU)"; addresses, bits and vector numbers compared with TI's header msp430fr5994.h. A write
 //! into a segment without `MPUSEGxWE` is left out and sets `MPUSEGxIFG`, with `MPUSEGIE` the system NMI, of which `SYSSNIV` tells.
 //! `MPULOCK` holds until a brown-out reset. Not modelled and refused with a fault: segments that cannot be executed or read, violations that reset the
-//! part (`MPUSEGxVS`), the encapsulation of intellectual property, a write without the password.
+//! part (`MPUSEGxVS`), the encapsulation of intellectual property.
 
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ProtectedMemory, ResetCause};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Protected, ProtectedMemory, ResetCause};
 use std::ops::Range;
 
 const MPUCTL0: u32 = 0x00;
@@ -143,7 +143,8 @@ impl Mpu {
             // Any other value in the upper byte alone locks the registers.
             self.unlocked = write.bits >> 8 == PASSWORD_WRITE;
             if write.mask == 0xffff && !self.unlocked {
-                return Err("a write without the password resets the part");
+                context.events.request_reset(ResetCause::Password(Protected::Mpu));
+                return Ok(());
             }
         }
         if offset == MPUCTL1 {

@@ -10,8 +10,11 @@
 //! 16×16-bit result is there for the next instruction, except for one that reads it in indirect mode.
 //!
 //! Further faults, where the manual defines nothing or warns: `RES2`, `RES3` after a 16×16-bit accumulation; an
-//! accumulation that starts before the one before it is complete; delayed writes (`MPYDLYWRTEN`); `OP2H` without
-//! `OP2L`; an unsigned result that saturation would change.
+//! accumulation that starts before the one before it is complete; `OP2H` without `OP2L`; an unsigned result that
+//! saturation would change.
+//!
+//! With `MPYDLYWRTEN` a write waits until the result of the multiplication under way is there: all 64 bits of it, or
+//! with `MPYDLY32` its lower 32. The core is taken to wait with it, as the manual names no buffer.
 
 use crate::{Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
@@ -63,7 +66,8 @@ const END: u32 = 0x2e;
 const HIGH_WORDS: u8 = 0b1100;
 
 /// Bits of `MPY32CTL0`.
-const MPYDLY: u32 = 0x300;
+const MPYDLY32: u32 = 0x200;
+const MPYDLYWRTEN: u32 = 0x100;
 const MPYOP2_32: u32 = 0x80;
 const MPYOP1_32: u32 = 0x40;
 const MPYSAT: u32 = 0x08;
@@ -128,6 +132,8 @@ pub struct Mpy32 {
     /// The result is one of 32 bits (16×16), or of 64.
     wide: bool,
     started: Option<Started>,
+    /// `MPYDLYWRTEN` and `MPYDLY32`.
+    delay: u32,
 }
 
 impl Mpy32 {
@@ -152,7 +158,19 @@ impl Mpy32 {
             fraction: false,
             wide: false,
             started: None,
+            delay: 0,
         }
+    }
+
+    /// The cycles that a write waits for the multiplication under way. One that waits for its `OP2H` holds nothing up.
+    fn write_delay(&self, now: u64) -> u64 {
+        let waits_for_high = self.started.is_some_and(|started| started.needs_high && started.high.is_none());
+        if self.delay & MPYDLYWRTEN == 0 || waits_for_high {
+            return 0;
+        }
+        let results = if self.delay & MPYDLY32 != 0 { 2 } else { 5 };
+        let there = (0..results).filter_map(|index| self.ready(index)).max();
+        there.unwrap_or(0).saturating_sub(now)
     }
 
     fn fault(&self, offset: u32, pc: u32, what: String) -> Fault {
@@ -370,13 +388,48 @@ impl Peripheral for Mpy32 {
                     (self.carry, MPYC),
                 ];
                 let set = flags.iter().filter(|(set, _)| *set).map(|(_, bit)| bit);
-                (self.operation.bits() << 4) | set.sum::<u32>()
+                self.delay | (self.operation.bits() << 4) | set.sum::<u32>()
             }
         };
         Ok(if size == 2 { word } else { word >> (8 * (address & 1)) & 0xff })
     }
 
     fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        let waited = self.write_delay(context.now);
+        *context.stall += waited;
+        context.now += waited;
+        let written = self.write_register(address, size, value, context);
+        context.now -= waited;
+        written
+    }
+
+    fn reset(&mut self) {
+        let spec = PeripheralSpec {
+            name: std::mem::take(&mut self.name),
+            model: String::new(),
+            base: self.base,
+            irq: None,
+            settings: std::collections::BTreeMap::new(),
+            pins: Default::default(),
+            stub: false,
+        };
+        *self = Mpy32::new(&spec);
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}
+
+impl Mpy32 {
+    /// A write whose time has come.
+    fn write_register(
         &mut self,
         address: u32,
         size: u8,
@@ -428,6 +481,7 @@ impl Peripheral for Mpy32 {
                     started.high = Some(context.now);
                 }
             }
+            SUMEXT if context.events.tolerate("a write to SUMEXT, which is read-only") => {}
             SUMEXT => return Err(self.fault(offset, context.pc, "SUMEXT is read-only".into())),
             RESLO | RESHI | RES0..=RES3 => {
                 if size != 2 {
@@ -445,12 +499,12 @@ impl Peripheral for Mpy32 {
                 self.write_result((offset - from) as usize / 2, value);
             }
             _ => {
-                if size == 2 && value & MPYDLY != 0 {
-                    return Err(self.fault(offset, context.pc, "delayed writes are not modelled".into()));
-                }
                 if self.started.is_some() && !self.complete(context.now) {
                     let what = "MPY32CTL0 is written while a multiplication is under way".to_string();
                     return Err(self.fault(offset, context.pc, what));
+                }
+                if size == 2 {
+                    self.delay = value & (MPYDLYWRTEN | MPYDLY32);
                 }
                 self.op2_is_32 = value & MPYOP2_32 != 0;
                 self.op1_is_32 = value & MPYOP1_32 != 0;
@@ -461,22 +515,5 @@ impl Peripheral for Mpy32 {
             }
         }
         Ok(())
-    }
-
-    fn reset(&mut self) {
-        let spec = PeripheralSpec {
-            name: std::mem::take(&mut self.name),
-            model: String::new(),
-            base: self.base,
-            irq: None,
-            settings: std::collections::BTreeMap::new(),
-            pins: Default::default(),
-            stub: false,
-        };
-        *self = Mpy32::new(&spec);
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

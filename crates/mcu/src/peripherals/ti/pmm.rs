@@ -5,10 +5,10 @@
 //! nothing but slow the wake-up. The high-side supervisor is on or off in all modes alike, as with `SVSHMD` set. What
 //! the program waits for (`SVSMLDLYIFG`, `SVSMHDLYIFG`, `SVMLVLRIFG`) is there at once; the real delays, below 150 µs a
 //! step, are not modelled. `SVMHIFG` says that the supply is below the high-side monitor's level; it is to be polled, as
-//! its interrupt is not modelled. After a reset no flag tells its cause. A core voltage raised by more than one step at
-//! a time, a write without the password and LPM4.5 stop with a fault.
+//! its interrupt is not modelled. After a reset no flag tells its cause. A write without the password resets
+//! the part. A core voltage raised by more than one step at a time and LPM4.5 stop with a fault.
 
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Power, ResetCause};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Power, Protected, ResetCause};
 use std::ops::Range;
 
 const PMMCTL0: u32 = 0x00;
@@ -174,11 +174,8 @@ impl Peripheral for Pmm {
         if offset & !1 == PMMCTL0 && (size == 2 || offset & 1 == 1) {
             let password = if size == 2 { value >> 8 } else { value };
             if size == 2 && password != PASSWORD_WRITE {
-                return Err(self.fault(
-                    address,
-                    context,
-                    "a write to PMMCTL0 without its password resets the part",
-                ));
+                context.events.request_reset(ResetCause::Password(Protected::Power));
+                return Ok(());
             }
             // Any other value in the upper byte alone locks the registers.
             self.unlocked = password == PASSWORD_WRITE;

@@ -2,10 +2,11 @@
 //!
 //! Source: SLAU367, chapter "Power Management Module (PMM) and Supply Voltage Supervisor (SVS)"; bits compared with TI's header
 //! msp430fr5994.h, levels in the target file. There is one core voltage. The supervisor stays as `SVSHE` has it, which is on after a reset.
-//! Until a program clears `LOCKLPM5` the pins are as a reset leaves them. A write without the password and LPM3.5 and LPM4.5 stop with a fault.
+//! Until a program clears `LOCKLPM5` the pins are as a reset leaves them. A write without the password resets the part. LPM3.5 and LPM4.5
+//! stop with a fault.
 
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Power, ResetCause};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Power, Protected, ResetCause};
 use std::ops::Range;
 
 const PMMCTL0: u32 = 0x00;
@@ -107,7 +108,8 @@ impl Peripheral for PmmFr {
                     // Any other value in the upper byte alone locks the registers.
                     self.unlocked = write.bits >> 8 == PMMPW_WRITE;
                     if size == 2 && !self.unlocked {
-                        return self.refuse(address, context, "a write without the password resets the part");
+                        context.events.request_reset(ResetCause::Password(Protected::Power));
+                        return Ok(());
                     }
                 }
                 if write.mask & 0xff == 0 {

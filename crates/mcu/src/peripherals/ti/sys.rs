@@ -4,7 +4,7 @@
 //! with public headers for the family. The first look after a reset says its cause (brown-out at power-up, as on the part), later ones
 //! nothing. A software reset is taken to be that of `PMMSWBOR`.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Protected, ResetCause};
 use std::ops::Range;
 
 /// `SYSRSTIV_BOR`, `SYSRSTIV_RSTNMI`, `SYSRSTIV_DOBOR`, `SYSRSTIV_SVSH`, `SYSRSTIV_WDTTO`.
@@ -13,6 +13,18 @@ const SYSRSTIV_RSTNMI: u32 = 0x04;
 const SYSRSTIV_DOBOR: u32 = 0x06;
 const SYSRSTIV_SVSH: u32 = 0x0e;
 const SYSRSTIV_WDTTO: u32 = 0x16;
+
+/// The numbers of writes without a password: `SYSRSTIV_WDTKEY`, `SYSRSTIV_KEYV`, `SYSRSTIV_PMMKEY`; on the MSP430FR5xx `SYSRSTIV_WDTPW`,
+/// `SYSRSTIV_FRCTLPW`, `SYSRSTIV_PMMPW`, `SYSRSTIV_MPUPW`, `SYSRSTIV_CSPW`.
+fn password(protected: Protected) -> u32 {
+    match protected {
+        Protected::Watchdog => 0x18,
+        Protected::Flash => 0x1a,
+        Protected::Power => 0x20,
+        Protected::Mpu => 0x22,
+        Protected::Clocks => 0x24,
+    }
+}
 
 /// `SYSRSTIV`.
 #[derive(Clone)]
@@ -60,6 +72,7 @@ impl Peripheral for Sys {
             ResetCause::BrownOut => SYSRSTIV_SVSH,
             ResetCause::Watchdog | ResetCause::WindowWatchdog => SYSRSTIV_WDTTO,
             ResetCause::Software | ResetCause::OptionBytes => SYSRSTIV_DOBOR,
+            ResetCause::Password(protected) => password(protected),
         };
     }
 

@@ -2,11 +2,11 @@
 //!
 //! Source: SLAU208, chapter "Watchdog Timer (WDT_A)", and chapter "System Resets, Interrupts, and Operating Modes",
 //! section "SFR Registers". After power-up the watchdog runs on SMCLK for 2^15 clocks. Where it expires in watchdog
-//! mode the part is reset: the model asks for the reset vector. A write to `WDTCTL` without its password, which resets it, too, is a
-//! fault. `OFIFG` with `OFIE` is the user NMI, and of those that `SYSUNIV` tells the only one: of the NMI pin and violations there is no model.
+//! mode the part is reset: the model asks for the reset vector. A write to `WDTCTL` without its password resets it, too, in
+//! either mode. `OFIFG` with `OFIE` is the user NMI, and of those that `SYSUNIV` tells the only one: of the NMI pin and violations there is no model.
 
 use super::clocks::{Clocks, Source};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, SubsystemClocks};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Protected, ResetCause, SubsystemClocks};
 use std::ops::Range;
 
 /// `SFRIE1`, `SFRIFG1`, `SFRRPCR`.
@@ -153,11 +153,8 @@ impl Peripheral for Watchdog {
                 return Err(self.fault(address, context, "WDTCTL is written in words only"));
             }
             if value >> 8 != PASSWORD_WRITE {
-                return Err(self.fault(
-                    address,
-                    context,
-                    "a write to WDTCTL without its password resets the part",
-                ));
+                context.events.request_reset(ResetCause::Password(Protected::Watchdog));
+                return Ok(());
             }
             if value >> 5 & 3 > 1 && value & WDTHOLD == 0 {
                 return Err(self.fault(

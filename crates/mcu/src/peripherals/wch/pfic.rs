@@ -12,6 +12,14 @@ const ISR: u32 = 0x000;
 const IPR: u32 = 0x020;
 const IENR: u32 = 0x100;
 const IRER: u32 = 0x180;
+/// Sets and clears what is pending.
+const IPSR: u32 = 0x200;
+const IPRR: u32 = 0x280;
+/// ITHRESDR, VTFIDR, VTFADDRR0 and VTFADDRR1, IPRIOR: zero after a reset, which is all that is modelled.
+const ITHRESDR: u32 = 0x040;
+const VTFIDR: u32 = 0x050;
+const VTFADDRR: Range<u32> = 0x060..0x068;
+const IPRIOR: Range<u32> = 0x400..0x500;
 const CFGR: u32 = 0x048;
 const SCTLR: u32 = 0xd10;
 const SIZE: u32 = 0xd14;
@@ -44,6 +52,15 @@ impl Pfic {
     }
 }
 
+/// Whether a register holds zero as long as a program does not ask for what is not modelled.
+fn holds_zero(offset: u32) -> bool {
+    let register = offset & !3;
+    matches!(register, ITHRESDR | VTFIDR | CFGR | SCTLR)
+        || matches!(offset & !7, IPSR | IPRR)
+        || VTFADDRR.contains(&register)
+        || IPRIOR.contains(&register)
+}
+
 /// The word of a pair at `offset`.
 fn word(pair: u64, offset: u32) -> u32 {
     (pair >> (offset & 4) * 8) as u32
@@ -63,7 +80,7 @@ impl Peripheral for Pfic {
         let value = match offset & !7 {
             ISR | IENR => word(self.enabled, offset),
             IPR => word(*context.requests as u64, offset),
-            _ if offset & !3 == CFGR || offset & !3 == SCTLR => 0,
+            _ if holds_zero(offset) => 0,
             _ => return Err(self.fault(address, context, "register not modelled")),
         };
         Ok(part_of_word(value, offset, size))
@@ -82,9 +99,11 @@ impl Peripheral for Pfic {
         match offset & !7 {
             IENR => self.enabled |= bits,
             IRER => self.enabled &= !bits | ALWAYS,
+            // Who clears what does not pend changes nothing.
+            IPRR if bits & *context.requests as u64 == 0 => {}
             _ => match (offset & !3, value) {
                 (CFGR, CFGR_RESET) | (SCTLR, SYSRST) => context.events.request_reset(ResetCause::Software),
-                (CFGR | SCTLR, 0) => {}
+                (_, 0) if holds_zero(offset) => {}
                 _ => {
                     let what = "this setting of the interrupt controller is not modelled; enables, the software reset \
                                 and sleep by WFI are";

@@ -251,7 +251,7 @@ impl Peripheral for Rcc {
             ResetCause::External => PINRSTF,
             ResetCause::Watchdog => IWDGRSTF | PINRSTF,
             ResetCause::WindowWatchdog => WWDGRSTF | PINRSTF,
-            ResetCause::Software | ResetCause::OptionBytes => SFTRSTF | PINRSTF,
+            ResetCause::Software | ResetCause::OptionBytes | ResetCause::Password(_) => SFTRSTF | PINRSTF,
         };
     }
 

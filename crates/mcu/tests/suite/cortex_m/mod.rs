@@ -1,5 +1,6 @@
 mod core;
 mod encodings;
+mod faults;
 mod firmware;
 mod float;
 mod float_encodings;
@@ -7,6 +8,7 @@ mod float_oracle;
 mod m0;
 mod m0plus;
 mod nrf52840;
+mod options;
 mod oracle;
 mod pipeline_m3_m4;
 pub mod programs;

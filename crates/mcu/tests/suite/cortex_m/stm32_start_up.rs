@@ -109,7 +109,7 @@ fn a_check_takes_its_cycles() {
 
 /// RM0090 section 9.2; RM0091 section 9.1.1.
 #[test]
-fn the_memory_at_zero_stays_and_the_compensation_cell_is_ready() {
+fn memory_at_zero_is_flash_or_ram_and_the_compensation_cell_is_ready() {
     const SYSCFG: u32 = 0x4001_3800;
     for target in ["stm32f407", "stm32f767"] {
         let mut bench = Bench::new(target);
@@ -118,10 +118,16 @@ fn the_memory_at_zero_stays_and_the_compensation_cell_is_ready() {
         bench.write(SYSCFG + 0x20, 1);
         assert_eq!(bench.read(SYSCFG + 0x20), 1 << 8 | 1);
     }
-    let mut bench = Bench::new("stm32f407");
-    let said = bench.try_write(SYSCFG, 3).expect_err("RAM at address 0").to_string();
-    assert!(said.contains("address 0"), "{said}");
-    assert!(Bench::new("stm32f051").try_write(0x4001_0000, 3).is_err());
+    for (target, syscfg) in [("stm32f407", SYSCFG), ("stm32f051", 0x4001_0000), ("stm32l4r5", 0x4001_0000)] {
+        let mut bench = Bench::new(target);
+        bench.write(syscfg, 3);
+        assert_eq!(bench.read(syscfg) & 7, 3, "{target}: RAM");
+        assert!(bench.bus.events.ram_at_zero, "{target}");
+        let said = bench.try_write(syscfg, 1).expect_err("the system memory").to_string();
+        assert!(said.contains("address 0"), "{said}");
+        bench.write(syscfg, 0);
+        assert!(!bench.bus.events.ram_at_zero, "{target}");
+    }
     assert!(Bench::new("stm32f767").try_write(SYSCFG, 1 << 8).is_err(), "banks swapped");
 }
 

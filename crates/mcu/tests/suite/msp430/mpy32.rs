@@ -31,6 +31,8 @@ struct Bench {
     device: Mpy32,
     now: u64,
     requests: u128,
+    /// Cycles for which the core waits for the last write.
+    stall: u64,
 }
 
 impl Bench {
@@ -44,10 +46,11 @@ impl Bench {
             pins: Default::default(),
             stub: false,
         };
-        Bench { device: Mpy32::new(&spec), now: 100, requests: 0 }
+        Bench { device: Mpy32::new(&spec), now: 100, requests: 0, stall: 0 }
     }
 
     fn try_write(&mut self, offset: u32, size: u8, value: u32) -> Result<(), Fault> {
+        self.stall = 0;
         let mut context = Context {
             now: self.now,
             pc: 0x5c00,
@@ -55,7 +58,7 @@ impl Bench {
             board: &mut Board::default(),
             events: &mut Events::default(),
             observer: None,
-            stall: &mut 0,
+            stall: &mut self.stall,
         };
         self.device.write(BASE + offset, size, value, &mut context)
     }
@@ -76,6 +79,12 @@ impl Bench {
     fn write(&mut self, offset: u32, size: u8, value: u32) {
         self.try_write(offset, size, value).expect("write");
         self.now += 4;
+    }
+
+    /// The cycles for which a write of a word holds up the core, at the same time as the access before.
+    fn waited(&mut self, offset: u32) -> u64 {
+        self.try_write(offset, 2, 0).expect("write");
+        self.stall
     }
 
     fn read(&mut self, offset: u32) -> u32 {
@@ -252,7 +261,7 @@ fn the_examples_of_the_manual() {
 /// Cycles from the write given to the first at which the register can be read.
 fn latency(bench: &Bench, from: u64, offset: u32) -> Option<u64> {
     (0..=20).find(|cycles| {
-        let mut bench = Bench { device: bench.device.clone(), now: from + cycles, requests: 0 };
+        let mut bench = Bench { device: bench.device.clone(), now: from + cycles, ..Bench::new() };
         bench.try_read(offset).is_ok()
     })
 }
@@ -297,13 +306,13 @@ fn results_come_when_the_manual_says() {
                     continue;
                 };
                 // OP2H in the very next cycle: the row after OP2L decides, or the one after OP2H where it is later.
-                let mut early = Bench { device: bench.device.clone(), now: low + 1, requests: 0 };
+                let mut early = Bench { device: bench.device.clone(), now: low + 1, ..Bench::new() };
                 early.write(OP2H, 2, 1);
                 let expected =
                     after_low[index].max(if after_high[index] == 0 { 0 } else { 1 + after_high[index] });
                 assert_eq!(latency(&early, low, offset), Some(expected), "OP2H early, {what}");
                 // OP2H long after: only the row after OP2H counts.
-                let mut late = Bench { device: bench.device.clone(), now: low + 50, requests: 0 };
+                let mut late = Bench { device: bench.device.clone(), now: low + 50, ..Bench::new() };
                 late.write(OP2H, 2, 1);
                 assert_eq!(latency(&late, low + 50, offset), Some(after_high[index]), "OP2H late, {what}");
                 let before = latency(&bench, low, offset);
@@ -332,12 +341,32 @@ fn what_the_manual_does_not_define_is_refused() {
     let mut bench = Bench::new();
     assert!(bench.try_write(OP2H, 2, 1).is_err(), "OP2H without OP2L");
     assert!(bench.try_write(SUMEXT, 2, 1).is_err(), "SUMEXT is read-only");
-    assert!(bench.try_write(CONTROL, 2, 0x100).is_err(), "delayed writes");
     // An accumulation on top of one that is not complete.
     bench.first(2, 32, 7);
     bench.write(OP2L, 2, 9);
     bench.write(OP2H, 2, 0);
     assert!(bench.try_write(OP2L, 2, 9).is_err());
+}
+
+/// MPYDLYWRTEN: a write waits for RES0 to RES3, with MPYDLY32 for RES0 and RES1 alone; OP2H, which the multiplication waits for, never.
+#[test]
+fn delayed_writes_wait_for_the_multiplication_under_way() {
+    // OP2L, OP2H five cycles later and a write at once: RES1 is there 8 cycles after OP2L, the carry 11.
+    for (control, waited) in [(0x100, 6), (0x300, 3)] {
+        let mut bench = Bench::new();
+        bench.write(CONTROL, 2, control);
+        assert_eq!(bench.try_read(CONTROL).expect("a word") & 0x300, control);
+        bench.first(0, 32, 0x0003_0007);
+        bench.write(OP2L, 2, 9);
+        bench.now += 1;
+        assert_eq!(bench.waited(OP2H), 0, "OP2H");
+        assert_eq!(bench.waited(OP2L), waited, "{control:#x}");
+    }
+    let mut bench = Bench::new();
+    bench.first(2, 32, 0x0003_0007);
+    bench.write(OP2L, 2, 9);
+    bench.write(OP2H, 2, 0);
+    assert!(bench.try_write(OP2L, 2, 5).is_err(), "without it, an accumulation must not begin");
 }
 
 /// The second example of "Putting It All Together" as a program, with so many NOPs: "5 NOPs required".

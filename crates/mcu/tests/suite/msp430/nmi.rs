@@ -116,7 +116,6 @@ fn the_mpu_says_what_it_has_not() {
         (1, 0x73, Vec::new(), "cannot be executed"),
         (1, 0x7d, mov(1, 0x9000).to_vec(), "MPUSEGxVS"),
         (3, 0x77, mov(0x7777, MPUSAM).to_vec(), "MPULOCK"),
-        (1, 0x77, [&mov(0, MPUCTL0)[..]].concat(), "without the password"),
         (1, 0x77, mov(0x40, 0x5aa).to_vec(), "encapsulation"),
     ] {
         let mut machine = protected(enable, access, &words);

@@ -173,8 +173,7 @@ fn flash_is_written_from_1_to_0_and_erased_by_segments() {
 #[test]
 fn what_the_flash_controller_forbids_is_a_fault() {
     assert!(fault(&[mov(0, 0x1800)]).contains("locked"));
-    assert!(fault(&[mov(0x1240, FCTL1)]).contains("password"));
-    assert!(fault(&[mov_byte(0x40, FCTL1)]).contains("password"));
+    assert!(fault(&[mov_byte(0x40, FCTL1)]).contains("in words only"));
     assert!(fault(&[flash(0, &[mov(0, 0x1800)])]).contains("neither ERASE nor WRT"));
     assert!(fault(&[flash(0x40, &[mov(0, 0x19fe)])]).contains("LOCKA"));
     assert!(fault(&[flash(0x02, &[mov(0, 0x1980)])]).contains("LOCKA"));

@@ -143,7 +143,7 @@ fn program(core: Core, random: &mut Random, counts: &mut Counts) -> Program {
         machine.run(&Until { addresses: vec![begin], ..Until::default() }).expect("the prelude");
     }
     let count = machine.register_names().len();
-    for register in (0..count).filter(|register| !(13..17).contains(register) || *register == 14) {
+    for register in (0..count).filter(|register| !(13..23).contains(register) || *register == 14) {
         let value = match random.below(3) {
             0 => random.below(64),
             _ => random.word(),
@@ -163,7 +163,7 @@ fn program(core: Core, random: &mut Random, counts: &mut Counts) -> Program {
     }
     let flags = if core.architecture == Architecture::V7EM { 0xf80f_0000 } else { 0xf000_0000 };
     let mut registers: Vec<(usize, u32)> = (0..count)
-        .filter(|register| ![6, 7, 13, 15].contains(register))
+        .filter(|register| ![6, 7, 13, 15].contains(register) && !(17..23).contains(register))
         .map(|register| (register, if register == 16 { flags } else { u32::MAX }))
         .collect();
     if core.float {

@@ -1,8 +1,8 @@
 //! The renewal of suite 6's key between the firmware and wire's collector: docs/protocol.md, "Renewal of the key".
 
-use super::world::{ADDRESS, METER, SECOND_NS, World, is_renewal, setup};
+use super::world::{ADDRESS, Harm, Harming, METER, SECOND_NS, World, is_renewal, setup};
 use meter::Cause;
-use meter::eeprom::Torn;
+use meter::eeprom::{Eeprom, Torn};
 use std::collections::HashMap;
 use wire::meter::{
     Channel, Collector, Command, CommandResult, Heard, MessageKind, MeterKeys, MeterState, Packet, Policy,
@@ -140,6 +140,56 @@ fn lost_and_doubled_packets_are_sent_again() {
     let numbers: Vec<u32> = world.reports.iter().map(|accepted| accepted.report.n).collect();
     assert!(numbers.is_sorted_by(|a, b| a < b), "seed {seed}: {numbers:?}");
     assert_eq!(world.meter.status().lost, 0, "seed {seed}");
+}
+
+/// Every packet of a renewal is lost, doubled, late or replayed in turn: of both sides, with the
+/// reports and acknowledgements among them.
+#[test]
+fn each_packet_in_turn_may_be_lost_doubled_late_or_replayed() {
+    const END: usize = usize::MAX / 2;
+    let seed = testkit::random::seed();
+    // Of the last four every third packet, from one by chance on.
+    let harms = [
+        (Harm::Lost, 1),
+        (Harm::Doubled, 1),
+        (Harm::Replayed(END), 1),
+        (Harm::Replayed(40), 3),
+        (Harm::Late(1), 3),
+        (Harm::Late(40), 3),
+        (Harm::Silence(10), 3),
+    ];
+    for (harm, step) in harms {
+        let mut harmed = 0;
+        for at in (seed as usize % step..).step_by(step) {
+            let what = format!("seed {seed}, packet {at} {harm:?}");
+            let mut world = World::new(setup(SUITE, 2), 58);
+            world.watch(what.clone());
+            world.run(3 * SECOND_NS);
+            world.harming = Some(Harming::new(at, harm));
+            order(&mut world);
+            until_epoch(&mut world, 1, &what);
+            let harming = world.harming.take().expect("it was there");
+            if harming.packets <= at {
+                break;
+            }
+            harmed += 1;
+            // What it still has comes once all is over.
+            if let Some((is_to_meter, packet)) = harming.kept {
+                world.play(is_to_meter, &packet);
+            }
+            world.run(2 * SECOND_NS);
+            is_well(&mut world, &what);
+            let key = *keys(&world).expose_epoch_key();
+            let has =
+                |world: &World, key: &[u8]| world.meter.eeprom().keys().windows(32).any(|bytes| bytes == key);
+            assert!(has(&world, &key), "{what}: the two sides have different keys");
+            let first = *world.provision.record().keys.expose_epoch_key();
+            assert!(!has(&world, &first), "{what}: the key before is still there");
+            let status = world.meter.status();
+            assert_eq!((status.epoch, status.starts, status.lost), (1, 1, 0), "{what}");
+        }
+        assert!(harmed >= 2 * 53 / step, "{harm:?}: {harmed} packets");
+    }
 }
 
 /// For each m and piece there is one content in each direction: else two messages would share a nonce.
@@ -384,6 +434,78 @@ fn a_change_of_suite_between_two_keys_leaves_them_for_later() {
     world.command(Command::Configure { interval_s: 2, suite: SUITE });
     until_epoch(&mut world, 1, "once it seals with it again");
     is_well(&mut world, "once it seals with it again");
+}
+
+/// Runs until the collector has sent this piece of a renewal, or asked for it. Returns its packet.
+fn until_piece(world: &mut World, index: u8) -> Vec<u8> {
+    let limit = world.now_ns + 60 * SECOND_NS;
+    loop {
+        match world.renewals.last() {
+            Some(packet) if packet[5] == index => return packet.clone(),
+            _ => assert!(world.now_ns < limit, "piece {index}: {:?}", world.meter.status()),
+        }
+        world.step(limit);
+    }
+}
+
+/// With a piece of the offer missing the meter would agree on a key with a part of the collector's.
+#[test]
+fn the_response_waits_for_every_piece_of_the_offer() {
+    const LAST_OF_OFFER: u8 = 26;
+    // The same renewal once before: its packets are the same, and this one asks for the response.
+    let mut before = world(55);
+    order(&mut before);
+    let question = until_piece(&mut before, LAST_OF_OFFER + 1);
+    for missing in [LAST_OF_OFFER, 2, 13] {
+        let mut world = world(55);
+        order(&mut world);
+        until_piece(&mut world, missing - 1);
+        world.deaf = true;
+        world.run(2 * SECOND_NS);
+        assert_eq!(world.renewals.last().expect("some")[5], missing);
+        assert_eq!(world.answer_to(std::slice::from_ref(&question)), None, "piece {missing} has not come");
+        // Nor where only this one is missing.
+        for index in missing + 1..=LAST_OF_OFFER {
+            let piece = before.renewals.iter().find(|packet| packet[5] == index).expect("it was sent");
+            assert!(world.answer_to(std::slice::from_ref(piece)).is_some(), "piece {index}");
+        }
+        assert_eq!(
+            world.answer_to(std::slice::from_ref(&question)),
+            None,
+            "only piece {missing} has not come"
+        );
+        world.deaf = false;
+        until_epoch(&mut world, 1, "once it is heard");
+        is_well(&mut world, "once it is heard");
+    }
+}
+
+/// The memory of a meter that is provisioned anew has a record of the key that was renewed before.
+#[test]
+fn the_key_of_another_provisioning_counts_as_none() {
+    let mut before = world(56);
+    for epoch in 1..=2 {
+        order(&mut before);
+        until_epoch(&mut before, epoch, "before it is provisioned anew");
+    }
+    is_well(&mut before, "before it is provisioned anew");
+    let old = *keys(&before).expose_epoch_key();
+    let eeprom = before.meter.cut_power(before.now_ns, Torn::Old);
+    let has_old = |eeprom: &Eeprom| eeprom.keys().windows(old.len()).any(|bytes| bytes == old);
+    assert!(has_old(&eeprom));
+    let mut world = World::new(setup(SUITE, 2), 57);
+    world.start(eeprom, SECOND_NS, Cause::PowerOn);
+    world.run(3 * SECOND_NS);
+    assert_eq!(world.meter.status().epoch, 0);
+    is_well(&mut world, "provisioned anew");
+    // From there on it is renewed as any other, and the record of before is erased.
+    for epoch in 1..=2 {
+        order(&mut world);
+        until_epoch(&mut world, epoch, "provisioned anew");
+    }
+    world.cut_power(Torn::Old, SECOND_NS, Cause::PowerOn);
+    is_well(&mut world, "after a start");
+    assert!(world.meter.status().epoch == 2 && !has_old(world.meter.eeprom()));
 }
 
 /// Runs until the collector has the next key, and is to have it proven.

@@ -8,12 +8,14 @@ use meter::{Call, Cause};
 use std::collections::HashMap;
 use testkit::random::{Random, seed, seed_or};
 use wire::meter::{
-    Collector, Command, CommandResult, Image, ImageRefusal, MeterState, Policy, Status, Suite, UpdateEnd,
-    UpdatePacket, UpdateStage,
+    Collector, Command, CommandResult, Image, ImageRefusal, MeterState, PieceReply, Policy, Status, Suite,
+    UpdateEnd, UpdatePacket, UpdateStage,
 };
 
 /// Bytes of a program: with header and signature 45 pieces, and a sector.
 const PROGRAM: usize = 1_040;
+/// Bytes of an image in a piece.
+const PIECE: usize = 36;
 const SUITES: [Suite; 4] = [Suite::Aes128Gcm, Suite::Aes256Gcm, Suite::AsconAead128, Suite::Aes256GcmRekeyed];
 
 fn program(seed: u64) -> Vec<u8> {
@@ -194,6 +196,89 @@ fn what_is_not_for_this_meter_is_refused() {
         let address = world.address();
         let (_, answer) = world.opened_answer(&answer, address).expect("authentic");
         assert_eq!((answer.m, answer.outcome.code()), (m, result), "{suite}");
+    }
+}
+
+/// The code of the result of a command that the collector did not make, with its keys.
+fn result_of(world: &mut World, m: u32, command: Command) -> u8 {
+    let packets = world.forged(Suite::Aes128Gcm, &command.to_bytes(m));
+    world.until_it_is_still();
+    let answer = world.answer_to(&packets).expect("an answer");
+    let address = world.address();
+    let (_, answer) = world.opened_answer(&answer, address).expect("authentic");
+    assert_eq!(answer.m, m);
+    answer.outcome.code()
+}
+
+/// Replies of the meter to the pieces of an image's header under this m, sealed with the
+/// collector's keys.
+fn replies_to_header(world: &mut World, m: u32, image: &Image) -> Vec<PieceReply> {
+    let mut replies = Vec::new();
+    for (index, bytes) in (0..2).zip(image.bytes().chunks(PIECE)) {
+        let packet = world.with_channel(|channel| {
+            let bytes = bytes.try_into().expect("a whole piece");
+            channel.update_piece(Suite::Aes128Gcm, (ADDRESS, METER), m, index, bytes)
+        });
+        world.until_it_is_still();
+        let Some(reply) = world.answer_to(&[packet]) else { continue };
+        let reply = UpdatePacket::parse(&reply).expect("a reply");
+        let said = world.with_channel(|channel| channel.open_update_reply(&reply, m));
+        replies.push(said.expect("authentic"));
+    }
+    replies
+}
+
+/// It would erase the slot that runs: the other one has the confirmed image.
+#[test]
+fn no_update_begins_while_the_running_image_is_on_trial() {
+    let mut world = world(Suite::Aes128Gcm, 81);
+    let (second, third) = (image(1, 2), image(1, 3));
+    give(&mut world, &second);
+    let limit = world.now_ns + 600 * SECOND_NS;
+    while world.meter.running() != Some(1) {
+        world.step(limit);
+    }
+    // Nobody hears it: it stays on trial.
+    (world.mute, world.deaf) = (true, true);
+    world.run(5 * SECOND_NS);
+    let operations = |world: &World| world.meter.flash().expect("flash").operations();
+    let before = operations(&world);
+    let bytes = third.bytes().len() as u32;
+    let begin = Command::UpdateFirmware { bytes, version: 3, header: third.check() };
+    let m = 0x4000_0000;
+    let refused = CommandResult::ImageRefused(ImageRefusal::OnTrial).code();
+    assert_eq!(result_of(&mut world, m, begin), refused);
+    assert_eq!(replies_to_header(&mut world, m, &third), []);
+    assert_eq!(operations(&world), before, "flash was written");
+    assert_eq!(runs(&mut world, &[&second], "on trial"), 1);
+    // Once it has reported in, the next one goes to the other slot.
+    (world.mute, world.deaf) = (false, false);
+    assert_eq!(until_end(&mut world, "heard"), UpdateEnd::Runs);
+    let fourth = image(0, 4);
+    give(&mut world, &fourth);
+    assert_eq!(until_end(&mut world, "the fourth"), UpdateEnd::Runs);
+    assert_eq!(runs(&mut world, &[&fourth], "the fourth"), 0);
+}
+
+/// Both sides count the pieces by it. The meter would take another number of them for all there is.
+#[test]
+fn an_image_of_another_length_than_the_command_said_is_refused() {
+    let second = image(1, 2);
+    let length = second.bytes().len() as u32;
+    let refuses = [PieceReply::Wants(1), PieceReply::Refuses(ImageRefusal::NoImage)];
+    for (bytes, replies) in
+        [(length - 4, refuses), (length + PIECE as u32, refuses), (length, [1, 2].map(PieceReply::Wants))]
+    {
+        let mut world = world(Suite::Aes128Gcm, 82);
+        let (m, blank) = (0x4000_0000, [0xff; 0x4000]);
+        let begin = Command::UpdateFirmware { bytes, version: 2, header: second.check() };
+        assert_eq!(result_of(&mut world, m, begin), CommandResult::Done.code());
+        assert_eq!(replies_to_header(&mut world, m, &second), replies, "{bytes} bytes");
+        let is_blank = world.meter.flash().expect("flash").slot(1) == blank;
+        assert_eq!(is_blank, bytes != length, "{bytes} bytes");
+        give(&mut world, &second);
+        assert_eq!(until_end(&mut world, "all the same"), UpdateEnd::Runs);
+        is_well(&mut world, "all the same");
     }
 }
 

@@ -20,6 +20,53 @@ pub const METER: u16 = 0x1234;
 pub const ADDRESS: u8 = 0x45;
 pub const COLLECTOR: u8 = 0x41;
 
+/// Becomes of one packet, whichever side it is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Harm {
+    Lost,
+    Doubled,
+    /// It comes once more behind this many others.
+    Replayed(usize),
+    /// It comes behind this many others, and not before.
+    Late(usize),
+    /// It is lost, and this many behind it.
+    Silence(usize),
+}
+
+/// A harm of the packet with this number, and what it keeps.
+pub struct Harming {
+    pub at: usize,
+    pub harm: Harm,
+    /// Packets so far.
+    pub packets: usize,
+    /// To the meter or not.
+    pub kept: Option<(bool, Vec<u8>)>,
+}
+
+impl Harming {
+    pub fn new(at: usize, harm: Harm) -> Harming {
+        Harming { at, harm, packets: 0, kept: None }
+    }
+
+    /// How many copies of the next packet arrive, and which one of before comes behind it.
+    fn next(&mut self, packet: &[u8], is_to_meter: bool) -> (usize, Option<(bool, Vec<u8>)>) {
+        let Harming { at, harm, packets: number, .. } = *self;
+        self.packets += 1;
+        let comes = matches!(harm, Harm::Replayed(behind) | Harm::Late(behind) if number == at + behind);
+        let before = comes.then(|| self.kept.take()).flatten();
+        if number == at && matches!(harm, Harm::Replayed(_) | Harm::Late(_)) {
+            self.kept = Some((is_to_meter, packet.to_vec()));
+        }
+        let copies = match harm {
+            Harm::Lost | Harm::Late(_) if number == at => 0,
+            Harm::Silence(behind) if (at..=at + behind).contains(&number) => 0,
+            Harm::Doubled if number == at => 2,
+            _ => 1,
+        };
+        (copies, before)
+    }
+}
+
 pub struct World {
     pub meter: Meter,
     pub provision: Provision,
@@ -33,6 +80,7 @@ pub struct World {
     /// Of packets in either direction.
     pub lost: f64,
     pub doubled: f64,
+    pub harming: Option<Harming>,
     /// Whether the collector's packets are dropped, all of them.
     pub deaf: bool,
     /// Whether the meter's are.
@@ -135,6 +183,7 @@ impl World {
             chance: fastrand::Rng::with_seed(seed),
             lost: 0.0,
             doubled: 0.0,
+            harming: None,
             deaf: false,
             mute: false,
             load: None,
@@ -212,8 +261,15 @@ impl World {
         self.meter.set_load(self.now_ns, load);
     }
 
-    /// How many copies of a packet arrive.
-    fn copies(&mut self) -> usize {
+    /// How many copies of a packet arrive, behind one that was kept.
+    fn copies(&mut self, packet: &[u8], is_to_meter: bool) -> usize {
+        if let Some(harming) = &mut self.harming {
+            let (copies, before) = harming.next(packet, is_to_meter);
+            if let Some((is_to_meter, packet)) = before {
+                self.play(is_to_meter, &packet);
+            }
+            return copies;
+        }
         if self.chance.f64() < self.lost { 0 } else { 1 + usize::from(self.chance.f64() < self.doubled) }
     }
 
@@ -222,7 +278,7 @@ impl World {
         let mut when = self.now_ns + 2_000_000;
         for packet in packets {
             when += World::air_ns(packet.len());
-            for _ in 0..self.copies() {
+            for _ in 0..self.copies(packet, true) {
                 self.to_meter.push_back((when, packet.clone()));
             }
         }
@@ -279,7 +335,17 @@ impl World {
         if self.mute {
             return;
         }
-        for _ in 0..self.copies() {
+        for _ in 0..self.copies(packet, false) {
+            self.collector_hears(packet);
+        }
+    }
+
+    /// Has a side hear a packet that was on the air before.
+    pub fn play(&mut self, is_to_meter: bool, packet: &[u8]) {
+        if is_to_meter {
+            self.to_meter.push_back((self.now_ns + World::air_ns(packet.len()), packet.to_vec()));
+            self.to_meter.make_contiguous().sort_by_key(|(when, _)| *when);
+        } else {
             self.collector_hears(packet);
         }
     }
@@ -376,6 +442,12 @@ impl World {
         }
     }
 
+    /// What both sides have, on the collector's.
+    pub fn with_channel<T>(&self, f: impl FnOnce(&Channel<'_>) -> T) -> T {
+        let record = self.provision.record();
+        f(&channel(&record, &self.collector, &self.provision))
+    }
+
     /// The packets of a command that the collector did not make, with its keys.
     pub fn forged(&mut self, suite: Suite, plaintext: &[u8; 16]) -> Vec<Vec<u8>> {
         let m = u32::from_be_bytes([plaintext[0], plaintext[1], plaintext[2], plaintext[3]]);
@@ -387,8 +459,7 @@ impl World {
 
     /// The packet of an acknowledgement that the collector did not make, with its keys.
     pub fn forged_acknowledgement(&self, suite: Suite, n: u32) -> Vec<u8> {
-        let record = self.provision.record();
-        let sealed = channel(&record, &self.collector, &self.provision).acknowledge(suite, n);
+        let sealed = self.with_channel(|channel| channel.acknowledge(suite, n));
         packets(ADDRESS, MessageKind::Acknowledgement, suite, METER, n, &sealed).remove(0)
     }
 
@@ -406,9 +477,8 @@ impl World {
     /// What an answer says that the meter made at `address`; `None` where it is not authentic there.
     pub fn opened_answer(&self, packet: &[u8], address: Address) -> Option<(Suite, Answer)> {
         let packet = Packet::parse(packet).expect("a packet of the protocol");
-        let record = self.provision.record();
-        let channel = channel(&record, &self.collector, &self.provision);
-        let opened = channel.open_answer(packet.suite, address, packet.body).ok()?;
+        let opened =
+            self.with_channel(|channel| channel.open_answer(packet.suite, address, packet.body)).ok()?;
         Some((packet.suite, Answer::from_bytes(&opened.plaintext)))
     }
 

@@ -352,6 +352,31 @@ fn wrong_pieces_are_refused_and_the_renewal_goes_on() {
     assert_eq!(heard.len(), 3 * usize::from(PIECES));
 }
 
+/// A meter that replies to what was not asked, with its keys, and so authentic. A response to a part
+/// of the offer is none.
+#[test]
+fn replies_out_of_turn_are_not_taken() {
+    let (mut collector, mut side, mut rng) = Renewing::new(quiet(), 6);
+    collector.command(METER, Command::RenewKey).expect("queued");
+    let (mut now_ms, mut played) = (NOW_MS, 0);
+    while side.epoch != 1 || !side.is_even(&collector) {
+        assert!(now_ms < NOW_MS + 600_000, "{:?}", collector.commands(METER));
+        now_ms += 50;
+        for sent in due(&mut collector, now_ms, &mut rng) {
+            let asked = is_renewal(&sent.packets[0]).then(|| sent.packets[0][5]);
+            let replies = side.hears(&sent);
+            let out_of_turn = (0..PIECES).filter(|index| Some(*index) != asked);
+            for index in out_of_turn.filter(|_| asked.is_some()) {
+                let reply = side.sealed(ANSWER, index, side.m, &[0x55; 32]);
+                assert_eq!(collector.hear(&reply, now_ms), Heard::Rejected(Rejection::NoCommand));
+                played += 1;
+            }
+            replies.iter().for_each(|packet| drop(collector.hear(packet, now_ms)));
+        }
+    }
+    assert_eq!(played, usize::from(PIECES) * usize::from(PIECES - 1));
+}
+
 /// Of the packet that is about to come; heard: those that came before it, of this renewal and of others.
 fn wrong_ones(packet: &[u8], heard: &[Vec<u8>], rng: &mut StdRng) -> Vec<Vec<u8>> {
     let mut wrong = vec![

@@ -7,8 +7,8 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::collections::{HashMap, VecDeque};
 use testkit::random::seed;
 use wire::meter::{
-    Collector, CollectorError, Command, CommandResult, Delivery, Heard, Image, ImageRefusal, Rejection,
-    Status, Suite, Transmission, UpdateEnd, UpdateStage,
+    Collector, CollectorError, Command, CommandResult, Delivery, Heard, Image, ImageRefusal, Order,
+    Rejection, Status, Suite, Transmission, UpdateEnd, UpdateStage,
 };
 
 const METER: u16 = 1;
@@ -301,6 +301,33 @@ fn it_ends_as_the_meter_says() {
     assert_eq!(end_of(&|side| side.refuses = Some(18)), UpdateEnd::Refused(ImageRefusal::NotKept));
     assert_eq!(end_of(&|side| side.goes_back = true), UpdateEnd::WentBack);
     assert_eq!(end_of(&|side| side.on_trial = true), UpdateEnd::Runs, "it waits for a trial to end");
+}
+
+/// With the image that it is to have, or with another: neither counts as one that runs, and no
+/// other image comes.
+#[test]
+fn a_meter_on_trial_is_only_asked_until_the_trial_ends() {
+    for version in [1, 3] {
+        let (mut collector, mut side, mut rng) = Taking::new(96);
+        (side.version, side.on_trial) = (version, true);
+        collector.update(METER, image(3, 3, 900)).expect("known");
+        let (mut now_ms, mut questions) = (NOW_MS, 0);
+        while now_ms < NOW_MS + 120_000 {
+            for sent in due(&mut collector, now_ms, &mut rng) {
+                let asks = Order::Command(Command::ReadStatus { page: 2 });
+                assert!(collector.commands(METER).iter().all(|(_, order, _)| *order == asks));
+                questions += 1;
+                side.hears(&sent).iter().for_each(|packet| drop(collector.hear(packet, now_ms)));
+            }
+            now_ms += 100;
+        }
+        let progress = collector.update_progress(METER).expect("one");
+        assert_eq!((progress.stage, progress.update.end), (UpdateStage::Asking, None), "version {version}");
+        assert!((10..=13).contains(&questions), "{questions} questions");
+        side.on_trial = false;
+        let end = until_end((&mut collector, &mut side, &mut rng), 0.0, &mut now_ms, reports_in);
+        assert_eq!(end, UpdateEnd::Runs, "version {version}");
+    }
 }
 
 #[test]

@@ -3,12 +3,12 @@
  *
  * Cycles from the call instruction to the return inclusive, stack with the
  * return address, flash with the routines of its own but without the S-box of 256
- * bytes; encryption and decryption share 142 bytes of theirs, so that the two with
- * the S-box take 536 bytes, and 644 with the expansion:
+ * bytes; encryption and decryption share 156 bytes of theirs, so that the two with
+ * the S-box take 550 bytes, and 658 with the expansion:
  *
  *                        128     192     256   stack   code
- *     ws_aes_encrypt    8896   10656   12416      20    162
- *     ws_aes_decrypt   17036   20464   23892      20    260
+ *     ws_aes_encrypt    8984   10744   12504      20    176
+ *     ws_aes_decrypt   17124   20552   23980      20    274
  *     ws_aes_expand     4690    5290    6732       2    108
  *
  * Constant flow: the instructions and the addresses in RAM depend on the key
@@ -18,8 +18,8 @@
  * reaches it on the ATmega128 too.
  *
  * The stack pointer moves by push, pop, call and return only and r1 is 0 again
- * before returning, so interrupts may stay enabled. What stays on the stack is the
- * output.
+ * before returning, so interrupts may stay enabled. Nothing stays on the stack: the
+ * end overwrites what was pushed.
  *
  * The idea. The state is in out. Each step is a loop that pushes the new state and
  * a common end that pops it into out, so that a step may read in any order: rows
@@ -43,6 +43,13 @@
 #define STEP r23
 #define R r26
 #define S r27
+
+/* Of a step's return address all but the first byte, and the 16 of the state. */
+#ifdef __AVR_3_BYTE_PC__
+#define LEFT_BELOW 18
+#else
+#define LEFT_BELOW 17
+#endif
 
 	.section .progmem.data.ws_secret_table_aes_sbox, "a", @progbits
 	.type ws_secret_table_aes_sbox, @object
@@ -121,6 +128,18 @@ ws_aes_sub_shift:
 	brne 4b
 	ret
 	.size ws_aes_sub_shift, . - ws_aes_sub_shift
+
+/* Ends an encryption or a decryption: what the steps left below the return address becomes zero. */
+	.type ws_aes_clear, @function
+ws_aes_clear:
+	in ZL, 0x3d		; SPL, SPH
+	in ZH, 0x3e
+	ldi STEP, LEFT_BELOW
+5:	st -Z, r1
+	dec STEP
+	brne 5b
+	ret
+	.size ws_aes_clear, . - ws_aes_clear
 
 /*
  * MixColumns of out, from the last column to the first, with Z at out before and
@@ -241,7 +260,7 @@ ws_aes_encrypt:
 	rcall ws_aes_mix
 	rjmp 1b
 2:	rcall ws_aes_add_key
-	ret
+	rjmp ws_aes_clear
 	.size ws_aes_encrypt, . - ws_aes_encrypt
 
 /*
@@ -271,7 +290,7 @@ ws_aes_decrypt:
 	breq 2f
 	rcall ws_aes_unmix
 	rjmp 1b
-2:	ret
+2:	rjmp ws_aes_clear
 	.size ws_aes_decrypt, . - ws_aes_decrypt
 
 /*

@@ -4,11 +4,10 @@
 ; in:  _ws_aes_block = plaintext, _ws_aes_key = key
 ; out: _ws_aes_block = ciphertext; _ws_aes_key undefined, as secret as the key; no other secret stays, nor on the
 ; stack. A, H, X and flags clobbered. Stack: 19 bytes with the return address.
-; 8,366 bus cycles with JSR (extended, 5) and RTS; 228 bytes of code, 484 with aes_sbox_small.asm.
+; 8,327 bus cycles with JSR (extended, 5) and RTS; 228 bytes of code, 484 with aes_sbox_small.asm.
 ; Constant time: no branch depends on key or data, and a look-up takes the same time at every address.
 ;
-; How a round goes is in aes_keyed_small.inc. The one loop that adds a round key byte by byte serves before the first
-; round and after the last, and the carry tells which. Two of the four doublings are in a subroutine: what has been
+; How a round goes is in aes_keyed_small.inc. Two of the four doublings are in a subroutine: what has been
 ; published for this processor, 8,390 cycles (elumalai2011, from the Rijndael proposal), leaves time for two, not more.
 
         .module aes128_keyed_small
@@ -18,19 +17,13 @@
         .globl  _ws_aes128_encrypt_block
 
         .area   CSEG    (CODE)
-done:   ais     #16
-        rts
-
 _ws_aes128_encrypt_block::
         mov     #1, *ws_aes128_rcon
-        sec                             ; the first of two times that come by here
-add:    ldhx    #16
+        ldhx    #16
 1$:     lda     *_ws_aes_block - 1,x
         eor     *_ws_aes_key - 1,x
-        sta     *_ws_aes_block - 1,x
-        psha                            ; the second time over what is left of the state on the stack
+        psha
         dbnzx   1$
-        bcc     done
 
 round:  ldhx    #_ws_secret_table_aes_sbox
         substitute_column _ws_aes_block, 0, 13, 10, 7
@@ -53,7 +46,7 @@ round:  ldhx    #_ws_secret_table_aes_sbox
         word    _ws_aes_key+12
         dbnzx   2$
         ldx     *ws_aes128_rcon
-        cbeqx   #0x36, add              ; the tenth; carry is clear from the shift that made it
+        cbeqx   #0x36, last             ; the tenth
 
         ldx     #0x1b
         sthx    *ws_secret_table_aes128_reduction ; 0 and 0x1b
@@ -94,6 +87,16 @@ round:  ldhx    #_ws_secret_table_aes_sbox
         bcc     4$
         mov     #0x1b, *ws_aes128_rcon
 4$:     jmp     round
+
+last:   ldhx    #16
+5$:     lda     *_ws_aes_block - 1,x
+        eor     *_ws_aes_key - 1,x
+        sta     *_ws_aes_block - 1,x
+        clra                            ; over what is left of the state on the stack
+        psha
+        dbnzx   5$
+        ais     #16
+        rts
 
 ws_aes128_double_and_add::
         double_keeping_x ws_secret_table_aes128_reduction

@@ -3,6 +3,7 @@
 use super::super::op::Op;
 use super::super::registers::CortexM;
 use super::super::timing::{Retired, Timing};
+use super::super::traps::Trap;
 use super::arithmetic::Environment;
 use super::conversions::Fixed;
 use super::decode::{self, DECREMENT, Operation, WRITE_BACK, rounding};
@@ -20,7 +21,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         if self.core.fpu.unit == Unit::None {
             let pc = self.core.state.pc;
             let what = "this part has no floating-point unit; build with -mfloat-abi=soft";
-            self.fault = Some(self.architecture(pc, pc, what));
+            self.fault = Some(self.trap(Trap::Coprocessor, pc, pc, what));
             return None;
         }
         if let Err(fault) = self.check_float() {

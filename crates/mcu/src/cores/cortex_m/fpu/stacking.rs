@@ -3,6 +3,7 @@
 
 use super::super::registers::CortexM;
 use super::super::timing::Timing;
+use super::super::traps::Trap;
 use crate::Fault;
 use crate::machine::Machine;
 
@@ -18,10 +19,10 @@ const THREAD: u32 = 1 << 3;
 const USER: u32 = 1 << 1;
 
 impl<T: Timing> Machine<CortexM<T>> {
-    fn off<V>(&self) -> Result<V, Fault> {
+    fn off<V>(&mut self) -> Result<V, Fault> {
         let pc = self.core.state.pc;
         let what = "the floating-point unit is off; enable it in CPACR (0xE000ED88) before";
-        Err(self.architecture(pc, pc, what))
+        Err(self.trap(Trap::Coprocessor, pc, pc, what))
     }
 
     /// `ExecuteFPCheck`: what comes before each floating-point instruction.
@@ -39,7 +40,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         Ok(())
     }
 
-    fn check_access(&self) -> Result<(), Fault> {
+    fn check_access(&mut self) -> Result<(), Fault> {
         if self.core.fpu.is_enabled(self.core.state.privileged()) { Ok(()) } else { self.off() }
     }
 

@@ -3,6 +3,7 @@
 //! Of DWT the cycle counter counts. What would stop the core for a debugger, patch code or count events is refused when it is switched on.
 //! The ITM takes every word at once: how long its trace port would keep a program waiting is not modelled.
 
+use crate::CoreOptions;
 use std::ops::Range;
 
 /// The ITM's stimulus ports, a word each.
@@ -21,17 +22,17 @@ const DWT_CTRL: u32 = 0xe000_1000;
 const DWT_CYCCNT: u32 = 0xe000_1004;
 /// CPICNT, EXCCNT, SLEEPCNT, LSUCNT, FOLDCNT.
 const DWT_COUNTERS: Range<u32> = 0xe000_1008..0xe000_101c;
-/// Four comparators: COMP, MASK, FUNCTION, and a reserved word.
+/// Up to four comparators: COMP, MASK, FUNCTION, and a reserved word.
 const DWT_COMPARATORS: Range<u32> = 0xe000_1020..0xe000_1060;
 const DWT_LAR: u32 = 0xe000_1fb0;
 const DWT_LSR: u32 = 0xe000_1fb4;
-/// Four comparators, all counters.
-const DWT_FIXED: u32 = 4 << 28;
+/// DWT_CTRL.NUMCOMP; all counters are there.
+const DWT_COMPARATOR_COUNT: u32 = 28;
 /// CYCCNTENA, POSTPRESET, POSTINIT, CYCTAP, SYNCTAP, PCSAMPLENA, EXCTRCENA: the counter, and packets for the trace port.
 const DWT_WRITABLE: u32 = 0x1_1fff;
 
 const FP_CTRL: u32 = 0xe000_2000;
-/// FP_REMAP and the comparators.
+/// FP_REMAP and up to eight comparators.
 const FP_COMPARATORS: Range<u32> = 0xe000_2004..0xe000_2028;
 /// FP_CTRL.KEY.
 const FP_KEY: u32 = 2;
@@ -49,6 +50,10 @@ const TPI_FFCR: u32 = 0xe004_0304;
 pub struct Debug {
     /// FPBv2, and a DWT with a lock register: the Cortex-M7's.
     m7: bool,
+    /// Comparators of the DWT, and of the FPB for instructions and literals.
+    watchpoints: u32,
+    breakpoints: u32,
+    literals: u32,
     /// DEMCR.
     pub monitor: u32,
     /// DWT_CTRL's bits that can be written.
@@ -68,9 +73,12 @@ pub struct Debug {
 
 impl Debug {
     /// As after reset.
-    pub fn new(m7: bool) -> Debug {
+    pub fn new(m7: bool, options: &CoreOptions) -> Debug {
         Debug {
             m7,
+            watchpoints: options.watchpoints.into(),
+            breakpoints: options.breakpoints.into(),
+            literals: options.literals.into(),
             monitor: 0,
             control: 0,
             counter: 0,
@@ -81,6 +89,19 @@ impl Debug {
             patch: [0; 9],
             port: [1, 0, 1, 0x102],
         }
+    }
+
+    /// Whether an address is that of a comparator that the part does not have.
+    fn lacks_comparator(&self, address: u32) -> bool {
+        let numbers = |range: &Range<u32>, first: u32, size: u32| {
+            range
+                .contains(&address)
+                .then(|| (address - range.start) / size)
+                .and_then(|at| at.checked_sub(first))
+        };
+        // The word before the FPB's comparators is FP_REMAP.
+        numbers(&DWT_COMPARATORS, 0, 16).is_some_and(|number| number >= self.watchpoints)
+            || numbers(&FP_COMPARATORS, 1, 4).is_some_and(|number| number >= self.breakpoints + self.literals)
     }
 
     fn counting(&self) -> bool {
@@ -120,18 +141,19 @@ impl Debug {
             ITM_TCR => self.itm[2],
             // Present, and whether locked.
             ITM_LSR => 1 | u32::from(!self.itm_unlocked) << 1,
-            DWT_CTRL => DWT_FIXED | self.control,
+            DWT_CTRL => self.watchpoints << DWT_COMPARATOR_COUNT | self.control,
             DWT_CYCCNT => self.cycle_counter(now),
             _ if DWT_COUNTERS.contains(&address) => 0,
+            // Of comparators that the part does not have nothing is kept.
+            _ if self.lacks_comparator(address) => 0,
             _ if DWT_COMPARATORS.contains(&address) => match address >> 2 & 3 {
                 // FUNCTION: off.
                 2 | 3 => 0,
                 which => self.comparators[((address - DWT_COMPARATORS.start) / 16 * 2 + which) as usize],
             },
             DWT_LSR if self.m7 => 0,
-            // Eight comparators for code in version 2; six for code and two for literals.
-            FP_CTRL if self.m7 => 0x1000_0080,
-            FP_CTRL => 0x260,
+            // The revision, NUM_CODE and NUM_LIT.
+            FP_CTRL => u32::from(self.m7) << 28 | self.literals << 8 | self.breakpoints << 4,
             _ if FP_COMPARATORS.contains(&address) => {
                 self.patch[((address - FP_COMPARATORS.start) / 4) as usize]
             }
@@ -158,7 +180,7 @@ impl Debug {
             ITM_TER => self.itm[0] = value,
             ITM_TPR => self.itm[1] = value & 0xf,
             ITM_TCR => self.itm[2] = value & 0x7f_0f1f,
-            DWT_CTRL if value & !(DWT_FIXED | DWT_WRITABLE) != 0 => {
+            DWT_CTRL if value & !(0xf << DWT_COMPARATOR_COUNT | DWT_WRITABLE) != 0 => {
                 return Err("of DWT's counters only the cycle counter is modelled");
             }
             DWT_CTRL => self.control_counter(now, |debug| debug.control = value & DWT_WRITABLE),
@@ -167,6 +189,7 @@ impl Debug {
                 self.counter_base = now.wrapping_sub(u64::from(value));
             }
             _ if DWT_COUNTERS.contains(&address) => {}
+            _ if self.lacks_comparator(address) => {}
             _ if DWT_COMPARATORS.contains(&address) => match address >> 2 & 3 {
                 2 if value != 0 => return Err("DWT's watchpoints are not modelled"),
                 2 | 3 => {}

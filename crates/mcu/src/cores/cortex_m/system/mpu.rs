@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-/// Regions of the Cortex-M4's and M7's in ST's parts (PM0214 section 4.2; PM0253 section 4.6).
+/// The most regions of a part (DDI 0403E, B3.5.6: ARMv7-M allows more, no part here has them).
 const REGIONS: usize = 8;
 
 /// MPU_TYPE; the others follow it.
@@ -50,7 +50,8 @@ pub enum Caching {
 /// The registers.
 #[derive(Clone, Debug)]
 pub struct Mpu {
-    present: bool,
+    /// Regions that the part has; 0 where it has no unit.
+    regions: usize,
     control: u32,
     number: usize,
     /// MPU_RBAR's address and MPU_RASR of each region.
@@ -60,8 +61,8 @@ pub struct Mpu {
 
 impl Mpu {
     /// As after reset: off.
-    pub fn new(present: bool) -> Mpu {
-        Mpu { present, control: 0, number: 0, base: [0; REGIONS], attributes: [0; REGIONS] }
+    pub fn new(regions: u8) -> Mpu {
+        Mpu { regions: regions.into(), control: 0, number: 0, base: [0; REGIONS], attributes: [0; REGIONS] }
     }
 
     /// MPU_CTRL.ENABLE.
@@ -72,8 +73,8 @@ impl Mpu {
     /// A register. Without a unit all are zero.
     pub fn read(&self, address: u32) -> u32 {
         match address - TYPE {
-            _ if !self.present => 0,
-            0x00 => (REGIONS as u32) << 8,
+            _ if self.regions == 0 => 0,
+            0x00 => (self.regions as u32) << 8,
             0x04 => self.control,
             0x08 => self.number as u32,
             offset if offset & 4 != 0 => self.base[self.number] | self.number as u32,
@@ -84,13 +85,13 @@ impl Mpu {
     /// Writes a register; without a unit, nowhere.
     pub fn write(&mut self, address: u32, value: u32) {
         match address - TYPE {
-            _ if !self.present => {}
+            _ if self.regions == 0 => {}
             0x00 => {}
             0x04 => self.control = value & (ENABLE | HFNMIENA | PRIVDEFENA),
-            0x08 => self.number = value as usize % REGIONS,
+            0x08 => self.number = value as usize % self.regions,
             offset if offset & 4 != 0 => {
                 if value & VALID != 0 {
-                    self.number = value as usize % REGIONS;
+                    self.number = value as usize % self.regions;
                 }
                 self.base[self.number] = value & !0x1f;
             }
@@ -108,7 +109,7 @@ impl Mpu {
 
     /// The region that decides about an address: the highest that holds it and has not switched its eighth off.
     fn region(&self, address: u32) -> Option<usize> {
-        (0..REGIONS).rev().find(|&region| {
+        (0..self.regions).rev().find(|&region| {
             let Some((start, size)) = self.span(region) else { return false };
             let inside = u64::from(address.wrapping_sub(start));
             // Regions below 256 bytes have no eighths.
@@ -144,7 +145,7 @@ impl Mpu {
     /// Where nothing may be executed because a region says so.
     pub fn execute_never(&self) -> Vec<Range<u32>> {
         let mut barred = Vec::new();
-        for region in (0..REGIONS).filter(|_| self.enabled()) {
+        for region in (0..self.regions).filter(|_| self.enabled()) {
             let Some((start, size)) = self.span(region) else { continue };
             let never =
                 self.attributes[region] & EXECUTE_NEVER != 0 || self.attributes[region] >> 24 & 7 == 0;
@@ -189,7 +190,7 @@ mod tests {
 
     /// Region 0: 64 KB at 0x20000000, read and write for all, its highest eighth off; region 7 over it: 32 bytes, read only.
     fn guarded() -> Mpu {
-        let mut mpu = Mpu::new(true);
+        let mut mpu = Mpu::new(8);
         mpu.write(RBAR, 0x2000_0000 | 1 << 4);
         mpu.write(RASR, 3 << 24 | 0x80 << 8 | 15 << 1 | 1);
         mpu.write(RBAR, 0x2000_0100 | 1 << 4 | 7);
@@ -222,7 +223,7 @@ mod tests {
         assert_eq!((mpu.read(RBAR), mpu.read(RASR)), (0x2000_0000, 0x0300_801f));
         mpu.write(RBAR + 0x18, 0x0800_0000 | 1 << 4 | 3);
         assert_eq!((mpu.read(RNR), mpu.read(RBAR)), (3, 0x0800_0003));
-        let mut none = Mpu::new(false);
+        let mut none = Mpu::new(0);
         none.write(CTRL, 1);
         assert_eq!((none.read(TYPE), none.read(CTRL)), (0, 0));
     }
@@ -235,7 +236,7 @@ mod tests {
 
     #[test]
     fn memory_types_are_those_of_the_table() {
-        let mut mpu = Mpu::new(true);
+        let mut mpu = Mpu::new(8);
         mpu.write(CTRL, 5);
         let mut of = |tex: u32, scb: u32| {
             mpu.write(RASR, 3 << 24 | tex << 19 | scb << 16 | 31 << 1 | 1);

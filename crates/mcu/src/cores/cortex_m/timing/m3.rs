@@ -24,7 +24,7 @@ mod float;
 
 use self::float::FloatUnit;
 use super::super::fetch::{FLASH_END, FetchUnit, KeptLines, Transfer};
-use super::super::flash::{Changed, FlashRegisters, Interface, SUPPLY_V, Settings};
+use super::super::flash::{Changed, FlashRegisters, Interface, Settings};
 use super::super::fpu::decode::{Operation, operation};
 use super::super::op::{Op, Opcode};
 use super::{Exception, Retired, Timing};
@@ -258,9 +258,7 @@ impl Timing for M3 {
     fn new(part: &Part, clock_hz: u64) -> Result<Self, String> {
         let flash = part.flash.as_ref();
         let registers = if flash.is_some_and(|flash| flash.interface == "nrf52") {
-            if part.wait_states(clock_hz, SUPPLY_V).is_none() {
-                return Err(format!("{}: {clock_hz} Hz is above its limit", part.name));
-            }
+            part.check_clock(clock_hz)?;
             None
         } else {
             Some(FlashRegisters::new(part, clock_hz)?)

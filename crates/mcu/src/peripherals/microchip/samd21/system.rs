@@ -334,7 +334,7 @@ impl Peripheral for System {
             ResetCause::BrownOut => 1 << 2,
             ResetCause::External => 1 << 4,
             ResetCause::Watchdog | ResetCause::WindowWatchdog => 1 << 5,
-            ResetCause::Software | ResetCause::OptionBytes => 1 << 6,
+            ResetCause::Software | ResetCause::OptionBytes | ResetCause::Password(_) => 1 << 6,
         };
     }
 

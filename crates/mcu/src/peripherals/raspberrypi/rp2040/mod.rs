@@ -2,6 +2,7 @@
 
 mod clocks;
 mod divider;
+pub mod dma;
 mod oscillators;
 pub mod pins;
 pub mod pwm;
@@ -12,8 +13,8 @@ pub mod usb;
 mod watchdog;
 pub mod xip;
 
-use crate::Context;
 use crate::peripherals::register::part_of_word;
+use crate::{Context, Fault};
 
 /// Bytes of a block's registers with their aliases.
 const BLOCK: u32 = 0x4000;
@@ -65,6 +66,16 @@ impl Write {
     fn is_atomic(self) -> bool {
         self.alias != 0
     }
+}
+
+/// A write to a block that is held in reset. It takes nothing, and the registers read as after a reset, as those of USB do, which the SDK
+/// writes so.
+fn written_in_reset(device: &str, address: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
+    if context.events.tolerate("a write to a block that RESETS holds in reset takes nothing") {
+        return Ok(());
+    }
+    let what = format!("{device} is held in reset (RESETS.RESET), and takes no write");
+    Err(Fault::Peripheral { pc: context.pc, address, device: device.into(), what })
 }
 
 /// The offset of the register that an address in a block with aliases belongs to.

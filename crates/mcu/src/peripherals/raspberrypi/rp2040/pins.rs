@@ -352,17 +352,21 @@ impl Pins {
         self.fifo_read_empty = false;
     }
 
-    /// Why the block at `base` cannot be accessed.
-    fn check(&self, base: u32) -> Result<(), &'static str> {
+    /// Why SIO cannot be accessed: the core is held with it.
+    fn check_sio(&self) -> Result<(), &'static str> {
+        if self.held & HELD_SIO != 0 { Err("SIO is held in reset (PSM.FRCE_OFF)") } else { Ok(()) }
+    }
+
+    /// The name of the block at `base` where RESETS holds it in reset.
+    fn held_block(&self, base: u32) -> Option<&'static str> {
         let blocks = [
-            (self.sio, HELD_SIO, "SIO is held in reset (PSM.FRCE_OFF)"),
-            (self.io_bank0, RESET_IO_BANK0, "IO_BANK0 is held in reset (RESETS.RESET)"),
-            (self.io_qspi, RESET_IO_QSPI, "IO_QSPI is held in reset (RESETS.RESET)"),
-            (self.pads_bank0, RESET_PADS_BANK0, "PADS_BANK0 is held in reset (RESETS.RESET)"),
-            (self.pads_qspi, RESET_PADS_QSPI, "PADS_QSPI is held in reset (RESETS.RESET)"),
+            (self.io_bank0, RESET_IO_BANK0, "IO_BANK0"),
+            (self.io_qspi, RESET_IO_QSPI, "IO_QSPI"),
+            (self.pads_bank0, RESET_PADS_BANK0, "PADS_BANK0"),
+            (self.pads_qspi, RESET_PADS_QSPI, "PADS_QSPI"),
         ];
         let held = blocks.iter().find(|(at, bit, _)| *at == base && self.held & bit != 0);
-        held.map_or(Ok(()), |(_, _, what)| Err(*what))
+        held.map(|(_, _, name)| *name)
     }
 
     /// After something that may have changed what the pins drive, from what they drove before.
@@ -413,12 +417,12 @@ impl Peripheral for Pins {
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         if (self.sio..self.sio + SIO_SIZE).contains(&address) {
-            let word = self.check(self.sio).and_then(|()| self.read_sio((address - self.sio) & !3, context));
+            let word = self.check_sio().and_then(|()| self.read_sio((address - self.sio) & !3, context));
             let word = word.map_err(|what| self.fault(address, context, what))?;
             return Ok(part_of_word(word, address, size));
         }
         let base = address & !(BLOCK - 1);
-        let word = self.check(base).and_then(|()| self.read_block(base, register(address)));
+        let word = self.read_block(base, register(address));
         let word = word.map_err(|what| self.fault(address, context, what))?;
         Ok(answer(word, address, size, context))
     }
@@ -434,16 +438,19 @@ impl Peripheral for Pins {
         let written = if (self.sio..self.sio + SIO_SIZE).contains(&address) {
             let value = Write::new(0, size, value).value;
             let offset = (address - self.sio) & !3;
-            let written = self.check(self.sio).and_then(|()| self.write_sio(offset, value, context.now));
+            let written = self.check_sio().and_then(|()| self.write_sio(offset, value, context.now));
             if written.is_ok() && !(GPIO_OUT..FIFO_ST).contains(&offset) {
                 return Ok(());
             }
             written
         } else {
-            *context.stall += APB_WRITE;
             let base = address & !(BLOCK - 1);
+            if let Some(block) = self.held_block(base) {
+                return super::written_in_reset(block, address, context);
+            }
+            *context.stall += APB_WRITE;
             let write = Write::new(address, size, value);
-            self.check(base).and_then(|()| self.write_block(base, register(address), write))
+            self.write_block(base, register(address), write)
         };
         written.map_err(|what| self.fault(address, context, what))?;
         self.driven_changed(before, context);

@@ -260,14 +260,6 @@ impl Pwm {
         }
     }
 
-    fn check(&self, address: u32, context: &Context<'_, '_>) -> Result<(), Fault> {
-        if self.held {
-            Err(self.fault(address, context, "it is held in reset (RESETS.RESET)"))
-        } else {
-            Ok(())
-        }
-    }
-
     fn set_control(&mut self, index: usize, control: u32) -> Result<(), &'static str> {
         if control & DIVMODE != 0 {
             return Err("slices that count by their pin B (CSR.DIVMODE) are not modelled");
@@ -351,7 +343,6 @@ impl Peripheral for Pwm {
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        self.check(address, context)?;
         self.advance(context);
         let offset = register(address);
         let slice = &self.slices[(offset / STRIDE) as usize % SLICES];
@@ -381,7 +372,9 @@ impl Peripheral for Pwm {
         value: u32,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
-        self.check(address, context)?;
+        if self.held {
+            return super::written_in_reset(&self.name, address, context);
+        }
         self.advance(context);
         *context.stall += APB_WRITE;
         let written = self.write_register(register(address), Write::new(address, size, value));

@@ -133,15 +133,12 @@ impl System {
         Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what }
     }
 
-    /// The block that an address belongs to, if it is not held in reset.
-    fn block(&self, address: u32) -> Result<&'static str, String> {
+    /// The block that an address belongs to, and whether it is held in reset: then its registers read as after one.
+    fn block(&self, address: u32) -> (&'static str, bool) {
         let base = address & !(BLOCK - 1);
         let index = self.bases.iter().position(|known| *known == base).unwrap_or(0);
         let (name, bit) = BLOCKS[index];
-        if self.resets & bit != 0 {
-            return Err(format!("{name} is held in reset (RESETS.RESET)"));
-        }
-        Ok(name)
+        (name, self.resets & bit != 0)
     }
 
     fn clocks_hz(&self) -> Vec<u64> {
@@ -310,7 +307,7 @@ impl Peripheral for System {
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         let now = context.now;
-        let word = self.block(address).and_then(|block| self.read_block(block, register(address), now));
+        let word = self.read_block(self.block(address).0, register(address), now);
         let word = word.map_err(|what| self.fault(address, context, what))?;
         Ok(answer(word, address, size, context))
     }
@@ -322,10 +319,13 @@ impl Peripheral for System {
         value: u32,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
+        let (block, held) = self.block(address);
+        if held {
+            return super::written_in_reset(block, address, context);
+        }
         *context.stall += APB_WRITE;
         let write = Write::new(address, size, value);
-        let block = self.block(address);
-        let written = block.and_then(|block| self.write_block(block, register(address), write, context));
+        let written = self.write_block(block, register(address), write, context);
         written.map_err(|what| self.fault(address, context, what))?;
         self.apply(address, context)
     }

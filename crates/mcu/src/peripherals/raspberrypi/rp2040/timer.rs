@@ -135,14 +135,6 @@ impl Timer {
         self.enabled = 0;
         self.forced = 0;
     }
-
-    fn check(&self, address: u32, context: &Context<'_, '_>) -> Result<(), Fault> {
-        if self.held {
-            Err(self.fault(address, context, "it is held in reset (RESETS.RESET)"))
-        } else {
-            Ok(())
-        }
-    }
 }
 
 impl Peripheral for Timer {
@@ -155,7 +147,6 @@ impl Peripheral for Timer {
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        self.check(address, context)?;
         self.advance(context.now);
         let word = match register(address) {
             TIMEHR => self.latched,
@@ -187,7 +178,9 @@ impl Peripheral for Timer {
         value: u32,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
-        self.check(address, context)?;
+        if self.held {
+            return super::written_in_reset(&self.name, address, context);
+        }
         self.advance(context.now);
         *context.stall += APB_WRITE;
         let write = Write::new(address, size, value);

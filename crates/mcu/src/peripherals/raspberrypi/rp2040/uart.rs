@@ -263,14 +263,6 @@ impl Uart {
         }
         Ok(())
     }
-
-    fn check(&self, address: u32, context: &Context<'_, '_>) -> Result<(), Fault> {
-        if self.held {
-            Err(self.fault(address, context, "it is held in reset (RESETS.RESET)"))
-        } else {
-            Ok(())
-        }
-    }
 }
 
 /// IFLS: 1/8, 1/4, 1/2, 3/4, 7/8 of a queue.
@@ -288,7 +280,6 @@ impl Peripheral for Uart {
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        self.check(address, context)?;
         let word = self.read_register(register(address), context.now);
         let word = word.ok_or_else(|| self.fault(address, context, "register not modelled"))?;
         self.signal(context);
@@ -303,7 +294,9 @@ impl Peripheral for Uart {
         value: u32,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
-        self.check(address, context)?;
+        if self.held {
+            return super::written_in_reset(&self.name, address, context);
+        }
         let write = Write::new(address, size, value);
         let at = register(address);
         let mut value = write.value;

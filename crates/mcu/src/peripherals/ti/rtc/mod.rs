@@ -423,7 +423,7 @@ impl Peripheral for Rtc {
     }
 
     fn reset_by(&mut self, cause: ResetCause, _now: u64) {
-        if cause != ResetCause::Watchdog {
+        if !matches!(cause, ResetCause::Watchdog | ResetCause::Password(_)) {
             self.reset();
         }
     }

@@ -1,0 +1,5 @@
+/* Fails, with the exit code 3. */
+int main(void)
+{
+    return 3;
+}
