@@ -258,7 +258,7 @@ mod tests {
         let partition = crate::partition::Partition::FIRST;
         let link = LinkHandle::new(Slices::ONE);
         let _inputs = link.open(partition);
-        let fence = Fence::new(partition, 7, Instant::now() + Duration::from_secs(60));
+        let fence = Fence::new(partition, 7, crate::clock::BootTime::now() + Duration::from_secs(60));
         let about = || About::new(NetworkId::DEFAULT.meter(258), Question::ForgetUpdate);
         let mut context = Context::from_waker(Waker::noop());
         let mut asked = pin!(ask(&fence, &link, about()));

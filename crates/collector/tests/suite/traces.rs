@@ -133,7 +133,7 @@ impl Collector {
                 let (packet, _) = parse(&buffer[..length]).expect("a datagram");
                 let packet = Packet::parse(packet).expect("a packet");
                 if packet.kind == MessageKind::Acknowledgement {
-                    let route = Route { gateway: GatewayId(0), peer: None };
+                    let route = Route { gateway: GatewayId::of(0), peer: None };
                     let sent = (route, packet.kind, packet.suite, packet.body.to_vec());
                     if self.meter.acknowledged(&sent) == self.meter.n {
                         return;
