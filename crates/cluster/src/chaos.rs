@@ -1,5 +1,5 @@
-//! Parts that are killed, paused and cut off, and networks that are cut and slow, one after the other, by chance with a seed; and what is
-//! mended after a while.
+//! Parts that are killed, paused and cut off, networks that are cut and slow, and a gateway that
+//! attacks, one after the other, by chance with a seed; and what is mended after a while.
 
 use crate::ClusterError;
 use crate::machines::Machines;
@@ -8,6 +8,7 @@ use crate::parts::{Harm, Kind, PartId, RULES, Rule};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::time::{Duration, Instant};
+use wire::meter::MeterId;
 
 /// From one harm to the next, in ms.
 const APART_MS: std::ops::Range<u64> = 1000..4000;
@@ -22,6 +23,8 @@ const BROKEN_MS: std::ops::Range<u64> = 500..6000;
 const SLOW_MS: std::ops::Range<u64> = 3000..8000;
 /// By that everything comes later on a slow network, each way, in ms: a lease is renewed within 600 ms, or tried again.
 const DELAY_MS: std::ops::Range<u64> = 50..500;
+/// A hostile gateway attacks for that, in ms.
+const ATTACK_MS: std::ops::Range<u64> = 3000..8000;
 
 /// How a part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,17 +50,20 @@ pub struct Done {
 pub struct Chaos {
     rng: StdRng,
     next: Instant,
+    /// In whose names a hostile gateway forges packets.
+    meters: Vec<MeterId>,
     /// Each part with its state, and since when.
     pub states: Vec<(PartId, State, Instant)>,
     pub done: Vec<Done>,
 }
 
 impl Chaos {
+    /// meters: in whose names a hostile gateway forges packets.
     #[must_use]
-    pub fn new(seed: u64, now: Instant) -> Chaos {
+    pub fn new(seed: u64, now: Instant, meters: Vec<MeterId>) -> Chaos {
         let states = PartId::all().into_iter().map(|part| (part, State::Up, now)).collect();
         let next = now + Duration::from_millis(APART_MS.end);
-        Chaos { rng: StdRng::seed_from_u64(seed), next, states, done: Vec::new() }
+        Chaos { rng: StdRng::seed_from_u64(seed), next, meters, states, done: Vec::new() }
     }
 
     fn set(&mut self, part: PartId, state: State) {
@@ -124,6 +130,7 @@ impl Chaos {
             Harm::Split => self.some(STALE_MS),
             Harm::Break => self.some(BROKEN_MS),
             Harm::Delay => self.some(SLOW_MS),
+            Harm::Attack => self.some(ATTACK_MS),
         };
         match harm {
             Harm::Kill => machines.kill(part)?,
@@ -135,6 +142,7 @@ impl Chaos {
                 let delay = self.some(DELAY_MS);
                 machines.network().set(part, Condition::Delays(delay));
             }
+            Harm::Attack => machines.attack(part, &self.meters, (self.rng.random(), lasts))?,
         }
         let is_made = part.kind == Kind::Postgres && harm == Harm::Kill;
         self.set(part, if is_made { State::Begins } else { State::Harmed(harm, Instant::now() + lasts) });
@@ -156,6 +164,7 @@ impl Chaos {
                 Harm::Pause => machines.hold(part, false),
                 Harm::Split => machines.join()?,
                 Harm::Hold | Harm::Break | Harm::Delay => machines.network().set(part, Condition::Carries),
+                Harm::Attack => machines.end_attack(),
             }
             match harm {
                 Harm::Split => self.set(part, State::Begins),
@@ -193,7 +202,7 @@ mod tests {
     #[test]
     fn the_table_of_parts_says_what_is_harmed() {
         let begun = Instant::now();
-        let mut chaos = Chaos::new(7, begun);
+        let mut chaos = Chaos::new(7, begun, Vec::new());
         let of = |drawn: &std::collections::BTreeSet<(PartId, Harm)>, kind| {
             drawn.iter().filter(|(part, _)| part.kind == kind).count()
         };
@@ -201,6 +210,7 @@ mod tests {
         assert_eq!((of(&first, Kind::Nats), of(&first, Kind::Postgres)), (0, 0), "they were not up for long");
         assert_eq!(of(&first, Kind::Routes), 0, "nor these");
         assert_eq!((of(&first, Kind::Worker), of(&first, Kind::Gateway)), (4, 4));
+        assert_eq!(of(&first, Kind::HostileGateway), 1, "it attacks at any time");
         let later = begun + Duration::from_secs(60);
         let all = drawn(&mut chaos, later);
         assert_eq!((of(&all, Kind::Nats), of(&all, Kind::Worker)), (6, 4));
@@ -211,17 +221,19 @@ mod tests {
         chaos.set(PartId { kind: Kind::Postgres, index: 0 }, State::Begins);
         chaos.set(PartId { kind: Kind::Worker, index: 0 }, State::Harmed(Harm::Pause, later));
         chaos.set(PartId { kind: Kind::Routes, index: 6 }, State::Harmed(Harm::Break, later));
+        chaos.set(PartId { kind: Kind::HostileGateway, index: 0 }, State::Harmed(Harm::Attack, later));
         let left = drawn(&mut chaos, later);
         assert_eq!(of(&left, Kind::Routes), 0, "one after the other: {left:?}");
         assert_eq!((of(&left, Kind::Nats), of(&left, Kind::Postgres)), (0, 0), "{left:?}");
         assert_eq!(of(&left, Kind::Worker), 2, "the other one");
+        assert_eq!(of(&left, Kind::HostileGateway), 0, "one attack after the other");
     }
 
     #[test]
     fn a_seed_gives_the_same_harms() {
         let now = Instant::now();
         let harms = |seed| {
-            let mut chaos = Chaos::new(seed, now);
+            let mut chaos = Chaos::new(seed, now, Vec::new());
             let primary = PartId { kind: Kind::Postgres, index: 0 };
             let later = now + Duration::from_secs(60);
             (0..50).map(|_| chaos.choose(primary, later)).collect::<Vec<_>>()

@@ -2,7 +2,7 @@
 //! standby, gateways, workers, an API, and meters that keep what they sent and heard. What is harmed, and how, is by chance with a seed.
 //!
 //! - [`parts`]: which parts there are, and what may be done to each; [`machines`]: their processes; [`network`]: what is between them;
-//!   [`chaos`]: what is done when
+//!   [`chaos`]: what is done when; [`hostile`]: a gateway that was taken over
 //! - [`meters`]: the client that all is checked with; [`orders`]: commands for meters; [`holders`]: who has which partition; [`check`]:
 //!   the comparison in the end
 //! - [`firmware`]: meters beside it that run the meter's firmware, on models of their boards or built for this machine
@@ -12,6 +12,7 @@ pub mod chaos;
 pub mod check;
 pub mod firmware;
 pub mod holders;
+pub mod hostile;
 pub mod http;
 pub mod logs;
 pub mod machines;

@@ -1,6 +1,7 @@
 //! The processes: how each part is started, where it is heard, and what SIGKILL and SIGSTOP do to it.
 
 use crate::ClusterError;
+use crate::hostile::{self, Attack, Targets};
 use crate::network::Network;
 use crate::parts::{Kind, PartId};
 use collector::cluster::{NatsUser, NoName, accounts, make_nkey};
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use wire::meter::MeterId;
 use zeroize::Zeroizing;
 
 /// What the database is called.
@@ -33,7 +35,7 @@ const FOLLOWS_WITHIN: Duration = Duration::from_secs(120);
 /// The file with the key of a role's user.
 fn credentials(part: PartId) -> String {
     match part.kind {
-        Kind::Gateway => format!("{part}.nk"),
+        Kind::Gateway | Kind::HostileGateway => format!("{part}.nk"),
         kind => format!("{}.nk", kind.name()),
     }
 }
@@ -41,15 +43,20 @@ fn credentials(part: PartId) -> String {
 /// Makes the keys of the roles' users in a folder. Returns their accounts, as the NATS servers have them.
 fn users(folder: &Path) -> Result<String, ClusterError> {
     let mut users = Vec::new();
-    let gateways = (0..Kind::Gateway.rule().count).map(|index| PartId { kind: Kind::Gateway, index });
+    let of = |kind: Kind| (0..kind.rule().count).map(move |index| PartId { kind, index });
+    let gateways = [Kind::Gateway, Kind::HostileGateway].into_iter().flat_map(of);
     let others = [Kind::Worker, Kind::Api].map(|kind| PartId { kind, index: 0 });
     for part in others.into_iter().chain(gateways) {
         let user = match part.kind {
-            Kind::Gateway => {
+            Kind::Gateway | Kind::HostileGateway => {
                 let name = part.to_string().parse().map_err(|error: NoName| {
                     ClusterError::Users(collector::cluster::ClusterError::Usage(error.to_string()))
                 })?;
-                NatsUser::Gateway { name, networks: vec![NetworkId::DEFAULT] }
+                let networks = match part.kind {
+                    Kind::Gateway => vec![NetworkId::DEFAULT],
+                    _ => hostile::NETWORKS.to_vec(),
+                };
+                NatsUser::Gateway { name, networks }
             }
             Kind::Worker => NatsUser::Worker,
             _ => NatsUser::Api,
@@ -62,6 +69,7 @@ fn users(folder: &Path) -> Result<String, ClusterError> {
 /// Everything that runs. Dropped, it is gone, with its folder.
 pub struct Machines {
     // In this order they end.
+    attack: Option<Attack>,
     roles: Vec<Role>,
     standby: Standby,
     /// A primary that was cut off, and does not know.
@@ -72,6 +80,8 @@ pub struct Machines {
     monitors: Vec<SocketAddr>,
     /// Between the roles and the servers, and between these.
     network: Network,
+    /// Messages of the hostile gateway in attacks that ended.
+    hostile_messages: u64,
     collector: PathBuf,
     folder: ServerFolder,
 }
@@ -138,8 +148,19 @@ impl Machines {
         };
         let (primary, standby) = (seat(0), Standby::Follows(Box::new(seat(1))));
         let (stale, roles, collector) = (None, Vec::new(), collector.to_owned());
-        let mut machines =
-            Machines { roles, standby, stale, primary, nats, monitors, network, collector, folder };
+        let mut machines = Machines {
+            attack: None,
+            roles,
+            standby,
+            stale,
+            primary,
+            nats,
+            monitors,
+            network,
+            hostile_messages: 0,
+            collector,
+            folder,
+        };
         for nats in &mut machines.nats {
             nats.run()?;
         }
@@ -291,7 +312,12 @@ impl Machines {
     pub fn run(&mut self, part: PartId) -> Result<(), ClusterError> {
         match part.kind {
             Kind::Nats => self.nats[part.index].run()?,
-            Kind::Postgres | Kind::ToNats | Kind::ToPostgres | Kind::Replication | Kind::Routes => {}
+            Kind::Postgres
+            | Kind::HostileGateway
+            | Kind::ToNats
+            | Kind::ToPostgres
+            | Kind::Replication
+            | Kind::Routes => {}
             Kind::Gateway | Kind::Worker | Kind::Api => {
                 let (log, number) = (self.log(part), self.folder.path().join(format!("{part}.pid")));
                 let folder = self.folder.path().to_owned();
@@ -323,7 +349,7 @@ impl Machines {
                     process.kill()?;
                 }
             }
-            Kind::ToNats | Kind::ToPostgres | Kind::Replication | Kind::Routes => {}
+            Kind::HostileGateway | Kind::ToNats | Kind::ToPostgres | Kind::Replication | Kind::Routes => {}
         }
         Ok(())
     }
@@ -339,8 +365,39 @@ impl Machines {
                     process.tell(if hold { Signal::STOP } else { Signal::CONT });
                 }
             }
-            Kind::ToNats | Kind::ToPostgres | Kind::Replication | Kind::Routes => {}
+            Kind::HostileGateway | Kind::ToNats | Kind::ToPostgres | Kind::Replication | Kind::Routes => {}
         }
+    }
+
+    /// The hostile gateway attacks by a connection of its own, until it is ended, or by itself after a
+    /// while. meters: in whose names.
+    ///
+    /// # Errors
+    /// [`ClusterError`]
+    pub fn attack(
+        &mut self,
+        own: PartId,
+        meters: &[MeterId],
+        (seed, lasts): (u64, Duration),
+    ) -> Result<(), ClusterError> {
+        let servers: Vec<u16> = self.nats.iter().map(Nats::port).collect();
+        let credentials = self.folder.path().join(credentials(own));
+        let targets = Targets { own, meters: meters.to_vec() };
+        self.end_attack();
+        self.attack = Some(Attack::start(&servers, &credentials, targets, (seed, lasts))?);
+        Ok(())
+    }
+
+    /// The hostile gateway is quiet.
+    pub fn end_attack(&mut self) {
+        self.hostile_messages = self.hostile_messages();
+        self.attack = None;
+    }
+
+    /// Messages that the hostile gateway has sent.
+    #[must_use]
+    pub fn hostile_messages(&self) -> u64 {
+        self.hostile_messages + self.attack.as_ref().map_or(0, Attack::sent)
     }
 
     /// The primary is cut off, the standby promoted; then the old one goes on, and believes that it is the primary.

@@ -12,6 +12,8 @@ pub enum Kind {
     Gateway,
     Worker,
     Api,
+    /// A gateway that was taken over. It is a client of NATS with a gateway's user, and no process.
+    HostileGateway,
     /// The network from a role to the NATS servers.
     ToNats,
     /// The network from a role to both servers of PostgreSQL.
@@ -38,6 +40,8 @@ pub enum Harm {
     Break,
     /// On a network everything comes later.
     Delay,
+    /// It tries for some seconds all that a gateway should not do: [`crate::hostile`].
+    Attack,
 }
 
 /// What may be done to the parts of a kind.
@@ -53,7 +57,7 @@ pub struct Rule {
 }
 
 /// The table of parts.
-pub static RULES: [Rule; 9] = [
+pub static RULES: [Rule; 10] = [
     Rule {
         kind: Kind::Nats,
         count: NATS,
@@ -87,6 +91,13 @@ pub static RULES: [Rule; 9] = [
         count: 1,
         weight: 1,
         harms: &[Harm::Kill, Harm::Pause],
+        all_up_for: Duration::ZERO,
+    },
+    Rule {
+        kind: Kind::HostileGateway,
+        count: 1,
+        weight: 3,
+        harms: &[Harm::Attack],
         all_up_for: Duration::ZERO,
     },
     Rule {
@@ -135,6 +146,7 @@ impl Kind {
             Kind::Gateway => "gateway",
             Kind::Worker => "worker",
             Kind::Api => "api",
+            Kind::HostileGateway => "hostile-gateway",
             Kind::ToNats => "network to nats",
             Kind::ToPostgres => "network to postgres",
             Kind::Replication => "replication",
@@ -150,13 +162,15 @@ impl Kind {
 
     #[must_use]
     pub fn rule(self) -> &'static Rule {
-        let [nats, postgres, gateway, worker, api, to_nats, to_postgres, replication, routes] = &RULES;
+        let [nats, postgres, gateway, worker, api, hostile, to_nats, to_postgres, replication, routes] =
+            &RULES;
         match self {
             Kind::Nats => nats,
             Kind::Postgres => postgres,
             Kind::Gateway => gateway,
             Kind::Worker => worker,
             Kind::Api => api,
+            Kind::HostileGateway => hostile,
             Kind::ToNats => to_nats,
             Kind::ToPostgres => to_postgres,
             Kind::Replication => replication,
@@ -175,6 +189,7 @@ impl Harm {
             Harm::Hold => "held",
             Harm::Break => "broken",
             Harm::Delay => "slow",
+            Harm::Attack => "attacks",
         }
     }
 }
@@ -275,6 +290,16 @@ mod tests {
         let networks: Vec<_> = PartId::roles().into_iter().map(PartId::networks).collect();
         assert_eq!(networks.len(), Kind::ToNats.rule().count);
         assert_eq!(networks.iter().filter_map(|(_, of)| *of).count(), Kind::ToPostgres.rule().count);
+    }
+
+    /// It attacks without the networks that are harmed, and so at any time.
+    #[test]
+    fn hostile_gateway_is_no_role_and_has_a_user_s_name() {
+        let hostile = PartId { kind: Kind::HostileGateway, index: 0 };
+        assert!(!PartId::roles().contains(&hostile) && PartId::all().contains(&hostile));
+        assert_eq!(hostile.kind.rule().harms, [Harm::Attack]);
+        let name: collector::cluster::RoleName = hostile.to_string().parse().expect("a name");
+        assert_eq!(name.as_str(), "hostile-gateway-1");
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct ClusterResult {
     pub resent: u64,
     /// The longest time to an acknowledgement.
     pub longest_s: f64,
+    /// Messages of the gateway that was taken over.
+    pub hostile_messages: u64,
     /// How often PostgreSQL said who has which partition, and how often that was another one than before.
     pub partitions_looked: u64,
     pub partitions_changed: u64,
@@ -164,6 +166,9 @@ fn text(result: &ClusterResult) -> String {
         "{} commands were given ({commands_in_doubt} of them to who was killed meanwhile), {commands_done} done, {commands_twice} more than once\n",
         commands + commands_in_doubt
     );
+    if result.hostile_messages > 0 {
+        text += &format!("the hostile gateway sent {} messages\n", result.hostile_messages);
+    }
     text += &format!(
         "partitions, as PostgreSQL has them: looked {} times, {} changes of their holders\n",
         result.partitions_looked, result.partitions_changed

@@ -209,6 +209,7 @@ impl Cluster<'_> {
         let firmware_noticed = firmware.as_ref().map(LiveMeters::noticed);
         let (apis, token, seed) = (self.apis.clone(), self.token, self.request.seed);
         let names: Vec<_> = meters.meters.iter().map(|meter| (meter.id, meter.suite())).collect();
+        let forged = names.iter().map(|(name, _)| *name).collect();
         std::thread::scope(|scope| {
             // Whatever ends this, ends them.
             let _over = OnDrop(&ends);
@@ -217,7 +218,7 @@ impl Cluster<'_> {
             let living = firmware.map(|meters| scope.spawn(move || meters.run(&ends.last, &ends.over)));
             let ordering = scope.spawn(move || orders::give((&apis, token), &names, seed, &ends.last));
             let watching = scope.spawn(move || Holders::watch(client, &ends.over));
-            let mut chaos = Chaos::new(self.request.seed, Instant::now());
+            let mut chaos = Chaos::new(self.request.seed, Instant::now(), forged);
             let is_over = || living.as_ref().is_none_or(ScopedJoinHandle::is_finished);
             let seen = Seen { noticed: &noticed, firmware: firmware_noticed.as_deref(), is_over: &is_over };
             let ended = self.until_the_end(&mut chaos, seen, ends, stop, observer);
@@ -359,6 +360,7 @@ impl Cluster<'_> {
             behind_s: firmware.behind.as_secs_f64(),
             resent: noticed.resent,
             longest_s: noticed.longest.as_secs_f64(),
+            hostile_messages: self.machines.hostile_messages(),
             partitions_looked: holders.looked,
             partitions_changed: holders.changes,
             checked,

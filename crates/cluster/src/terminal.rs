@@ -2,7 +2,7 @@
 
 use cluster::chaos::State;
 use cluster::firmware::live::FirmwareNoticed;
-use cluster::parts::PartId;
+use cluster::parts::{Kind, PartId};
 use cluster::run::{ClusterObserver, ClusterStatus};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write;
@@ -110,6 +110,7 @@ fn parts(now: &ClusterStatus<'_>) -> String {
     let of = |(part, state, _): &(PartId, State, Instant)| {
         let state = match state {
             State::Up if *part == now.primary => "up, primary",
+            State::Up if part.kind == Kind::HostileGateway => "is quiet",
             State::Up => "up",
             State::Harmed(harm, _) => harm.name(),
             State::Begins => "is made a standby",

@@ -1,35 +1,91 @@
 //! Networks that are slow or cut for as long as it takes, by themselves.
 
 use super::{WITHIN, collector};
+use cluster::check::check;
 use cluster::http::ask;
 use cluster::machines::Machines;
 use cluster::meters::Meters;
 use cluster::network::Condition;
 use cluster::parts::{Kind, PartId};
 use collector::registry::Registry;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use testkit::random;
 
 const METERS: u16 = 12;
 const WORKER: PartId = PartId { kind: Kind::Worker, index: 0 };
+const HOSTILE: PartId = PartId { kind: Kind::HostileGateway, index: 0 };
 /// Each way: a lease is renewed within 600 ms, or not at all.
 const SLOW: Duration = Duration::from_millis(400);
 
-#[test]
-fn a_worker_that_is_not_answered_in_time_keeps_no_meter_from_the_others() {
+/// All roles, which are ready, and meters.
+fn started() -> (Machines, Meters) {
     let mut machines = Machines::start(&collector()).expect("servers");
     let keys = machines.folder().join("keys");
     let registry = Registry::open(&keys).expect("keys");
     let meters = Meters::new(METERS, &registry, machines.folder(), random::seed()).expect("meters");
     machines.begin(&keys).expect("roles");
     for (part, health) in machines.health() {
-        let is_ready = || {
-            let answered = ask(health, ("GET", "/health/ready"), None, "", WITHIN);
-            answered.is_ok_and(|answered| answered.status == 200)
-        };
-        until(&format!("{part} is ready"), is_ready);
+        until(&format!("{part} is ready"), || is_ready(health));
     }
+    (machines, meters)
+}
+
+fn is_ready(health: SocketAddr) -> bool {
+    let answered = ask(health, ("GET", "/health/ready"), None, "", WITHIN);
+    answered.is_ok_and(|answered| answered.status == 200)
+}
+
+/// Of all workers together.
+fn figure(machines: &Machines, name: &str) -> u64 {
+    let workers = machines.health().into_iter().filter(|(part, _)| part.kind == Kind::Worker);
+    let of = |(_, health)| {
+        let said = ask(health, ("GET", "/metrics"), None, "", WITHIN).expect("it answers").body;
+        let value = said.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        value.and_then(|value| value.parse::<u64>().ok()).unwrap_or_default()
+    };
+    workers.map(of).sum()
+}
+
+/// It takes part of the workers' time, and nothing else.
+#[test]
+fn hostile_gateway_reaches_workers_and_ends_none_and_all_meters_are_served() {
+    let (mut machines, meters) = started();
+    let (gateways, noticed) = (machines.listening(Kind::Gateway), meters.noticed());
+    let names: Vec<_> = meters.meters.iter().map(|meter| meter.id).collect();
+    let (last, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let _over = OnDrop(&over);
+        let sending = scope.spawn(|| meters.run(&gateways, &last, &over));
+        let acknowledged = || noticed.lock().expect("meters").acknowledged;
+        until("meters are served", || acknowledged() > u64::from(METERS));
+        let malformed = "wattseal_worker_malformed_packets_total";
+        let before = figure(&machines, malformed);
+        machines.attack(HOSTILE, &names, (random::seed(), WITHIN)).expect("it attacks");
+        until("it has sent all inputs", || machines.hostile_messages() > 300);
+        until("workers hear it", || figure(&machines, malformed) > before);
+        machines.end_attack();
+        let sent = machines.hostile_messages();
+        let before = acknowledged();
+        until("meters are served again", || acknowledged() > before + u64::from(METERS));
+        last.store(true, Ordering::Relaxed);
+        until("nothing waits", || noticed.lock().expect("meters").waiting.is_empty());
+        over.store(true, Ordering::Relaxed);
+        let meters = sending.join().expect("meters");
+        assert_eq!(machines.restart_ended().expect("roles"), [], "a role ended");
+        let checked = check(&machines, &meters.meters, &[], &[]).expect("the database answers");
+        assert_eq!((checked.wrong, checked.stored), (Vec::new(), checked.acknowledged));
+        println!("{sent} messages, {} readings acknowledged", checked.acknowledged);
+    });
+    for (part, health) in machines.health() {
+        until(&format!("{part} is ready"), || is_ready(health));
+    }
+}
+
+#[test]
+fn a_worker_that_is_not_answered_in_time_keeps_no_meter_from_the_others() {
+    let (machines, meters) = started();
     let (gateways, noticed) = (machines.listening(Kind::Gateway), meters.noticed());
     let (last, over) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {

@@ -18,7 +18,7 @@ use tokio_stream::StreamExt;
 use wire::meter::Suite;
 
 /// Subjects that are no gateway's, as the places for answers.
-const NOT_ITS_OWN: [&str; 16] = [
+pub const NOT_ITS_OWN: [&str; 16] = [
     "$KV.wattseal-settings.slices",
     "$KV.wattseal-leases.0.0",
     "$KV.wattseal-workers.ghost",
@@ -38,7 +38,7 @@ const NOT_ITS_OWN: [&str; 16] = [
 ];
 
 /// Reads the buckets and the stream of packets.
-async fn kept(worker: &Client) -> Vec<String> {
+pub async fn kept(worker: &Client) -> Vec<String> {
     let jetstream = async_nats::jetstream::new(worker.clone());
     let mut kept = Vec::new();
     for (stream, subject) in [
@@ -59,7 +59,7 @@ async fn kept(worker: &Client) -> Vec<String> {
 }
 
 /// A stream of packets that was purged has none that were there before.
-async fn first_packet(worker: &Client) -> (u64, bool) {
+pub async fn first_packet(worker: &Client) -> (u64, bool) {
     let jetstream = async_nats::jetstream::new(worker.clone());
     let mut stream = jetstream.get_stream("wattseal-up").await.expect("a stream");
     let state = &stream.info().await.expect("an answer").state;

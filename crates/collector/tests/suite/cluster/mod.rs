@@ -6,6 +6,7 @@ mod api;
 mod broker;
 mod many;
 mod permissions;
+mod promises;
 pub mod roles;
 mod shared;
 pub mod shipped;
