@@ -476,7 +476,7 @@ fn run_writes_what_measure_writes() {
             ports: Vec::new(),
             uart: None,
             exit: None,
-            ends_asleep: false,
+            ends_asleep: true,
             max_cycles: Some(1_000_000),
             max_time_s: None,
             traces: files(&other),
