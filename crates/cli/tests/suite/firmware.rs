@@ -70,7 +70,7 @@ fn the_page_s_commands_work() {
     );
     told(
         "firmware sign update-7.img --target stm32f407 --version 1 --key maker.key --output x.img",
-        1,
+        2,
         "ELF",
     );
     told("firmware send update-7.img --port none", 1, "check the path");
