@@ -19,6 +19,10 @@ use tokio_stream::StreamExt;
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
 /// Whether a bucket is still the one that is watched is looked at so often.
 const MADE_LOOK_EVERY: Duration = Duration::from_secs(1);
+/// All that was in a bucket has come by then. The server does not always say of the last entry that
+/// it is the last; a worker that waited for it took no partition, for ever. A lease that was not seen
+/// is not replaced: it has another revision.
+const CURRENT_WITHIN: Duration = Duration::from_secs(2);
 /// A worker that is dead is forgotten by then.
 const WORKERS_KEPT_FOR: Duration = Duration::from_secs(60);
 /// The content of a worker's record.
@@ -289,8 +293,10 @@ impl Bucket {
             tell_current(current).await;
         }
         let mut made_anew = pin!(self.made_anew(made));
+        let mut quiet = pin!(sleep(CURRENT_WITHIN));
         loop {
             tokio::select! {
+                () = &mut quiet, if current.is_some() => tell_current(current).await,
                 entry = entries.next() => {
                     let Some(Ok(entry)) = entry else { return };
                     let is_current = entry.seen_current;
