@@ -21,9 +21,9 @@ const IDLE_FOR: Duration = Duration::from_secs(60);
 /// A refusal is told for so long.
 const REFUSAL_TOLD_FOR: Duration = Duration::from_secs(60);
 /// Packets for meters that wait to be published, at most; more are lost, as by radio.
-const MOST_WAITING: usize = 4096;
-/// Of these one gateway's at most.
-const MOST_WAITING_OF_A_GATEWAY: usize = MOST_WAITING / 8;
+const MOST_WAITING: usize = 8192;
+/// Of these one gateway's at most: what a batch of the store acknowledges may be all of one gateway.
+const MOST_WAITING_OF_A_GATEWAY: usize = MOST_WAITING / 2;
 /// So much of it is sorted by gateways at once.
 const TURN: usize = 256;
 
