@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
-use tokio_stream::StreamExt;
+use tokio_stream::{Stream, StreamExt};
 
 /// After something was not answered.
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
@@ -286,32 +286,44 @@ impl Bucket {
 
     /// Tells all that is in it, and what changes, until it is made anew or cannot be watched.
     async fn tell(&self, made: i128, changes: &mpsc::Sender<Change>, current: &mut Option<mpsc::Sender<()>>) {
-        let Ok(mut entries) = self.store.watch_with_history(">").await else { return };
+        let Ok(entries) = self.store.watch_with_history(">").await else { return };
         let Ok(info) = self.info().await else { return };
         // An empty bucket has nothing that could be the last of what is there.
         if info.state.messages == 0 {
             tell_current(current).await;
         }
-        let mut made_anew = pin!(self.made_anew(made));
-        let mut quiet = pin!(sleep(CURRENT_WITHIN));
-        loop {
-            tokio::select! {
-                () = &mut quiet, if current.is_some() => tell_current(current).await,
-                entry = entries.next() => {
-                    let Some(Ok(entry)) = entry else { return };
-                    let is_current = entry.seen_current;
-                    if let Some(change) = change(&self.store.name, entry)
-                        && changes.send(change).await.is_err()
-                    {
-                        return;
-                    }
-                    if is_current {
-                        tell_current(current).await;
-                    }
+        tokio::select! {
+            () = tell_entries(entries, &self.store.name, changes, current) => {}
+            () = self.made_anew(made) => {}
+        }
+    }
+}
+
+/// Tells the changes of a watch until it ends, or nobody hears them; and once, that all which was there has been told.
+async fn tell_entries<E>(
+    entries: impl Stream<Item = Result<kv::Entry, E>>,
+    bucket: &str,
+    changes: &mpsc::Sender<Change>,
+    current: &mut Option<mpsc::Sender<()>>,
+) {
+    let mut entries = pin!(entries);
+    let mut quiet = pin!(sleep(CURRENT_WITHIN));
+    loop {
+        tokio::select! {
+            () = &mut quiet, if current.is_some() => tell_current(current).await,
+            entry = entries.next() => {
+                let Some(Ok(entry)) = entry else { return };
+                let is_current = entry.seen_current;
+                if let Some(change) = change(bucket, entry)
+                    && changes.send(change).await.is_err()
+                {
+                    return;
                 }
-                () = &mut made_anew => return,
-                () = changes.closed() => return,
+                if is_current {
+                    tell_current(current).await;
+                }
             }
+            () = changes.closed() => return,
         }
     }
 }
@@ -460,5 +472,46 @@ impl HeldLease {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+    use tokio::time::Instant;
+
+    /// A watch of two leases, of which NATS marks the last one or none, that says nothing after them.
+    async fn told_current_after(last_is_marked: bool) -> Duration {
+        let entry = |key: &str, seen_current| kv::Entry {
+            bucket: subject::LEASES.into(),
+            key: key.into(),
+            value: Default::default(),
+            revision: 1,
+            delta: 0,
+            created: std::time::SystemTime::UNIX_EPOCH.into(),
+            operation: Operation::Put,
+            seen_current,
+        };
+        let entries = [entry("0.0", false), entry("0.1", last_is_marked)].map(Ok::<_, Infallible>);
+        let entries = tokio_stream::iter(entries).chain(tokio_stream::pending());
+        let (changes, mut seen) = mpsc::channel(8);
+        let (current, mut is_current) = mpsc::channel(1);
+        let begun = Instant::now();
+        let mut current = Some(current);
+        let after = tokio::select! {
+            () = tell_entries(entries, subject::LEASES, &changes, &mut current) => panic!("the watch goes on"),
+            _ = is_current.recv() => begun.elapsed(),
+        };
+        for _ in 0..2 {
+            assert!(matches!(seen.try_recv(), Ok(Change::Lease { .. })), "both were told before");
+        }
+        after
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn watch_without_a_marked_last_entry_is_current_after_a_while() {
+        assert_eq!(told_current_after(true).await, Duration::ZERO);
+        assert!(told_current_after(false).await >= CURRENT_WITHIN);
     }
 }
