@@ -121,7 +121,7 @@ pub enum SupplyError {
     /// The clock is too high at this supply.
     #[error(
         "{clock} MHz is too fast at {supply_v} V: {source_document} allows {limit} MHz there{needs}",
-        clock = clock_hz / 1e6, limit = limit_hz / 1e6,
+        clock = clock_hz / 1e6, limit = (limit_hz / 1e4).floor() / 1e2,
         needs = needs_v.map_or(String::new(), |v| format!("; this clock needs {v:.2} V"))
     )]
     Clock {
