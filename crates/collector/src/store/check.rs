@@ -3,9 +3,10 @@
 //! SQLite keeps no checksum of a page, and finds a flipped bit only where it breaks a page's structure. Readings and rollups lie in
 //! pages of their own, so that one that changed shows against the other. docs/collector.md, "Flipped bits", says what is not found.
 
-use super::latest::{Rollup, used};
+use super::latest::Rollup;
 use super::query::{Cursor, Interval};
 use super::read::{self, Stored, rollups, stored};
+use super::register::used;
 use super::sql::{Session, SqlError};
 use crate::network::GlobalMeterId;
 use jiff::Timestamp;

@@ -401,7 +401,8 @@ fn networks_are_named_where_there_are_several() {
     let columns = "meter,epoch,suite,flash,eeprom,eeprom_hex,note";
     let provision = ["meters", "provision", "258", "--images", "images", "--format", "csv"];
     assert_eq!(header(&text(&provision)), columns);
-    let columns = "meter,label,state,epoch,renewals,suite,interval_s,address,heard_s,power_w,energy_wh";
+    let columns =
+        "meter,label,state,epoch,renewals,suite,interval_s,address,heard_s,power_w,energy_wh,total_wh";
     assert_eq!(header(&text(&["meters", "list", "--format", "csv"])), columns);
     assert!(rows(at, &["meters", "list"])[0].get("network").is_none());
     assert!(!at.join("wattseal.keys/networks").exists());

@@ -5,7 +5,7 @@ use super::connection::Connection;
 use super::record::Record;
 use super::weeks::Weeks;
 use crate::network::GlobalMeterId;
-use crate::store::batch::{Changed, Expected, Landed, Number, Numbered, Raised, Reports};
+use crate::store::batch::{Changed, Expected, Landed, Neighbour, Number, Numbered, Raised, Reports};
 use crate::store::by_time::Changes;
 use crate::store::latest::{COLUMNS, Rollup, row};
 use crate::store::sql::{Row, SqlError, Value};
@@ -436,6 +436,16 @@ impl Reports for Pending<'_> {
 
     fn find_reading(&mut self, number: Number, _: Option<i64>) -> Result<Option<Numbered>, SqlError> {
         Ok(self.known_readings.get(&number).copied())
+    }
+
+    fn unwritten(&self, number: Number) -> Vec<Neighbour> {
+        let is_its =
+            |landed: &&Landed| (landed.number.meter, landed.number.epoch) == (number.meter, number.epoch);
+        let neighbour = |landed: &Landed| {
+            let Numbered { at_s, energy_dwh, flags, .. } = landed.reading;
+            Neighbour { n: landed.number.n, at_s, energy_dwh, flags }
+        };
+        self.landed.iter().filter(is_its).map(neighbour).collect()
     }
 
     fn land(&mut self, landed: &Landed) -> Result<(), SqlError> {

@@ -2,7 +2,7 @@
 
 use super::staging::Staging;
 use crate::network::GlobalMeterId;
-use crate::store::batch::{Changed, Landed, Number, Numbered, Raised, Reports};
+use crate::store::batch::{Changed, Landed, Neighbour, Number, Numbered, Raised, Reports};
 use crate::store::by_time::{Changes, Key};
 use crate::store::latest::{COLUMNS, Rollup, WIDTH, row};
 use crate::store::sql::{Row, SqlError};
@@ -118,6 +118,10 @@ impl Reports for Statements<'_> {
             }
         }
         Ok(None)
+    }
+
+    fn unwritten(&self, _: Number) -> Vec<Neighbour> {
+        Vec::new()
     }
 
     fn land(&mut self, landed: &Landed) -> Result<(), SqlError> {

@@ -89,18 +89,19 @@ fn what_meters_signed_is_proved(engine: Engine) {
         readings: 80,
         alerts: 2,
         opened: 82,
+        totals: 2,
         ..Audit::default()
     };
     assert_eq!(found, expected);
     let without = audited(&place, None);
-    assert_eq!(without, Audit { opened: 0, closed: 82, ..expected.clone() });
+    assert_eq!(without, Audit { opened: 0, closed: 82, totals: 0, ..expected.clone() });
     assert_eq!(audited(&place, Some(&identity(2))), without, "another private key opens nothing");
 }
 
 fn what_was_changed_later_is_found(engine: Engine) {
     let (of, landing) = ("meter = 2 AND n = 20", table(engine));
     type Found = fn(&Wrong) -> bool;
-    let changes: [(&str, String, Found); 8] = [
+    let changes: [(&str, String, Found); 9] = [
         ("energy", format!("UPDATE {landing} SET energy_dwh = 61 WHERE {of}"), |wrong| {
             wrong.to_string() == "its energy in 0.1 Wh is stored as 61, and the message says 60"
         }),
@@ -125,6 +126,9 @@ fn what_was_changed_later_is_found(engine: Engine) {
             ),
             |wrong| *wrong == Wrong::Unsigned { readings: 41, messages: 40 },
         ),
+        ("total", "UPDATE latest SET total_dwh = 122 WHERE meter = 2".to_owned(), |wrong| {
+            *wrong == Wrong::Total { stored: 122, messages: 123 }
+        }),
         ("moved", format!("UPDATE signed SET n = 1 WHERE {of}"), |wrong| {
             matches!(wrong, Wrong::Order { before: 19 })
         }),
