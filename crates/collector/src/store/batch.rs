@@ -80,7 +80,12 @@ pub(super) struct Raised<'a> {
     pub(super) cause: &'a str,
     pub(super) detail: &'a str,
     pub(super) report: [u8; 16],
+    /// It is for the record, and nobody has to look at it.
+    pub(super) is_information: bool,
 }
+
+/// Who acknowledged alerts that are for the record.
+pub(super) const ACKNOWLEDGED_BY: &str = "collector";
 
 /// A meter's row that a batch changed.
 #[derive(Clone, Copy, Debug)]

@@ -67,6 +67,11 @@ pub(super) fn used(before_dwh: Option<u32>, now_dwh: u32) -> i64 {
     }
 }
 
+/// Whether an alert says that the meter started for the first time, as each does.
+pub(super) fn is_first_start(alert: &Alert) -> bool {
+    alert.cause == Cause::PowerOn && alert.starts == 1 && alert.detail == [0; 3]
+}
+
 /// Whether an alert says that the meter started.
 pub(super) fn is_start(alert: &Alert) -> bool {
     match alert.cause {

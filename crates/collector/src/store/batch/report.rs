@@ -9,7 +9,7 @@ use crate::store::interval::Intervals;
 use crate::store::latest::{DAY, LEVELS, Measured, Rollup};
 use crate::store::query::Interval;
 use crate::store::read::kept_from_s;
-use crate::store::register::is_start;
+use crate::store::register::{is_first_start, is_start};
 use crate::store::sql::{Session, SqlError};
 use crate::store::write::{NewReport, Written};
 use wire::meter::{Alert, Cause, Content, Report, Suite};
@@ -66,7 +66,9 @@ fn raise(
     (cause, detail): (String, String),
 ) -> Result<Written, SqlError> {
     let (heard_ms, report) = (new.heard_ms, new.report.to_bytes());
-    let raised = Raised { number: new.number(), at_s, heard_ms, cause: &cause, detail: &detail, report };
+    let is_information = matches!(new.report.content, Content::Alert(alert) if is_first_start(&alert));
+    let number = new.number();
+    let raised = Raised { number, at_s, heard_ms, cause: &cause, detail: &detail, report, is_information };
     let id = reports.raise(&raised)?;
     Ok(Written::Alert { alert: event::Alert { id, meter: Some(new.meter), at_s, cause, detail }, lost })
 }
