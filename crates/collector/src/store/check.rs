@@ -6,7 +6,7 @@
 use super::latest::Rollup;
 use super::query::{Cursor, Interval};
 use super::read::{self, Stored, rollups, stored};
-use super::register::used;
+use super::register::Register;
 use super::sql::{Session, SqlError};
 use crate::network::GlobalMeterId;
 use jiff::Timestamp;
@@ -117,14 +117,14 @@ struct Sum {
 impl Sum {
     fn add(&mut self, before: Option<Stored>, row: &Stored) {
         let Cursor { epoch, n, at_s } = row.at;
-        let register = match before {
-            Some(before) if before.at.epoch == epoch && before.at.n.checked_add(1) == Some(n) => {
-                Some(before.energy_dwh)
-            }
-            _ => None,
-        };
-        self.energy_unknown |= register.is_none();
-        let new = Rollup::of(quarter(at_s), used(register, row.energy_dwh), row.power_w);
+        let lost = |row: &Stored| (row.flags >> 8) as u8;
+        let before =
+            before.filter(|before| before.at.epoch == epoch && before.at.n.checked_add(1) == Some(n));
+        self.energy_unknown |= before.is_none();
+        let of = |before: Stored| Register { dwh: Some(before.energy_dwh), lost: lost(&before) };
+        let mut register = before.map_or_else(Register::default, of);
+        register.hear(n, lost(row), false);
+        let new = Rollup::of(quarter(at_s), register.read(row.energy_dwh).used_dwh, row.power_w);
         match &mut self.rollup {
             Some(rollup) => rollup.add(&new),
             None => self.rollup = Some(new),

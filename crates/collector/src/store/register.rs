@@ -55,7 +55,7 @@ impl Register {
 /// Energy between two states of a register. Where the state before is not known nothing is counted. A register that went back
 /// either went around at 2^32, or began anew at 0 and nobody heard of it: it went around where it did so from its last 2^28 to its
 /// first, which at the 32,767 W that a meter can say are 34 days.
-pub(super) fn used(before_dwh: Option<u32>, now_dwh: u32) -> i64 {
+fn used(before_dwh: Option<u32>, now_dwh: u32) -> i64 {
     const NEAR: u32 = 1 << 28;
     match before_dwh {
         None => 0,

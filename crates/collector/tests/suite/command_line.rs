@@ -410,7 +410,7 @@ fn networks_are_named_where_there_are_several() {
     assert!(!text(&["meters", "list"]).contains("network"));
     text(&["export", "one.csv"]);
     let one = std::fs::read_to_string(at.join("one.csv")).expect("there");
-    assert!(header(&one).ends_with(",heard"), "{one}");
+    assert!(header(&one).ends_with(",heard,total_wh"), "{one}");
 
     let made = rows(at, &["meters", "provision", "7-258", "--images", "images"]);
     assert_eq!((&made[0]["meter"], &made[0]["network"]), (&258.into(), &7.into()));
@@ -434,7 +434,7 @@ fn networks_are_named_where_there_are_several() {
     assert!(log.contains("network=7"), "{log}");
     text(&["export", "two.csv"]);
     let two = std::fs::read_to_string(at.join("two.csv")).expect("there");
-    assert!(header(&two).ends_with(",heard,network"), "{two}");
+    assert!(header(&two).ends_with(",heard,total_wh,network"), "{two}");
     text(&["export", "default.csv", "--meter", "258"]);
     assert_eq!(std::fs::read_to_string(at.join("default.csv")).expect("there"), one);
     assert_eq!(rows(at, &["audit"])[0]["failures"], 0);

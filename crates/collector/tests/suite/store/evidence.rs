@@ -166,9 +166,9 @@ fn readings_as_csv(engine: Engine) {
     let selection = Selection { meters: vec![2.into()], from_s: range.start, to_s: range.end };
     let mut text = Vec::new();
     let lines = export(&reader, &selection, Format::Csv, &mut text, |_| {}).expect("exported");
-    let expected = "meter,time,power_w,energy_wh,epoch,n,suite,time_set,lost,rssi_dbm,heard\n\
-                    2,2026-01-01T00:06:50Z,-7,12.3,1,41,ecies-ecdsa,true,0,,2026-01-01T00:06:50.25Z\n\
-                    2,2026-01-01T00:07:00Z,9,12.6,1,42,aes128-gcm,true,0,-60,2026-01-01T00:07:00.25Z\n";
+    let expected = "meter,time,power_w,energy_wh,epoch,n,suite,time_set,lost,rssi_dbm,heard,total_wh\n\
+                    2,2026-01-01T00:06:50Z,-7,12.3,1,41,ecies-ecdsa,true,0,,2026-01-01T00:06:50.25Z,12.3\n\
+                    2,2026-01-01T00:07:00Z,9,12.6,1,42,aes128-gcm,true,0,-60,2026-01-01T00:07:00.25Z,12.6\n";
     assert_eq!((lines, String::from_utf8(text).expect("text").as_str()), (2, expected));
     let stranger = Selection { meters: vec![9.into()], ..selection };
     let refused = export(&reader, &stranger, Format::Csv, Vec::new(), |_| {});
@@ -202,6 +202,7 @@ fn readings_as_parquet(engine: Engine) {
             _ => None,
         };
         assert_eq!(row.get_byte(9).ok(), rssi_dbm, "{n}");
+        assert_eq!(row.get_double(11).expect("total"), f64::from(n * 3) / 10.0);
     }
     assert_eq!(expected.next(), None);
 }

@@ -1,6 +1,7 @@
 //! The energy since a meter's first start: over power cuts, late reports and other keys, whatever the order in which reports come.
 
 use super::place::{Engine, NEW_YEAR_S, add, measurement, on_each_engine, provisioned, report, start};
+use collector::export::{Format, Selection, export};
 use collector::store::{ConsumptionQuery, Interval, NewReport, Store, Whose, Write, Written};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -37,6 +38,14 @@ fn used_dwh(store: &Store, meter: u16) -> BTreeMap<i64, i64> {
     of.filter_map(|(start_s, used_wh)| Some((*start_s, ((*used_wh)? * 10.0).round() as i64))).collect()
 }
 
+/// All of a meter's readings as CSV.
+fn exported(store: &Store, meter: u16) -> String {
+    let selection = Selection { meters: vec![meter.into()], from_s: 0, to_s: i64::MAX };
+    let mut text = Vec::new();
+    export(&store.reader(), &selection, Format::Csv, &mut text, |_| {}).expect("exported");
+    String::from_utf8(text).expect("text")
+}
+
 fn measured(meter: u16, n: u32, energy_dwh: u32) -> NewReport {
     let at_s = NEW_YEAR_S + i64::from(n) * 100;
     report(meter, n, at_s, measurement(at_s, energy_dwh, 5))
@@ -68,6 +77,10 @@ fn power_cuts_take_nothing_from_a_total(engine: Engine) {
     // A power cut whose alert was lost with it.
     commit(&mut store, [measured(1, 33, 3), measured(1, 34, 9)]);
     assert_eq!(total_wh(&store, 1), Some(11.3));
+    let text = exported(&store, 1);
+    let last = |line: &str| line.rsplit(',').next().map(str::to_owned);
+    let totals: Vec<String> = text.lines().skip(1).filter_map(last).collect();
+    assert_eq!(totals, ["7.0", "10.0", "10.4", "10.7", "11.3"]);
     // A meter that ran before it was known here says what it counted since its start.
     commit(&mut store, [measured(2, 500, 9000), measured(2, 501, 9001)]);
     assert_eq!(total_wh(&store, 2), Some(900.1));
@@ -137,6 +150,7 @@ fn a_total_does_not_depend_on_the_order_of_reports(engine: Engine) {
         commit(&mut expected, [next]);
         assert_eq!(total_wh(&store, 1), total_wh(&expected, 1), "{of}, then the next one");
         assert_eq!(used_dwh(&store, 1), used_dwh(&expected, 1), "{of}, then the next one");
+        assert_eq!(exported(&store, 1), exported(&expected, 1), "{of}, then the next one");
     }
 }
 
