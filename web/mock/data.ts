@@ -91,6 +91,11 @@ export function registerAt(meter: MockMeter, at_s: number): number {
   return Math.round(((at_s - 1_735_689_600) / 3600) * mean * 10) / 10;
 }
 
+/** What its register had counted before its power went. */
+export function beforeRestarts(meter: MockMeter): number {
+  return meter.meter === 258 ? 1234.5 : 0;
+}
+
 /** The starts of the intervals that overlap from .. to. */
 export function starts(step: string, from_s: number, to_s: number): number[] {
   const found: number[] = [];
@@ -153,7 +158,7 @@ export function firstAlerts(now_s: number): Alert[] {
     { meter: 259, at_s: now_s - 90_000, cause: 'refused', detail: '112 packets that are not authentic within a minute', acknowledged_s: now_s - 80_000, acknowledged_by: 'Jana' },
   ];
   for (let i = 0; i < 60; i++) {
-    alerts.push({ meter: 257 + (i % 5), at_s: now_s - 100_000 - 7000 * i, cause: 'power-on', detail: `start ${60 - i}`, acknowledged_s: now_s - 99_000 - 7000 * i, acknowledged_by: 'Jana' });
+    alerts.push({ meter: 257 + (i % 5), at_s: now_s - 100_000 - 7000 * i, cause: 'power-on', detail: `start ${60 - i}`, acknowledged_s: now_s - 99_000 - 7000 * i, acknowledged_by: i === 59 ? 'collector' : 'Jana' });
   }
   return alerts.map((alert, i) => ({ id: 100 - i, ...alert }));
 }

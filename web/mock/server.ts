@@ -167,6 +167,7 @@ export class Mock {
       heard_ms: Math.round(this.now_s() * 1000),
       power_w: watts,
       energy_dwh: Math.round(energy_wh * 10),
+      total_dwh: Math.round((energy_wh + made.beforeRestarts(one)) * 10),
       suite: this.meter(one).suite,
       rssi_dbm: one.rssi_dbm,
     });
@@ -254,6 +255,7 @@ export class Mock {
       interval_s: this.settings.get(name)?.interval_s ?? one.interval_s,
       revoked: one.revoked === true,
       last,
+      total_wh: last === null ? null : last.energy_wh + made.beforeRestarts(one),
       heard_s: last === null ? null : last.at_s,
       online: last !== null && this.now_s() - last.at_s < 3 * one.interval_s,
       link: {

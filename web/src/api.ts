@@ -96,6 +96,8 @@ export interface ReadingEvent {
   heard_ms: number;
   power_w: number;
   energy_dwh: number;
+  /** null, or not there from an older worker: not known. */
+  total_dwh?: number | null;
   suite: Suite;
   rssi_dbm: number | null;
 }

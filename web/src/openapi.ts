@@ -707,7 +707,7 @@ export interface components {
             at_s: number;
             /**
              * Format: double
-             * @description Its register, in Wh.
+             * @description Its register, in Wh: energy since its last start.
              */
             energy_wh: number;
             /**
@@ -792,6 +792,11 @@ export interface components {
             revoked: boolean;
             /** @description How its last report was sealed. */
             suite: components["schemas"]["Suite"];
+            /**
+             * Format: double
+             * @description Energy since its first start, over restarts and new keys, in Wh; `None`: it has not measured yet.
+             */
+            total_wh?: number | null;
             /**
              * Format: int32
              * @description Commands that are not answered.

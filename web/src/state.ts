@@ -19,6 +19,7 @@ export function withReading(meter: Meter, reading: ReadingEvent): Meter {
     last: newer
       ? { at_s: reading.at_s, power_w: reading.power_w, energy_wh: reading.energy_dwh / 10 }
       : meter.last,
+    total_wh: typeof reading.total_dwh === 'number' ? reading.total_dwh / 10 : (meter.total_wh ?? null),
     heard_s: Math.max(heard_s, meter.heard_s ?? heard_s),
     online: true,
     link: { ...meter.link, rssi_dbm: reading.rssi_dbm ?? meter.link.rssi_dbm },

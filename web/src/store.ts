@@ -41,7 +41,8 @@ export interface State {
   /** Whether some are of another network than 0: then each says of which it is. */
   severalNetworks: boolean;
   metersLoaded: Loaded;
-  sparks: ReadonlyMap<MeterName, Series>;
+  /** A meter that is not in it is being loaded. */
+  sparks: ReadonlyMap<MeterName, Series | 'failed'>;
   /** Open ones, the collector's own among them; at most MOST_ALERTS are counted. */
   openAlerts: number | null;
   /** What the screen reader is told. */
@@ -229,16 +230,23 @@ export class Store {
       const now_s = this.now_s();
       try {
         const { at_s, power_w } = await this.api.readings(meter, { from_s: now_s - SPARK_S, to_s: now_s + 60 }, 'raw');
-        const live = this.state.sparks.get(meter) ?? { at_s: [], power_w: [] };
+        const live = this.spark(meter);
         this.setSpark(meter, merged({ at_s, power_w }, live, now_s - SPARK_S));
       } catch {
+        // It is asked for again when its card is shown again, or the connection comes back.
         this.asked.delete(meter);
+        this.setSpark(meter, this.state.sparks.get(meter) ?? 'failed');
       }
     });
   }
 
-  private setSpark(meter: MeterName, series: Series): void {
-    (this.state.sparks as Map<MeterName, Series>).set(meter, series);
+  private spark(meter: MeterName): Series {
+    const known = this.state.sparks.get(meter);
+    return known === undefined || known === 'failed' ? { at_s: [], power_w: [] } : known;
+  }
+
+  private setSpark(meter: MeterName, series: Series | 'failed'): void {
+    (this.state.sparks as Map<MeterName, Series | 'failed'>).set(meter, series);
     this.change({});
   }
 
@@ -253,8 +261,7 @@ export class Store {
       }
       // Those alone that are shown, or were.
       if (this.asked.has(name)) {
-        const spark = this.state.sparks.get(name) ?? { at_s: [], power_w: [] };
-        this.setSpark(name, withPoint(spark, event.at_s, event.power_w, this.now_s() - SPARK_S));
+        this.setSpark(name, withPoint(this.spark(name), event.at_s, event.power_w, this.now_s() - SPARK_S));
       } else this.change({});
     } else if (event.event === 'resync') {
       this.resync();

@@ -5,7 +5,7 @@ import { address, number } from './format';
 import { type Release, slotsOf } from './updates';
 
 export const SUITE_NAMES: Record<Suite, string> = {
-  none: 'None',
+  none: 'Not sealed',
   'aes128-gcm': 'AES-128-GCM',
   'aes256-gcm': 'AES-256-GCM',
   ecies: 'ECIES',
@@ -40,6 +40,11 @@ const CAUSES: Record<string, string> = {
   damaged: 'Stored readings changed',
   refused: 'Packets refused',
 };
+
+/** A meter's first start, as each has one: information, which the collector acknowledges by itself. */
+export function isFirstStart({ cause, detail }: { cause: string; detail: string }): boolean {
+  return cause === 'power-on' && detail === 'start 1';
+}
 
 export function causeName(cause: string): string {
   return CAUSES[cause] ?? sentence(cause);

@@ -7,8 +7,8 @@
 mod stored;
 
 use crate::network::GlobalMeterId;
-use crate::store::{METERS_EPOCH_S, Reader, StoreError, kept_from_s};
-use std::collections::HashMap;
+use crate::store::{METERS_EPOCH_S, Reader, Register, StoreError, kept_from_s};
+use std::collections::{BTreeMap, HashMap};
 use stored::{Key, Keys, Message, Of};
 use wire::meter::{Channel, Content, Identity, MessageKind, MeterKeys, Report, Suite, signature_holds};
 
@@ -34,6 +34,8 @@ pub struct Audit {
     pub opened: u64,
     /// Those that were not opened: no private key was given, or it is not the one that they were sealed for.
     pub closed: u64,
+    /// Meters whose total was compared with what their opened messages come to.
+    pub totals: usize,
     /// How many failures there are; 0: all is as it should be.
     pub failures: u64,
     /// The first of them.
@@ -82,6 +84,13 @@ pub enum Wrong {
         stored: String,
         message: String,
     },
+    /// Readings without a message may add to a total, and nothing takes from it.
+    #[error("its total is stored as {stored} in 0.1 Wh, and its messages come to {messages}")]
+    Total {
+        /// In the database.
+        stored: i64,
+        messages: i64,
+    },
     /// There are readings that are stored as signed, without a message.
     #[error("{readings} readings are stored as signed, for which there are {messages} messages")]
     Unsigned {
@@ -108,6 +117,7 @@ pub fn audit<'a>(
     let mut audit = Audit::default();
     let mut last_n: HashMap<Key, u32> = HashMap::new();
     let mut of_readings: HashMap<Key, u64> = HashMap::new();
+    let mut registers: HashMap<Key, (Register, i64)> = HashMap::new();
     let mut after = 0;
     loop {
         let messages = reader.ask(|session| stored::messages(session, after, CHUNK))?;
@@ -135,8 +145,15 @@ pub fn audit<'a>(
             match verdict {
                 Ok(opened) => {
                     audit.signatures += 1;
-                    audit.opened += u64::from(opened);
-                    audit.closed += u64::from(!opened);
+                    audit.opened += u64::from(opened.is_some());
+                    audit.closed += u64::from(opened.is_none());
+                    // One that is out of order is a failure by itself.
+                    if let Some(report) =
+                        opened.filter(|report| before.is_none_or(|before| before < report.n))
+                    {
+                        let (register, counted_dwh) = registers.entry(key).or_default();
+                        *counted_dwh += register.take(&report).unwrap_or_default().counted_dwh;
+                    }
                 }
                 Err(wrong) => audit.fail(message, wrong),
             }
@@ -151,6 +168,7 @@ pub fn audit<'a>(
             audit.note(Failure { meter, epoch, n, wrong: Wrong::Unsigned { readings, messages } });
         }
     }
+    audit.compare_totals(&registers, &last_n, &reader.ask(stored::totals)?);
     let mut meters: Vec<GlobalMeterId> = last_n.keys().map(|(meter, _)| *meter).collect();
     meters.sort_unstable();
     meters.dedup();
@@ -163,6 +181,28 @@ impl Audit {
         self.note(Failure { meter: message.meter, epoch: message.epoch, n: message.n, wrong });
     }
 
+    fn compare_totals(
+        &mut self,
+        registers: &HashMap<Key, (Register, i64)>,
+        last_n: &HashMap<Key, u32>,
+        totals: &HashMap<GlobalMeterId, i64>,
+    ) {
+        let mut messages: BTreeMap<GlobalMeterId, (u32, i64)> = BTreeMap::new();
+        for ((meter, epoch), (_, counted_dwh)) in registers {
+            let (last_epoch, sum_dwh) = messages.entry(*meter).or_default();
+            *last_epoch = (*last_epoch).max(*epoch);
+            *sum_dwh += counted_dwh;
+        }
+        for (meter, (epoch, messages)) in messages {
+            let Some(stored) = totals.get(&meter).copied() else { continue };
+            self.totals += 1;
+            if stored < messages {
+                let n = last_n.get(&(meter, epoch)).copied().unwrap_or(0);
+                self.note(Failure { meter, epoch, n, wrong: Wrong::Total { stored, messages } });
+            }
+        }
+    }
+
     fn note(&mut self, failure: Failure) {
         self.failures += 1;
         if self.first.len() < MOST_TOLD {
@@ -171,8 +211,8 @@ impl Audit {
     }
 }
 
-/// Whether each holds, and whether it was opened; on all processors.
-fn verify(messages: &[Message], keys: &Keys, collectors: &[&Identity]) -> Vec<Result<bool, Wrong>> {
+/// Whether each holds, and what it says if it was opened; on all processors.
+fn verify(messages: &[Message], keys: &Keys, collectors: &[&Identity]) -> Vec<Result<Option<Report>, Wrong>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = messages.len().div_ceil(threads).max(1);
     std::thread::scope(|scope| {
@@ -191,24 +231,24 @@ fn verify(messages: &[Message], keys: &Keys, collectors: &[&Identity]) -> Vec<Re
     })
 }
 
-fn verify_one(message: &Message, keys: &Keys, collectors: &[&Identity]) -> Result<bool, Wrong> {
+fn verify_one(message: &Message, keys: &Keys, collectors: &[&Identity]) -> Result<Option<Report>, Wrong> {
     let key = keys.get(&(message.meter, message.epoch)).ok_or(Wrong::NoKey)?;
     if !signature_holds(message.meter.meter, &key.meter, &key.collector, &message.sealed) {
         return Err(Wrong::Signature);
     }
     let own = collectors.iter().find(|own| *own.public() == key.collector);
-    let Some(own) = own else { return Ok(false) };
+    let Some(own) = own else { return Ok(None) };
     // The keys that both share have no part in this suite.
     let shared = MeterKeys::new([0; 16], [0; 32]);
     let channel = Channel { meter: message.meter.meter, keys: &shared, own, peer: &key.meter };
     let opened = channel
         .open(MessageKind::Report, Suite::EciesEcdsa, &message.sealed)
         .map_err(|_| Wrong::NotOpened)?;
-    compare(message, &opened.plaintext).map(|()| true)
+    compare(message, &opened.plaintext).map(Some)
 }
 
-/// Whether a message says what is stored of it.
-fn compare(message: &Message, plaintext: &[u8; 16]) -> Result<(), Wrong> {
+/// Whether a message says what is stored of it. Returns what it says.
+fn compare(message: &Message, plaintext: &[u8; 16]) -> Result<Report, Wrong> {
     let number = |what: &str, stored: i64, said: i64| same(what, stored.to_string(), said.to_string());
     let report = Report::from_bytes(plaintext);
     number("its number", i64::from(message.n), i64::from(report.n))?;
@@ -230,7 +270,8 @@ fn compare(message: &Message, plaintext: &[u8; 16]) -> Result<(), Wrong> {
         }
         (Of::Reading(_), _) => same("it", "a reading".to_owned(), "an alert".to_owned()),
         (Of::Alert(_), _) => same("it", "an alert".to_owned(), "a reading".to_owned()),
-    }
+    }?;
+    Ok(report)
 }
 
 fn same(what: &str, stored: String, message: String) -> Result<(), Wrong> {

@@ -45,6 +45,9 @@ pub struct Reading {
     pub power_w: i16,
     /// Energy since the meter's start, in 0.1 Wh.
     pub energy_dwh: u32,
+    /// Energy since the meter's first start, in 0.1 Wh. A worker of a version before it says nothing of it.
+    #[serde(default)]
+    pub total_dwh: Option<i64>,
     pub suite: Suite,
     /// How strong its last packet was, in dBm.
     pub rssi_dbm: Option<i8>,
@@ -169,6 +172,7 @@ mod tests {
             heard_ms: 3,
             power_w: -4,
             energy_dwh: 5,
+            total_dwh: Some(15),
             suite: Suite::EciesEcdsa,
             rssi_dbm: Some(-61),
         };

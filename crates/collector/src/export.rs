@@ -1,11 +1,13 @@
 //! Readings for other programs: CSV and Parquet, streamed a few thousand at a time.
 
 mod parquet_file;
+mod totals;
 
 use crate::network::GlobalMeterId;
 use crate::store::{Reader, StoreError, Stored, Whose, stored};
 use jiff::Timestamp;
 use std::io::{self, Write};
+use totals::Totals;
 use wire::meter::Suite;
 
 /// Readings that are read at a time.
@@ -56,6 +58,8 @@ impl From<csv::Error> for ExportError {
 struct Line {
     meter: GlobalMeterId,
     stored: Stored,
+    /// The meter's total as of it.
+    total_dwh: Option<i64>,
 }
 
 impl Line {
@@ -79,7 +83,7 @@ trait Sink {
 
 /// Writes the readings of a selection, meter by meter, oldest first: columns `meter`, `time` (UTC), `power_w`, `energy_wh` (the
 /// register), `epoch`, `n`, `suite`, `time_set` (false: `time` is when it was heard), `lost` (measurements lost since the meter's
-/// start), `rssi_dbm`, `heard` (UTC), and, where there is a meter of another network than 0 among them, `network`. A service may go on
+/// start), `rssi_dbm`, `heard` (UTC), `total_wh` (energy since the meter's first start), and, where there is a meter of another network than 0 among them, `network`. A service may go on
 /// writing meanwhile. progress: hears how many are written. Returns how many.
 ///
 /// # Errors
@@ -110,8 +114,20 @@ pub fn export(
     }
 }
 
-const NAMES: [&str; 11] =
-    ["meter", "time", "power_w", "energy_wh", "epoch", "n", "suite", "time_set", "lost", "rssi_dbm", "heard"];
+const NAMES: [&str; 12] = [
+    "meter",
+    "time",
+    "power_w",
+    "energy_wh",
+    "epoch",
+    "n",
+    "suite",
+    "time_set",
+    "lost",
+    "rssi_dbm",
+    "heard",
+    "total_wh",
+];
 
 /// The last column, so that the others are where they are without it.
 const NETWORK: &str = "network";
@@ -138,12 +154,14 @@ fn each(
 ) -> Result<u64, ExportError> {
     let mut lines = 0;
     for meter in meters.iter().copied() {
+        let totals = reader.ask(|session| Totals::of(session, meter))?;
         let mut after = None;
         loop {
             let range = (selection.from_s, selection.to_s);
             let (page, next) = reader.ask(|session| stored(session, meter, range, after, CHUNK))?;
             for stored in page {
-                sink.write(&Line { meter, stored })?;
+                let total_dwh = totals.at(stored.at.epoch, stored.at.n, stored.energy_dwh);
+                sink.write(&Line { meter, stored, total_dwh })?;
                 lines += 1;
             }
             progress(lines);
@@ -178,6 +196,8 @@ impl<W: Write> Sink for CsvSink<W> {
             line.lost().to_string(),
             rssi_dbm.map_or(String::new(), |rssi_dbm| rssi_dbm.to_string()),
             utc(heard_ms),
+            line.total_dwh
+                .map_or(String::new(), |total_dwh| format!("{}.{}", total_dwh / 10, total_dwh % 10)),
         ];
         self.to.write_record(columns.into_iter().chain(network))?;
         Ok(())

@@ -18,6 +18,7 @@ mod postgres;
 mod query;
 mod read;
 mod record;
+mod register;
 pub mod relocation;
 mod retention;
 mod sql;
@@ -46,6 +47,7 @@ pub(crate) use key::{Keys, keys_of};
 pub(crate) use postgres::is_held;
 pub(crate) use read::{METERS_OF_A_PAGE, Stored, kept_from_s, stored};
 pub(crate) use record::{StoredMeter, has_administrator};
+pub(crate) use register::Register;
 pub(crate) use sql::{Row, Session, SqlError, Value, values};
 
 use crate::fence::LeaseNumber;

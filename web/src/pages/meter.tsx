@@ -8,13 +8,12 @@ import { Badge, Card, Ago, Empty, Failed, Figure, Loading, Tile } from '../parts
 import { CommandsCard } from '../parts/commands';
 import { ConsumptionCard } from '../parts/consumption';
 import { CostsCard } from '../parts/costs';
-import { NetworkTag, OnlineBadge, Strength } from '../parts/meter';
+import { NetworkTag, OnlineBadge, Strength, SuiteMark } from '../parts/meter';
 import { PowerCard } from '../parts/power';
 import { MeterUpdate } from '../parts/updates';
 import * as show from '../format';
 import { store, useEvents, useLoad, useNow, useStore } from '../store';
 import { isOnline } from '../state';
-import { SUITE_NAMES } from '../words';
 
 const REFRESH_MS = 15_000;
 const ALERTS = 5;
@@ -50,7 +49,7 @@ export function MeterPage({ id }: { id: MeterName }): JSX.Element {
         <OnlineBadge meter={meter} now_s={now_s} />
         <span class="quiet">
           {meter.label.trim() !== '' && `Meter ${nameOf(meter)} · `}epoch {meter.epoch} · every {show.span(meter.interval_s)} ·{' '}
-          {SUITE_NAMES[meter.suite] ?? meter.suite}
+          <SuiteMark suite={meter.suite} />
         </span>
         {administrator && <Rename meter={meter} />}
       </div>
@@ -60,7 +59,7 @@ export function MeterPage({ id }: { id: MeterName }): JSX.Element {
           value={<Figure parts={show.powerParts(meter.last?.power_w)} />}
           note={<Ago at_s={meter.last?.at_s ?? null} now_s={now_s} />}
         />
-        <Tile name="Register" value={<Figure parts={show.registerParts(meter.last?.energy_wh)} />} note="energy since its first start" />
+        <Tile name="Register" value={<Figure parts={show.registerParts(meter.total_wh ?? meter.last?.energy_wh)} />} note={registerNote(meter)} />
         <Tile
           name="Signal"
           value={show.strength(meter.link.rssi_dbm)}
@@ -93,6 +92,13 @@ export function MeterPage({ id }: { id: MeterName }): JSX.Element {
       <CommandsCard key={id} meter={meter} administrator={administrator} />
     </>
   );
+}
+
+/** Since when the register's figure counts; the meter's own says no more than since its last start. */
+function registerNote({ total_wh, last }: Meter): string {
+  if (typeof total_wh !== 'number') return 'energy since its last start';
+  const restarted = last !== null && Math.abs(total_wh - last.energy_wh) >= 0.05;
+  return `energy since its first start${restarted ? `; ${show.register(last.energy_wh)} since the last` : ''}`;
 }
 
 function Rename({ meter }: { meter: Meter }): JSX.Element {

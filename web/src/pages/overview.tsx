@@ -1,16 +1,17 @@
 // All meters at once: power now, the last quarter of an hour, who is silent and what is wrong.
 
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { type Meter, byName, nameOf } from '../api';
+import { OTHERS, coloursOf } from '../colours';
 import { Ago, Badge, Card, Empty, Failed, Figure, Loading, Segments, Tile } from '../parts/basics';
-import { AlertsBadge, MeterFinder, NetworkTag, OnlineBadge, Strength } from '../parts/meter';
+import { AlertsBadge, MeterFinder, NetworkTag, OnlineBadge, Strength, SuiteMark } from '../parts/meter';
 import * as show from '../format';
 import { Spark } from '../plots/spark';
 import { meterLink } from '../router';
 import { MOST_ALERTS, store, useNow, useStore } from '../store';
 import { isOnline, total } from '../state';
-import { SUITE_NAMES, isLookedFor, meterName } from '../words';
+import { isLookedFor, meterName } from '../words';
 
 const MORE = 24;
 type View = 'cards' | 'table';
@@ -22,6 +23,7 @@ export function Overview(): JSX.Element {
   const [wanted, setWanted] = useState('');
   const [network, setNetwork] = useState<number | null>(null);
   const [most, setMost] = useState(MORE);
+  const colours = useMemo(() => coloursOf(meters.keys()), [meters]);
 
   if (metersLoaded === 'loading') return <Loading what="the meters" />;
   if (metersLoaded !== 'ready') return <Failed error={metersLoaded} retry={() => void store.loadMeters()} />;
@@ -101,7 +103,7 @@ export function Overview(): JSX.Element {
           ) : view === 'cards' ? (
             <ul class="meters">
               {shown.map((meter) => (
-                <MeterCard key={nameOf(meter)} meter={meter} now_s={now_s} />
+                <MeterCard key={nameOf(meter)} meter={meter} now_s={now_s} colour={colours.get(nameOf(meter)) ?? OTHERS} />
               ))}
             </ul>
           ) : (
@@ -120,7 +122,7 @@ export function Overview(): JSX.Element {
   );
 }
 
-function MeterCard({ meter, now_s }: { meter: Meter; now_s: number }): JSX.Element {
+function MeterCard({ meter, now_s, colour }: { meter: Meter; now_s: number; colour: number }): JSX.Element {
   const { sparks } = useStore();
   const name = nameOf(meter);
   useEffect(() => store.wantSpark(name), [name]);
@@ -139,10 +141,10 @@ function MeterCard({ meter, now_s }: { meter: Meter; now_s: number }): JSX.Eleme
         <Figure parts={show.powerParts(meter.last?.power_w)} />
         {!online && meter.last !== null && <span class="tile-note">when last heard</span>}
       </p>
-      <Spark series={sparks.get(name)} interval_s={meter.interval_s} now_s={now_s} />
+      <Spark series={sparks.get(name)} interval_s={meter.interval_s} now_s={now_s} colour={colour} />
       <p class="quiet meter-foot">
         <Ago at_s={meter.last?.at_s ?? null} now_s={now_s} />
-        <span>{SUITE_NAMES[meter.suite] ?? meter.suite}</span>
+        <SuiteMark suite={meter.suite} />
         <span>{show.strength(meter.link.rssi_dbm)}</span>
       </p>
     </li>
@@ -192,11 +194,13 @@ function MeterTable({ meters, now_s, severalNetworks }: TableProps): JSX.Element
                   <OnlineBadge meter={meter} now_s={now_s} />
                 </td>
                 <td class="figure">{show.power(meter.last?.power_w)}</td>
-                <td class="figure">{show.register(meter.last?.energy_wh)}</td>
+                <td class="figure">{show.register(meter.total_wh ?? meter.last?.energy_wh)}</td>
                 <td>
                   <Ago at_s={meter.last?.at_s ?? null} now_s={now_s} />
                 </td>
-                <td>{SUITE_NAMES[meter.suite] ?? meter.suite}</td>
+                <td>
+                  <SuiteMark suite={meter.suite} />
+                </td>
                 <td class="figure">{show.span(meter.interval_s)}</td>
                 <td>
                   <Strength dbm={meter.link.rssi_dbm} />

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { ApiError, type Alert, type Meter, type MeterName, whose } from '../api';
 import { meterLink } from '../router';
 import { store } from '../store';
-import { calledIn, causeName, isSevere } from '../words';
+import { calledIn, causeName, isFirstStart, isSevere } from '../words';
 import { Ago, At, Badge, Failed } from './basics';
 import { NetworkTag } from './meter';
 
@@ -46,11 +46,12 @@ export function AlertList({ alerts, meters, named, administrator, now_s, onChang
         {alerts.map((alert) => {
           const open = alert.acknowledged_s === null;
           const meter = whose(alert);
+          const first = !open && isFirstStart(alert);
           return (
             <li key={alert.id} class={open ? 'open' : ''}>
               <div class="alert-main">
                 <p class="alert-title">
-                  <Badge tone={!open ? 'plain' : isSevere(alert.cause) ? 'bad' : 'warn'}>{causeName(alert.cause)}</Badge>
+                  <Badge tone={!open ? 'plain' : isSevere(alert.cause) ? 'bad' : 'warn'}>{first ? 'First start' : causeName(alert.cause)}</Badge>
                   {named &&
                     (meter === null ? (
                       <span>Collector</span>
@@ -60,11 +61,11 @@ export function AlertList({ alerts, meters, named, administrator, now_s, onChang
                         <NetworkTag of={alert} />
                       </>
                     ))}
-                  {alert.detail !== '' && <span>{alert.detail}</span>}
+                  {alert.detail !== '' && !first && <span>{alert.detail}</span>}
                 </p>
                 <p class="quiet">
                   <At at_s={alert.at_s} /> (<Ago at_s={alert.at_s} now_s={now_s} />)
-                  {!open && (
+                  {!open && !first && (
                     <>
                       {' · '}acknowledged{alert.acknowledged_by !== null && ` by ${alert.acknowledged_by}`},{' '}
                       <At at_s={alert.acknowledged_s} />

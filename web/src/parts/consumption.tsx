@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { Meter, MeterName, Step } from '../api';
+import { OTHERS, coloursOf, coloursTogether } from '../colours';
 import { useConsumption } from '../consumption';
 import * as show from '../format';
 import { ConsumptionBars, type Layer } from '../plots/bars';
@@ -39,13 +40,14 @@ export function ConsumptionCard({ meters, meter, title }: Props): JSX.Element {
   );
   const layers = useMemo(() => {
     const name = (id: MeterName): string => calledIn(meters, id);
-    const own: Layer[] = ranked.slice(0, ranked.length > MOST_LAYERS + 1 ? MOST_LAYERS : ranked.length).map(
-      ({ id, used_wh }) => ({ name: name(id), used_wh }),
-    );
+    const shown = ranked.slice(0, ranked.length > MOST_LAYERS + 1 ? MOST_LAYERS : ranked.length);
+    const colours = coloursTogether(shown.map((one) => one.id), coloursOf(meters.keys()));
+    const own: Layer[] = shown.map(({ id, used_wh }) => ({ name: name(id), colour: colours.get(id) ?? OTHERS, used_wh }));
     const others = ranked.slice(own.length);
     if (others.length > 0 && used !== null) {
       own.push({
         name: `${others.length} other meters`,
+        colour: OTHERS,
         used_wh: used.starts.map((_, i) => sum(others.map((one) => one.used_wh[i]))),
       });
     }
@@ -98,7 +100,7 @@ export function ConsumptionCard({ meters, meter, title }: Props): JSX.Element {
                 const own = i < layers.length - 1 || ranked.length === layers.length;
                 return (
                   <li key={layer.name}>
-                    <span class={`swatch ${layers.length === 1 ? 'only' : `series-${i + 1}`}`} aria-hidden="true" />
+                    <span class={`swatch series-${layer.colour}`} aria-hidden="true" />
                     {own && id !== undefined ? <a href={meterLink(id)}>{layer.name}</a> : layer.name}
                     <strong>{show.energy(sum(layer.used_wh))}</strong>
                   </li>

@@ -4,8 +4,9 @@ import type { JSX } from 'preact';
 import type { Meter } from '../api';
 import * as show from '../format';
 import { store, useLoad } from '../store';
-import { SUITE_MEANINGS, SUITE_NAMES } from '../words';
+import { SUITE_MEANINGS } from '../words';
 import { Card, Empty, Failed, Loading } from './basics';
+import { SuiteMark } from './meter';
 
 const DAY_S = 86_400;
 
@@ -18,7 +19,11 @@ export function CostsCard({ meter }: { meter: Meter }): JSX.Element {
   return (
     <Card title="Suite and cost per reading">
       <p>
-        <strong>{SUITE_NAMES[meter.suite] ?? meter.suite}.</strong> {SUITE_MEANINGS[meter.suite]}
+        <strong>
+          <SuiteMark suite={meter.suite} />
+          {meter.suite === 'none' ? '' : '.'}
+        </strong>{' '}
+        {SUITE_MEANINGS[meter.suite]}
         {daily !== null && (
           <>
             {' '}
@@ -58,7 +63,7 @@ export function CostsCard({ meter }: { meter: Meter }): JSX.Element {
                 {costs.map((cost) => (
                   <tr key={cost.suite} class={cost.suite === meter.suite ? 'chosen' : ''}>
                     <th scope="row">
-                      {SUITE_NAMES[cost.suite] ?? cost.suite}
+                      <SuiteMark suite={cost.suite} />
                       {cost.suite === meter.suite && <span class="hidden"> (this meter’s)</span>}
                     </th>
                     <td class="figure">{show.milliseconds(cost.prepare_ms)}</td>

@@ -1,17 +1,32 @@
 // A meter's state in small: online or not, how well it is heard.
 
 import type { JSX } from 'preact';
-import type { Meter, OfMeter } from '../api';
+import type { Meter, OfMeter, Suite } from '../api';
 import * as show from '../format';
 import { isOnline } from '../state';
 import { useStore } from '../store';
-import { strengthBars, strengthWord } from '../words';
+import { SUITE_NAMES, strengthBars, strengthWord } from '../words';
 import { Badge } from './basics';
 
 export function OnlineBadge({ meter, now_s }: { meter: Meter; now_s: number }): JSX.Element {
   if (meter.revoked) return <Badge tone="plain">Revoked</Badge>;
   if (meter.heard_s === null) return <Badge tone="plain">Never heard</Badge>;
   return isOnline(meter, now_s) ? <Badge tone="good">Online</Badge> : <Badge tone="bad">Offline</Badge>;
+}
+
+/** How a meter seals: a warning where it does not. */
+export function SuiteMark({ suite }: { suite: Suite }): JSX.Element {
+  const name = SUITE_NAMES[suite] ?? suite;
+  if (suite !== 'none') return <span>{name}</span>;
+  return (
+    <Badge tone="warn">
+      <svg viewBox="0 0 16 16" class="lock" aria-hidden="true">
+        <path d="M5 7V4.5a3 3 0 0 1 5.8-1.1" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" />
+        <rect x="3" y="7" width="10" height="7.5" rx="1.4" fill="currentColor" />
+      </svg>
+      {name}
+    </Badge>
+  );
 }
 
 /** Of which network something is, where there are several. */

@@ -3,11 +3,12 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { type ApiError, type Meter, nameOf } from '../api';
+import { coloursOf, wished } from '../colours';
 import * as show from '../format';
 import { PowerPlot } from '../plots/power';
 import { POWER_RANGES, type PowerRange, type Span } from '../ranges';
 import { type PowerData, type Series, means, merged, plotStart, withGaps, withPoint } from '../state';
-import { store, useEvents, useLoad, useNow } from '../store';
+import { store, useEvents, useLoad, useNow, useStore } from '../store';
 import { Card, DataTable, Empty, Failed, Loading, Segments } from './basics';
 
 const RELOAD_MS = 120_000;
@@ -16,6 +17,8 @@ const LEAST_S = 300;
 const FIRST = POWER_RANGES[0] as PowerRange;
 
 export function PowerCard({ meter }: { meter: Meter }): JSX.Element {
+  const { meters } = useStore();
+  const colour = useMemo(() => coloursOf(meters.keys()).get(nameOf(meter)) ?? wished(nameOf(meter)), [meters, nameOf(meter)]);
   const [span, setSpan] = useState<Span>('hour');
   const range = POWER_RANGES.find((one) => one.span === span) ?? FIRST;
   return (
@@ -31,15 +34,21 @@ export function PowerCard({ meter }: { meter: Meter }): JSX.Element {
       }
     >
       {range.step_s === 0 ? (
-        <LastHour key={nameOf(meter)} meter={meter} range={range} />
+        <LastHour key={nameOf(meter)} meter={meter} range={range} colour={colour} />
       ) : (
-        <Means key={`${nameOf(meter)} ${span}`} meter={meter} range={range} />
+        <Means key={`${nameOf(meter)} ${span}`} meter={meter} range={range} colour={colour} />
       )}
     </Card>
   );
 }
 
-function LastHour({ meter, range }: { meter: Meter; range: PowerRange }): JSX.Element {
+interface HalfProps {
+  meter: Meter;
+  range: PowerRange;
+  colour: number;
+}
+
+function LastHour({ meter, range, colour }: HalfProps): JSX.Element {
   const name = nameOf(meter);
   const [series, setSeries] = useState<Series>({ at_s: [], power_w: [] });
   const now_s = useNow(2000);
@@ -62,6 +71,7 @@ function LastHour({ meter, range }: { meter: Meter; range: PowerRange }): JSX.El
   const data = useMemo<PowerData>(() => withGaps(series, meter.interval_s), [series, meter.interval_s]);
   return (
     <Shown
+      colour={colour}
       data={data}
       range={range}
       from_s={plotStart(series, meter.interval_s, now_s, range.seconds, LEAST_S)}
@@ -76,7 +86,7 @@ function LastHour({ meter, range }: { meter: Meter; range: PowerRange }): JSX.El
   );
 }
 
-function Means({ meter, range }: { meter: Meter; range: PowerRange }): JSX.Element {
+function Means({ meter, range, colour }: HalfProps): JSX.Element {
   const name = nameOf(meter);
   const [to_s, setTo] = useState(store.now_s());
   const found = useLoad(async () => {
@@ -95,6 +105,7 @@ function Means({ meter, range }: { meter: Meter; range: PowerRange }): JSX.Eleme
   const data = useMemo(() => means(found.data, range.step_s), [found.data]);
   return (
     <Shown
+      colour={colour}
       data={data}
       range={range}
       from_s={to_s - range.seconds}
@@ -121,6 +132,7 @@ function Means({ meter, range }: { meter: Meter; range: PowerRange }): JSX.Eleme
 }
 
 interface ShownProps {
+  colour: number;
   data: PowerData;
   range: PowerRange;
   from_s: number;
@@ -133,7 +145,7 @@ interface ShownProps {
   rows: () => readonly (readonly string[])[];
 }
 
-function Shown({ data, range, from_s, to_s, loading, error, reload, empty, head, rows }: ShownProps): JSX.Element {
+function Shown({ colour, data, range, from_s, to_s, loading, error, reload, empty, head, rows }: ShownProps): JSX.Element {
   const name = `the last ${range.name.toLowerCase()}`;
   return (
     <>
@@ -144,7 +156,7 @@ function Shown({ data, range, from_s, to_s, loading, error, reload, empty, head,
         error === null && <Empty title={`No readings in ${name}`}>{empty}</Empty>
       ) : (
         <>
-          <PowerPlot data={data} step_s={range.step_s} from_s={from_s} to_s={to_s} rangeName={name} />
+          <PowerPlot colour={colour} data={data} step_s={range.step_s} from_s={from_s} to_s={to_s} rangeName={name} />
           <DataTable caption={`Power in ${name}`} head={head} rows={rows} />
         </>
       )}

@@ -11,6 +11,8 @@ import { Plot, axis, fromZero } from './plot';
 
 export interface Layer {
   name: string;
+  /** The number of its colour in style.css. */
+  colour: number;
   used_wh: (number | null)[];
 }
 
@@ -41,7 +43,7 @@ export function ConsumptionBars({ step, zone, starts, layers, title }: Props): J
           ? `Consumption by ${STEP_NAMES[step]}, ${title}: no figures.`
           : `Consumption by ${STEP_NAMES[step]}, ${title}: ${show.energy(all)} in all, at most ${show.energy(most.most)} in one ${STEP_NAMES[step]}.`
       }
-      shape={`${step} ${zone} ${starts[0] ?? 0} ${starts.length} ${layers.length}`}
+      shape={`${step} ${zone} ${starts[0] ?? 0} ${starts.length} ${layers.map((layer) => layer.colour).join(' ')}`}
       data={columns}
       height={240}
       idle={most === null ? '\u00a0' : `At most ${show.energy(most.most)} in one ${STEP_NAMES[step]}`}
@@ -71,7 +73,7 @@ export function ConsumptionBars({ step, zone, starts, layers, title }: Props): J
             .map((_, i) => i)
             .reverse()
             .map((i): uPlot.Series => {
-              const fill = layers.length === 1 ? colours.line : (colours.series[i % colours.series.length] ?? colours.line);
+              const fill = colours.series[(layers[i]?.colour ?? 0) - 1] ?? colours.line;
               const paths = uPlot.paths.bars?.({ size: [0.76, 64], align: 0 });
               return { fill, stroke: fill, width: 0, points: { show: false }, ...(paths === undefined ? {} : { paths }) };
             }),

@@ -10,7 +10,6 @@ export interface PlotColours {
   text: string;
   grid: string;
   line: string;
-  band: string;
   series: string[];
 }
 
@@ -19,7 +18,6 @@ function colours(): PlotColours {
     text: colour('muted'),
     grid: colour('grid'),
     line: colour('accent'),
-    band: colour('band'),
     series: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour(`series-${n}`)),
   };
 }

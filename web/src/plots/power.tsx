@@ -14,11 +14,13 @@ interface Props {
   from_s: number;
   to_s: number;
   rangeName: string;
+  /** The number of the meter's colour in style.css. */
+  colour: number;
 }
 
 const DAY_S = 86_400;
 
-export function PowerPlot({ data, step_s, from_s, to_s, rangeName }: Props): JSX.Element {
+export function PowerPlot({ data, step_s, from_s, to_s, rangeName, colour }: Props): JSX.Element {
   const raw = step_s === 0;
   const limits = useMemo(() => ({ from_s, to_s }), []);
   limits.from_s = from_s;
@@ -36,7 +38,7 @@ export function PowerPlot({ data, step_s, from_s, to_s, rangeName }: Props): JSX
           ? `Power, ${rangeName}: no figures.`
           : `Power, ${rangeName}: from ${show.power(whole.least)} to ${show.power(whole.most)}.`
       }
-      shape={`${raw} ${long}`}
+      shape={`${raw} ${long} ${colour}`}
       data={columns}
       idle={
         whole === null
@@ -65,9 +67,10 @@ export function PowerPlot({ data, step_s, from_s, to_s, rangeName }: Props): JSX
           axis(colours, { size: 66, space: 36, values: (_u, splits) => show.axisFigures(splits, 'W') }),
         ],
         series: raw
-          ? [{}, line(colours.line, -1)]
-          : [{}, line(colours.line, 1), edge(), edge()],
-        ...(raw ? {} : { bands: [{ series: [3, 2] as [number, number], fill: colours.band }] }),
+          ? [{}, line(colours.series[colour - 1] ?? colours.line, -1)]
+          : [{}, line(colours.series[colour - 1] ?? colours.line, 1), edge(), edge()],
+        // The line's colour, faint.
+        ...(raw ? {} : { bands: [{ series: [3, 2] as [number, number], fill: `${colours.series[colour - 1] ?? colours.line}33` }] }),
       })}
     />
   );

@@ -10,11 +10,20 @@ const HEIGHT = 48;
 /** At least so much is shown. */
 const LEAST_S = 120;
 
-export function Spark({ series, interval_s, now_s }: { series: Series | undefined; interval_s: number; now_s: number }): JSX.Element {
-  const range = series === undefined ? null : extent(series.power_w);
-  if (series === undefined || range === null) {
-    return <p class="spark quiet">No readings in the last 15 minutes</p>;
-  }
+interface Props {
+  /** undefined: it is being loaded. */
+  series: Series | 'failed' | undefined;
+  interval_s: number;
+  now_s: number;
+  /** The number of the meter's colour in style.css. */
+  colour: number;
+}
+
+export function Spark({ series, interval_s, now_s, colour }: Props): JSX.Element {
+  if (series === undefined) return <p class="spark quiet">Loading …</p>;
+  if (series === 'failed') return <p class="spark quiet">The last 15 minutes could not be loaded</p>;
+  const range = extent(series.power_w);
+  if (range === null) return <p class="spark quiet">No readings in the last 15 minutes</p>;
   const low = Math.min(0, range.least);
   const high = Math.max(range.most, low + 1);
   const span_s = now_s - plotStart(series, interval_s, now_s, SPARK_S, LEAST_S);
@@ -45,7 +54,7 @@ export function Spark({ series, interval_s, now_s }: { series: Series | undefine
   close();
   return (
     <svg
-      class="spark"
+      class={`spark series-${colour}`}
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       preserveAspectRatio="none"
       role="img"

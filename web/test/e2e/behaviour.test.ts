@@ -54,6 +54,80 @@ describe('live figures', () => {
     await expect.poll(() => text('.meter-power')).toBe('700 W');
   });
 
+  test('a register goes on over a power cut, and says since when it counts', async () => {
+    const { page, mock } = await open('#/meters/258', { meters: TWO });
+    await live();
+    const register = page.locator('.tile', { has: page.getByText('Register', { exact: true }) });
+    const read = async (): Promise<string> => ((await register.textContent()) ?? '').replace(/\u00a0/g, ' ');
+    await expect.poll(read).toMatch(/kWhenergy since its first start; [\d,.]+ kWh since the last$/);
+    // Its power went: the register began at 0.
+    const reading = { event: 'reading' as const, meter: 258, n: 2000, at_s: START_S + 5, heard_ms: START_S * 1000 + 5000, power_w: 5, suite: 'ecies' as const, rssi_dbm: null };
+    mock.send({ ...reading, energy_dwh: 4, total_dwh: 123_450_004 });
+    await expect.poll(read).toBe('Register12,345.00 kWhenergy since its first start; 0.4 Wh since the last');
+  });
+
+  test('a register of which nobody knows the total says that it is since the last start', async () => {
+    const { page, mock } = await open('#/meters/258', { meters: [{ ...TWO[1], never: true }] });
+    await live();
+    await page.getByText('energy since its last start').waitFor();
+    const reading = { event: 'reading' as const, meter: 258, n: 2000, at_s: START_S + 5, heard_ms: START_S * 1000 + 5000, power_w: 5, suite: 'ecies' as const, rssi_dbm: null };
+    mock.send({ ...reading, energy_dwh: 4 });
+    await page.getByText('0.4', { exact: false }).first().waitFor();
+    expect(await page.getByText('energy since its last start').count()).toBe(1);
+  });
+
+  test('a meter that does not seal stands out', async () => {
+    const { page } = await open('#/', { meters: [{ ...TWO[0], suite: 'none' }, TWO[1]] });
+    await live();
+    await page.locator('.meter-card:nth-child(1) .badge.warn', { hasText: 'Not sealed' }).waitFor();
+    expect(await page.locator('.lock').count()).toBe(1);
+    await page.getByRole('link', { name: 'First' }).click();
+    await page.locator('.meter-title .badge.warn', { hasText: 'Not sealed' }).waitFor();
+  });
+
+  test('what is being loaded is not said to be nothing', async () => {
+    const { page, mock } = await open('#/', { meters: [{ ...TWO[0], never: true }, TWO[1]] });
+    let go = (): void => undefined;
+    const held = new Promise<void>((done) => (go = done));
+    await page.route('**/readings?*', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.reload();
+    await expect.poll(() => text('.meter-card:nth-child(1) .spark')).toBe('Loading …');
+    expect(await page.getByText('No readings in the last 15 minutes').count()).toBe(0);
+    go();
+    await expect.poll(() => text('.meter-card:nth-child(1) .spark')).toBe('No readings in the last 15 minutes');
+    await page.locator('.meter-card:nth-child(2) .spark-line').waitFor({ state: 'attached' });
+    mock.failing.set('/meters/258/readings', { status: 503 });
+    await page.reload();
+    await expect.poll(() => text('.meter-card:nth-child(2) .spark')).toBe('The last 15 minutes could not be loaded');
+    seen.errors.splice(0);
+  });
+
+  test('a meter has one colour, on its card, in the sum of all and on its own page', async () => {
+    const { page } = await open('#/', { meters: TWO });
+    await live();
+    const colour = (selector: string): Promise<string> => page.locator(selector).first().evaluate((found) => getComputedStyle(found).color);
+    await page.locator('.spark-line').nth(1).waitFor({ state: 'attached' });
+    const cards = [await colour('.meter-card:nth-child(1) svg.spark'), await colour('.meter-card:nth-child(2) svg.spark')];
+    expect(cards[0]).not.toBe(cards[1]);
+    await page.goto(`${seen.url}/#/consumption`);
+    await page.locator('.legend li').nth(1).waitFor();
+    const swatch = (name: string): Promise<string> => page.locator('.legend li', { hasText: name }).locator('.swatch').evaluate((found) => getComputedStyle(found).backgroundColor);
+    expect([await swatch('First'), await swatch('Second')]).toEqual(cards);
+  });
+
+  test('a first start is for the record, and no alert', async () => {
+    const { page, mock } = await open('#/alerts', { meters: TWO, bare: true });
+    await live();
+    mock.alerts.push({ id: 1, meter: 257, at_s: START_S - 60, cause: 'power-on', detail: 'start 1', acknowledged_s: START_S - 60, acknowledged_by: 'collector' });
+    await page.getByText('No open alerts').waitFor();
+    await page.getByRole('radio', { name: 'All' }).check({ force: true });
+    await page.locator('.alerts .badge.plain', { hasText: 'First start' }).waitFor();
+    expect(await page.getByText('acknowledged by').count()).toBe(0);
+  });
+
   test('a meter that nobody knew appears', async () => {
     const meters = [TWO[0]];
     const { page, mock } = await open('#/', { meters });

@@ -11,6 +11,7 @@ const METER: Meter = {
   interval_s: 10,
   revoked: false,
   last: { at_s: 1000, power_w: 400, energy_wh: 12_345.6 },
+  total_wh: 20_000,
   heard_s: 1001,
   online: true,
   link: { rssi_dbm: -61, reports: 10, repeats: 0, refused: 0, lost: 0 },
@@ -26,6 +27,7 @@ const READING: ReadingEvent = {
   heard_ms: 1_011_400,
   power_w: 500,
   energy_dwh: 123_470,
+  total_dwh: 200_014,
   suite: 'ecies',
   rssi_dbm: null,
 };
@@ -34,6 +36,9 @@ describe('a reading', () => {
   test('is the last one where it is newer', () => {
     const after = withReading(METER, READING);
     expect(after.last).toEqual({ at_s: 1010, power_w: 500, energy_wh: 12_347 });
+    expect(after.total_wh).toBe(20_001.4);
+    // An older worker says nothing of it.
+    expect(withReading(METER, { ...READING, total_dwh: null }).total_wh).toBe(20_000);
     expect([after.heard_s, after.suite, after.link.rssi_dbm, after.online]).toEqual([1011, 'ecies', -61, true]);
   });
 

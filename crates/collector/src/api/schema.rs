@@ -154,6 +154,8 @@ pub struct Meter {
     revoked: bool,
     /// Its last measurement.
     last: Option<Last>,
+    /// Energy since its first start, over restarts and new keys, in Wh; `None`: it has not measured yet.
+    total_wh: Option<f64>,
     /// When it was heard last, in s.
     heard_s: Option<i64>,
     /// Whether it was heard within three intervals.
@@ -173,7 +175,7 @@ pub struct Last {
     at_s: i64,
     /// Mean real power, in W.
     power_w: i16,
-    /// Its register, in Wh.
+    /// Its register, in Wh: energy since its last start.
     energy_wh: f64,
 }
 
@@ -420,6 +422,7 @@ impl From<store::Meter> for Meter {
             interval_s,
             revoked,
             last,
+            total_wh,
             heard_s,
             online,
             link,
@@ -438,6 +441,7 @@ impl From<store::Meter> for Meter {
             interval_s,
             revoked,
             last,
+            total_wh,
             heard_s,
             online,
             link,

@@ -107,6 +107,13 @@ fn stored_of(session: Session<'_>, (meter, epoch): Key, n: u32, at_s: i64) -> Re
     Ok(alert.map_or(Of::Nothing, Of::Alert))
 }
 
+/// The meters' totals; none where they were made of what an older database had, and may lack what came before.
+pub(super) fn totals(session: Session<'_>) -> Result<HashMap<GlobalMeterId, i64>, SqlError> {
+    let sql = "SELECT meter, total_dwh FROM latest WHERE total_dwh IS NOT NULL \
+               AND NOT EXISTS (SELECT 1 FROM meta WHERE key = 'totals_from_days')";
+    Ok(session.query(sql, &[], |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect())
+}
+
 /// How many readings are stored as signed, up to the last message of each meter and epoch; all of those that have none. after: the last
 /// message that was looked at.
 pub(super) fn readings_as_signed(

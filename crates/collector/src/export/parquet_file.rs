@@ -24,6 +24,7 @@ const SCHEMA: &str = "message readings {
     required int32 lost (INTEGER(16, false));
     optional int32 rssi_dbm (INTEGER(8, true));
     required int64 heard (TIMESTAMP(MILLIS, true));
+    optional double total_wh;
 ";
 const NETWORK: &str = "required int32 network (INTEGER(32, false));\n";
 
@@ -43,6 +44,9 @@ struct Columns {
     /// 1 where there is a strength.
     rssi_known: Vec<i16>,
     heard: Vec<i64>,
+    total_wh: Vec<f64>,
+    /// 1 where there is a total.
+    total_known: Vec<i16>,
     network: Vec<i32>,
 }
 
@@ -87,6 +91,7 @@ impl<W: Write + Send> ParquetSink<W> {
         write_column::<Int32Type, W>(&mut group, &columns.lost, None)?;
         write_column::<Int32Type, W>(&mut group, &columns.rssi_dbm, Some(&columns.rssi_known))?;
         write_column::<Int64Type, W>(&mut group, &columns.heard, None)?;
+        write_column::<DoubleType, W>(&mut group, &columns.total_wh, Some(&columns.total_known))?;
         if self.networks {
             write_column::<Int32Type, W>(&mut group, &columns.network, None)?;
         }
@@ -125,6 +130,8 @@ impl<W: Write + Send> Sink for ParquetSink<W> {
         columns.rssi_dbm.extend(stored.rssi_dbm.map(i32::from));
         columns.rssi_known.push(i16::from(stored.rssi_dbm.is_some()));
         columns.heard.push(stored.heard_ms);
+        columns.total_wh.extend(line.total_dwh.map(|total_dwh| total_dwh as f64 / 10.0));
+        columns.total_known.push(i16::from(line.total_dwh.is_some()));
         columns.network.push(line.meter.network.0.cast_signed());
         if columns.meter.len() == GROUP { self.write_group() } else { Ok(()) }
     }

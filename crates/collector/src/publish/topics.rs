@@ -76,9 +76,16 @@ impl Names {
     /// A measurement: once whole, and its two figures as emonCMS takes them, in W and Wh.
     #[must_use]
     pub fn reading(&self, reading: &Reading) -> Vec<Said> {
-        let Reading { meter, n, at_s, power_w, energy_dwh, .. } = *reading;
+        let Reading { meter, n, at_s, power_w, energy_dwh, total_dwh, .. } = *reading;
         let energy_wh = f64::from(energy_dwh) / 10.0;
-        let whole = json!({ "at_s": at_s, "power_w": power_w, "energy_wh": energy_wh, "n": n });
+        let total_wh = total_dwh.map(|total_dwh| total_dwh as f64 / 10.0);
+        let whole = json!({
+            "at_s": at_s,
+            "power_w": power_w,
+            "energy_wh": energy_wh,
+            "total_wh": total_wh,
+            "n": n,
+        });
         let name = self.0.get(&meter).cloned().unwrap_or_else(|| unnamed(meter));
         vec![
             Said::retained(topic(meter, "reading"), whole.to_string()),
@@ -206,6 +213,7 @@ mod tests {
             revoked: false,
             last: None,
             heard_s: None,
+            total_wh: None,
             online: true,
             link: Link { rssi_dbm: None, reports: 0, repeats: 0, refused: 0, lost: 0 },
             open_alerts: 0,
@@ -267,6 +275,7 @@ mod tests {
                 heard_ms: 0,
                 power_w: 1,
                 energy_dwh: 1,
+                total_dwh: None,
                 suite: Suite::None,
                 rssi_dbm: None,
             };
@@ -295,11 +304,12 @@ mod tests {
             heard_ms: 0,
             power_w: -1500,
             energy_dwh: 123_456,
+            total_dwh: Some(5_000_000_000),
             suite: Suite::None,
             rssi_dbm: None,
         };
         let said = Names::of(&[(258.into(), meter(258.into(), "Flat 3"))].into()).reading(&reading);
-        let whole = r#"{"at_s":1767225600,"energy_wh":12345.6,"n":7,"power_w":-1500}"#;
+        let whole = r#"{"at_s":1767225600,"energy_wh":12345.6,"n":7,"power_w":-1500,"total_wh":500000000.0}"#;
         assert_eq!(
             said,
             [

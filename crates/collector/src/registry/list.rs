@@ -33,6 +33,8 @@ pub struct ListedMeter {
     pub power_w: Option<i16>,
     /// Its last measurement: its register, in Wh.
     pub energy_wh: Option<f64>,
+    /// Energy since its first start, over restarts and new keys, in Wh.
+    pub total_wh: Option<f64>,
 }
 
 impl ListedMeter {
@@ -85,6 +87,7 @@ impl Registry {
                 heard_s: of.and_then(|of| of.heard_s),
                 power_w: of.and_then(|of| of.last).map(|last| last.power_w),
                 energy_wh: of.and_then(|of| of.last).map(|last| last.energy_wh),
+                total_wh: known.and_then(|known| known.total_wh),
             }
         };
         let mut all: BTreeMap<MeterId, ListedMeter> = BTreeMap::new();

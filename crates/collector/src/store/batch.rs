@@ -2,6 +2,7 @@
 
 mod beside;
 mod firmware;
+mod late;
 mod report;
 
 use super::interval::Intervals;
@@ -15,6 +16,7 @@ use crate::event::{self, CommandState};
 use crate::network::GlobalMeterId;
 pub(super) use beside::write as write_beside;
 pub(super) use firmware::IS_OPEN;
+pub(super) use late::Neighbour;
 pub(crate) use report::flags_of;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
@@ -26,6 +28,8 @@ pub(super) trait Reports {
     fn find_alert(&mut self, number: Number) -> Result<Option<[u8; 16]>, SqlError>;
     /// The reading that is stored under a number. at_s: where it is looked for first.
     fn find_reading(&mut self, number: Number, at_s: Option<i64>) -> Result<Option<Numbered>, SqlError>;
+    /// The readings of a number's meter and epoch that other statements do not find yet.
+    fn unwritten(&self, number: Number) -> Vec<Neighbour>;
     fn land(&mut self, landed: &Landed) -> Result<(), SqlError>;
     /// Keeps the message of a report that was signed.
     fn sign(&mut self, report: &NewReport, at_s: i64) -> Result<(), SqlError>;
@@ -37,7 +41,7 @@ pub(super) trait Reports {
     fn take(&mut self, meter: GlobalMeterId, level: i64, start_s: i64) -> Result<Option<Rollup>, SqlError>;
     /// The same happened to days of a month. used_dwh: below 0 where they were taken away.
     fn add_to_month(&mut self, meter: GlobalMeterId, start_s: i64, used_dwh: i64);
-    /// What was given until now is to be found by other statements.
+    /// Alerts that were given until now are to be found by other statements.
     fn settle(&mut self) -> Result<(), SqlError>;
 }
 
@@ -76,7 +80,12 @@ pub(super) struct Raised<'a> {
     pub(super) cause: &'a str,
     pub(super) detail: &'a str,
     pub(super) report: [u8; 16],
+    /// It is for the record, and nobody has to look at it.
+    pub(super) is_information: bool,
 }
+
+/// Who acknowledged alerts that are for the record.
+pub(super) const ACKNOWLEDGED_BY: &str = "collector";
 
 /// A meter's row that a batch changed.
 #[derive(Clone, Copy, Debug)]

@@ -3,9 +3,10 @@
 //! SQLite keeps no checksum of a page, and finds a flipped bit only where it breaks a page's structure. Readings and rollups lie in
 //! pages of their own, so that one that changed shows against the other. docs/collector.md, "Flipped bits", says what is not found.
 
-use super::latest::{Rollup, used};
+use super::latest::Rollup;
 use super::query::{Cursor, Interval};
 use super::read::{self, Stored, rollups, stored};
+use super::register::Register;
 use super::sql::{Session, SqlError};
 use crate::network::GlobalMeterId;
 use jiff::Timestamp;
@@ -116,14 +117,14 @@ struct Sum {
 impl Sum {
     fn add(&mut self, before: Option<Stored>, row: &Stored) {
         let Cursor { epoch, n, at_s } = row.at;
-        let register = match before {
-            Some(before) if before.at.epoch == epoch && before.at.n.checked_add(1) == Some(n) => {
-                Some(before.energy_dwh)
-            }
-            _ => None,
-        };
-        self.energy_unknown |= register.is_none();
-        let new = Rollup::of(quarter(at_s), used(register, row.energy_dwh), row.power_w);
+        let lost = |row: &Stored| (row.flags >> 8) as u8;
+        let before =
+            before.filter(|before| before.at.epoch == epoch && before.at.n.checked_add(1) == Some(n));
+        self.energy_unknown |= before.is_none();
+        let of = |before: Stored| Register { dwh: Some(before.energy_dwh), lost: lost(&before) };
+        let mut register = before.map_or_else(Register::default, of);
+        register.hear(n, lost(row), false);
+        let new = Rollup::of(quarter(at_s), register.read(row.energy_dwh).used_dwh, row.power_w);
         match &mut self.rollup {
             Some(rollup) => rollup.add(&new),
             None => self.rollup = Some(new),

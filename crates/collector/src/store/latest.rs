@@ -2,9 +2,10 @@
 
 use super::key::Keys;
 use super::read::METERS_OF_A_PAGE;
+use super::register::{Growth, Register};
 use super::sql::{Row, Session, SqlError, Value, values};
 use crate::network::GlobalMeterId;
-use wire::meter::{Alert, Cause, Suite};
+use wire::meter::Suite;
 
 /// Lengths of the intervals of rollups, as `rollups.level` has them: quarter-hour, hour, day.
 pub(super) const LEVELS: [i64; 3] = [900, 3600, DAY];
@@ -25,6 +26,11 @@ pub(super) struct Rollup {
 impl Rollup {
     pub(super) fn of(start_s: i64, used_dwh: i64, power_w: i16) -> Rollup {
         Rollup { start_s, readings: 1, used_dwh, min_w: power_w, max_w: power_w, sum_w: i64::from(power_w) }
+    }
+
+    /// Energy of an interval that has readings.
+    pub(super) fn of_energy(start_s: i64, used_dwh: i64) -> Rollup {
+        Rollup { start_s, readings: 0, used_dwh, min_w: i16::MAX, max_w: i16::MIN, sum_w: 0 }
     }
 
     pub(super) fn add(&mut self, other: &Rollup) {
@@ -71,9 +77,9 @@ pub(super) struct Latest {
     pub(super) repeats: i64,
     pub(super) refused: i64,
     pub(super) lost: i64,
-    pub(super) lost_since_start: u8,
-    /// Where the register was when energy was counted last; `None` where nobody knows.
-    pub(super) register_dwh: Option<u32>,
+    pub(super) register: Register,
+    /// Energy since the meter's first start, over its restarts and its keys; `None`: it has not measured yet.
+    pub(super) total_dwh: Option<i64>,
     pub(super) measured: Option<Measured>,
     /// Of [`LEVELS`]. What lies in a later interval has not been seen yet, and no row of `rollups` is of the same.
     pub(super) open: [Option<Rollup>; 3],
@@ -83,7 +89,7 @@ pub(super) struct Latest {
 pub(super) const COLUMNS: &str = "last_n, suite, first_heard_ms, last_heard_ms, rssi_dbm, reports, repeats, refused, lost, lost_since_start, \
      register_dwh, at_s, power_w, last_energy_dwh, quarter_s, quarter_readings, quarter_used_dwh, quarter_min_w, quarter_max_w, \
      quarter_sum_w, hour_s, hour_readings, hour_used_dwh, hour_min_w, hour_max_w, hour_sum_w, day_s, day_readings, day_used_dwh, \
-     day_min_w, day_max_w, day_sum_w";
+     day_min_w, day_max_w, day_sum_w, total_dwh";
 
 impl Latest {
     /// Makes the row of a meter that was never heard.
@@ -100,8 +106,8 @@ impl Latest {
             repeats: 0,
             refused: 0,
             lost: 0,
-            lost_since_start: 0,
-            register_dwh: None,
+            register: Register::default(),
+            total_dwh: None,
             measured: None,
             open: [None; 3],
         }
@@ -110,23 +116,15 @@ impl Latest {
     /// The meter has new keys: it was erased, and counts from its first number on.
     pub(super) fn rotate(&mut self, epoch: u32, suite: Suite) {
         (self.epoch, self.revoked, self.suite) = (epoch, false, suite);
-        (self.last_n, self.lost_since_start, self.register_dwh) = (0, 0, None);
+        (self.last_n, self.register) = (0, Register::default());
     }
 
     /// A report came, whose n is above all before. Returns how many measurements were lost since the one before.
     pub(super) fn heard(&mut self, n: u32, suite: Suite, lost: u8, started: bool, heard_ms: i64) -> u8 {
-        if n == 1 && self.last_n == 0 {
-            // Nothing was before it, so that the register was 0.
-            self.register_dwh = Some(0);
-        }
-        // The count is that since the meter's start; less than before shows a start that nobody heard of.
-        let before = if started || lost < self.lost_since_start { 0 } else { self.lost_since_start };
-        let newly_lost = lost - before;
-        self.lost_since_start = lost;
+        let before = self.register.lost;
+        let restarted = self.register.hear(n, lost, started);
+        let newly_lost = lost - if restarted { 0 } else { before };
         self.lost += i64::from(newly_lost);
-        if started {
-            self.register_dwh = Some(0);
-        }
         (self.last_n, self.suite) = (n, suite);
         self.reports += 1;
         self.first_heard_ms = self.first_heard_ms.or(Some(heard_ms));
@@ -142,38 +140,15 @@ impl Latest {
 
     /// The register was read. Returns what was used since it was read before.
     pub(super) fn measured(&mut self, measured: Measured) -> i64 {
-        let used_dwh = used(self.register_dwh, measured.energy_dwh);
-        self.register_dwh = Some(measured.energy_dwh);
+        let Growth { used_dwh, counted_dwh } = self.register.read(measured.energy_dwh);
         self.measured = Some(measured);
+        self.count(counted_dwh);
         used_dwh
     }
-}
 
-/// Energy between two states of a register. Where the state before is not known nothing is counted. A register that went back
-/// either went around at 2^32, or began anew at 0 and nobody heard of it: it went around where it did so from its last 2^28 to its
-/// first, which at the 32,767 W that a meter can say are 34 days.
-pub(super) fn used(before_dwh: Option<u32>, now_dwh: u32) -> i64 {
-    const NEAR: u32 = 1 << 28;
-    match before_dwh {
-        None => 0,
-        Some(before_dwh) if now_dwh >= before_dwh => i64::from(now_dwh - before_dwh),
-        Some(before_dwh) if before_dwh > u32::MAX - NEAR && now_dwh < NEAR => {
-            i64::from(now_dwh.wrapping_sub(before_dwh))
-        }
-        Some(_) => i64::from(now_dwh),
-    }
-}
-
-/// Whether an alert says that the meter started.
-pub(super) fn is_start(alert: &Alert) -> bool {
-    match alert.cause {
-        Cause::PowerOn
-        | Cause::ExternalReset
-        | Cause::BrownOut
-        | Cause::Watchdog
-        | Cause::Commanded
-        | Cause::Unknown => true,
-        Cause::NoiseSource | Cause::Journal | Cause::Other(_) => false,
+    /// Energy is added to the meter's total.
+    pub(super) fn count(&mut self, counted_dwh: i64) {
+        self.total_dwh = Some(self.total_dwh.unwrap_or(0) + counted_dwh);
     }
 }
 
@@ -216,8 +191,8 @@ pub(super) fn read(row: Row<'_>) -> Result<(GlobalMeterId, Latest), SqlError> {
         repeats: row.get(9)?,
         refused: row.get(10)?,
         lost: row.get(11)?,
-        lost_since_start: row.get(12)?,
-        register_dwh: row.get(13)?,
+        register: Register { lost: row.get(12)?, dwh: row.get(13)? },
+        total_dwh: row.get(35)?,
         measured,
         open: [Rollup::read(row, 17)?, Rollup::read(row, 23)?, Rollup::read(row, 29)?],
     };
@@ -225,13 +200,14 @@ pub(super) fn read(row: Row<'_>) -> Result<(GlobalMeterId, Latest), SqlError> {
 }
 
 /// The columns of the table: `meter`, and [`COLUMNS`].
-pub(super) const WIDTH: usize = 33;
+pub(super) const WIDTH: usize = 34;
 
 /// A row, as it is stored.
 pub(super) fn row(meter: GlobalMeterId, latest: &Latest) -> [Value<'static>; WIDTH] {
     let [quarter, hour, day] = latest.open;
     let measured = latest.measured;
     let mut row = [Value::Null; WIDTH];
+    row[WIDTH - 1] = latest.total_dwh.into();
     let (fixed, rollups) = row.split_at_mut(15);
     fixed.copy_from_slice(values![
         meter,
@@ -244,8 +220,8 @@ pub(super) fn row(meter: GlobalMeterId, latest: &Latest) -> [Value<'static>; WID
         latest.repeats,
         latest.refused,
         latest.lost,
-        latest.lost_since_start,
-        latest.register_dwh,
+        latest.register.lost,
+        latest.register.dwh,
         measured.map(|measured| measured.at_s),
         measured.map(|measured| measured.power_w),
         measured.map(|measured| measured.energy_dwh),

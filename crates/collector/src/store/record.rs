@@ -57,6 +57,8 @@ pub struct Meter {
     pub last: Option<Last>,
     /// When it was heard last, in s.
     pub heard_s: Option<i64>,
+    /// Energy since its first start, in Wh; `None`: it has not measured yet.
+    pub total_wh: Option<f64>,
     /// Whether it was heard within three intervals.
     pub online: bool,
     /// How well it is heard.

@@ -401,7 +401,8 @@ fn networks_are_named_where_there_are_several() {
     let columns = "meter,epoch,suite,flash,eeprom,eeprom_hex,note";
     let provision = ["meters", "provision", "258", "--images", "images", "--format", "csv"];
     assert_eq!(header(&text(&provision)), columns);
-    let columns = "meter,label,state,epoch,renewals,suite,interval_s,address,heard_s,power_w,energy_wh";
+    let columns =
+        "meter,label,state,epoch,renewals,suite,interval_s,address,heard_s,power_w,energy_wh,total_wh";
     assert_eq!(header(&text(&["meters", "list", "--format", "csv"])), columns);
     assert!(rows(at, &["meters", "list"])[0].get("network").is_none());
     assert!(!at.join("wattseal.keys/networks").exists());
@@ -409,7 +410,7 @@ fn networks_are_named_where_there_are_several() {
     assert!(!text(&["meters", "list"]).contains("network"));
     text(&["export", "one.csv"]);
     let one = std::fs::read_to_string(at.join("one.csv")).expect("there");
-    assert!(header(&one).ends_with(",heard"), "{one}");
+    assert!(header(&one).ends_with(",heard,total_wh"), "{one}");
 
     let made = rows(at, &["meters", "provision", "7-258", "--images", "images"]);
     assert_eq!((&made[0]["meter"], &made[0]["network"]), (&258.into(), &7.into()));
@@ -433,7 +434,7 @@ fn networks_are_named_where_there_are_several() {
     assert!(log.contains("network=7"), "{log}");
     text(&["export", "two.csv"]);
     let two = std::fs::read_to_string(at.join("two.csv")).expect("there");
-    assert!(header(&two).ends_with(",heard,network"), "{two}");
+    assert!(header(&two).ends_with(",heard,total_wh,network"), "{two}");
     text(&["export", "default.csv", "--meter", "258"]);
     assert_eq!(std::fs::read_to_string(at.join("default.csv")).expect("there"), one);
     assert_eq!(rows(at, &["audit"])[0]["failures"], 0);

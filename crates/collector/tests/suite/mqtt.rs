@@ -149,6 +149,7 @@ fn meter(meter: u16, label: &str) -> Meter {
         revoked: false,
         last: None,
         heard_s: None,
+        total_wh: None,
         online: true,
         link: Link { rssi_dbm: None, reports: 0, repeats: 0, refused: 0, lost: 0 },
         open_alerts: 0,
@@ -164,6 +165,7 @@ fn reading(n: u32) -> Event {
         heard_ms: 0,
         power_w: 1500,
         energy_dwh: 123_456 + n,
+        total_dwh: Some(i64::from(223_456 + n)),
         suite: Suite::Aes128Gcm,
         rssi_dbm: Some(-61),
     })
@@ -247,7 +249,7 @@ async fn home_assistant_and_emoncms_hear_what_they_ask_for() {
     assert_eq!(keys, documented);
     assert_eq!(
         serde_json::from_str::<Value>(&whole).expect("JSON"),
-        serde_json::json!({"at_s": 1_767_225_607, "power_w": 1500, "energy_wh": 12346.3, "n": 7})
+        serde_json::json!({"at_s": 1_767_225_607, "power_w": 1500, "energy_wh": 12346.3, "total_wh": 22346.3, "n": 7})
     );
 
     // Who comes later finds what is retained, and nothing else.

@@ -332,7 +332,7 @@ fn listing(meters: &[ListedMeter], format: Format) -> Result<String, CommandErro
         Format::Table => {
             let header = [
                 "meter", "label", "state", "epoch", "suite", "interval", "address", "heard", "power",
-                "energy",
+                "energy", "total",
             ];
             let mut rows = table(&header, 7);
             for row in meters {
@@ -348,6 +348,7 @@ fn listing(meters: &[ListedMeter], format: Format) -> Result<String, CommandErro
                     or_dash(row.heard_s.map(time)),
                     or_dash(row.power_w.map(|power| format!("{} W", grouped(power.into())))),
                     or_dash(row.energy_wh.map(|energy| format!("{energy:.1} Wh"))),
+                    or_dash(row.total_wh.map(|total| format!("{total:.1} Wh"))),
                 ]);
             }
             format!("{rows}\n")

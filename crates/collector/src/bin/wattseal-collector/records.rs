@@ -66,6 +66,7 @@ struct Figures {
     gone: u64,
     opened: u64,
     closed: u64,
+    totals: usize,
     failures: u64,
 }
 
@@ -94,8 +95,10 @@ pub(crate) fn run_audit(args: AuditArgs) -> Result<Answer, CommandError> {
 }
 
 fn figures(found: &Audit) -> Figures {
-    let Audit { messages, meters, signatures, readings, alerts, gone, opened, closed, failures, .. } = *found;
-    Figures { messages, meters, signatures, readings, alerts, gone, opened, closed, failures }
+    let Audit {
+        messages, meters, signatures, readings, alerts, gone, opened, closed, totals, failures, ..
+    } = *found;
+    Figures { messages, meters, signatures, readings, alerts, gone, opened, closed, totals, failures }
 }
 
 fn tables(found: &Audit) -> String {
@@ -110,6 +113,7 @@ fn tables(found: &Audit) -> String {
         ("reading is older than readings are kept", found.gone),
         ("opened: says what is stored", found.opened),
         ("not opened, for want of the private key", found.closed),
+        ("meters whose total was compared with them", found.totals as u64),
         ("not as it should be", found.failures),
     ] {
         sums.add_row([what.to_owned(), grouped(count as i64)]);

@@ -210,8 +210,17 @@ impl Rows {
             Content::Measurement(measured) => {
                 let (power_w, energy_dwh) = (measured.power_w, measured.energy_dwh);
                 let (suite, rssi_dbm) = (new.suite, new.rssi_dbm);
-                let reading =
-                    event::Reading { meter, n, at_s, heard_ms, power_w, energy_dwh, suite, rssi_dbm };
+                let reading = event::Reading {
+                    meter,
+                    n,
+                    at_s,
+                    heard_ms,
+                    power_w,
+                    energy_dwh,
+                    total_dwh: None,
+                    suite,
+                    rssi_dbm,
+                };
                 Written::Reading { reading, lost: 0 }
             }
             _ => {

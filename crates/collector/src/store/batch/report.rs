@@ -1,13 +1,15 @@
 //! A report that comes: the reading or the alert, the signed message, the meter's row, and the rollups.
 
+use super::late::Correction;
 use super::{Kept, Landed, Number, Numbered, Raised, Reports};
 use crate::event;
 use crate::network::GlobalMeterId;
 use crate::store::METERS_EPOCH_S;
 use crate::store::interval::Intervals;
-use crate::store::latest::{DAY, LEVELS, Measured, Rollup, is_start};
+use crate::store::latest::{DAY, LEVELS, Measured, Rollup};
 use crate::store::query::Interval;
 use crate::store::read::kept_from_s;
+use crate::store::register::{is_first_start, is_start};
 use crate::store::sql::{Session, SqlError};
 use crate::store::write::{NewReport, Written};
 use wire::meter::{Alert, Cause, Content, Report, Suite};
@@ -64,13 +66,15 @@ fn raise(
     (cause, detail): (String, String),
 ) -> Result<Written, SqlError> {
     let (heard_ms, report) = (new.heard_ms, new.report.to_bytes());
-    let raised = Raised { number: new.number(), at_s, heard_ms, cause: &cause, detail: &detail, report };
+    let is_information = matches!(new.report.content, Content::Alert(alert) if is_first_start(&alert));
+    let number = new.number();
+    let raised = Raised { number, at_s, heard_ms, cause: &cause, detail: &detail, report, is_information };
     let id = reports.raise(&raised)?;
     Ok(Written::Alert { alert: event::Alert { id, meter: Some(new.meter), at_s, cause, detail }, lost })
 }
 
 /// What there is of an interval that is over is added to what is stored of it.
-fn end(
+pub(super) fn end(
     reports: &mut impl Reports,
     intervals: &mut Intervals,
     (meter, level): (GlobalMeterId, i64),
@@ -102,8 +106,10 @@ impl Kept {
         }
         self.before.entry(meter).or_insert(Some(**latest));
         let started = matches!(&report.content, Content::Alert(alert) if is_start(alert));
+        let mut late_by = None;
         let lost = if late {
             latest.heard_late(heard_ms);
+            late_by = Some(Correction::of(session, reports, new)?);
             0
         } else {
             latest.heard(report.n, suite, report.lost, started, heard_ms)
@@ -116,6 +122,9 @@ impl Kept {
         let measurement = match report.content {
             Content::Measurement(measurement) => measurement,
             Content::Alert(alert) => {
+                if let Some(correction) = late_by {
+                    correction.apply(reports, &mut self.intervals, meter, latest)?;
+                }
                 return raise(reports, new, at_s, lost, (cause(&alert), detail(&alert)));
             }
             Content::Other(code, bytes) => {
@@ -126,8 +135,17 @@ impl Kept {
         let flags = flags_of(report.time_set, suite, report.lost);
         let reading = Numbered { at_s, power_w, energy_dwh, flags };
         reports.land(&Landed { number: new.number(), reading, rssi_dbm, heard_ms })?;
-        // What was used since the one before it is in what the one behind it used.
-        let used_dwh = if late { 0 } else { latest.measured(Measured { at_s, power_w, energy_dwh }) };
+        let measured = Measured { at_s, power_w, energy_dwh };
+        let used_dwh = match &late_by {
+            None => latest.measured(measured),
+            Some(correction) => {
+                if correction.is_last() {
+                    latest.measured = Some(measured);
+                }
+                latest.count(0);
+                correction.used_dwh
+            }
+        };
         for ((level, start_s), open) in
             LEVELS.into_iter().zip(self.intervals.starts(at_s)).zip(&mut latest.open)
         {
@@ -154,8 +172,20 @@ impl Kept {
                 }
             }
         }
-        let reading =
-            event::Reading { meter, n: report.n, at_s, heard_ms, power_w, energy_dwh, suite, rssi_dbm };
+        if let Some(correction) = late_by {
+            correction.apply(reports, &mut self.intervals, meter, latest)?;
+        }
+        let reading = event::Reading {
+            meter,
+            n: report.n,
+            at_s,
+            heard_ms,
+            power_w,
+            energy_dwh,
+            total_dwh: latest.total_dwh,
+            suite,
+            rssi_dbm,
+        };
         Ok(Written::Reading { reading, lost })
     }
 }

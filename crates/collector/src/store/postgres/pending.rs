@@ -5,7 +5,9 @@ use super::connection::Connection;
 use super::record::Record;
 use super::weeks::Weeks;
 use crate::network::GlobalMeterId;
-use crate::store::batch::{Changed, Expected, Landed, Number, Numbered, Raised, Reports};
+use crate::store::batch::{
+    ACKNOWLEDGED_BY, Changed, Expected, Landed, Neighbour, Number, Numbered, Raised, Reports,
+};
 use crate::store::by_time::Changes;
 use crate::store::latest::{COLUMNS, Rollup, row};
 use crate::store::sql::{Row, SqlError, Value};
@@ -36,6 +38,8 @@ struct Alerts {
     causes: Vec<String>,
     details: Vec<String>,
     reports: Vec<[u8; 16]>,
+    acknowledged_ms: Vec<Option<i64>>,
+    acknowledged_by: Vec<Option<&'static str>>,
 }
 
 pub(super) struct Pending<'a> {
@@ -185,9 +189,9 @@ impl<'a> Pending<'a> {
         let [meters, epochs, ns] = numbers.columns();
         let reports: Vec<&[u8]> = alerts.reports.iter().map(<[u8; 16]>::as_slice).collect();
         self.connection.execute_with(
-            "INSERT INTO alerts (id, meter, epoch, n, at_s, heard_ms, cause, detail, report) \
+            "INSERT INTO alerts (id, meter, epoch, n, at_s, heard_ms, cause, detail, report, acknowledged_ms, acknowledged_by) \
              SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], \
-             $8::text[], $9::bytea[])",
+             $8::text[], $9::bytea[], $10::bigint[], $11::text[])",
             &[
                 &alerts.ids,
                 meters,
@@ -198,6 +202,8 @@ impl<'a> Pending<'a> {
                 &alerts.causes,
                 &alerts.details,
                 &reports,
+                &alerts.acknowledged_ms,
+                &alerts.acknowledged_by,
             ],
         )?;
         Ok(())
@@ -438,6 +444,16 @@ impl Reports for Pending<'_> {
         Ok(self.known_readings.get(&number).copied())
     }
 
+    fn unwritten(&self, number: Number) -> Vec<Neighbour> {
+        let is_its =
+            |landed: &&Landed| (landed.number.meter, landed.number.epoch) == (number.meter, number.epoch);
+        let neighbour = |landed: &Landed| {
+            let Numbered { at_s, energy_dwh, flags, .. } = landed.reading;
+            Neighbour { n: landed.number.n, at_s, energy_dwh, flags }
+        };
+        self.landed.iter().filter(is_its).map(neighbour).collect()
+    }
+
     fn land(&mut self, landed: &Landed) -> Result<(), SqlError> {
         self.known_readings.insert(landed.number, landed.reading);
         self.landed.push(*landed);
@@ -460,6 +476,8 @@ impl Reports for Pending<'_> {
         self.alerts.causes.push(alert.cause.to_owned());
         self.alerts.details.push(alert.detail.to_owned());
         self.alerts.reports.push(alert.report);
+        self.alerts.acknowledged_ms.push(alert.is_information.then_some(alert.heard_ms));
+        self.alerts.acknowledged_by.push(alert.is_information.then_some(ACKNOWLEDGED_BY));
         Ok(id)
     }
 

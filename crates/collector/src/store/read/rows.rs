@@ -178,7 +178,7 @@ pub(super) fn is_revoked(session: Session<'_>, meter: GlobalMeterId) -> Result<O
 
 pub(super) fn meters(session: Session<'_>, whose: Whose, now_ms: i64) -> Result<Vec<Meter>, SqlError> {
     let sql = "SELECT meter, label, epoch, suite, interval_s, revoked_ms, at_s, power_w, last_energy_dwh, last_heard_ms, rssi_dbm, \
-               reports, repeats, refused, lost, \
+               reports, repeats, refused, lost, total_dwh, \
                (SELECT count(*) FROM alerts WHERE alerts.meter = meters.meter AND acknowledged_ms IS NULL), \
                (SELECT count(*) FROM commands WHERE commands.meter = meters.meter AND ended_ms IS NULL) \
                FROM meters JOIN latest USING (meter) WHERE meter BETWEEN $1 AND $2 ORDER BY meter";
@@ -203,6 +203,7 @@ pub(super) fn meters(session: Session<'_>, whose: Whose, now_ms: i64) -> Result<
             interval_s,
             revoked,
             last,
+            total_wh: row.get::<Option<i64>>(15)?.map(|total_dwh| total_dwh as f64 / 10.0),
             heard_s: heard_ms.map(|heard_ms| heard_ms.div_euclid(1000)),
             online: !revoked && heard_ms.is_some_and(|heard_ms| now_ms - heard_ms <= silent_ms),
             link: Link {
@@ -212,8 +213,8 @@ pub(super) fn meters(session: Session<'_>, whose: Whose, now_ms: i64) -> Result<
                 refused: count(row, 13)?,
                 lost: count(row, 14)?,
             },
-            open_alerts: row.get(15)?,
-            waiting_commands: row.get(16)?,
+            open_alerts: row.get(16)?,
+            waiting_commands: row.get(17)?,
         })
     })
 }

@@ -77,6 +77,7 @@ pub(super) const TABLES: &[Table] = &[
             "day_min_w",
             "day_max_w",
             "day_sum_w",
+            "total_dwh",
         ],
     )),
     of_integers(table(

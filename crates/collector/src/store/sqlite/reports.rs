@@ -2,7 +2,7 @@
 
 use super::staging::Staging;
 use crate::network::GlobalMeterId;
-use crate::store::batch::{Changed, Landed, Number, Numbered, Raised, Reports};
+use crate::store::batch::{ACKNOWLEDGED_BY, Changed, Landed, Neighbour, Number, Numbered, Raised, Reports};
 use crate::store::by_time::{Changes, Key};
 use crate::store::latest::{COLUMNS, Rollup, WIDTH, row};
 use crate::store::sql::{Row, SqlError};
@@ -38,8 +38,8 @@ impl<'c> Statements<'c> {
                 "INSERT INTO signed (meter, epoch, n, at_s, heard_ms, message) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?,
             alert: connection.prepare_cached(
-                "INSERT INTO alerts (meter, at_s, heard_ms, cause, detail, epoch, n, report) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                "INSERT INTO alerts (meter, at_s, heard_ms, cause, detail, epoch, n, report, acknowledged_ms, acknowledged_by) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             )?,
             find_reading: connection.prepare_cached(
                 "SELECT at_s, power_w, energy_dwh, flags FROM readings WHERE meter = ?1 AND at_s BETWEEN ?2 AND ?3 AND epoch = ?4 AND n = ?5 \
@@ -120,6 +120,10 @@ impl Reports for Statements<'_> {
         Ok(None)
     }
 
+    fn unwritten(&self, _: Number) -> Vec<Neighbour> {
+        Vec::new()
+    }
+
     fn land(&mut self, landed: &Landed) -> Result<(), SqlError> {
         let Landed { number: Number { meter, epoch, n }, reading, rssi_dbm, heard_ms } = *landed;
         let Numbered { at_s, power_w, energy_dwh, flags } = reading;
@@ -136,8 +140,11 @@ impl Reports for Statements<'_> {
     }
 
     fn raise(&mut self, alert: &Raised<'_>) -> Result<i64, SqlError> {
-        let Raised { number: Number { meter, epoch, n }, at_s, heard_ms, cause, detail, report } = *alert;
-        Ok(self.alert.insert(params![meter.key(), at_s, heard_ms, cause, detail, epoch, n, report])?)
+        let Raised { number: Number { meter, epoch, n }, at_s, heard_ms, cause, detail, report, .. } = *alert;
+        let seen_ms = alert.is_information.then_some(heard_ms);
+        let seen_by = alert.is_information.then_some(ACKNOWLEDGED_BY);
+        let values = params![meter.key(), at_s, heard_ms, cause, detail, epoch, n, report, seen_ms, seen_by];
+        Ok(self.alert.insert(values)?)
     }
 
     fn add(&mut self, meter: GlobalMeterId, level: i64, rollup: &Rollup) -> Result<(), SqlError> {

@@ -8,7 +8,7 @@ use collector::link::{CommandRequest, LinkError};
 use collector::network::{GlobalMeterId, NetworkId};
 use collector::registry::{KeyStore, Registry, RegistryError};
 use collector::service::{Config, MOST_NETWORKS, Running, ServiceError};
-use collector::store::{AlertFilter, Whose};
+use collector::store::{AlertFilter, Meter, Whose};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::fs;
@@ -271,7 +271,7 @@ async fn files_of_before_are_taken_over_as_they_are() {
         let database = rusqlite::Connection::open(path).expect("a database");
         database.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("a version")
     };
-    assert_eq!((version(&db), version(&folder.path().join("test.db.before-4"))), (6, 3));
+    assert_eq!((version(&db), version(&folder.path().join("test.db.before-4"))), (7, 3));
     drop(new);
     for file in ["collector.toml", "commands.toml", "told.toml", "meters/00258.toml", "revoked/00260-1.toml"]
     {
@@ -291,8 +291,10 @@ async fn files_of_before_are_taken_over_as_they_are() {
     gateway.next_acknowledgement(WITHIN).expect("an acknowledgement");
     assert_eq!(stored(&db, METER), [1, 2, 3, 4, 6]);
     let meters = running.reader().meters(Whose::All, 0).expect("readable");
-    let revoked: Vec<_> = meters.iter().map(|meter| (meter.meter.to_string(), meter.revoked)).collect();
-    assert_eq!(revoked, [("258".into(), false), ("259".into(), false), ("260".into(), true)]);
+    let shown = |meter: &Meter| (meter.meter.to_string(), meter.revoked, meter.total_wh);
+    let shown: Vec<_> = meters.iter().map(shown).collect();
+    let expected = [("258", false, 0.6), ("259", false, 0.4), ("260", true, 0.4)];
+    assert_eq!(shown, expected.map(|(meter, revoked, total)| (meter.to_owned(), revoked, Some(total))));
     running.stop().await.expect("it stops well");
 }
 
@@ -308,7 +310,7 @@ fn measured(record: &MeterRecord, n: u32) -> Vec<Vec<u8>> {
     packets(record.setup.collector_address, kind, suite, METER, n, &sealed)
 }
 
-/// All rows of all tables but what the service remembers of itself, as text.
+/// All rows of all tables but what the service remembers of itself, as text; without the column that version 7 added.
 fn rows(connection: &rusqlite::Connection) -> Vec<String> {
     let mut names = connection
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('meta', 'sqlite_sequence') ORDER BY name")
@@ -318,9 +320,14 @@ fn rows(connection: &rusqlite::Connection) -> Vec<String> {
     assert!(names.contains(&"used_by_time".to_owned()), "{names:?}");
     let of_table = |name: &String| {
         let mut all = connection.prepare(&format!("SELECT * FROM {name}")).expect("a table");
-        let columns = all.column_count();
+        let old: Vec<usize> = all
+            .column_names()
+            .enumerate()
+            .filter(|(_, name)| *name != "total_dwh")
+            .map(|(place, _)| place)
+            .collect();
         let row = |row: &rusqlite::Row<'_>| {
-            let values = (0..columns).map(|column| row.get::<_, rusqlite::types::Value>(column));
+            let values = old.iter().map(|column| row.get::<_, rusqlite::types::Value>(*column));
             Ok(format!("{name}: {:?}", values.collect::<Result<Vec<_>, _>>()?))
         };
         all.query_map([], row).expect("rows").collect::<Result<Vec<String>, _>>().expect("values")

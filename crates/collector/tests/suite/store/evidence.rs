@@ -89,18 +89,19 @@ fn what_meters_signed_is_proved(engine: Engine) {
         readings: 80,
         alerts: 2,
         opened: 82,
+        totals: 2,
         ..Audit::default()
     };
     assert_eq!(found, expected);
     let without = audited(&place, None);
-    assert_eq!(without, Audit { opened: 0, closed: 82, ..expected.clone() });
+    assert_eq!(without, Audit { opened: 0, closed: 82, totals: 0, ..expected.clone() });
     assert_eq!(audited(&place, Some(&identity(2))), without, "another private key opens nothing");
 }
 
 fn what_was_changed_later_is_found(engine: Engine) {
     let (of, landing) = ("meter = 2 AND n = 20", table(engine));
     type Found = fn(&Wrong) -> bool;
-    let changes: [(&str, String, Found); 8] = [
+    let changes: [(&str, String, Found); 9] = [
         ("energy", format!("UPDATE {landing} SET energy_dwh = 61 WHERE {of}"), |wrong| {
             wrong.to_string() == "its energy in 0.1 Wh is stored as 61, and the message says 60"
         }),
@@ -125,6 +126,9 @@ fn what_was_changed_later_is_found(engine: Engine) {
             ),
             |wrong| *wrong == Wrong::Unsigned { readings: 41, messages: 40 },
         ),
+        ("total", "UPDATE latest SET total_dwh = 122 WHERE meter = 2".to_owned(), |wrong| {
+            *wrong == Wrong::Total { stored: 122, messages: 123 }
+        }),
         ("moved", format!("UPDATE signed SET n = 1 WHERE {of}"), |wrong| {
             matches!(wrong, Wrong::Order { before: 19 })
         }),
@@ -162,9 +166,9 @@ fn readings_as_csv(engine: Engine) {
     let selection = Selection { meters: vec![2.into()], from_s: range.start, to_s: range.end };
     let mut text = Vec::new();
     let lines = export(&reader, &selection, Format::Csv, &mut text, |_| {}).expect("exported");
-    let expected = "meter,time,power_w,energy_wh,epoch,n,suite,time_set,lost,rssi_dbm,heard\n\
-                    2,2026-01-01T00:06:50Z,-7,12.3,1,41,ecies-ecdsa,true,0,,2026-01-01T00:06:50.25Z\n\
-                    2,2026-01-01T00:07:00Z,9,12.6,1,42,aes128-gcm,true,0,-60,2026-01-01T00:07:00.25Z\n";
+    let expected = "meter,time,power_w,energy_wh,epoch,n,suite,time_set,lost,rssi_dbm,heard,total_wh\n\
+                    2,2026-01-01T00:06:50Z,-7,12.3,1,41,ecies-ecdsa,true,0,,2026-01-01T00:06:50.25Z,12.3\n\
+                    2,2026-01-01T00:07:00Z,9,12.6,1,42,aes128-gcm,true,0,-60,2026-01-01T00:07:00.25Z,12.6\n";
     assert_eq!((lines, String::from_utf8(text).expect("text").as_str()), (2, expected));
     let stranger = Selection { meters: vec![9.into()], ..selection };
     let refused = export(&reader, &stranger, Format::Csv, Vec::new(), |_| {});
@@ -198,6 +202,7 @@ fn readings_as_parquet(engine: Engine) {
             _ => None,
         };
         assert_eq!(row.get_byte(9).ok(), rssi_dbm, "{n}");
+        assert_eq!(row.get_double(11).expect("total"), f64::from(n * 3) / 10.0);
     }
     assert_eq!(expected.next(), None);
 }

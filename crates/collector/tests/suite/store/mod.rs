@@ -16,3 +16,4 @@ mod retention;
 mod rows;
 mod server;
 mod sums;
+mod totals;

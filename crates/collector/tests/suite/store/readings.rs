@@ -50,9 +50,9 @@ fn a_reading_is_stored_once_and_shown(engine: Engine) {
     let shown = serde_json::to_value(api::Meter::from(meter)).expect("JSON");
     let expected = serde_json::json!({
         "meter": 258, "label": "", "epoch": 1, "suite": "aes128-gcm", "interval_s": 10, "revoked": false,
-        "last": {"at_s": at_s + 20, "power_w": -5, "energy_wh": 1.9}, "heard_s": at_s + 20, "online": true,
+        "last": {"at_s": at_s + 20, "power_w": -5, "energy_wh": 1.9}, "total_wh": 1.9, "heard_s": at_s + 20, "online": true,
         "link": {"rssi_dbm": -60, "reports": 3, "repeats": 0, "refused": 0, "lost": 0},
-        "open_alerts": 1, "waiting_commands": 0
+        "open_alerts": 0, "waiting_commands": 0
     });
     assert_eq!(shown, expected);
     let query = ConsumptionQuery {

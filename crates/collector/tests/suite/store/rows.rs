@@ -1,6 +1,6 @@
 //! Alerts, commands, tokens, actions, and what waits to be forwarded.
 
-use super::place::{Engine, NEW_YEAR_S, add, on_each_engine};
+use super::place::{Engine, NEW_YEAR_S, add, on_each_engine, report, start};
 use collector::api::Action;
 use collector::event::CommandState;
 use collector::network::GlobalMeterId;
@@ -8,10 +8,11 @@ use collector::store::{
     AlertFilter, CommandProgress, MOST_OUTBOX_OF_A_METER, NewAction, NewAlert, NewCommand, NewOutbox,
     NewToken, Role, Whose, Write, Written,
 };
-use wire::meter::{Answer, Command, CommandResult, MessageKind, Order, Suite};
+use wire::meter::{Alert, Answer, Cause, Command, CommandResult, Content, MessageKind, Order, Suite};
 
 on_each_engine!(
     alerts_are_seen_once,
+    a_first_start_is_information_and_others_are_open,
     a_command_goes_its_way_and_ends_once,
     a_command_that_may_have_been_given_is_withdrawn_where_it_was,
     tokens_and_actions_are_kept_without_secrets,
@@ -53,6 +54,26 @@ fn alerts_are_seen_once(engine: Engine) {
     assert_eq!(ids(AlertFilter { whose: one, open: true, ..all }), [3]);
     assert_eq!(ids(AlertFilter { before: Some(3), limit: 1, ..all }), [2]);
     assert_eq!(ids(AlertFilter { from_s: Some(NEW_YEAR_S + 1), to_s: Some(NEW_YEAR_S + 2), ..all }), [2]);
+}
+
+fn a_first_start_is_information_and_others_are_open(engine: Engine) {
+    let place = engine.place();
+    let mut store = place.open();
+    add(&mut store, [1]);
+    let by_watchdog = |at_s: i64| match start(at_s, 1) {
+        Content::Alert(alert) => Content::Alert(Alert { cause: Cause::Watchdog, ..alert }),
+        other => other,
+    };
+    let at_s = NEW_YEAR_S;
+    let batch = [start(at_s, 1), start(at_s + 1, 2), by_watchdog(at_s + 2)];
+    let reports = batch.into_iter().zip(1..).map(|(content, n)| Write::Report(report(1, n, at_s, content)));
+    store.commit(reports.collect()).expect("there is room");
+    let alerts = store.reader().alerts(&AlertFilter::default()).expect("alerts");
+    let seen = alerts.iter().map(|alert| (alert.detail.as_str(), alert.acknowledged_by.as_deref()));
+    assert!(seen.eq([("start 1", None), ("start 2", None), ("start 1", Some("collector"))]), "{alerts:?}");
+    assert_eq!(alerts[2].acknowledged_s, Some(at_s));
+    let meter = store.reader().meter(1.into(), 0).expect("readable").expect("there is one");
+    assert_eq!(meter.open_alerts, 2);
 }
 
 fn a_command_goes_its_way_and_ends_once(engine: Engine) {
