@@ -12,7 +12,7 @@
 #define ROUNDS_ENDS 12
 
 /* Of the functions here and of a permutation in C, which keeps words of the state there. */
-#define STEPS_STACK 208
+#define STEPS_STACK WS_STACK_OF(48, 144, 208, 96)
 
 /* Where S2 and S3 lie in the state, of 32-bit words. */
 #define S2 4

@@ -6,7 +6,7 @@
 #include "stack_wipe.h"
 
 /* Of ws_chacha20_rounds, which keeps words of the state there. */
-#define ROUNDS_STACK 112
+#define ROUNDS_STACK WS_STACK_OF(96, 96, 64, 112)
 
 void ws_chacha20(const uint8_t key[32], const uint8_t nonce[12], uint32_t counter, const uint8_t *in, uint8_t *out,
                  size_t len)

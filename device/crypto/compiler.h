@@ -16,7 +16,8 @@
  *                small. ECIES takes the AES with tables that GCM has (aes.h); P-256 has a comb of one table, and fewer multiples
  *                of a point, made one by one (curve.inc); GCM has one frame for all keys.
  * WS_SPILLS      1 where what has no kernel in assembly may leave words of secrets in the frames of C, which are then erased
- *                (stack_wipe.h): in the variants portable and O0, and on a processor without kernels. The Makefile says so.
+ *                (stack_wipe.h): in the variants portable and O0, and on a processor without kernels; of sdcc's variants, O0
+ *                alone. The Makefile says so.
  * WS_FIXED_FRAMES
  *                1 where the compiler keeps local variables at fixed addresses, each function its own. */
 #ifndef WS_COMPILER_H

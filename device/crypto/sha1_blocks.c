@@ -1,13 +1,17 @@
 #include "sha1.h"
 
 #include "secret.h"
+#include "stack_wipe.h"
 
 WS_INLINE uint32_t rotate_left(uint32_t x, unsigned n)
 {
     return (x << n) | (x >> (32 - n));
 }
 
-void ws_sha1_blocks(uint32_t state[5], const uint8_t *data, size_t blocks)
+/* Of compress, which keeps working variables there. */
+#define COMPRESS_STACK WS_STACK_OF(144, 128, 208, 160)
+
+WS_NOINLINE static void compress(uint32_t state[5], const uint8_t *data, size_t blocks)
 {
     /* The last 16 words of the message schedule. */
     uint32_t w[16];
@@ -54,4 +58,12 @@ void ws_sha1_blocks(uint32_t state[5], const uint8_t *data, size_t blocks)
         state[4] += e;
     }
     ws_wipe(w, sizeof w);
+}
+
+void ws_sha1_blocks(uint32_t state[5], const uint8_t *data, size_t blocks)
+{
+    compress(state, data, blocks);
+#if WS_SPILLS
+    ws_stack_wipe(COMPRESS_STACK);
+#endif
 }

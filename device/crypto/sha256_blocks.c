@@ -54,7 +54,7 @@ WS_INLINE uint32_t sigma1(uint32_t x)
 }
 
 /* Of compress, which keeps working variables there. */
-#define COMPRESS_STACK 224
+#define COMPRESS_STACK WS_STACK_OF(192, 208, 224, 176)
 
 WS_NOINLINE static void compress(uint32_t state[8], const uint8_t *data, size_t blocks)
 {

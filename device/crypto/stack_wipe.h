@@ -8,8 +8,26 @@
 
 #include <stdint.h>
 
-/* Writes zeros to the stack below the caller's frame. The caller has to know how many bytes its calls used there at most: fewer leave
- * something, more take stack that nothing else needs. With fixed frames (compiler.h) there is nothing below, and it does nothing.
+/* The most that calls use of the stack, by processor, as a test measures it on every target and variant and compares it
+ * (crates/lab/tests/suite/wiped/erased.rs). Frames of code that is not optimised are alike on all. What no test knows, a host
+ * among them, has room for the largest. */
+#if !defined(__OPTIMIZE__)
+#define WS_STACK_OF(avr, msp430, riscv, arm) 208
+#elif defined(__AVR__)
+#define WS_STACK_OF(avr, msp430, riscv, arm) (avr)
+#elif defined(__MSP430__)
+#define WS_STACK_OF(avr, msp430, riscv, arm) (msp430)
+#elif defined(__riscv)
+#define WS_STACK_OF(avr, msp430, riscv, arm) (riscv)
+#elif defined(__arm__)
+#define WS_STACK_OF(avr, msp430, riscv, arm) (arm)
+#else
+#define WS_STACK_OF(avr, msp430, riscv, arm) 256
+#endif
+
+/* Writes zeros to the stack below the caller's frame. The caller has to know how many bytes its calls used there at most
+ * (WS_STACK_OF): fewer leave something, more take stack that nothing else needs. With fixed frames (compiler.h) there is nothing
+ * below, and it does nothing.
  *
  * in: bytes: a multiple of 16, not 0.
  * Constant time for a given number. */

@@ -13,6 +13,10 @@ include $(PORT)/sdcc.mk
 OPTIMISE_O0 := --nogcse --nolabelopt --noinvariant --noinduction --noloopreverse --nolospre --no-peep
 
 CFLAGS := $(TOOLCHAIN_flags) --std-c99 --Werror -Icrypto
+# Without optimisation variables share no places, so that nothing overwrites what a secret passed through: crypto/compiler.h.
+ifeq ($(VARIANT),O0)
+CFLAGS += -DWS_SPILLS=1
+endif
 
 C_FILES := $(call c_files,$(APP)/main.c)
 OBJECTS := $(C_FILES:%=$(OBJ)/crypto/%.rel) $(KERNEL_NAMES:%=$(OBJ)/kernels/%.rel)

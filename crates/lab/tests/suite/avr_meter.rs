@@ -162,7 +162,9 @@ impl Rig {
         }
     }
 
-    fn command(&mut self) {
+    /// Sends a command.
+    pub fn command(&mut self, command: Command) {
+        self.collector.command(METER, command).expect("a place");
         let now_ms = self.now_ns() / 1_000_000;
         loop {
             let due = self.collector.due(now_ms, &mut self.rng);
@@ -245,8 +247,7 @@ fn round_trips_are_quick_and_leave_stack() {
         let rest_s = rig.until(5.0, |rig| rig.status(ACKNOWLEDGED) == 2);
         let report_s = prepare_s + rest_s;
 
-        rig.collector.command(METER, Command::ReadStatus { page: 0 }).expect("a place");
-        rig.command();
+        rig.command(Command::ReadStatus { page: 0 });
         let unpack_s = rig.function("ws_message_unpack", 5.0);
         let answer_s = rig.until(5.0, |rig| rig.answers == 1);
         assert_eq!(rig.status(COMMANDS), 1);

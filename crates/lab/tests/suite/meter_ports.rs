@@ -38,9 +38,10 @@ pub struct Rig {
     pub accepted: Vec<Accepted>,
     answered: Vec<Answered>,
     air_free_ns: u64,
-    /// Where `ws_message_prepare` and `ws_message_acknowledges` begin.
+    /// Where `ws_message_prepare`, `ws_message_acknowledges` and `ws_message_unpack` begin.
     pub prepare: u32,
     pub acknowledges: u32,
+    pub unpack: u32,
     /// Where the meter has what it was provisioned with.
     pub provisioned_at: u32,
     /// The protocol's time at the machine's cycle 0.
@@ -141,6 +142,7 @@ impl Rig {
             air_free_ns: 0,
             prepare: firmware.symbol("ws_message_prepare").expect("the meter has it").address,
             acknowledges: firmware.symbol("ws_message_acknowledges").expect("the meter has it").address,
+            unpack: firmware.symbol("ws_message_unpack").expect("the meter has it").address,
             provisioned_at,
             start_ms: START_MS,
         }

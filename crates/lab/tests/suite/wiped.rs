@@ -21,6 +21,7 @@ use rand::{RngCore, SeedableRng};
 use secrets::{Find, Secrets, WINDOW};
 
 mod curves;
+mod erased;
 mod hash_based;
 mod meter;
 mod ml_dsa;
@@ -239,7 +240,7 @@ targets! {
     attiny85: small "{aes128-*,ascon-*}";
     ch32v003: fast "{hmac-*,hkdf-*,x963-kdf,aes128-gcm-*,chacha20-*}", portable "{x25519-ecdh,drbg-*}";
     i8051: small "{aes128-*,hmac-*}";
-    mc68hc08: small "{aes128-*,hmac-*}";
+    mc68hc08: O0 "{sha3-256,shake128}", small "{aes128-*,hmac-*}";
     r8c: memory "aes128-*", register "aes128-*", fast "{aes256-*,ascon-*}";
     msp430f5438a:
         portable "{x25519-ecdh,aes128-gcm-*}",
@@ -247,7 +248,7 @@ targets! {
         mpy16 "x25519-ecdh",
         fast "{p256-ecdh,x25519-ml-kem-768-respond,lamport-sign}";
     stm32f051: small "aes128-gcm-*", fast "{ecdsa-*-sign,x25519-ecdh,ml-kem-512-*}";
-    stm32f103: portable "{hkdf-*,x963-kdf,chacha20-*}", fast "{aes128-gcm-*,x25519-ecdh,ml-kem-768-*}";
+    stm32f103: portable "{hkdf-*,x963-kdf,chacha20-*,ecdsa-secp160r1-sign}", fast "{aes128-gcm-*,x25519-ecdh,ml-kem-768-*}";
     stm32f407: fast "{aes128-gcm-*,ascon-*,ed25519-*,ecies-ecdsa-*,ml-kem-768-*,ml-dsa-44-*}";
     stm32f767: fast "{aes128-gcm-*,p256-keygen,p256-ml-kem-512-*}";
 }

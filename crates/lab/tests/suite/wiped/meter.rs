@@ -1,5 +1,5 @@
-//! The running meter: once a message is sealed or its acknowledgement opened, nothing of a key stream, a mask, an ephemeral key or a key
-//! schedule is in its RAM. Of its generator the present state stays, of suite 6 the key of the epoch.
+//! The running meter: once a message is sealed or opened, nothing of a key stream, a mask, an ephemeral key, its private key or a key
+//! schedule is in its RAM. Of its generator the present state stays, of suite 6 the key of the epoch, and none of an epoch before.
 
 use super::secrets::Secrets;
 use super::symmetric::{ascon, gcm, hmac, key_stream};
@@ -11,17 +11,20 @@ use lab::reference::sealing::x963_kdf;
 use lab::reference::symmetric::seal_case;
 use lab::target::Workspace;
 use mcu::{Mcu, MemoryKind, Stop, Until};
-use wire::meter::Suite;
+use wire::meter::{Command, CommandResult, Suite};
 
 /// Offsets in what is provisioned: docs/protocol.md, "Provisioning".
 const METER: usize = 2;
 const OWN_PUBLIC_KEY: usize = 22;
 const KEY_128: usize = 32;
 const KEY_256: usize = 48;
+const PRIVATE_KEY: usize = 80;
 const COLLECTOR_KEY: usize = 112;
 
 const REPORT: u8 = 0;
+const ANSWER: u8 = 1;
 const ACKNOWLEDGEMENT: u8 = 2;
+const COMMAND: u8 = 3;
 
 /// The meter of a target with its surroundings.
 enum Rig {
@@ -56,6 +59,24 @@ impl Rig {
         match self {
             Rig::Avr(rig) => rig.symbol("ws_message_acknowledges"),
             Rig::Port(rig) => rig.acknowledges,
+        }
+    }
+
+    fn unpack(&self) -> u32 {
+        match self {
+            Rig::Avr(rig) => rig.symbol("ws_message_unpack"),
+            Rig::Port(rig) => rig.unpack,
+        }
+    }
+
+    /// Has the collector send a command.
+    fn command(&mut self) {
+        let command = Command::ReadStatus { page: 0 };
+        match self {
+            Rig::Avr(rig) => rig.command(command),
+            Rig::Port(rig) => {
+                rig.collector.command(meter_ports::METER, command).expect("a command");
+            }
         }
     }
 
@@ -142,7 +163,8 @@ fn aead(
 ) -> Vec<u8> {
     let key = aead_key(suite, provisioned);
     let origin = [kind, suite as u8, provisioned[METER], provisioned[METER + 1]];
-    let nonce = [&origin[..], &[0; 4], n].concat();
+    let address = if kind == ANSWER { &provisioned[METER..][..4] } else { &[0; 4] };
+    let nonce = [&origin[..], address, n].concat();
     secrets.aes_key("a key schedule", &provisioned[KEY_128..][..16]);
     if suite == Suite::AsconAead128 {
         let (ciphertext, tag) = ascon(&key, &[&*nonce, &[0; 4]].concat(), &[], plain, secrets);
@@ -167,8 +189,31 @@ fn ecies(secrets: &mut Secrets, provisioned: &[u8], state: &[u8], plain: &[u8]) 
     let shared = Curve::P256.shared(&ephemeral, collector).expect(good);
     let sent = Curve::P256.public(&ephemeral).expect(good);
     secrets.scalar("the ephemeral key", &ephemeral, Curve::P256);
-    secrets.shared(&shared);
-    let keys = x963_kdf(&shared, &sent, 48);
+    let names = [&provisioned[OWN_PUBLIC_KEY..][..8], &collector[..8]].concat();
+    ecies_of(secrets, provisioned, REPORT, &names, &shared, &sent, plain)
+}
+
+/// A command with ECIES, from the ephemeral public key that it begins with.
+fn ecies_command(secrets: &mut Secrets, provisioned: &[u8], sent: &[u8], plain: &[u8]) -> Vec<u8> {
+    let private = &provisioned[PRIVATE_KEY..][..32];
+    let shared = Curve::P256.shared(private, sent).expect("a good key");
+    secrets.scalar("the private key", private, Curve::P256);
+    let names = [&provisioned[COLLECTOR_KEY..][..8], &provisioned[OWN_PUBLIC_KEY..][..8]].concat();
+    ecies_of(secrets, provisioned, COMMAND, &names, &shared, sent, plain)
+}
+
+/// A message with ECIES, from what both sides share: sender and recipient by their names.
+fn ecies_of(
+    secrets: &mut Secrets,
+    provisioned: &[u8],
+    kind: u8,
+    names: &[u8],
+    shared: &[u8],
+    sent: &[u8],
+    plain: &[u8],
+) -> Vec<u8> {
+    secrets.shared(shared);
+    let keys = x963_kdf(shared, sent, 48);
     secrets.bytes("the derived keys", &keys);
     secrets.aes_key("the encryption key", &keys[..16]);
     key_stream(secrets, &keys[..16], &[0; 16], plain.len());
@@ -176,11 +221,10 @@ fn ecies(secrets: &mut Secrets, provisioned: &[u8], state: &[u8], plain: &[u8]) 
     let mut mask = aes::Block::default();
     aes::Aes128::new(keys[..16].into()).encrypt_block(&mut mask);
     ciphertext.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
-    let origin = [REPORT, Suite::Ecies as u8, provisioned[METER], provisioned[METER + 1]];
-    let names = [&provisioned[OWN_PUBLIC_KEY..][..8], &collector[..8]].concat();
-    let info = [b"WSM2", &origin[..], &names, &provisioned[KEY_128..][..16]].concat();
+    let origin = [kind, Suite::Ecies as u8, provisioned[METER], provisioned[METER + 1]];
+    let info = [b"WSM2", &origin[..], names, &provisioned[KEY_128..][..16]].concat();
     let mac = hmac(secrets, "the authentication key", &keys[16..], &[&*ciphertext, &info].concat());
-    let message = [sent, ciphertext, mac].concat();
+    let message = [sent, &ciphertext, &mac].concat();
     secrets.public(&message);
     message
 }
@@ -201,6 +245,45 @@ fn left(rig: &mut Rig, target: &str, provisioned: &[u8], secrets: &mut Secrets) 
                 .map(|find| format!("{} bytes of {} at {:#x}", find.bytes, find.name, find.address))
         })
         .collect()
+}
+
+/// A command is opened, and answered.
+fn left_of_command(rig: &mut Rig, target: &str, suite: Suite, provisioned: &[u8]) -> Vec<String> {
+    let (prepare, unpack) = (rig.prepare(), rig.unpack());
+    rig.command();
+    rig.run_to(unpack);
+    let [header, at, plain] = [0, 1, 2].map(|number| rig.pointer(number));
+    assert_eq!(rig.peek(header, 2), [COMMAND, suite as u8]);
+    let heard = rig.peek(at, if suite == Suite::Ecies { 112 } else { 36 });
+    rig.finish();
+    let plain = rig.peek(plain, 16);
+    let mut secrets = Secrets::default();
+    let expected = if suite == Suite::Ecies {
+        ecies_command(&mut secrets, provisioned, &heard[..64], &plain)
+    } else {
+        aead(&mut secrets, suite, provisioned, COMMAND, &plain[..4], &plain)
+    };
+    assert_eq!(heard, expected, "{target}, {suite}: as the reference commands it");
+    let lines = left(rig, target, provisioned, &mut secrets);
+    let mut finds: Vec<String> = lines.iter().map(|line| format!("command: {line}")).collect();
+
+    loop {
+        rig.run_to(prepare);
+        let [header, _, plain, sealed] = [0, 1, 2, 3].map(|number| rig.pointer(number));
+        let is_answer = rig.peek(header, 1) == [ANSWER];
+        let plain = rig.peek(plain, 16);
+        rig.finish();
+        if !is_answer {
+            continue;
+        }
+        let sealed = rig.peek(sealed, 36);
+        let mut secrets = Secrets::default();
+        let expected = aead(&mut secrets, suite, provisioned, ANSWER, &sealed[..4], &plain);
+        assert_eq!(sealed, expected, "{target}, {suite}: as the reference answers it");
+        let lines = left(rig, target, provisioned, &mut secrets);
+        finds.extend(lines.iter().map(|line| format!("answer: {line}")));
+        return finds;
+    }
 }
 
 fn leaves_nothing(target: &str, suite: Suite) {
@@ -239,6 +322,7 @@ fn leaves_nothing(target: &str, suite: Suite) {
         let lines = left(&mut rig, target, &provisioned, &mut secrets);
         finds.extend(lines.iter().map(|line| format!("acknowledgement {message}: {line}")));
     }
+    finds.extend(left_of_command(&mut rig, target, suite, &provisioned));
     assert!(finds.is_empty(), "{target}, {suite}, left in RAM:\n{}", finds.join("\n"));
 }
 
@@ -260,4 +344,46 @@ fn msp430f5438a_meter_keeps_nothing_of_a_message() {
 #[test]
 fn stm32f407_meter_keeps_nothing_of_a_message() {
     SUITES.iter().for_each(|suite| leaves_nothing("stm32f407", *suite));
+}
+
+/// Once a key is renewed, the one before is nowhere in RAM, and the present one in one place.
+fn keeps_one_key(target: &str) {
+    let suite = Suite::Aes256GcmRekeyed;
+    let mut rig = Rig::new(target, suite);
+    let before = rig.provisioned()[KEY_256..][..32].to_vec();
+    let Rig::Port(port) = &mut rig else { panic!("{target} has no suite 6") };
+    let renewed = |rig: &meter_ports::Rig| {
+        let keys = &rig.collector.record(meter_ports::METER).expect("it is known").keys;
+        keys.epoch() == 1 && !keys.has_next()
+    };
+    port.run_until(8.0, "two reports", |rig| rig.accepted.len() >= 2);
+    let kept = |rig: &mut Rig, name: &str, key: &[u8]| -> Vec<usize> {
+        let mut secrets = Secrets::default();
+        secrets.aes_key(name, key);
+        let target = Workspace::find().expect("the project's folder").target(target).expect("a target");
+        let ram = target.part.memories.iter();
+        ram.filter(|memory| matches!(memory.kind, MemoryKind::Ram | MemoryKind::Tcm))
+            .flat_map(|memory| secrets.find(memory.start, &rig.peek(memory.start, memory.size as usize)))
+            .map(|find| find.bytes)
+            .collect()
+    };
+    assert_eq!(kept(&mut rig, "the first key", &before), [32], "{target}");
+    let Rig::Port(port) = &mut rig else { unreachable!("as above") };
+    assert_eq!(port.command(Command::RenewKey).answer.outcome, CommandResult::Done);
+    port.run_until(60.0, "the next epoch", renewed);
+    let present = port.collector.record(meter_ports::METER).expect("it is known").keys.expose_epoch_key();
+    let present = present.to_vec();
+    assert_ne!(present, before);
+    assert_eq!(kept(&mut rig, "the first key", &before), [0; 0], "{target}");
+    assert_eq!(kept(&mut rig, "the present key", &present), [32], "{target}");
+}
+
+#[test]
+fn msp430f5438a_meter_keeps_no_key_of_an_epoch_before() {
+    keeps_one_key("msp430f5438a");
+}
+
+#[test]
+fn stm32f407_meter_keeps_no_key_of_an_epoch_before() {
+    keeps_one_key("stm32f407");
 }
