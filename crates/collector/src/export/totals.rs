@@ -1,4 +1,5 @@
-//! A meter's energy since its first start, as of each of its readings: the database has the last one, from which it is counted back.
+//! A meter's energy since its first start, as of each of its readings: the database has the last
+//! one, from which it is counted back.
 
 use crate::network::GlobalMeterId;
 use crate::store::{Register, Session, SqlError, values};
@@ -50,7 +51,8 @@ impl Totals {
         Totals(totals)
     }
 
-    /// The total as of a reading, in 0.1 Wh; `None`: it came after they were read. No total is below its own register.
+    /// The total as of a reading, in 0.1 Wh; `None`: it came after they were read. No total is
+    /// below its own register.
     pub(super) fn at(&self, epoch: u32, n: u32, energy_dwh: u32) -> Option<i64> {
         let place = self.0.binary_search_by_key(&(epoch, n), |(epoch, n, _)| (*epoch, *n)).ok()?;
         Some(self.0[place].2.max(energy_dwh.into()))

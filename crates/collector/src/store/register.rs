@@ -1,5 +1,5 @@
-//! A meter's register, as its reports say it in the order of their numbers: what was used since the one before,
-//! and what all of them come to.
+//! A meter's register, as its reports say it in the order of their numbers: what was used since the
+//! one before, and what all of them come to.
 
 use wire::meter::{Alert, Cause, Content, Report};
 
@@ -17,14 +17,16 @@ pub(crate) struct Register {
 pub(crate) struct Growth {
     /// Since the report before; 0 where nobody knows how far it was then.
     pub(crate) used_dwh: i64,
-    /// The same; where nobody knows how far it was, all that it says: the meter counted that since its start.
+    /// The same; where nobody knows how far it was, all that it says: the meter counted that since
+    /// its start.
     pub(crate) counted_dwh: i64,
 }
 
 impl Register {
     /// Goes on to a report. Returns whether the meter started since the one before.
     pub(crate) fn hear(&mut self, n: u32, lost: u8, started: bool) -> bool {
-        // Losses are counted since the start: fewer than before show one that nobody heard of. Before number 1 nothing was.
+        // Losses are counted since the start: fewer than before show one that nobody heard of.
+        // Before number 1 nothing was.
         let restarted = started || lost < self.lost || n == 1;
         if restarted {
             self.dwh = Some(0);
@@ -52,9 +54,10 @@ impl Register {
     }
 }
 
-/// Energy between two states of a register. Where the state before is not known nothing is counted. A register that went back
-/// either went around at 2^32, or began anew at 0 and nobody heard of it: it went around where it did so from its last 2^28 to its
-/// first, which at the 32,767 W that a meter can say are 34 days.
+/// Energy between two states of a register. Where the state before is not known nothing is counted.
+/// A register that went back either went around at 2^32, or began anew at 0 and nobody heard of it:
+/// it went around where it did so from its last 2^28 to its first, which at the 32,767 W that a
+/// meter can say are 34 days.
 fn used(before_dwh: Option<u32>, now_dwh: u32) -> i64 {
     const NEAR: u32 = 1 << 28;
     match before_dwh {

@@ -1,4 +1,5 @@
-//! A report whose number is below that of another one that came. What its meter used is counted as if it had come in its turn.
+//! A report whose number is below that of another one that came. What its meter used is counted as
+//! if it had come in its turn.
 
 use super::report::end;
 use super::{Number, Reports};
@@ -34,7 +35,8 @@ impl Neighbour {
 pub(super) struct Correction {
     /// What the report's own reading used.
     pub(super) used_dwh: i64,
-    /// When the next reading by number was taken, and how much more it used than was counted: mostly less.
+    /// When the next reading by number was taken, and how much more it used than was counted:
+    /// mostly less.
     behind: Option<(i64, i64)>,
     /// By how much the meter's total grows.
     counted_dwh: i64,
@@ -124,7 +126,8 @@ enum Side {
     Behind,
 }
 
-/// The meter's next reading by number on one side. All of its readings are looked at, which takes its time, and is rare.
+/// The meter's next reading by number on one side. All of its readings are looked at, which takes
+/// its time, and is rare.
 fn neighbour(
     session: Session<'_>,
     reports: &impl Reports,
@@ -163,7 +166,8 @@ fn alerts_between(
     let from = before.map_or(0, |before| i64::from(before.n));
     let to = behind.map_or(1 << 32, |behind| i64::from(behind.n));
     session.query(
-        "SELECT report FROM alerts WHERE meter = $1 AND epoch = $2 AND n > $3 AND n < $4 AND report IS NOT NULL ORDER BY n",
+        "SELECT report FROM alerts WHERE meter = $1 AND epoch = $2 AND n > $3 AND n < $4 \
+         AND report IS NOT NULL ORDER BY n",
         values![meter, epoch, from, to],
         |row| Ok(Report::from_bytes(&row.get::<[u8; 16]>(0)?)),
     )

@@ -310,7 +310,8 @@ fn measured(record: &MeterRecord, n: u32) -> Vec<Vec<u8>> {
     packets(record.setup.collector_address, kind, suite, METER, n, &sealed)
 }
 
-/// All rows of all tables but what the service remembers of itself, as text; without the column that version 7 added.
+/// All rows of all tables but what the service remembers of itself, as text; without the column
+/// that version 7 added.
 fn rows(connection: &rusqlite::Connection) -> Vec<String> {
     let mut names = connection
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('meta', 'sqlite_sequence') ORDER BY name")

@@ -1,4 +1,5 @@
-//! The energy since a meter's first start: over power cuts, late reports and other keys, whatever the order in which reports come.
+//! The energy since a meter's first start: over power cuts, late reports and other keys, whatever
+//! the order in which reports come.
 
 use super::place::{Engine, NEW_YEAR_S, add, measurement, on_each_engine, provisioned, report, start};
 use collector::export::{Format, Selection, export};
@@ -87,7 +88,8 @@ fn power_cuts_take_nothing_from_a_total(engine: Engine) {
     assert_eq!(used_dwh(&store, 2).values().sum::<i64>(), 1, "of which nobody knows when it was used");
 }
 
-/// A meter's reports, with starts between them that are told or, where the register is lower then, are not.
+/// A meter's reports, with starts between them that are told or, where the register is lower then,
+/// are not.
 fn life(rng: &mut StdRng) -> Vec<NewReport> {
     let (mut n, mut register_dwh, mut lost) = (rng.random_range(0..3), 0u32, 0u8);
     let mut reports = Vec::new();
