@@ -2,6 +2,7 @@
 
 mod fuses;
 
+use crate::sister::roomier;
 use crate::target::{Target, Workspace};
 use crate::{LabError, names};
 use firmware::Firmware;
@@ -75,7 +76,8 @@ impl Setup {
         target.part.vectors = vectors_behind_bootloader(&target.part, firmware.image());
         let (mut machine, clock_source) = clocked(self, &target)?;
         machine.load(firmware.image()).map_err(|fault| {
-            let place = other_device(&target, &firmware).unwrap_or_default();
+            let place = other_device(&target, &firmware);
+            let place = place.or_else(|| roomier(workspace, &target, &firmware)).unwrap_or_default();
             LabError::Fault { target: target.name().into(), fault, place }
         })?;
         machine.reset();
