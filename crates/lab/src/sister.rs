@@ -155,6 +155,20 @@ mod tests {
         );
     }
 
+    /// A difference that the model does not have is said of each run.
+    #[test]
+    fn differences_are_reserved() {
+        let workspace = Workspace::find().expect("the tests run inside the project");
+        let reserved = |name: &str| {
+            let target = workspace.target(name).expect("a target");
+            let machine = mcu::new_machine(&target.part, target.part.default_clock_hz).expect("a machine");
+            crate::loaded::reservations(&*machine, &target)
+        };
+        assert!(reserved("samd21").is_empty() && reserved("samd21g17").is_empty());
+        let said = reserved("samd21e17");
+        assert!(said.len() == 1 && said[0].contains("no SERCOM4, SERCOM5"), "{said:?}");
+    }
+
     #[test]
     fn an_operation_is_built_for_the_target_and_not_for_its_sister() {
         let workspace = Workspace::find().expect("the tests run inside the project");

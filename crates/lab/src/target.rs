@@ -45,6 +45,8 @@ pub struct Target {
     pub own_file: Option<PathBuf>,
     /// The target that it is a sister of, in whose file it stands.
     pub sister_of: Option<String>,
+    /// How that sister differs from the target beyond what is modelled.
+    pub differs: Option<String>,
     /// What its file says.
     pub text: Arc<str>,
     /// For the processor models.
@@ -485,6 +487,7 @@ impl Workspace {
             accuracy: own.accuracy,
             own_file,
             sister_of: None,
+            differs: None,
             text: text.into(),
         };
         let named = sister.and_then(|name| {
@@ -492,6 +495,7 @@ impl Workspace {
         });
         if let Some((name, sister)) = named {
             target.sister_of = Some(target.part.name.clone());
+            target.differs.clone_from(&sister.differs);
             sister.put_on(name, &mut target.part).map_err(bad)?;
         }
         accuracy::check(&target.accuracy, &target.part).map_err(bad)?;

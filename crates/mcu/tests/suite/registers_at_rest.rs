@@ -13,7 +13,7 @@ struct Map {
 }
 
 /// The unions of the families' register maps, without what cannot be read without an effect.
-const MAPS: [Map; 5] = [
+const MAPS: [Map; 6] = [
     // RM0090, tables of the register maps of sections 17 to 20: CR1 to BDTR, DCR, OR. DMAR reads what DCR points to.
     Map { model: "stm32-timer", registers: &[(0x00, 0x48), (0x50, 0x50)], step: 4 },
     // nRF52840 PS, TIMER: tasks, events, SHORTS, INTENSET, INTENCLR, MODE, BITMODE, PRESCALER, CC.
@@ -61,6 +61,8 @@ const MAPS: [Map; 5] = [
         ],
         step: 4,
     },
+    // DS40001882F, register summary of the PM, with its reserved places.
+    Map { model: "samd21-system", registers: &[(0x00, 0x3f)], step: 1 },
     // DS40001882F, table 30-4 and the summaries of 8, 16 and 32 bits: CTRLA to DBGCTRL, EVCTRL, INTENCLR to STATUS, COUNT, CC.
     Map {
         model: "samd21-timer",
