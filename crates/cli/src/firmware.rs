@@ -17,7 +17,7 @@ pub(crate) struct FirmwareArgs {
 
 #[derive(Args)]
 pub(crate) struct MachineArgs {
-    /// The target it is built for, or a target file of your own such as ./part.toml
+    /// The target it is built for, a sister part of one such as stm32f103rb, or a target file of your own such as ./part.toml
     #[arg(long, value_name = "TARGET")]
     target: String,
     /// Go on, as the part does, where the program does what is a mistake, but of which it is known what the part makes of it (a

@@ -52,6 +52,7 @@ mod rtt;
 pub mod run;
 pub mod schemes;
 pub mod selection;
+pub mod sister;
 pub mod target;
 pub mod timeline;
 pub mod traces;

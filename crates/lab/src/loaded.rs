@@ -2,6 +2,7 @@
 
 mod fuses;
 
+use crate::sister::roomier;
 use crate::target::{Target, Workspace};
 use crate::{LabError, names};
 use firmware::Firmware;
@@ -75,7 +76,8 @@ impl Setup {
         target.part.vectors = vectors_behind_bootloader(&target.part, firmware.image());
         let (mut machine, clock_source) = clocked(self, &target)?;
         machine.load(firmware.image()).map_err(|fault| {
-            let place = other_device(&target, &firmware).unwrap_or_default();
+            let place = other_device(&target, &firmware);
+            let place = place.or_else(|| roomier(workspace, &target, &firmware)).unwrap_or_default();
             LabError::Fault { target: target.name().into(), fault, place }
         })?;
         machine.reset();
@@ -140,13 +142,16 @@ fn clocked(setup: &Setup, target: &Target) -> Result<(Box<dyn Mcu>, ClockSource)
 }
 
 /// What a run has passed over, and whom it only let remember what was written: for a person, a sentence each.
-pub(crate) fn reservations(machine: &dyn Mcu) -> Vec<String> {
+pub(crate) fn reservations(machine: &dyn Mcu, target: &Target) -> Vec<String> {
     let tolerated = machine.tolerated().into_iter();
     let tolerated = tolerated.map(|(what, count)| format!("passed over {count} times: {what}"));
     let stubs = machine.stub_uses().into_iter().map(|StubUse { name, reads, writes }| {
         format!("{name} only remembered what was written: {reads} reads, {writes} writes")
     });
-    tolerated.chain(stubs).collect()
+    let sister = target.sister_of.iter().zip(&target.differs).map(|(base, differs)| {
+        format!("{} is modelled as the {base} with other sizes; what differs, too: {differs}", target.name())
+    });
+    sister.chain(tolerated).chain(stubs).collect()
 }
 
 /// What helps over a fault of a machine that `--lenient` can be asked of, as the end of its sentence.

@@ -369,7 +369,11 @@ pub fn run(
         ended,
         failure,
         stubs,
-        reservations: reservations(&*machine).into_iter().chain(unused_crystal).chain(of_bench).collect(),
+        reservations: reservations(&*machine, &target)
+            .into_iter()
+            .chain(unused_crystal)
+            .chain(of_bench)
+            .collect(),
         folded,
         listing,
     })

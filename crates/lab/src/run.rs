@@ -128,7 +128,7 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
     // However that ends, the run has.
     let _ = program.pass_on();
     let _ = program.lines.finish(program.out);
-    reservations(&*program.machine).iter().for_each(|said| (program.say)(said));
+    reservations(&*program.machine, program.target).iter().for_each(|said| (program.say)(said));
     let (cycles, time_s) = (program.machine.cycles(), program.seconds());
     Ok(RunResult { code, ending: text, failure, cycles, time_s })
 }

@@ -4,6 +4,7 @@ use crate::accuracy::{self, Accuracy};
 use crate::calibration::Calibrated;
 use crate::files::{Embedded, Files};
 use crate::kept::Content;
+use crate::sister::Sister;
 use crate::{LabError, cache, names};
 use energy::radio::Radio;
 use energy::{SleepMode, Supply};
@@ -33,6 +34,8 @@ struct LabFile {
     #[serde(default)]
     plan: Planning,
     accuracy: Vec<Accuracy>,
+    #[serde(rename = "sister", default)]
+    sisters: Vec<Sister>,
 }
 
 /// A microcontroller with all that its target file says.
@@ -40,6 +43,10 @@ struct LabFile {
 pub struct Target {
     /// Its file, where that is none of the project's.
     pub own_file: Option<PathBuf>,
+    /// The target that it is a sister of, in whose file it stands.
+    pub sister_of: Option<String>,
+    /// How that sister differs from the target beyond what is modelled.
+    pub differs: Option<String>,
     /// What its file says.
     pub text: Arc<str>,
     /// For the processor models.
@@ -64,7 +71,8 @@ impl Target {
     /// What a message calls its file.
     #[must_use]
     pub fn file(&self) -> PathBuf {
-        self.own_file.clone().unwrap_or_else(|| format!("targets/{}.toml", self.name()).into())
+        let base = self.sister_of.as_deref().unwrap_or(self.name());
+        self.own_file.clone().unwrap_or_else(|| format!("targets/{base}.toml").into())
     }
 
     /// How firmware for it is built.
@@ -72,6 +80,14 @@ impl Target {
     /// # Errors
     /// [`LabError::Usage`] where none is.
     pub fn toolchain(&self) -> Result<&Toolchain, LabError> {
+        if let Some(base) = &self.sister_of {
+            return Err(LabError::Usage(format!(
+                "{} is a sister of {base}, on which operations take the same cycles: give --target {base} for them; \
+                 'wattseal measure FIRMWARE.elf --target {}' runs firmware of yours",
+                self.name(),
+                self.name()
+            )));
+        }
         self.toolchain.as_ref().ok_or_else(|| {
             let file = self.file();
             let asked = self.own_file.as_ref().map_or(self.name().into(), |own| own.to_string_lossy());
@@ -363,6 +379,11 @@ impl Workspace {
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let (own, named): (Vec<&String>, Vec<&String>) = asked.iter().partition(|name| is_file(name));
         let named: Vec<String> = named.into_iter().cloned().collect();
+        for name in &named {
+            if !known.contains(&name.as_str()) && self.sister(name)?.is_some() {
+                self.target(name)?.toolchain()?;
+            }
+        }
         let mut names = own_files(&own)?;
         if !named.is_empty() || own.is_empty() {
             names.extend(names::select("target", &named, &known)?.into_iter().map(str::to_owned));
@@ -419,13 +440,12 @@ impl Workspace {
         if is_file(name) {
             return self.own_target(Path::new(name));
         }
-        let known = self.target_names()?;
-        if !known.iter().any(|candidate| candidate == name) {
-            let suggestion = names::suggestion(name, known.iter().map(String::as_str));
-            return Err(LabError::UnknownName { what: "target", name: name.into(), suggestion });
+        let mut base = name.to_owned();
+        if !self.target_names()?.contains(&base) {
+            base = self.sister(name)?.ok_or_else(|| self.no_target(name).unwrap_or_else(|error| error))?.0;
         }
-        let (path, text) = self.read(format!("targets/{name}.toml"))?;
-        self.target_from(None, path, text)
+        let (path, text) = self.read(format!("targets/{base}.toml"))?;
+        self.target_from(None, Some(name).filter(|name| *name != base), path, text)
     }
 
     /// The target of a user's own file.
@@ -436,7 +456,7 @@ impl Workspace {
         }
         let text =
             std::fs::read_to_string(path).map_err(|error| LabError::File { path: path.into(), error })?;
-        let target = self.target_from(Some(path.into()), path.into(), text)?;
+        let target = self.target_from(Some(path.into()), None, path.into(), text)?;
         // Folders of what is built for it are named after it.
         let is_name = |text: &str| {
             let rest = text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
@@ -453,6 +473,7 @@ impl Workspace {
     fn target_from(
         &self,
         own_file: Option<PathBuf>,
+        sister: Option<&str>,
         path: PathBuf,
         text: String,
     ) -> Result<Target, LabError> {
@@ -465,8 +486,18 @@ impl Workspace {
             planning: own.plan,
             accuracy: own.accuracy,
             own_file,
+            sister_of: None,
+            differs: None,
             text: text.into(),
         };
+        let named = sister.and_then(|name| {
+            Some((name, own.sisters.iter().find(|one| one.names.iter().any(|n| n == name))?))
+        });
+        if let Some((name, sister)) = named {
+            target.sister_of = Some(target.part.name.clone());
+            target.differs.clone_from(&sister.differs);
+            sister.put_on(name, &mut target.part).map_err(bad)?;
+        }
         accuracy::check(&target.accuracy, &target.part).map_err(bad)?;
         if let Some(calibration) = &self.calibration {
             calibration.put_on(&mut target)?;

@@ -16,7 +16,8 @@ pub(super) fn check_signature(
     if own == built_for {
         return Ok(());
     }
-    let names = workspace.target_names()?;
+    let mut names = workspace.target_names()?;
+    names.extend(workspace.sisters()?.into_iter().flat_map(|(_, sister)| sister.names));
     let others = names.iter().filter_map(|name| workspace.target(name).ok());
     let is_it =
         |other: &Target| other.part.fuses.as_ref().is_some_and(|fuses| fuses.signature == built_for.0);

@@ -10,6 +10,7 @@ mod mcs51;
 mod msp430;
 mod ordinary;
 mod r8c;
+mod registers_at_rest;
 mod riscv;
 mod settings;
 mod taint;

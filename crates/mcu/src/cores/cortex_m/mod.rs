@@ -327,7 +327,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         Flow::Call { return_to }
     }
 
-    /// A jump to an address from a register or from memory: a return where `flow` says so, or where it goes where a
+    /// A jump to an address out of a register or of memory: a return where `flow` says so, or where it goes where a
     /// call that has been seen must return (Thumb-1 code returns with POP {r3}; BX r3).
     pub(super) fn indirect(&mut self, flow: Flow, target: u32) -> Flow {
         if let Some(index) = self.core.calls.iter().rposition(|&address| address == target) {

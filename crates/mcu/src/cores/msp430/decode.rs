@@ -141,7 +141,7 @@ pub struct Op {
     pub cycles: u8,
     /// Bytes.
     pub length: u8,
-    /// The cycle, from 1, in which the source is read from memory.
+    /// The cycle, from 1, in which memory is read for the source.
     pub source_cycle: u8,
     /// Repetitions less one.
     pub count: u8,

@@ -19,6 +19,8 @@ const TICK: u32 = 1 << 0;
 const OVRFLW: u32 = 1 << 1;
 const COMPARE_SHIFT: u32 = 16;
 
+/// EVENTS_COMPARE[0] to [3]. Those that a counter does not have are clear, and may be cleared, as a timer's.
+const EVENTS_COMPARE: Range<u32> = 0x140..0x150;
 const EVTEN: u32 = 0x340;
 const EVTENSET: u32 = 0x344;
 const EVTENCLR: u32 = 0x348;
@@ -76,9 +78,15 @@ impl Rtc {
         (channel < self.channels).then_some(channel)
     }
 
+    /// Whether an EVENTS_COMPARE is at `offset` that this counter does not have.
+    fn is_absent_event(&self, offset: u32) -> bool {
+        EVENTS_COMPARE.contains(&offset) && (offset - EVENTS_COMPARE.start) as usize / 4 >= self.channels
+    }
+
     fn write_own(&mut self, offset: u32, value: u32) -> Result<(), &'static str> {
         match (offset, self.channel(offset)) {
             (0..0x100, _) if value & 1 == 0 => {}
+            _ if self.is_absent_event(offset) && value == 0 => {}
             (START, _) => self.counter.start(),
             (STOP, _) => self.counter.stop(),
             (CLEAR, _) => self.counter.clear(),
@@ -116,6 +124,7 @@ impl Peripheral for Rtc {
             EVTEN | EVTENSET | EVTENCLR => Some(self.routed),
             COUNTER => Some(self.counter.value()),
             PRESCALER => Some(self.prescaler),
+            _ if self.is_absent_event(offset) => Some(0),
             _ => self.channel(offset).map(|channel| self.compare[channel]),
         };
         self.block.read(address, size, own, context)

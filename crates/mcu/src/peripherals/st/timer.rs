@@ -277,6 +277,13 @@ impl Timer {
         })
     }
 
+    /// Whether another timer of the series has a register at an offset, and this one has none: it reads as zero, and only zero may
+    /// be written. DCR and OR are among them, which no timer has here (RM0090, register maps of sections 17 to 20).
+    fn is_absent(&self, offset: u32) -> bool {
+        let elsewhere = matches!(offset & !3, 0x08 | 0x18..=0x20 | 0x30..=0x48 | 0x50);
+        elsewhere && self.register(offset).is_none()
+    }
+
     fn write_register(&mut self, offset: u32, value: u32, now: u64) -> Result<(), &'static str> {
         match offset & !3 {
             0x00 => self.write_control(value, now)?,
@@ -367,8 +374,8 @@ impl Peripheral for Timer {
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         self.advance(context.now);
         let offset = address - self.base;
-        let word =
-            self.register(offset).ok_or_else(|| self.fault(address, context, "register not modelled"))?;
+        let word = self.register(offset).or(self.is_absent(offset).then_some(0));
+        let word = word.ok_or_else(|| self.fault(address, context, "register not modelled"))?;
         self.pass_on(context);
         // Reading what was captured clears its flag.
         if let Some(channel) = self.channel(offset).filter(|channel| self.selection(*channel) != 0) {
@@ -387,6 +394,9 @@ impl Peripheral for Timer {
     ) -> Result<(), Fault> {
         self.advance(context.now);
         let offset = address - self.base;
+        if value == 0 && self.is_absent(offset) {
+            return Ok(());
+        }
         let old =
             self.register(offset).ok_or_else(|| self.fault(address, context, "register not modelled"))?;
         // Of SR the bytes that are not written keep their flags.

@@ -187,6 +187,8 @@ fn what_is_not_modelled_is_refused() {
     ] {
         assert!(Bench::new("stm32f407").try_write(address, value).is_err(), "{address:#x}");
     }
+    // RM0041, table 79: TIM15 has ITR0 in high-density devices alone.
+    assert!(Bench::new("stm32f100").try_write(0x4001_4000 + 0x08, 7).is_err());
     let mut bench = Bench::new("stm32f407");
     // PWM mode 1 on channel 1, its output on, MOE.
     for (offset, value) in [(CCMR1, 0x68), (0x20, 1), (0x44, 1 << 15)] {

@@ -378,7 +378,7 @@ ws_aes_encrypt:
     \operation secret_table_aes_11_14[\index], \high
 .endm
 
-/* The byte of row \row, from memory, to column \column. */
+/* The byte of row \row to column \column, out of memory. */
 .macro unmix_from where, row, column, key, operation, low, high
     index_from \where, \row, \column + 4 - \row, a0
     invert \row, \column, \key, a0
