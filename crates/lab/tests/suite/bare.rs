@@ -59,12 +59,13 @@ pub fn program(target: &str, text: &str) -> PathBuf {
             run(&tool("m32c-elf-ld"), &["-T", "layout.ld", "program.o", "-o", "program.elf"]);
         }
         _ => {
+            let flash = if target == "nrf52840" { "-Wl,-Ttext=0" } else { "-Wl,-Ttext=0x08000000" };
             let arguments = [
                 "-mcpu=cortex-m0",
                 "-mthumb",
                 "-nostdlib",
                 "-nostartfiles",
-                "-Wl,-Ttext=0x08000000",
+                flash,
                 "-Wl,--entry=start",
                 "program.s",
                 "-o",
