@@ -88,6 +88,12 @@ pub struct Accuracy {
     /// It holds for programs that do arithmetic in the floating-point unit, wherever they lie.
     #[serde(default, skip_serializing)]
     pub floating_point: bool,
+    /// It holds for code that computes and accesses no peripheral, such as `bench`'s operations.
+    #[serde(default, skip_serializing)]
+    pub computation: bool,
+    /// As `computation`, where the flash has no wait states.
+    #[serde(default, skip_serializing)]
+    pub without_wait_states: bool,
     /// How far the cycles may be off.
     pub cycles: Bound,
     /// Against what they were compared.
@@ -95,6 +101,13 @@ pub struct Accuracy {
 }
 
 impl Accuracy {
+    /// Whether it holds for all that no other entry names.
+    #[must_use]
+    pub fn is_general(&self) -> bool {
+        let special = self.floating_point || self.computation || self.without_wait_states;
+        self.memory.is_none() && !special
+    }
+
     /// The foot of a table with figures of this accuracy; empty where they are exact.
     #[must_use]
     pub fn foot(&self) -> String {
@@ -112,7 +125,7 @@ impl Accuracy {
 /// Says what is wrong with the tables of a target file.
 ///
 /// # Errors
-/// A memory that the part does not have, two entries for floating point, or no entry for the rest.
+/// A memory that the part does not have, two entries for one thing, or no entry for the rest.
 pub(crate) fn check(stated: &[Accuracy], part: &Part) -> Result<(), String> {
     for name in stated.iter().filter_map(|accuracy| accuracy.memory.as_ref()) {
         if !part.memories.iter().any(|memory| memory.name == *name) {
@@ -124,7 +137,22 @@ pub(crate) fn check(stated: &[Accuracy], part: &Part) -> Result<(), String> {
     {
         return Err("at most one [[accuracy]] is of floating_point, and it names no memory".into());
     }
-    if stated.iter().filter(|accuracy| accuracy.memory.is_none() && !accuracy.floating_point).count() != 1 {
+    let conditions = |accuracy: &Accuracy| {
+        let named = [accuracy.floating_point, accuracy.memory.is_some()];
+        let named = named.into_iter().chain([accuracy.computation, accuracy.without_wait_states]);
+        named.filter(|named| *named).count()
+    };
+    if stated.iter().filter(|accuracy| accuracy.computation).count() > 1
+        || stated.iter().filter(|accuracy| accuracy.without_wait_states).count() > 1
+        || stated.iter().any(|accuracy| conditions(accuracy) > 1)
+    {
+        return Err(
+            "at most one [[accuracy]] is of computation, at most one without_wait_states, and neither names \
+                    anything else"
+                .into(),
+        );
+    }
+    if stated.iter().filter(|accuracy| accuracy.is_general()).count() != 1 {
         return Err(
             "one [[accuracy]] has to be without a memory: it holds for all that no other names".into()
         );
@@ -166,6 +194,15 @@ mod tests {
         assert!(matches!(of_flash.cycles, Bound::Percent(_)) && of_flash.memory.is_none());
         assert_eq!(target.accuracy_at(0x100), of_flash, "the flash's other address");
         assert_eq!(target.accuracy_at(0x2000_0000).cycles, Bound::Estimate);
+
+        let samd21 = Workspace::find().unwrap().target("samd21").unwrap();
+        let at = |clock_hz| {
+            let point = samd21.operating_point(clock_hz, None).unwrap();
+            samd21.accuracy_of_computation(0x100, &point).cycles
+        };
+        assert!(matches!(at(Some(24_000_000)), Bound::Percent(percent) if percent < 0.1), "no wait state");
+        assert_ne!(at(Some(48_000_000)), at(Some(24_000_000)));
+        assert_eq!(samd21.accuracy_at(0x100).cycles, at(Some(48_000_000)), "where the clock is not known");
 
         let general = accuracy("exact").unwrap();
         let of_eeprom = Accuracy { memory: Some("eeprom".into()), ..general.clone() };

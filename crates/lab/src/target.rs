@@ -142,14 +142,27 @@ impl Target {
     #[must_use]
     pub fn accuracy_at(&self, address: u32) -> &Accuracy {
         let memory = self.part.memory_at(address).map(|memory| memory.name.as_str());
-        let general =
-            self.accuracy.iter().position(|accuracy| accuracy.memory.is_none() && !accuracy.floating_point);
+        let general = self.accuracy.iter().position(Accuracy::is_general);
         let named = self
             .accuracy
             .iter()
             .position(|accuracy| memory.is_some() && accuracy.memory.as_deref() == memory);
         // A target file without a general entry is refused.
         &self.accuracy[named.or(general).unwrap_or_default()]
+    }
+
+    /// As [`Target::accuracy_at`], of code that computes at this clock and supply throughout.
+    #[must_use]
+    pub fn accuracy_of_computation(&self, address: u32, point: &OperatingPoint) -> &Accuracy {
+        let at_address = self.accuracy_at(address);
+        if !at_address.is_general() {
+            return at_address;
+        }
+        let mut accuracies = self.accuracy.iter();
+        let without_waits =
+            accuracies.find(|accuracy| accuracy.without_wait_states && point.wait_states == 0);
+        let of_computation = || self.accuracy.iter().find(|accuracy| accuracy.computation);
+        without_waits.or_else(of_computation).unwrap_or(at_address)
     }
 
     /// How far the cycles may be off of programs that do arithmetic in the floating-point unit, where that is told apart.

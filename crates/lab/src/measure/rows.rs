@@ -229,6 +229,8 @@ fn stubs_accuracy(stubs: &[StubUse]) -> Option<Accuracy> {
     (!stubs.is_empty()).then_some(Accuracy {
         memory: None,
         floating_point: false,
+        computation: false,
+        without_wait_states: false,
         cycles: Bound::Estimate,
         source,
     })
@@ -237,5 +239,12 @@ fn stubs_accuracy(stubs: &[StubUse]) -> Option<Accuracy> {
 /// How far the cycles of a run may be off in which a DMA controller moved data.
 fn dma_accuracy() -> Accuracy {
     let source = "a DMA controller moved data; for how long it and the core keep each other waiting was not compared with silicon";
-    Accuracy { memory: None, floating_point: false, cycles: Bound::Estimate, source: source.into() }
+    Accuracy {
+        memory: None,
+        floating_point: false,
+        computation: false,
+        without_wait_states: false,
+        cycles: Bound::Estimate,
+        source: source.into(),
+    }
 }

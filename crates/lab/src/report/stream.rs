@@ -308,6 +308,8 @@ mod tests {
             accuracy: Accuracy {
                 memory: None,
                 floating_point: false,
+                computation: false,
+                without_wait_states: false,
                 cycles: if target == "stm32f407" { Bound::Percent(1.2) } else { Bound::Exact },
                 source: "a table".into(),
             },
