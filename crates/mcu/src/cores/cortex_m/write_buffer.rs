@@ -16,11 +16,14 @@ pub(super) struct WriteBuffer {
     posted: u32,
     /// The instruction under way stores through a bit-band alias.
     bit: bool,
+    /// One of these is to be followed.
+    active: bool,
 }
 
 impl WriteBuffer {
     /// The bus waits in an access of the instruction under way.
     pub fn wait(&mut self, waits: u32, store: bool) {
+        self.active = true;
         if store {
             // Of several stores each waits for the one before.
             self.reads += std::mem::replace(&mut self.posted, waits);
@@ -32,12 +35,13 @@ impl WriteBuffer {
     /// The instruction under way stores through a bit-band alias.
     pub fn store_bit(&mut self) {
         self.bit = true;
+        self.active = true;
     }
 
     /// Whether no instruction is to be followed.
     #[inline(always)]
     pub fn is_idle(&self) -> bool {
-        self.busy | self.reads | self.posted == 0 && !self.bit
+        !self.active
     }
 
     /// Ends the instruction under way, which takes `cycles` and may access the system bus: cycles that it waits.
@@ -50,6 +54,7 @@ impl WriteBuffer {
         }
         waits += reads;
         self.busy = if posted != 0 { posted } else { self.busy.saturating_sub(cycles + waits) };
+        self.active = self.busy != 0;
         waits
     }
 }
