@@ -91,6 +91,12 @@ pub struct Accuracy {
     /// It holds for programs that have the flash's instruction cache off.
     #[serde(default, skip_serializing)]
     pub uncached: bool,
+    /// It holds for code that computes and accesses no peripheral, such as `bench`'s operations.
+    #[serde(default, skip_serializing)]
+    pub computation: bool,
+    /// As `computation`, where the flash has no wait states.
+    #[serde(default, skip_serializing)]
+    pub without_wait_states: bool,
     /// How far the cycles may be off.
     pub cycles: Bound,
     /// Against what they were compared.
@@ -98,14 +104,33 @@ pub struct Accuracy {
 }
 
 impl Accuracy {
-    /// Whether it holds for all that no other names.
-    pub(crate) fn is_general(&self) -> bool {
-        self.memory.is_none() && !self.floating_point && !self.uncached
+    /// The conditions that it is bound to, but for a memory, by their keys.
+    fn conditions(&self) -> [(&'static str, bool); 4] {
+        [
+            ("floating_point", self.floating_point),
+            ("uncached", self.uncached),
+            ("computation", self.computation),
+            ("without_wait_states", self.without_wait_states),
+        ]
+    }
+
+    /// Whether it holds for all that no other entry names.
+    #[must_use]
+    pub fn is_general(&self) -> bool {
+        self.memory.is_none() && self.conditions().iter().all(|(_, is_bound)| !is_bound)
     }
 
     /// An estimate, for all of a run, and why.
     pub(crate) fn estimate(source: String) -> Accuracy {
-        Accuracy { memory: None, floating_point: false, uncached: false, cycles: Bound::Estimate, source }
+        Accuracy {
+            memory: None,
+            floating_point: false,
+            uncached: false,
+            computation: false,
+            without_wait_states: false,
+            cycles: Bound::Estimate,
+            source,
+        }
     }
 
     /// The foot of a table with figures of this accuracy; empty where they are exact.
@@ -125,25 +150,25 @@ impl Accuracy {
 /// Says what is wrong with the tables of a target file.
 ///
 /// # Errors
-/// A memory that the part does not have, two entries for floating point or for no cache, or no entry for the rest.
+/// A memory that the part does not have, two entries for one condition, two conditions of one entry, or no entry for the rest.
 pub(crate) fn check(stated: &[Accuracy], part: &Part) -> Result<(), String> {
     for name in stated.iter().filter_map(|accuracy| accuracy.memory.as_ref()) {
         if !part.memories.iter().any(|memory| memory.name == *name) {
             return Err(format!("[[accuracy]] names the memory {name}, which the part does not have"));
         }
     }
-    for key in ["floating_point", "uncached"] {
-        let is_of = |accuracy: &&Accuracy| match key {
-            "uncached" => accuracy.uncached,
-            _ => accuracy.floating_point,
-        };
-        let mut of_key = stated.iter().filter(is_of);
-        if of_key.clone().count() > 1 || of_key.any(|accuracy| accuracy.memory.is_some()) {
-            return Err(format!("at most one [[accuracy]] is of {key}, and it names no memory"));
+    let mut bound_to: Vec<&str> = Vec::new();
+    for accuracy in stated {
+        let keys = accuracy.conditions().into_iter().filter_map(|(key, is_bound)| is_bound.then_some(key));
+        let before = bound_to.len();
+        bound_to.extend(keys);
+        let added = &bound_to[before..];
+        if let Some(key) = added.iter().find(|key| bound_to[..before].contains(key)) {
+            return Err(format!("at most one [[accuracy]] is of {key}"));
         }
-    }
-    if stated.iter().any(|accuracy| accuracy.floating_point && accuracy.uncached) {
-        return Err("an [[accuracy]] is of floating_point or of uncached, not of both".into());
+        if added.len() + usize::from(accuracy.memory.is_some()) > 1 {
+            return Err("an [[accuracy]] is of one memory or of one condition, not of two".into());
+        }
     }
     if stated.iter().filter(|accuracy| accuracy.is_general()).count() != 1 {
         return Err(
@@ -188,6 +213,15 @@ mod tests {
         assert_eq!(target.accuracy_at(0x100), of_flash, "the flash's other address");
         assert_eq!(target.accuracy_at(0x2000_0000).cycles, Bound::Estimate);
 
+        let samd21 = Workspace::find().unwrap().target("samd21").unwrap();
+        let at = |clock_hz| {
+            let point = samd21.operating_point(clock_hz, None).unwrap();
+            samd21.accuracy_of_computation(0x100, &point).cycles
+        };
+        assert!(matches!(at(Some(24_000_000)), Bound::Percent(percent) if percent < 0.1), "no wait state");
+        assert_ne!(at(Some(48_000_000)), at(Some(24_000_000)));
+        assert_eq!(samd21.accuracy_at(0x100).cycles, at(Some(48_000_000)), "where the clock is not known");
+
         let general = accuracy("exact").unwrap();
         let of_eeprom = Accuracy { memory: Some("eeprom".into()), ..general.clone() };
         let problem = |stated: &[Accuracy]| check(stated, &target.part).unwrap_err();
@@ -200,9 +234,9 @@ mod tests {
         let uncached = Accuracy { uncached: true, ..general.clone() };
         assert!(problem(&[general.clone(), uncached.clone(), uncached.clone()]).contains("of uncached"));
         let in_memory = Accuracy { memory: Some("sram".into()), ..uncached };
-        assert!(problem(&[general.clone(), in_memory]).contains("names no memory"));
+        assert!(problem(&[general.clone(), in_memory]).contains("not of two"));
         let both = Accuracy { uncached: true, ..of_floats };
-        assert!(problem(&[general.clone(), both]).contains("not of both"));
+        assert!(problem(&[general.clone(), both]).contains("not of two"));
         assert!(problem(&[general.clone(), general]).contains("without a memory"));
     }
 }

@@ -247,7 +247,7 @@ impl Plan<'_> {
                 supply_v: point.supply_v,
                 runs: u32::try_from(samples.cycles.len()).unwrap_or(u32::MAX),
                 cycles,
-                accuracy: target.accuracy_at(samples.address).clone(),
+                accuracy: target.accuracy_of_computation(samples.address, point).clone(),
                 time_s,
                 power_w: point.power_w,
                 energy_j: point.power_w * time_s,

@@ -167,6 +167,20 @@ impl Target {
         &self.accuracy[named.or(general).unwrap_or_default()]
     }
 
+    /// As [`Target::accuracy_at`], of code that computes at this clock and supply throughout.
+    #[must_use]
+    pub fn accuracy_of_computation(&self, address: u32, point: &OperatingPoint) -> &Accuracy {
+        let at_address = self.accuracy_at(address);
+        if !at_address.is_general() {
+            return at_address;
+        }
+        let mut accuracies = self.accuracy.iter();
+        let without_waits =
+            accuracies.find(|accuracy| accuracy.without_wait_states && point.wait_states == 0);
+        let of_computation = || self.accuracy.iter().find(|accuracy| accuracy.computation);
+        without_waits.or_else(of_computation).unwrap_or(at_address)
+    }
+
     /// How far the cycles may be off of programs that do arithmetic in the floating-point unit, where that is told apart.
     #[must_use]
     pub fn accuracy_in_float(&self) -> Option<&Accuracy> {

@@ -52,8 +52,8 @@ pub use observe::{
     SleepInterval, Step,
 };
 pub use part::{
-    CoreName, CoreOptions, FlashTiming, Memory, MemoryKind, Part, PartError, PeripheralSpec, Unmodelled,
-    WaitStates,
+    Bridge, BridgeClock, CoreName, CoreOptions, FlashTiming, Memory, MemoryKind, Part, PartError,
+    PeripheralSpec, Unmodelled, WaitStates,
 };
 pub use peripheral::{
     Context, Dma, Events, FlashChange, FlashSettings, FlashStore, FlashView, Peripheral, PeripheralBus,

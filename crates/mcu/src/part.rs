@@ -194,6 +194,57 @@ pub struct PeripheralSpec {
     pub stub: bool,
 }
 
+/// Where a bridge's peripheral bus has its clock from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BridgeClock {
+    /// The core's clock.
+    Core,
+    /// STM32: HCLK divided as RCC sets it for APB1.
+    Apb1,
+    /// STM32: HCLK divided as RCC sets it for APB2.
+    Apb2,
+    /// SAM D21: the main clock divided by PM's APBASEL, with the core's divided by CPUSEL.
+    Apba,
+    /// SAM D21: as above, by APBBSEL.
+    Apbb,
+    /// SAM D21: as above, by APBCSEL.
+    Apbc,
+}
+
+/// A bridge from the core's bus (AHB) to a peripheral bus (APB).
+///
+/// A transfer takes two clocks of the peripheral bus, SETUP and ACCESS (AMBA 3 APB, IHI 0024B, section 2.1), and begins with
+/// one of its edges.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bridge {
+    /// The bus's name in the data sheet.
+    pub name: String,
+    /// First address behind it.
+    pub start: u32,
+    /// Bytes.
+    pub size: u32,
+    /// The clock of the bus behind it.
+    pub clock: BridgeClock,
+    /// Cycles of the core for which the bridge itself keeps a read.
+    pub read_cycles: u8,
+    /// Cycles of the core for which the bridge itself keeps a write.
+    pub write_cycles: u8,
+    /// Manual or measurement.
+    pub source: String,
+}
+
+impl Bridge {
+    /// Cycles that an access waits beyond one to RAM, where a clock of the peripheral bus is `divider` of the core's.
+    #[must_use]
+    pub fn waits(&self, store: bool, now: u64, divider: u64) -> u32 {
+        let kept = u64::from(if store { self.write_cycles } else { self.read_cycles });
+        let edge = now.next_multiple_of(divider) - now;
+        u32::try_from(edge + 2 * divider - 1 + kept).unwrap_or(u32::MAX)
+    }
+}
+
 /// A block of the part's registers that has no model.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -321,6 +372,9 @@ pub struct Part {
     /// Its peripherals.
     #[serde(rename = "peripheral", default)]
     pub peripherals: Vec<PeripheralSpec>,
+    /// Its bridges to peripheral buses. An access to a peripheral behind none takes what one to RAM takes.
+    #[serde(rename = "bridge", default)]
+    pub bridges: Vec<Bridge>,
     /// What it has beside them.
     #[serde(default)]
     pub unmodelled: Vec<Unmodelled>,
@@ -394,6 +448,12 @@ impl Part {
             let mut appearances = memory.appearances();
             appearances.any(|(start, size, _)| address.checked_sub(start).is_some_and(|offset| offset < size))
         })
+    }
+
+    /// The bridge that an address lies behind.
+    #[inline]
+    pub(crate) fn bridge_at(&self, address: u32) -> Option<&Bridge> {
+        self.bridges.iter().find(|bridge| address.wrapping_sub(bridge.start) < bridge.size)
     }
 
     /// The block without a model that a register address lies in.

@@ -221,7 +221,10 @@ fn an_unknown_name_is_wrong_usage_and_names_its_neighbours() {
 #[test]
 fn a_clock_or_supply_outside_the_data_sheet_is_refused_with_its_limits() {
     let error = refused(&["bench", "--target", "atmega328p", "--clock", "16M", "--supply", "3.3"], 2);
-    assert!(error.contains("16 MHz is too fast at 3.3 V") && error.contains("allows 13.33 MHz there"), "{error}");
+    assert!(
+        error.contains("16 MHz is too fast at 3.3 V") && error.contains("allows 13.33 MHz there"),
+        "{error}"
+    );
     let error = refused(&["bench", "--target", "msp430f5438a", "--clock", "20M", "--supply", "2.0"], 2);
     assert!(error.contains("12 MHz") && error.contains("2.20 V"), "{error}");
     assert!(refused(&["bench", "--target", "stm32f407", "--supply", "5"], 2).contains("3.6 V"));

@@ -309,6 +309,8 @@ mod tests {
                 memory: None,
                 floating_point: false,
                 uncached: false,
+                computation: false,
+                without_wait_states: false,
                 cycles: if target == "stm32f407" { Bound::Percent(1.2) } else { Bound::Exact },
                 source: "a table".into(),
             },

@@ -7,7 +7,7 @@ use super::timing::Timing;
 use super::traps::Trap;
 use crate::machine::{Core, Machine};
 use crate::observe::dynamic;
-use crate::{BusAccess, CoreName, Fault, FlashStore, Memory, MemoryKind, Observer};
+use crate::{BridgeClock, BusAccess, CoreName, Fault, FlashStore, Memory, MemoryKind, Observer};
 
 /// The private peripheral bus as far as it is Arm's; what the vendor has there lies behind.
 const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe004_2000;
@@ -84,6 +84,22 @@ impl<T: Timing> Machine<CortexM<T>> {
         Ok(done.then(|| bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))))
     }
 
+    /// Counts what a bridge to a peripheral bus makes the core wait.
+    fn wait_on_bridge(&mut self, address: u32, store: bool) {
+        let Some(bridge) = self.part.bridge_at(address) else { return };
+        let divider = match bridge.clock {
+            BridgeClock::Core => 1,
+            BridgeClock::Apb1 => self.core.timing.bus_dividers().0,
+            BridgeClock::Apb2 => self.core.timing.bus_dividers().1,
+            BridgeClock::Apba => 1 << self.bus.events.bridge_shifts[0],
+            BridgeClock::Apbb => 1 << self.bus.events.bridge_shifts[1],
+            BridgeClock::Apbc => 1 << self.bus.events.bridge_shifts[2],
+        };
+        let from = self.cycles + u64::from(self.core.timing.bus_busy());
+        let waits = bridge.waits(store, from, divider);
+        self.cycles += u64::from(self.core.timing.wait_on_bus(waits, store));
+    }
+
     /// A read of `size` bytes; `None` with the reason in `fault`. The state must have been published.
     #[cold]
     #[inline(never)]
@@ -132,6 +148,7 @@ impl<T: Timing> Machine<CortexM<T>> {
             self.core.timing.read_register(address, size, pc)
         } else {
             let result = self.bus.read(address, size, self.cycles, pc, dynamic(observer));
+            self.wait_on_bridge(address, false);
             self.cycles += std::mem::take(&mut self.bus.stall);
             self.deadline = 0;
             result
@@ -201,6 +218,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         if let Some((byte, bit)) = self.bit_band(address) {
             let word = self.read_slow(byte & !3, 4, !0, observer);
             let mask = 1 << ((byte & 3) * 8 + bit);
+            self.core.timing.store_bit();
             let written = word.and_then(|word| {
                 let word = if value & 1 != 0 { word | mask } else { word & !mask };
                 self.write_slow(byte & !3, 4, word, !0, observer)
@@ -241,6 +259,7 @@ impl<T: Timing> Machine<CortexM<T>> {
             written
         } else {
             let written = self.bus.write(address, size, value, self.cycles, pc, dynamic(observer));
+            self.wait_on_bridge(address, true);
             self.core.timing.apply_flash(self.bus.events.flash);
             self.core.memory.show_ram_at_zero(self.bus.events.ram_at_zero);
             written

@@ -18,6 +18,7 @@
 
 use super::flash::{Changed, Settings};
 use super::lines::Lines;
+use super::write_buffer::WriteBuffer;
 use std::ops::Range;
 
 const NONE: u32 = u32::MAX;
@@ -25,6 +26,9 @@ const NONE: u32 = u32::MAX;
 /// First address of the system bus: instructions from there come over the bus that the data uses, and a cycle later,
 /// because their addresses are registered (DDI 0337, "System bus").
 const SYSTEM_BUS: u32 = 0x2000_0000;
+
+/// First address of the private peripheral bus, which the system bus does not lead to.
+const PRIVATE_BUS: u32 = 0xe000_0000;
 
 /// End of the flash on ICode and DCode; above is RAM without wait states (CCM).
 pub(super) const FLASH_END: u32 = 0x1000_0000;
@@ -77,6 +81,8 @@ pub(super) struct FetchUnit {
     instruction_lines: Lines,
     data_lines: Lines,
 
+    /// Stores that the system bus has not done with.
+    buffer: WriteBuffer,
     /// [`FetchUnit::follow`] must be called for the next instruction; otherwise only if it lies across two words or
     /// reads the flash.
     pub attention: bool,
@@ -124,6 +130,7 @@ impl FetchUnit {
             settings,
             instruction_lines: Lines::new(lines.instructions),
             data_lines: Lines::new(lines.data),
+            buffer: WriteBuffer::default(),
             attention: true,
             level: 0,
             followed: false,
@@ -145,6 +152,7 @@ impl FetchUnit {
         self.instruction_lines.clear();
         self.data_lines.clear();
         self.settings = settings;
+        self.buffer = WriteBuffer::default();
         self.attention = true;
         self.level = 0;
         self.followed = false;
@@ -159,6 +167,28 @@ impl FetchUnit {
     /// Whether instruction lines are kept.
     pub fn keeps_lines(&self) -> bool {
         self.settings.instruction_lines
+    }
+
+    /// The system bus waits in an access of the instruction that comes next to [`FetchUnit::follow`].
+    pub fn wait_on_bus(&mut self, waits: u32, store: bool) {
+        self.buffer.wait(waits, store);
+        self.attention = true;
+    }
+
+    /// That instruction stores through a bit-band alias.
+    pub fn store_bit(&mut self) {
+        self.buffer.store_bit();
+        self.attention = true;
+    }
+
+    /// Cycles until the system bus is free.
+    pub fn bus_busy(&self) -> u32 {
+        self.buffer.busy
+    }
+
+    /// Waits until the system bus is free: for so many cycles.
+    pub fn drain(&mut self) -> u32 {
+        std::mem::take(&mut self.buffer.busy)
     }
 
     /// Takes over what the program has set.
@@ -191,7 +221,8 @@ impl FetchUnit {
     #[inline(never)]
     pub fn follow(&mut self, address: u32, length: u32, cycles: u32, transfer: Transfer) -> u32 {
         let (data, count) = (transfer.address, u32::from(transfer.words));
-        if self.followed && !self.branched && count == 0 && self.stays_in_line(length >> 1, cycles) {
+        let idle = self.buffer.is_idle();
+        if idle && self.followed && !self.branched && count == 0 && self.stays_in_line(length >> 1, cycles) {
             return 0;
         }
         // A target that needed no attention was passed over.
@@ -209,6 +240,11 @@ impl FetchUnit {
             wait = u32::from(self.granted != address);
             self.granted = address.wrapping_add(length);
         }
+        if !idle {
+            let on_bus = count != 0 && (SYSTEM_BUS..PRIVATE_BUS).contains(&data) || system;
+            wait += self.buffer.follow(cycles, on_bus);
+        }
+        let draining = !self.buffer.is_idle();
         let mut late = 0;
 
         if !self.followed && (waits || system || reads_flash) {
@@ -228,7 +264,7 @@ impl FetchUnit {
             // The first fetch is part of the branch's refill; half a word of it may be before the target.
             let half = self.branched && address & 2 != 0 && halves == 2;
             self.branched = false;
-            self.attention = in_bank;
+            self.attention = in_bank || draining;
             return u32::from(half) + wait;
         }
         if self.branched {
@@ -253,8 +289,8 @@ impl FetchUnit {
             self.level -= halves;
         }
 
-        if wait != 0 {
-            late += wait;
+        late += wait;
+        for _ in 0..wait {
             self.clock(Data::Idle);
         }
         let mut remaining = cycles;
@@ -280,7 +316,7 @@ impl FetchUnit {
         if !waits && !system && !reads_flash && settled && self.level + 2 > self.capacity {
             self.followed = false;
         }
-        self.attention = self.followed || self.branched || in_bank;
+        self.attention = self.followed || self.branched || in_bank || draining;
         late
     }
 

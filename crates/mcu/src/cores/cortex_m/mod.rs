@@ -30,6 +30,7 @@ mod systick;
 mod tightly;
 pub mod timing;
 mod traps;
+mod write_buffer;
 mod xip_cache;
 
 use crate::dataflow::CoreDataflow;

@@ -268,6 +268,22 @@ pub trait Timing: Clone + Send + 'static {
         (1, 1)
     }
 
+    /// Cycles until the system bus has done with a store that the core did not wait for.
+    fn bus_busy(&self) -> u32 {
+        0
+    }
+
+    /// The bus waits for so many cycles in a read or write of the instruction under way: cycles for which the core stands
+    /// still beyond what [`Timing::retire`] then says.
+    fn wait_on_bus(&mut self, waits: u32, store: bool) -> u32 {
+        let _ = store;
+        self.idle(u64::from(waits));
+        waits
+    }
+
+    /// The instruction under way stores through a bit-band alias: the read just waited for is the bus's own.
+    fn store_bit(&mut self) {}
+
     /// The clock of the RTC, in Hz, as the program has set it, 0 where it stands still; whether the backup domain is being reset.
     fn rtc_clock(&self) -> (u64, bool) {
         (0, false)

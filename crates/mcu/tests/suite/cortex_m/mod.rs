@@ -1,3 +1,4 @@
+mod bridges;
 mod core;
 mod encodings;
 mod faults;

@@ -422,6 +422,7 @@ impl Timing for M3 {
                     // The flags of MRS and MSR are at hand; other special registers take a second cycle.
                     Opcode::Mrs | Opcode::Msr => 1 + u32::from(op.imm & 0xff > 3),
                     Opcode::Isb => 4,
+                    Opcode::Dmb | Opcode::Dsb => 1 + self.fetch.drain(),
                     // It goes by in a cycle that the one before leaves to it.
                     Opcode::Nop => u32::from(self.after & (after::LOAD | after::STORE_REGISTER) == 0),
                     _ => 1,
@@ -463,9 +464,26 @@ impl Timing for M3 {
         self.after = after::OTHER;
         self.branch(target);
         match step {
-            Exception::Entry | Exception::Return => 12,
+            Exception::Entry | Exception::Return => 12 + self.fetch.drain(),
             Exception::TailChain => 6,
         }
+    }
+
+    fn idle(&mut self, _cycles: u64) {
+        self.fetch.drain();
+    }
+
+    fn bus_busy(&self) -> u32 {
+        self.fetch.bus_busy()
+    }
+
+    fn wait_on_bus(&mut self, waits: u32, store: bool) -> u32 {
+        self.fetch.wait_on_bus(waits, store);
+        0
+    }
+
+    fn store_bit(&mut self) {
+        self.fetch.store_bit();
     }
 
     fn registers(&self) -> Range<u32> {

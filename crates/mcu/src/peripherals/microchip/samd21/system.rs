@@ -107,6 +107,12 @@ impl System {
         self.generators.generator_hz(0, &self.oscillators) >> (self.dividers & 7)
     }
 
+    /// By how much APBASEL, APBBSEL and APBCSEL divide beyond CPUSEL: no bus is faster than the core (section 16.6.2.6).
+    fn bridge_shifts(&self) -> [u8; 3] {
+        let [core, buses @ ..] = self.dividers.to_le_bytes();
+        buses.map(|bus| bus.saturating_sub(core))
+    }
+
     fn flash(&self) -> FlashSettings {
         FlashSettings {
             wait_states: (self.control_b >> 1 & 15) as u8,
@@ -124,6 +130,7 @@ impl System {
     /// Makes known what was set, and checks whether the core has a clock and the flash waits long enough for it.
     fn apply(&mut self, address: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
         context.events.flash = self.flash();
+        context.events.bridge_shifts = self.bridge_shifts();
         let module_hz = |id| self.generators.module_hz(id, &self.oscillators);
         let (reference_hz, timer_hz) = (module_hz(FDPLL_ID), module_hz(FDPLL_32K_ID));
         let wanted = self.generators.wants(FDPLL);

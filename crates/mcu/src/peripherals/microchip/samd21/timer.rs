@@ -2,8 +2,10 @@
 //! interrupt. Its outputs, capture, events and counting down are refused. DS40001882F sections 30.6 and 30.8. Its state is worked out when
 //! somebody looks. A slave is not told that it is one, and programs leave it alone.
 //!
-//! What is written holds at once: STATUS.SYNCBUSY is never set.
+//! What is written holds at once: STATUS.SYNCBUSY is never set. A read of COUNT that READREQ has not asked for holds up the bus
+//! until it is synchronised (section 14.3.1); one that READREQ asked for is taken to come after that.
 
+use super::SYNCHRONISED;
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
 use std::ops::Range;
@@ -22,6 +24,8 @@ const CC: u32 = 0x18;
 /// With 32 bits.
 const CC1: u32 = 0x1c;
 const SIZE: u32 = 0x20;
+/// Its bus, in [`crate::Events::bridge_shifts`].
+const BRIDGE_C: usize = 2;
 
 /// CTRLA.
 const SWRST: u32 = 1 << 0;
@@ -33,6 +37,10 @@ const MODE_RESERVED: u32 = 3;
 const WAVEGEN_SHIFT: u32 = 5;
 const PRESCALER_SHIFT: u32 = 8;
 const CTRLA_MASK: u32 = 0x3f6f;
+/// READREQ, in a word with CTRLA.
+const RCONT: u32 = 1 << 30;
+const RREQ: u32 = 1 << 31;
+const ADDR_SHIFT: u32 = 16;
 /// Section 30.8.1: clocks of a count, by CTRLA.PRESCALER.
 const PRESCALERS: [u64; 8] = [1, 2, 4, 8, 16, 64, 256, 1024];
 
@@ -62,6 +70,8 @@ pub struct Timer {
     /// It has a slave for 32 bits.
     paired: bool,
     control_a: u32,
+    /// READREQ: its own bits, and the register that it asks for.
+    read_request: u32,
     one_shot: bool,
     stopped: bool,
     debug: u32,
@@ -93,6 +103,7 @@ impl Timer {
             clock_id: clock.ok_or_else(|| format!("{}: {} needs clock", part.name, spec.name))?,
             paired: spec.settings.get("paired").is_some_and(|paired| *paired != 0),
             control_a: 0,
+            read_request: 0,
             one_shot: false,
             stopped: true,
             debug: 0,
@@ -189,6 +200,20 @@ impl Timer {
                 counts -= (counts / whole).saturating_sub(1) * whole;
             }
         }
+    }
+
+    /// Cycles for which a read of COUNT holds up the bus. One that is asked for once serves a single read.
+    fn synchronise_count(&mut self, context: &Context<'_, '_>) -> u64 {
+        let asked =
+            self.read_request >> ADDR_SHIFT & 0x1f == COUNT && self.read_request & (RREQ | RCONT) != 0;
+        if self.read_request & RCONT == 0 {
+            self.read_request = 0;
+        }
+        if asked || !self.running() {
+            return 0;
+        }
+        let (source, bus) = SYNCHRONISED;
+        (source * self.clock_hz).div_ceil(self.source_hz) + (bus << context.events.bridge_shifts[BRIDGE_C])
     }
 
     fn signal(&self, context: &mut Context<'_, '_>) {
@@ -289,7 +314,10 @@ impl Peripheral for Timer {
                 let flags = u32::from(self.flags | SYNCRDY) << 16;
                 enables | enables << 8 | flags | if self.stopped { STOP } else { 0 }
             }
-            COUNT => self.count,
+            COUNT => {
+                *context.stall += self.synchronise_count(context);
+                self.count
+            }
             PER => self.period,
             CC if self.mode() == MODE_32 => self.compare[0],
             CC1 if self.mode() == MODE_32 => self.compare[1],
@@ -313,8 +341,10 @@ impl Peripheral for Timer {
         let bits = merged_word(0, offset, size, value);
         let merge = |old: u32| merged_word(old, offset, size, value);
         let written = match offset & !3 {
-            // READREQ asks for what can be read at once.
-            CTRLA if offset & 2 != 0 => Ok(()),
+            CTRLA if offset & 2 != 0 => {
+                self.read_request = bits;
+                Ok(())
+            }
             CTRLA => self.write_control_a(merge(self.control_a)),
             CTRLB => self.write_control_b(bits),
             DBGCTRL if bits >> 16 != 0 => Err("its events are not modelled"),

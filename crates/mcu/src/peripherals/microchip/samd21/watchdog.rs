@@ -5,6 +5,7 @@
 //! for it does at once. After a power reset the registers are as the factory sets the user row (section 10.3.1): switched off. The
 //! watchdog counts on in every sleep.
 
+use super::SYNCHRONISED;
 use crate::clock::rescaled;
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
@@ -37,8 +38,6 @@ const FACTORY_EWCTRL: u8 = 0x0b;
 /// PER, WINDOW, EWOFFSET: 8 clocks at 0, twice as many with each; the last that is not reserved.
 const SHORTEST: u64 = 8;
 const LONGEST: u8 = 0xb;
-/// Section 14.3: the longest synchronisation, in clocks of GCLK_WDT and of the bus.
-const SYNCHRONISED: (u64, u64) = (6, 3);
 
 /// What has been written and is being synchronised.
 #[derive(Clone, Copy)]

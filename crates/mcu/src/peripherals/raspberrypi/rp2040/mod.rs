@@ -13,7 +13,6 @@ pub mod usb;
 mod watchdog;
 pub mod xip;
 
-use crate::peripherals::register::part_of_word;
 use crate::{Context, Fault};
 
 /// Bytes of a block's registers with their aliases.
@@ -21,11 +20,6 @@ const BLOCK: u32 = 0x4000;
 
 /// SIO, which PSM holds in reset and not RESETS, beside the bits of RESETS.RESET, which end below.
 const HELD_SIO: u32 = 1 << 31;
-
-/// Cycles beyond one of a read and of a write over the APB bridge (section 2.1.3): an access takes two, a read one more, a write two
-/// more.
-const APB_READ: u64 = 2;
-const APB_WRITE: u64 = 3;
 
 /// The clocks in [`crate::Events::generic_clocks_hz`]: the generators in the order of their registers (section 2.15.7), then the tick.
 const CLOCKS: usize = 11;
@@ -81,10 +75,4 @@ fn written_in_reset(device: &str, address: u32, context: &mut Context<'_, '_>) -
 /// The offset of the register that an address in a block with aliases belongs to.
 fn register(address: u32) -> u32 {
     address & 0xffc
-}
-
-/// What a read of `size` bytes sees of a register, over the APB bridge.
-fn answer(word: u32, address: u32, size: u8, context: &mut Context<'_, '_>) -> u32 {
-    *context.stall += APB_READ;
-    part_of_word(word, address, size)
 }

@@ -3,7 +3,7 @@
 //! SIO drives a pin while IO_BANK0 gives it the pin, and PWM does ([`super::pwm`]); what other blocks drive is not seen. The QSPI pins keep what is written.
 
 use super::divider::{self, Divider};
-use super::{APB_WRITE, BLOCK, HELD_SIO, Write, answer, pwm, register};
+use super::{BLOCK, HELD_SIO, Write, pwm, register};
 use crate::peripherals::register::part_of_word;
 use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
 use std::ops::Range;
@@ -424,7 +424,7 @@ impl Peripheral for Pins {
         let base = address & !(BLOCK - 1);
         let word = self.read_block(base, register(address));
         let word = word.map_err(|what| self.fault(address, context, what))?;
-        Ok(answer(word, address, size, context))
+        Ok(part_of_word(word, address, size))
     }
 
     fn write(
@@ -448,7 +448,6 @@ impl Peripheral for Pins {
             if let Some(block) = self.held_block(base) {
                 return super::written_in_reset(block, address, context);
             }
-            *context.stall += APB_WRITE;
             let write = Write::new(address, size, value);
             self.write_block(base, register(address), write)
         };

@@ -5,7 +5,8 @@
 //! Between two counts lies the divider's value on average; which of them come a cycle later is not said, and here the first ones do. Refused:
 //! slices that count or are gated by their pin B (CSR.DIVMODE), PH_RET and PH_ADV, and DMA.
 
-use super::{APB_WRITE, BLOCK, Write, answer, register};
+use super::{BLOCK, Write, register};
+use crate::peripherals::register::part_of_word;
 use crate::{Context, Fault, Peripheral, PeripheralSpec, Pin};
 use std::ops::Range;
 
@@ -362,7 +363,7 @@ impl Peripheral for Pwm {
             },
         };
         self.settle(context);
-        Ok(answer(word, address, size, context))
+        Ok(part_of_word(word, address, size))
     }
 
     fn write(
@@ -376,7 +377,6 @@ impl Peripheral for Pwm {
             return super::written_in_reset(&self.name, address, context);
         }
         self.advance(context);
-        *context.stall += APB_WRITE;
         let written = self.write_register(register(address), Write::new(address, size, value));
         written.map_err(|what| self.fault(address, context, what))?;
         self.settle(context);

@@ -6,7 +6,8 @@
 use super::clocks::Clocks;
 use super::oscillators::Oscillators;
 use super::watchdog::Watchdog;
-use super::{APB_WRITE, BLOCK, CLK_REF, CLK_SYS, CLOCKS, HELD_SIO, TICK, Write, answer, register};
+use super::{BLOCK, CLK_REF, CLK_SYS, CLOCKS, HELD_SIO, TICK, Write, register};
+use crate::peripherals::register::part_of_word;
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 
@@ -309,7 +310,7 @@ impl Peripheral for System {
         let now = context.now;
         let word = self.read_block(self.block(address).0, register(address), now);
         let word = word.map_err(|what| self.fault(address, context, what))?;
-        Ok(answer(word, address, size, context))
+        Ok(part_of_word(word, address, size))
     }
 
     fn write(
@@ -323,7 +324,6 @@ impl Peripheral for System {
         if held {
             return super::written_in_reset(block, address, context);
         }
-        *context.stall += APB_WRITE;
         let write = Write::new(address, size, value);
         let written = self.write_block(block, register(address), write, context);
         written.map_err(|what| self.fault(address, context, what))?;

@@ -1,6 +1,7 @@
 //! The timer: a count of 64 bits of the watchdog's tick, microseconds as it is meant, and four alarms. Section 4.6.
 
-use super::{APB_WRITE, BLOCK, TICK, Write, answer, register};
+use super::{BLOCK, TICK, Write, register};
+use crate::peripherals::register::part_of_word;
 use crate::{Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
 
@@ -168,7 +169,7 @@ impl Peripheral for Timer {
             _ => return Err(self.fault(address, context, "register not modelled")),
         };
         self.signal(context);
-        Ok(answer(word, address, size, context))
+        Ok(part_of_word(word, address, size))
     }
 
     fn write(
@@ -182,7 +183,6 @@ impl Peripheral for Timer {
             return super::written_in_reset(&self.name, address, context);
         }
         self.advance(context.now);
-        *context.stall += APB_WRITE;
         let write = Write::new(address, size, value);
         match register(address) {
             TIMEHW => {

@@ -1,6 +1,6 @@
 //! A UART, Arm's PL011 with queues of 32 characters: section 4.2. Loopback, flow control, IrDA, breaks and DMA are refused.
 
-use super::{APB_READ, APB_WRITE, BLOCK, CLK_PERI, Write, register};
+use super::{BLOCK, CLK_PERI, Write, register};
 use crate::clock::rescaled;
 use crate::peripherals::register::part_of_word;
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
@@ -283,7 +283,6 @@ impl Peripheral for Uart {
         let word = self.read_register(register(address), context.now);
         let word = word.ok_or_else(|| self.fault(address, context, "register not modelled"))?;
         self.signal(context);
-        *context.stall += APB_READ;
         Ok(part_of_word(word, address, size))
     }
 
@@ -300,7 +299,6 @@ impl Peripheral for Uart {
         let write = Write::new(address, size, value);
         let at = register(address);
         let mut value = write.value;
-        *context.stall += APB_WRITE;
         if write.is_atomic() {
             *context.stall += INTERPOSER;
             let old = self.read_register(at, context.now).unwrap_or(0);

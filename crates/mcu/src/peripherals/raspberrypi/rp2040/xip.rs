@@ -3,7 +3,7 @@
 //! The flash answers what boot code asks it: its status (quad mode is on), and who it is. Reading, erasing and programming it by
 //! commands are refused, and so are streaming and the cache's counters.
 
-use super::{APB_WRITE, BLOCK, Write, answer, register};
+use super::{BLOCK, Write, register};
 use crate::peripherals::register::part_of_word;
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
 use std::collections::VecDeque;
@@ -279,7 +279,7 @@ impl Peripheral for Xip {
         if address & !(BLOCK - 1) == self.ssi_base {
             let word = self.read_ssi(at, context.now);
             let word = word.map_err(|what| self.fault(address, context, what))?;
-            return Ok(answer(word, address, size, context));
+            return Ok(part_of_word(word, address, size));
         }
         let word = match at {
             CTRL => self.control,
@@ -304,7 +304,6 @@ impl Peripheral for Xip {
         let write = Write::new(address, size, value);
         let at = register(address);
         let written = if address & !(BLOCK - 1) == self.ssi_base {
-            *context.stall += APB_WRITE;
             self.write_ssi(at, write, context.now)
         } else {
             self.write_control(at, write, context)
