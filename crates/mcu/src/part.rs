@@ -214,8 +214,8 @@ pub enum BridgeClock {
 
 /// A bridge from the core's bus (AHB) to a peripheral bus (APB).
 ///
-/// A transfer takes two clocks of the peripheral bus, SETUP and ACCESS (AMBA 3 APB, IHI 0024B, section 2.1), and begins with
-/// one of its edges.
+/// A transfer takes two clocks of the peripheral bus, SETUP and ACCESS (AMBA 3 APB, IHI 0024B,
+/// section 2.1), and begins with one of its edges.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bridge {
@@ -236,7 +236,8 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    /// Cycles that an access waits beyond one to RAM, where a clock of the peripheral bus is `divider` of the core's.
+    /// Cycles that an access waits beyond one to RAM, where a clock of the peripheral bus is
+    /// `divider` of the core's.
     #[must_use]
     pub fn waits(&self, store: bool, now: u64, divider: u64) -> u32 {
         let kept = u64::from(if store { self.write_cycles } else { self.read_cycles });
@@ -372,7 +373,8 @@ pub struct Part {
     /// Its peripherals.
     #[serde(rename = "peripheral", default)]
     pub peripherals: Vec<PeripheralSpec>,
-    /// Its bridges to peripheral buses. An access to a peripheral behind none takes what one to RAM takes.
+    /// Its bridges to peripheral buses. An access to a peripheral behind none takes what one to RAM
+    /// takes.
     #[serde(rename = "bridge", default)]
     pub bridges: Vec<Bridge>,
     /// What it has beside them.

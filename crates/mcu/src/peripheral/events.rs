@@ -38,7 +38,8 @@ pub struct Events {
     pub(super) reduced: u16,
     /// What the flash controller has set; for cores that ask their bus and not a memory system of their own.
     pub flash: FlashSettings,
-    /// Powers of two by which the clocks of three peripheral buses are the core's divided (SAM D21: bridges A to C).
+    /// Powers of two by which the clocks of three peripheral buses are the core's divided (SAM D21:
+    /// bridges A to C).
     pub bridge_shifts: [u8; 3],
     /// The frequencies of the modules' clocks, in Hz, by number (SAM D21: GCLK_CLKCTRL.ID; RP2040: clock generators; STM32: I2C1 to
     /// I2C4, 0 for the bus's clock, converters, backup SRAM); none where the part has no such clocks.

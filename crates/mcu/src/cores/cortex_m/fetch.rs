@@ -169,7 +169,8 @@ impl FetchUnit {
         self.settings.instruction_lines
     }
 
-    /// The system bus waits in an access of the instruction that comes next to [`FetchUnit::follow`].
+    /// The system bus waits in an access of the instruction that comes next to
+    /// [`FetchUnit::follow`].
     pub fn wait_on_bus(&mut self, waits: u32, store: bool) {
         self.buffer.wait(waits, store);
         self.attention = true;

@@ -273,15 +273,16 @@ pub trait Timing: Clone + Send + 'static {
         0
     }
 
-    /// The bus waits for so many cycles in a read or write of the instruction under way: cycles for which the core stands
-    /// still beyond what [`Timing::retire`] then says.
+    /// The bus waits for so many cycles in a read or write of the instruction under way: cycles for
+    /// which the core stands still beyond what [`Timing::retire`] then says.
     fn wait_on_bus(&mut self, waits: u32, store: bool) -> u32 {
         let _ = store;
         self.idle(u64::from(waits));
         waits
     }
 
-    /// The instruction under way stores through a bit-band alias: the read just waited for is the bus's own.
+    /// The instruction under way stores through a bit-band alias: the read just waited for is the
+    /// bus's own.
     fn store_bit(&mut self) {}
 
     /// The clock of the RTC, in Hz, as the program has set it, 0 where it stands still; whether the backup domain is being reset.

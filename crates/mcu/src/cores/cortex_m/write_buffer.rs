@@ -1,9 +1,11 @@
-//! The write buffer of the Cortex-M3 and M4: what a store to a slow peripheral costs the accesses behind it.
+//! The write buffer of the Cortex-M3 and M4: what a store to a slow peripheral costs the accesses
+//! behind it.
 //!
-//! ARM 100165 (Cortex-M3 TRM r2p1), section 3.5: a store goes through a buffer of one entry if the bus waits in its data phase;
-//! accesses that follow on that bus wait until it has drained, as DMB and DSB do. Section 3.7: a store through a bit-band
-//! alias is a read, then a write on the bus, and the core goes on unless it accesses the system bus meanwhile. The address of
-//! that write is taken to go out in the last cycle of the read.
+//! ARM 100165 (Cortex-M3 TRM r2p1), section 3.5: a store goes through a buffer of one entry if the
+//! bus waits in its data phase; accesses that follow on that bus wait until it has drained, as DMB
+//! and DSB do. Section 3.7: a store through a bit-band alias is a read, then a write on the bus,
+//! and the core goes on unless it accesses the system bus meanwhile. The address of that write is
+//! taken to go out in the last cycle of the read.
 
 /// What the system bus is still at.
 #[derive(Clone, Default)]
@@ -44,7 +46,8 @@ impl WriteBuffer {
         !self.active
     }
 
-    /// Ends the instruction under way, which takes `cycles` and may access the system bus: cycles that it waits.
+    /// Ends the instruction under way, which takes `cycles` and may access the system bus: cycles
+    /// that it waits.
     pub fn follow(&mut self, cycles: u32, on_bus: bool) -> u32 {
         let mut waits = if on_bus { std::mem::take(&mut self.busy) } else { 0 };
         let (reads, posted) = (std::mem::take(&mut self.reads), std::mem::take(&mut self.posted));

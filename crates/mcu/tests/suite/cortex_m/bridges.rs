@@ -23,7 +23,8 @@ struct Row {
     setup: String,
     code: String,
     cycles: u64,
-    /// Of a count on the part or of a manual's sentence; that of a row without one follows from the target file.
+    /// The count on the part or the manual's sentence; a row without one follows from the target
+    /// file.
     #[serde(default)]
     source: Option<String>,
 }
@@ -32,7 +33,8 @@ fn rows() -> Vec<Row> {
     toml::from_str::<File>(include_str!("bridges.toml")).expect("bridges.toml").row
 }
 
-/// Cycles of a program that runs from the first flash, or from RAM on a part whose flash is a serial one, until it ends.
+/// Cycles of a program that runs from the first flash, or from RAM on a part whose flash is a
+/// serial one, until it ends.
 fn cycles(target: &str, name: &str, source: &str) -> u64 {
     let part = part(target);
     let wanted = if target == "rp2040" { MemoryKind::Ram } else { MemoryKind::Flash };
@@ -47,7 +49,8 @@ fn cycles(target: &str, name: &str, source: &str) -> u64 {
     let [text, object, elf, binary] =
         ["s", "o", "elf", "bin"].map(|end| folder.join(format!("bridge-{target}-{name}.{end}")));
     let source = format!(
-        ".syntax unified\n.thumb\n.text\n.global _start\n.word 0x20001f00, _start + 1\n.thumb_func\n_start:\n{source}\nbkpt 0\n"
+        ".syntax unified\n.thumb\n.text\n.global _start\n.word 0x20001f00, _start + 1\n.thumb_func\n_start:\n\
+         {source}\nbkpt 0\n"
     );
     std::fs::write(&text, source).expect("written");
     let cpu = format!("-mcpu={cpu}");

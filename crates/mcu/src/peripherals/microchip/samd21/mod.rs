@@ -12,5 +12,6 @@ pub mod tcc;
 pub mod timer;
 pub mod watchdog;
 
-/// Section 14.3: the longest synchronisation, in clocks of the module's generic clock and of its bus.
+/// Section 14.3: the longest synchronisation, in clocks of the module's generic clock and of its
+/// bus.
 const SYNCHRONISED: (u64, u64) = (6, 3);

@@ -107,7 +107,8 @@ impl System {
         self.generators.generator_hz(0, &self.oscillators) >> (self.dividers & 7)
     }
 
-    /// By how much APBASEL, APBBSEL and APBCSEL divide beyond CPUSEL: no bus is faster than the core (section 16.6.2.6).
+    /// By how much APBASEL, APBBSEL and APBCSEL divide beyond CPUSEL: no bus is faster than the
+    /// core (section 16.6.2.6).
     fn bridge_shifts(&self) -> [u8; 3] {
         let [core, buses @ ..] = self.dividers.to_le_bytes();
         buses.map(|bus| bus.saturating_sub(core))

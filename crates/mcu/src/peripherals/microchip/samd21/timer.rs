@@ -2,8 +2,9 @@
 //! interrupt. Its outputs, capture, events and counting down are refused. DS40001882F sections 30.6 and 30.8. Its state is worked out when
 //! somebody looks. A slave is not told that it is one, and programs leave it alone.
 //!
-//! What is written holds at once: STATUS.SYNCBUSY is never set. A read of COUNT that READREQ has not asked for holds up the bus
-//! until it is synchronised (section 14.3.1); one that READREQ asked for is taken to come after that.
+//! What is written holds at once: STATUS.SYNCBUSY is never set. A read of COUNT that READREQ has
+//! not asked for holds up the bus until it is synchronised (section 14.3.1); one that READREQ asked
+//! for is taken to come after that.
 
 use super::SYNCHRONISED;
 use crate::peripherals::register::{merged_word, part_of_word};
@@ -202,7 +203,8 @@ impl Timer {
         }
     }
 
-    /// Cycles for which a read of COUNT holds up the bus. One that is asked for once serves a single read.
+    /// Cycles for which a read of COUNT holds up the bus. One that is asked for once serves a
+    /// single read.
     fn synchronise_count(&mut self, context: &Context<'_, '_>) -> u64 {
         let asked =
             self.read_request >> ADDR_SHIFT & 0x1f == COUNT && self.read_request & (RREQ | RCONT) != 0;
