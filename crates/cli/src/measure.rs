@@ -7,6 +7,7 @@ use crate::{calibrated, interruption, lines};
 use clap::Args;
 use lab::accuracy::Accuracy;
 use lab::compare::MEASURE;
+use lab::energy_accuracy::EnergyAccuracy;
 use lab::measure::{self, MeasureResult, MeasureRow};
 use lab::target::Workspace;
 use lab::traces::{Listing, TraceFiles};
@@ -136,7 +137,7 @@ pub(crate) fn command(workspace: Workspace, args: MeasureArgs) -> Result<Answer,
     destination.finish(&rows, answer, args.format, args.wide)
 }
 
-/// The rows of a measurement, the program's last, and what to say of it.
+/// The rows of a measurement, those of the states and the program's last, and what to say of it.
 fn told(result: MeasureResult) -> (Vec<MeasureRow>, String) {
     let remark = format!(
         "{}; {} cycles, {} instructions in all; {}",
@@ -148,10 +149,12 @@ fn told(result: MeasureResult) -> (Vec<MeasureRow>, String) {
     let reservations = result.reservations.iter().map(|said| format!("wattseal: {said}"));
     let beginning = result.beginning.iter().map(|beginning| format!("wattseal: {beginning}"));
     let feet = result.accuracies.iter().map(Accuracy::foot);
+    let feet = feet.chain(result.energy_accuracies.iter().map(EnergyAccuracy::foot));
     let failure = result.failure.iter().map(|failure| format!("wattseal: {failure}"));
     let remarks: Vec<String> =
         beginning.chain(reservations).chain(feet).chain([remark]).chain(failure).collect();
     let mut rows = result.rows;
+    rows.extend(result.state_rows);
     rows.push(result.program);
     (rows, lines(remarks))
 }

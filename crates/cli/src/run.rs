@@ -89,7 +89,9 @@ pub(crate) fn command(workspace: &Workspace, args: RunArgs) -> Result<ExitCode, 
     if let Some(failure) = result.failure {
         return Err(failure);
     }
-    eprintln!("wattseal: {}; {} cycles, {:.6} s", result.ending, result.cycles, result.time_s);
+    let energy = result.energy_remark();
+    let energy = energy.map(|energy| format!("; {energy}")).unwrap_or_default();
+    eprintln!("wattseal: {}; {} cycles, {:.6} s{energy}", result.ending, result.cycles, result.time_s);
     // A shell has eight bits for it; no failure may become a success by that.
     let shown = if result.code == 0 { 0 } else { (result.code as u8).max(1) };
     Ok(ExitCode::from(shown))

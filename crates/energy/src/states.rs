@@ -40,6 +40,15 @@ impl SleepMode {
         if self.points.is_empty() { self.current_a } else { at(&self.points, clock_hz, supply_v) }
     }
 
+    /// Whether the data sheet has a current of this mode at a clock: it does not depend on the clock, is given at several, or was
+    /// measured at one no further off than a free-running oscillator is.
+    #[must_use]
+    pub fn is_known_at(&self, clock_hz: f64) -> bool {
+        const OSCILLATOR: f64 = 0.05;
+        let measured_there = |measured_hz: f64| (clock_hz / measured_hz - 1.0).abs() <= OSCILLATOR;
+        !self.points.is_empty() || self.clock_hz.is_none_or(measured_there)
+    }
+
     /// Returns the current at a core level, counted from 0, in amperes: its one current where the data sheet does not tell
     /// levels apart.
     #[must_use]

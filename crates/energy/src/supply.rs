@@ -70,6 +70,9 @@ pub struct Supply {
     pub source: String,
     /// How well the source covers the default clock and supply, in a sentence for the reader of an energy figure.
     pub note: String,
+    /// The memory that programs execute from where the currents are those of [`Level::points`]: `flash`, `FRAM`.
+    #[serde(default = "flash")]
+    pub memory: String,
     /// The supply where none is asked for, in volts.
     pub default_v: f64,
     /// Highest supply, in volts.
@@ -101,6 +104,10 @@ pub struct Supply {
     /// What a calibration did to the active currents.
     #[serde(skip)]
     pub(crate) adjustment: Adjustment,
+}
+
+fn flash() -> String {
+    "flash".into()
 }
 
 /// A clock and a supply that do not go together, or a target file that does not say what it must.
@@ -370,7 +377,23 @@ impl Supply {
         self.brown_outs.first()
     }
 
-    /// The active power at a clock and supply, in watts.
+    /// The memory whose currents are taken of programs that execute from there, by its name: where the data sheet has none of RAM, that
+    /// of the others.
+    #[must_use]
+    pub fn memory_of(&self, fetch: Fetch) -> &str {
+        match fetch {
+            Fetch::Flash => &self.memory,
+            Fetch::Ram => "RAM",
+        }
+    }
+
+    /// Whether the data sheet has currents of code in RAM at every core level.
+    #[must_use]
+    pub fn tells_ram_apart(&self) -> bool {
+        self.levels.iter().all(|level| !level.ram_points.is_empty())
+    }
+
+    /// The active power at a clock and supply, in watts, executing from flash.
     ///
     /// # Errors
     /// As [`Supply::check`].

@@ -238,6 +238,9 @@ impl Plan<'_> {
         let row = |samples: Samples, verified| {
             let cycles = Cycles::of(&samples.cycles);
             let time_s = cycles.mean * target.seconds_per_cycle(point);
+            let (clock_hz, fetch) = (point.clock_hz as f64, target.fetch_at(samples.address));
+            let current_a = target.supply.current_at(clock_hz, point.supply_v, fetch);
+            let power_w = current_a.map_or(point.power_w, |current_a| current_a * point.supply_v);
             BenchRow {
                 target: target.name().into(),
                 op: operation.name.clone(),
@@ -249,8 +252,10 @@ impl Plan<'_> {
                 cycles,
                 accuracy: target.accuracy_of_computation(samples.address, point).clone(),
                 time_s,
-                power_w: point.power_w,
-                energy_j: point.power_w * time_s,
+                power_w,
+                energy_j: power_w * time_s,
+                energy_accuracy: target.energy_accuracy_at(clock_hz),
+                memory: target.supply.memory_of(fetch).into(),
                 flash_bytes: samples.flash_bytes,
                 ram_bytes: samples.ram_bytes,
                 stack_bytes: samples.stack_bytes,

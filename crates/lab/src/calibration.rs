@@ -1,5 +1,6 @@
 //! A user's measurements of a part, and the targets as they correct them.
 
+use crate::energy_accuracy::{EnergyAccuracy, EnergyBound};
 use crate::target::{Target, Workspace};
 use crate::{LabError, names};
 use energy::{Calibration, Correction};
@@ -19,8 +20,21 @@ impl Calibrated {
     pub(crate) fn put_on(&self, target: &mut Target) -> Result<(), LabError> {
         if target.name() == self.file.target {
             target.supply = target.supply.calibrated(&self.file).map_err(|error| bad(&self.path, error))?;
+            target.energy_accuracy = vec![self.accuracy()];
         }
         Ok(())
+    }
+
+    /// How far energies may be off that are corrected: what is left at the points says nothing of clocks far from them.
+    fn accuracy(&self) -> EnergyAccuracy {
+        let left = self.correction.deviations.iter().map(|point| point.after.abs()).fold(0.0, f64::max);
+        let source = format!(
+            "corrected by {}, whose points it meets within {:.1} %",
+            self.path.display(),
+            // Rounded up: 2.04 % is not within 2.0 %.
+            (left * 1000.0).ceil() / 10.0
+        );
+        EnergyAccuracy { max_hz: None, energy: EnergyBound::Estimate, source }
     }
 
     /// Describes the correction in a sentence for whoever reads the figures.

@@ -11,7 +11,9 @@ pub use rows::MeasureRow;
 pub(crate) use rows::{rate, sums};
 
 use crate::accuracy::Accuracy;
+use crate::energy_accuracy::EnergyAccuracy;
 use crate::loaded::{ClockSource, Loaded, Setup, hand_over_remark, reservations};
+use crate::power_states::{ACTIVE, StateSpent, by_state};
 use crate::profile::Profiler;
 use crate::region::{Region, RegionTimer};
 use crate::rtt::Rtt;
@@ -67,8 +69,14 @@ pub struct MeasureResult {
     pub rows: Vec<MeasureRow>,
     /// The whole program, from reset to the end of the run.
     pub program: MeasureRow,
+    /// What it took running and in each sleep mode.
+    pub states: Vec<StateSpent>,
+    /// The rows of that, where it slept.
+    pub state_rows: Vec<MeasureRow>,
     /// How far the rows' cycles may be from the part's, each bound once.
     pub accuracies: Vec<Accuracy>,
+    /// How far their energies may be, beside that, each bound once.
+    pub energy_accuracies: Vec<EnergyAccuracy>,
     /// The clocks that it ran at.
     pub clocks: Clocks,
     /// What decided on them.
@@ -206,6 +214,7 @@ impl Observer for Recording<'_, '_, '_> {
         self.record(|recorder| recorder.directions(directions));
     }
     fn sleep(&mut self, interval: &SleepInterval) {
+        self.0.sleep(interval);
         self.record(|recorder| recorder.sleep(interval));
     }
     fn reset(&mut self, cycles: u64) {
@@ -262,6 +271,9 @@ impl Observer for Watcher<'_, '_> {
     fn clock(&mut self, change: &ClockChange) {
         self.profiler.clock(change);
     }
+    fn sleep(&mut self, interval: &SleepInterval) {
+        self.profiler.sleep(interval);
+    }
     fn uart(&mut self, port: &str, byte: u8, _cycles: u64) {
         if let Some(console) = &mut self.console {
             console.take(port, byte);
@@ -292,7 +304,8 @@ pub fn run(
         Some(name) => vec![firmware.symbol(name)?.address],
         None => Vec::new(),
     };
-    let timeline = Timeline::new(&target, machine.clock_hz(), supply_v)?;
+    let fetch = target.fetch_of(&firmware);
+    let timeline = Timeline::new(&target, machine.clock_hz(), supply_v, fetch)?;
     let flamegraph = request.flamegraph.as_deref().map(open_for_writing).transpose()?;
     let listed = request.listing.as_ref().map(|name| firmware.function(name)).transpose()?;
     let recorder =
@@ -348,18 +361,28 @@ pub fn run(
     let undrawn = drawn.and_then(|(file, path)| write_flamegraph(file, path, &folded, &target).err());
     let failure = failure.or(undrawn);
     let ended = Ended { how, place: Some(place), why: failure.as_ref().map(ToString::to_string) };
-    for row in rows.iter_mut().chain([&mut program]) {
+    let clocks = watcher.profiler.into_timeline().end()?;
+    let energy_accuracies = clocks.energy_accuracies(&target);
+    let states = by_state(&target, supply_v, fetch, &machine.spans())?;
+    let mut state_rows: Vec<MeasureRow> = states.iter().map(MeasureRow::of_state).collect();
+    if states.iter().all(|state| state.state == ACTIVE) {
+        state_rows.clear();
+    }
+    for row in rows.iter_mut().chain(&mut state_rows).chain([&mut program]) {
+        row.power(supply_v, target.supply.memory_of(fetch), energy_accuracies.first());
         row.ended = Some(ended.clone());
         row.firmware = request.setup.elf.display().to_string();
         row.target = target.name().into();
     }
-    let clocks = watcher.profiler.into_timeline().end()?;
     let unused_crystal = unused_crystal(&request.setup, &target, &clocks)?;
     let of_bench = bench.map(|bench| bench.remark());
     Ok(MeasureResult {
         rows,
         program,
+        states,
+        state_rows,
         accuracies,
+        energy_accuracies,
         clocks,
         clock_source,
         cycles: machine.cycles(),

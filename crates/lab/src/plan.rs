@@ -10,12 +10,14 @@ pub use picture::{page, picture};
 pub use report::{PlanRow, impossible, table};
 pub use sizing::{Sizing, Sun};
 
+use crate::energy_accuracy::{self, EnergyAccuracy};
 use crate::progress::Progress;
 use crate::target::Workspace;
 use crate::{LabError, figures};
 use energy::plan::{Candidate, Quantity, Requirement, SearchResult, search};
 use energy::storage::{Battery, Capacitor};
 use energy::sun::Panel;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// What is asked of a plan. What is none is not limited, or is found.
@@ -70,6 +72,8 @@ pub struct Request {
 pub struct Plan {
     /// Every point that was looked at.
     pub candidates: Vec<Candidate>,
+    /// How far their energies may be off, by target and clock.
+    pub energy_accuracies: BTreeMap<String, Vec<EnergyAccuracy>>,
     /// What was required of them.
     pub requirements: Vec<Requirement>,
     /// Targets that are not among them because their files have no current asleep, which a rate of messages needs.
@@ -103,7 +107,17 @@ pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) ->
         Some(best) => Sizing::of(request, best, sun.as_ref()),
         None => None,
     };
-    Ok(Plan { candidates, requirements, left_out, outcome, sizing })
+    let energy_accuracies = space.energy_accuracies();
+    Ok(Plan { candidates, energy_accuracies, requirements, left_out, outcome, sizing })
+}
+
+impl Plan {
+    /// How far the energy of a point may be off beside what its cycles may be: that of computing.
+    #[must_use]
+    pub fn energy_accuracy(&self, one: &Candidate) -> EnergyAccuracy {
+        let stated = self.energy_accuracies.get(&*one.target).map_or(&[][..], Vec::as_slice);
+        energy_accuracy::at(stated, one.clock_hz as f64)
+    }
 }
 
 /// Takes out the points whose sleep is not known where it counts, and says of which targets.

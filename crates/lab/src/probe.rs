@@ -80,7 +80,8 @@ pub struct Probe {
 
 /// A profiler of a program whose first instruction comes next.
 fn profiler_of<'a>(subject: &'a Subject, machine: &dyn Mcu, supply_v: f64) -> Result<Profiler<'a>, LabError> {
-    let timeline = Timeline::new(&subject.target, machine.clock_hz(), supply_v)?;
+    let fetch = subject.target.fetch_of(&subject.firmware);
+    let timeline = Timeline::new(&subject.target, machine.clock_hz(), supply_v, fetch)?;
     let mut profiler = Profiler::new(&subject.firmware, &[]).timed(timeline);
     profiler.step(&machine.next_step());
     Ok(profiler)
@@ -315,6 +316,10 @@ impl Probe {
         let mut rows =
             self.followed.with_dependent(|subject, profiler| measure::sums(&subject.firmware, profiler));
         measure::rate(&mut rows, self.target(), self.firmware(), &*self.machine);
+        let target = self.target();
+        let accuracy = target.energy_accuracy_at(self.machine.clock_hz() as f64);
+        let memory = target.supply.memory_of(target.fetch_of(self.firmware()));
+        rows.iter_mut().for_each(|row| row.power(self.supply_v, memory, Some(&accuracy)));
         for row in &mut rows {
             row.firmware = self.firmware().path().display().to_string();
             row.target = self.target().name().into();

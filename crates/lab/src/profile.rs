@@ -13,7 +13,7 @@ pub use event::{CallEdge, CallEvent};
 
 use crate::timeline::{Spent, Timeline, Timestamp};
 use firmware::Firmware;
-use mcu::{ClockChange, Flow, Observer, Step};
+use mcu::{ClockChange, Flow, Observer, SleepInterval, Step};
 use std::ops::Range;
 
 /// One finished call.
@@ -207,6 +207,9 @@ impl Observer for Profiler<'_> {
     }
     fn clock(&mut self, change: &ClockChange) {
         self.timeline.change(change);
+    }
+    fn sleep(&mut self, interval: &SleepInterval) {
+        self.timeline.sleep(interval);
     }
 }
 

@@ -1,6 +1,7 @@
 //! What one operation costs, as `bench` reports it.
 
 use crate::accuracy::Accuracy;
+use crate::energy_accuracy::EnergyAccuracy;
 use serde::Serialize;
 
 /// Mean, spread and range of the cycles of a row.
@@ -61,6 +62,10 @@ pub struct BenchRow {
     pub power_w: f64,
     /// Mean energy, in joules.
     pub energy_j: f64,
+    /// How far the energy may be from the part's, beside what its cycles may be.
+    pub energy_accuracy: EnergyAccuracy,
+    /// The memory whose current that is: the data sheet's for code that executes from there.
+    pub memory: String,
     /// What linking the operation adds to the program memory, in bytes.
     pub flash_bytes: i64,
     /// What linking it adds to the static RAM, in bytes.

@@ -7,8 +7,10 @@ mod journal;
 mod lines;
 
 use crate::debug;
+use crate::energy_accuracy::EnergyAccuracy;
 use crate::loaded::{Loaded, Setup, advice_on, hand_over_remark, reservations};
 use crate::measure::IN_VAIN;
+use crate::power_states::{ACTIVE, StateSpent, by_state};
 use crate::rtt::{self, Rtt};
 use crate::target::{Target, Workspace};
 use crate::traces::{Recorder, TraceFiles};
@@ -18,6 +20,7 @@ pub(crate) use input::Input;
 use journal::{Event, Journal};
 use lines::Lines;
 use mcu::{Fault, Mcu, NoObserver, Observer, Stop, Until};
+use output::scaled;
 use std::net::TcpListener;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -74,6 +77,43 @@ pub struct RunResult {
     pub cycles: u64,
     /// The program's time, in seconds.
     pub time_s: f64,
+    /// Where time and energy went; nothing where the data sheet does not allow a clock that the program set at this supply.
+    pub states: Vec<StateSpent>,
+    /// Its supply, in volts.
+    pub supply_v: f64,
+    /// The memory whose currents those are.
+    pub memory: String,
+    /// How far the energy may be off beside what the cycles may be.
+    pub energy_accuracy: EnergyAccuracy,
+}
+
+impl RunResult {
+    /// What the run took and in which states, for a person; nothing where its energy is not known.
+    #[must_use]
+    pub fn energy_remark(&self) -> Option<String> {
+        let total = |value: fn(&StateSpent) -> f64| self.states.iter().map(value).sum::<f64>();
+        let (energy_j, bounded_s) = (total(|state| state.energy_j), total(|state| state.bounded_s));
+        let asleep = self.states.iter().any(|state| state.state != ACTIVE);
+        let spent = |state: &StateSpent| {
+            let bound =
+                if state.bounded_s > 0.0 { " at most, for want of its current at this clock" } else { "" };
+            let StateSpent { state, time_s, current_a, energy_j, .. } = state;
+            let (time, current) = (scaled(*time_s, "s"), scaled(*current_a, "A"));
+            format!("{state} {time}, {current}, {}{bound}", scaled(*energy_j, "J"))
+        };
+        let split: Vec<String> = self.states.iter().filter(|_| asleep).map(spent).collect();
+        let split = if asleep { format!(": {}", split.join("; ")) } else { String::new() };
+        (energy_j > 0.0).then(|| {
+            format!(
+                "{}{} ({}) at {} V, code in {}{split}",
+                if bounded_s > 0.0 { "at most " } else { "" },
+                scaled(energy_j, "J"),
+                self.energy_accuracy.energy,
+                self.supply_v,
+                self.memory
+            )
+        })
+    }
 }
 
 /// Runs the firmware from reset until it ends.
@@ -130,7 +170,12 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
     let _ = program.lines.finish(program.out);
     reservations(&*program.machine, program.target).iter().for_each(|said| (program.say)(said));
     let (cycles, time_s) = (program.machine.cycles(), program.seconds());
-    Ok(RunResult { code, ending: text, failure, cycles, time_s })
+    let (machine, fetch) = (&*program.machine, target.fetch_of(&firmware));
+    // A clock that is too fast for the supply is no failure of a run, but has no current.
+    let states = by_state(&target, supply_v, fetch, &machine.spans()).unwrap_or_default();
+    let energy_accuracy = target.energy_accuracy_at(machine.clock_hz() as f64);
+    let memory = target.supply.memory_of(fetch).into();
+    Ok(RunResult { code, ending: text, failure, cycles, time_s, states, supply_v, memory, energy_accuracy })
 }
 
 /// The port by which semihosting writes.

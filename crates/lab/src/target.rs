@@ -2,14 +2,15 @@
 
 use crate::accuracy::{self, Accuracy};
 use crate::calibration::Calibrated;
+use crate::energy_accuracy::{self, EnergyAccuracy};
 use crate::files::{Embedded, Files};
 use crate::kept::Content;
 use crate::sister::Sister;
 use crate::{LabError, cache, names};
 use energy::radio::Radio;
-use energy::{SleepMode, Supply};
-use firmware::{Source, Toolchain};
-use mcu::Part;
+use energy::{Fetch, SleepMode, Supply};
+use firmware::{Firmware, Source, Toolchain};
+use mcu::{MemoryKind, Part};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -36,6 +37,8 @@ struct LabFile {
     accuracy: Vec<Accuracy>,
     #[serde(rename = "sister", default)]
     sisters: Vec<Sister>,
+    #[serde(default)]
+    energy_accuracy: Vec<EnergyAccuracy>,
 }
 
 /// A microcontroller with all that its target file says.
@@ -59,6 +62,8 @@ pub struct Target {
     pub planning: Planning,
     /// How far the model's cycles may be from the part's.
     pub accuracy: Vec<Accuracy>,
+    /// How far energies may be from the part's beside that, by clock.
+    pub energy_accuracy: Vec<EnergyAccuracy>,
 }
 
 impl Target {
@@ -143,9 +148,25 @@ impl Target {
         Some(self.asleep_a(mode, clock_hz, supply_v) + modules.map(|module| module.current_a).sum::<f64>())
     }
 
+    /// What it draws while its core sleeps in the mode of this name at a clock at which it draws `active_a` running.
+    #[must_use]
+    pub fn sleeping(&self, mode: &str, clock_hz: f64, supply_v: f64, active_a: f64) -> Sleeping {
+        let Some(mode) = self.supply.sleep(mode) else {
+            return Sleeping { current_a: active_a, is_bound: true };
+        };
+        let current_a = self.asleep_a(mode, clock_hz, supply_v);
+        if mode.is_known_at(clock_hz) {
+            return Sleeping { current_a, is_bound: false };
+        }
+        // Of one clock: a slower one draws no more, of a faster one nothing is known.
+        let is_slower = mode.clock_hz.is_some_and(|measured_hz| clock_hz < measured_hz);
+        let bound_a = if is_slower { current_a.min(active_a) } else { active_a };
+        Sleeping { current_a: bound_a, is_bound: true }
+    }
+
     /// What it draws in a sleep mode that it enters from this clock, in amperes.
     #[must_use]
-    pub fn asleep_a(&self, mode: &SleepMode, clock_hz: f64, supply_v: f64) -> f64 {
+    fn asleep_a(&self, mode: &SleepMode, clock_hz: f64, supply_v: f64) -> f64 {
         let level =
             self.supply.levels.iter().position(|level| level.name == self.supply.level(clock_hz).name);
         match level.filter(|_| !mode.by_level_a.is_empty()) {
@@ -181,6 +202,26 @@ impl Target {
         without_waits.or_else(of_computation).unwrap_or(at_address)
     }
 
+    /// How far energies at a clock may be off beside what their cycles may be.
+    #[must_use]
+    pub fn energy_accuracy_at(&self, clock_hz: f64) -> EnergyAccuracy {
+        energy_accuracy::at(&self.energy_accuracy, clock_hz)
+    }
+
+    /// Whose currents are those of code at an address: RAM's where it lies there and the data sheet tells them apart.
+    #[must_use]
+    pub fn fetch_at(&self, address: u32) -> Fetch {
+        let kind = self.part.memory_at(address).map(|memory| memory.kind);
+        let is_ram = matches!(kind, Some(MemoryKind::Ram | MemoryKind::Tcm));
+        if is_ram && self.supply.tells_ram_apart() { Fetch::Ram } else { Fetch::Flash }
+    }
+
+    /// Whose currents are those of a program: of code where its first function lies.
+    #[must_use]
+    pub fn fetch_of(&self, firmware: &Firmware) -> Fetch {
+        self.fetch_at(firmware.functions().first().map_or(0, |function| function.address))
+    }
+
     /// How far the cycles may be off of programs that do arithmetic in the floating-point unit, where that is told apart.
     #[must_use]
     pub fn accuracy_in_float(&self) -> Option<&Accuracy> {
@@ -198,6 +239,16 @@ impl Target {
     pub fn seconds_per_cycle(&self, point: &OperatingPoint) -> f64 {
         f64::from(self.part.clocks_per_cycle) / point.clock_hz as f64
     }
+}
+
+/// What a part draws asleep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sleeping {
+    /// In amperes.
+    pub current_a: f64,
+    /// The target file has no current of the mode at the clock: this is an upper bound, the active current or what the mode draws at
+    /// a faster clock.
+    pub is_bound: bool,
 }
 
 /// A clock and a supply that go together, with what follows from them.
@@ -504,6 +555,7 @@ impl Workspace {
             toolchain: own.toolchain,
             planning: own.plan,
             accuracy: own.accuracy,
+            energy_accuracy: own.energy_accuracy,
             own_file,
             sister_of: None,
             differs: None,
@@ -518,6 +570,7 @@ impl Workspace {
             sister.put_on(name, &mut target.part).map_err(bad)?;
         }
         accuracy::check(&target.accuracy, &target.part).map_err(bad)?;
+        energy_accuracy::check(&target.energy_accuracy, &target.supply).map_err(bad)?;
         if let Some(calibration) = &self.calibration {
             calibration.put_on(&mut target)?;
         }

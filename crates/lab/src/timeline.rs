@@ -1,23 +1,51 @@
 //! Time and energy of a run whose clock may change: where it stands, in a few numbers, however often it does.
 
 use crate::LabError;
+use crate::energy_accuracy::EnergyAccuracy;
 use crate::target::Target;
-use mcu::ClockChange;
-use std::ops::Add;
+use energy::Fetch;
+use mcu::{ClockChange, SleepInterval};
+use std::ops::{Add, Sub};
 
 /// What a part of a run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
     pub time_s: f64,
-    /// At the active current, in joules.
+    /// At the active current while the core ran, and at a sleep mode's while it slept in that, in joules.
     pub energy_j: f64,
+    /// Of the time, what the core slept, in seconds.
+    pub asleep_s: f64,
+    /// Of the energy, what it took asleep, in joules.
+    pub asleep_j: f64,
+    /// Of the time asleep, what the target file has no current for: counted at an upper bound, in seconds.
+    pub bounded_s: f64,
 }
 
 impl Add for Spent {
     type Output = Spent;
 
     fn add(self, other: Spent) -> Spent {
-        Spent { time_s: self.time_s + other.time_s, energy_j: self.energy_j + other.energy_j }
+        Spent {
+            time_s: self.time_s + other.time_s,
+            energy_j: self.energy_j + other.energy_j,
+            asleep_s: self.asleep_s + other.asleep_s,
+            asleep_j: self.asleep_j + other.asleep_j,
+            bounded_s: self.bounded_s + other.bounded_s,
+        }
+    }
+}
+
+impl Sub for Spent {
+    type Output = Spent;
+
+    fn sub(self, other: Spent) -> Spent {
+        Spent {
+            time_s: self.time_s - other.time_s,
+            energy_j: self.energy_j - other.energy_j,
+            asleep_s: self.asleep_s - other.asleep_s,
+            asleep_j: self.asleep_j - other.asleep_j,
+            bounded_s: self.bounded_s - other.bounded_s,
+        }
     }
 }
 
@@ -25,7 +53,7 @@ impl Add for Spent {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Timestamp {
     cycles: u64,
-    /// Clock changes before it.
+    /// Changes of the clock, and sleeps, before it.
     changes: u64,
     since_reset: Spent,
 }
@@ -42,12 +70,27 @@ pub struct Clocks {
     pub changes: u64,
 }
 
+impl Clocks {
+    /// How far energies at these clocks may be off, each bound once: first that of the clock at the end.
+    pub(crate) fn energy_accuracies(&self, target: &Target) -> Vec<EnergyAccuracy> {
+        let mut accuracies: Vec<EnergyAccuracy> = Vec::new();
+        for clock_hz in [self.last_hz, self.fastest_hz, self.slowest_hz] {
+            let accuracy = target.energy_accuracy_at(clock_hz as f64);
+            if !accuracies.contains(&accuracy) {
+                accuracies.push(accuracy);
+            }
+        }
+        accuracies
+    }
+}
+
 /// The way from cycles to time and energy.
 pub struct Timeline<'a> {
     /// None: no time goes by.
     target: Option<&'a Target>,
     supply_v: f64,
-    /// Where the clock last changed.
+    fetch: Fetch,
+    /// Where the clock last changed, or the core last woke.
     last: Timestamp,
     seconds_per_cycle: f64,
     power_w: f64,
@@ -62,6 +105,7 @@ impl<'a> Timeline<'a> {
         Timeline {
             target: None,
             supply_v: 0.0,
+            fetch: Fetch::Flash,
             last: Timestamp::default(),
             seconds_per_cycle: 0.0,
             power_w: 0.0,
@@ -70,12 +114,17 @@ impl<'a> Timeline<'a> {
         }
     }
 
-    /// One that begins at cycle 0, at this clock and supply.
+    /// One that begins at cycle 0, at this clock and supply, of a program that executes from there.
     ///
     /// # Errors
     /// [`LabError::Supply`] where the data sheet does not allow the two together.
-    pub fn new(target: &'a Target, clock_hz: u64, supply_v: f64) -> Result<Timeline<'a>, LabError> {
-        let mut timeline = Timeline { target: Some(target), supply_v, ..Timeline::of_cycles() };
+    pub fn new(
+        target: &'a Target,
+        clock_hz: u64,
+        supply_v: f64,
+        fetch: Fetch,
+    ) -> Result<Timeline<'a>, LabError> {
+        let mut timeline = Timeline { target: Some(target), supply_v, fetch, ..Timeline::of_cycles() };
         timeline.set_clock(target, clock_hz)?;
         timeline.clocks =
             Clocks { last_hz: clock_hz, slowest_hz: clock_hz, fastest_hz: clock_hz, changes: 0 };
@@ -84,7 +133,8 @@ impl<'a> Timeline<'a> {
 
     fn set_clock(&mut self, target: &Target, clock_hz: u64) -> Result<(), LabError> {
         let refused = |error| LabError::Supply { target: target.name().into(), error };
-        self.power_w = target.supply.power_w(clock_hz as f64, self.supply_v).map_err(refused)?;
+        let current_a = target.supply.current_at(clock_hz as f64, self.supply_v, self.fetch);
+        self.power_w = current_a.map_err(refused)? * self.supply_v;
         self.seconds_per_cycle = f64::from(target.part.clocks_per_cycle) / clock_hz as f64;
         Ok(())
     }
@@ -106,28 +156,45 @@ impl<'a> Timeline<'a> {
         };
     }
 
-    /// The point of a cycle, of those since the clock last changed.
+    /// The core sleeps: at its mode's current, or an upper bound where the target file has none.
+    pub fn sleep(&mut self, interval: &SleepInterval) {
+        let Some(target) = self.target.filter(|_| self.problem.is_none()) else { return };
+        let clock_hz = self.clocks.last_hz as f64;
+        let active_a = self.power_w / self.supply_v;
+        let sleeping = target.sleeping(interval.mode, clock_hz, self.supply_v, active_a);
+        let begun = self.at(interval.from);
+        let time_s = interval.to.saturating_sub(begun.cycles) as f64 * self.seconds_per_cycle;
+        let asleep_j = time_s * sleeping.current_a * self.supply_v;
+        let bounded_s = if sleeping.is_bound { time_s } else { 0.0 };
+        let asleep = Spent { time_s, energy_j: asleep_j, asleep_s: time_s, asleep_j, bounded_s };
+        self.last = Timestamp {
+            cycles: interval.to,
+            changes: begun.changes + 1,
+            since_reset: begun.since_reset + asleep,
+        };
+    }
+
+    /// The point of a cycle, of those since the clock last changed or the core last woke.
     #[must_use]
     pub fn at(&self, cycles: u64) -> Timestamp {
         let since = self.spent(cycles.saturating_sub(self.last.cycles));
         Timestamp { cycles, changes: self.last.changes, since_reset: self.last.since_reset + since }
     }
 
-    /// What so many cycles take at the present clock.
+    /// What so many cycles take at the present clock while the core runs.
     fn spent(&self, cycles: u64) -> Spent {
         let time_s = cycles as f64 * self.seconds_per_cycle;
-        Spent { time_s, energy_j: time_s * self.power_w }
+        Spent { time_s, energy_j: time_s * self.power_w, ..Spent::default() }
     }
 
-    /// What went by from one point to another that is not before the clock last changed.
+    /// What went by from one point to another that is not before the clock last changed or the core last woke.
     #[must_use]
     pub fn between(&self, from: &Timestamp, to: &Timestamp) -> Spent {
         if from.changes == self.last.changes {
             // To the last digit what these cycles take at this clock.
             return self.spent(to.cycles - from.cycles);
         }
-        let (from, to) = (from.since_reset, to.since_reset);
-        Spent { time_s: to.time_s - from.time_s, energy_j: to.energy_j - from.energy_j }
+        to.since_reset - from.since_reset
     }
 
     /// Time and energy from reset to a cycle since the clock last changed.

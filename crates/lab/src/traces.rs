@@ -164,11 +164,10 @@ impl<'a> Recorder<'a> {
     fn drawn_ua(&self) -> f64 {
         let supply = &self.target.supply;
         let clock_hz = self.clock.clock_hz as f64;
-        let mode = self.asleep.and_then(|(mode, _)| supply.sleep(mode));
-        let current_a = match mode {
-            Some(mode) => Ok(self.target.asleep_a(mode, clock_hz, self.supply_v)),
-            None => supply.current_a(clock_hz, self.supply_v),
-        };
+        let current_a = supply.current_a(clock_hz, self.supply_v).map(|active_a| {
+            let asleep = |(mode, _)| self.target.sleeping(mode, clock_hz, self.supply_v, active_a).current_a;
+            self.asleep.map_or(active_a, asleep)
+        });
         // To the nanoampere: more digits are none of the data sheet's.
         current_a.map_or(self.current_ua, |current_a| (current_a * 1e9).round() / 1e3)
     }
@@ -340,7 +339,7 @@ impl Observer for Recorder<'_> {
         }
     }
     fn sleep(&mut self, interval: &SleepInterval) {
-        let mode = interval.mode.unwrap_or("sleep");
+        let mode = interval.mode;
         if let Some((asleep, until)) = &mut self.asleep
             && *asleep == mode
         {

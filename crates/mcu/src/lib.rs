@@ -59,7 +59,7 @@ pub use peripheral::{
     Context, Dma, Events, FlashChange, FlashSettings, FlashStore, FlashView, Peripheral, PeripheralBus,
     Power, ProtectedMemory, ReadMode, StubUse,
 };
-pub use residency::{Asleep, Residency};
+pub use residency::{Asleep, Residency, Span};
 pub use signal::{Harmonic, Signal};
 pub use taint::{Labels, Leak, LeakKind, SecretReads, Taint};
 pub use trace::{Fingerprint, Tables, Trace};

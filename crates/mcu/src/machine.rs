@@ -10,15 +10,9 @@ use crate::supply::Supply;
 use crate::{
     Accessed, Board, BusAccess, Contention, Dma, EnteredFault, Fault, FlashChange, Flow, Image, Mcu,
     NoObserver, Observer, Part, PeripheralBus, PeripheralSpec, Register, ResetCause, Residency, Role,
-    Segment, SleepInterval, Step, Stop, StubUse, SupplyLimits, Taint, Trace, Until, peripherals,
+    Segment, SleepInterval, Span, Step, Stop, StubUse, SupplyLimits, Taint, Trace, Until, peripherals,
 };
 use std::ops::Range;
-
-/// A low-power mode.
-pub(crate) struct SleepMode {
-    /// Its name in the target file's `[[supply.sleep]]`; `None` where the family's modes are not told apart.
-    pub name: Option<&'static str>,
-}
 
 /// A processor core: its registers, memories and decoded instructions, and what it does with them. What it shares with all others is
 /// in the [`Machine`] that holds it.
@@ -127,11 +121,11 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
         false
     }
 
-    /// The mode that the core sleeps in; `None` while it runs.
+    /// The name, as the target file's `[[supply.sleep]]` has it, of the mode that the core sleeps in; `None` while it runs.
     ///
     /// # Errors
     /// Why it cannot sleep so.
-    fn sleeping(machine: &mut Machine<Self>) -> Result<Option<SleepMode>, Fault> {
+    fn sleeping(machine: &mut Machine<Self>) -> Result<Option<&'static str>, Fault> {
         let _ = machine;
         Ok(None)
     }
@@ -327,6 +321,7 @@ impl<C: Core> Machine<C> {
     pub fn service<O: Observer>(&mut self, observer: &mut O) -> Result<Option<Stop>, Fault> {
         C::settle(self);
         self.cycles += std::mem::take(&mut self.bus.stall);
+        self.account_clocks();
         if std::mem::take(&mut self.bus.power_changed) {
             self.usage.ran(self.cycles, self.bus.power.core_level);
             if let Some(stop) = self.check_supply()? {
@@ -391,16 +386,31 @@ impl<C: Core> Machine<C> {
                 // Externally wakeable, but this run has no limit at which somebody could act.
                 return Ok(Some(Stop::Halted));
             }
-            if let Some(name) = mode.name {
-                self.usage.slept(name, self.cycles, wake);
-            }
+            self.account_clocks();
+            self.usage.slept(mode, self.cycles, wake);
             if O::enabled() {
                 let next = self.next_step();
-                observer.sleep(&SleepInterval { mode: mode.name, from: self.cycles, to: wake, next });
+                observer.sleep(&SleepInterval { mode, from: self.cycles, to: wake, next });
             }
             self.core.idle(wake - self.cycles);
             self.cycles = wake;
         }
+    }
+
+    /// Counts the cycles before each change of the clock for the clock that they had.
+    fn account_clocks(&mut self) {
+        for change in self.bus.clock_changes.drain(..) {
+            self.usage.change_clock(change.cycles, change.clock_hz);
+        }
+    }
+
+    /// Where the cycles went, up to now.
+    fn usage_now(&self) -> Usage {
+        let mut usage = self.usage.clone();
+        for change in &self.bus.clock_changes {
+            usage.change_clock(change.cycles, change.clock_hz);
+        }
+        usage
     }
 
     /// Makes the access to the bus that a DMA controller asked for.
@@ -603,7 +613,8 @@ impl<C: Core> Mcu for Machine<C> {
         }
         self.bus.reset();
         self.supply.reset();
-        self.usage = Usage::default();
+        self.bus.clock_changes.clear();
+        self.usage = Usage::new(self.bus.clock_hz());
         self.cycles = 0;
         self.instructions = 0;
         self.begin(ResetCause::PowerOn);
@@ -656,7 +667,11 @@ impl<C: Core> Mcu for Machine<C> {
     }
 
     fn residency(&self) -> Residency {
-        self.usage.residency(self.cycles)
+        self.usage_now().residency(self.cycles)
+    }
+
+    fn spans(&self) -> Vec<Span> {
+        self.usage_now().spans(self.cycles)
     }
 
     fn supply_limits(&self) -> Option<SupplyLimits> {

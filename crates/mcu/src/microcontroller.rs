@@ -3,7 +3,9 @@
 #[cfg(doc)]
 use crate::Flow;
 use crate::cores::{avr, cortex_m, hc08, mcs51, msp430, r8c, riscv};
-use crate::{Board, CoreName, EnteredFault, Fault, Observer, Part, Residency, Step, StubUse, Taint, Trace};
+use crate::{
+    Board, CoreName, EnteredFault, Fault, Observer, Part, Residency, Span, Step, StubUse, Taint, Trace,
+};
 
 /// Bytes to be put into memory before a run, at ELF load addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -162,8 +164,11 @@ pub trait Mcu: Send {
     fn clock_hz(&self) -> u64;
 
     /// Where those cycles went: running at which core voltage level, asleep in which mode. The parts add up to
-    /// [`Mcu::cycles`]. Sleep of families whose modes are not told apart counts as running.
+    /// [`Mcu::cycles`].
     fn residency(&self) -> Residency;
+
+    /// The same cycles, by clock, too: what each of them took of time and current is known from that.
+    fn spans(&self) -> Vec<Span>;
 
     /// The limits of its supply, where they are modelled (MSP430F5xx). They follow the program's settings; after a
     /// [`Stop::PowerLost`] `rising_v` is that of the supervisor that struck, or once the supply has been below the

@@ -93,8 +93,8 @@ pub struct PinDirections<'a> {
 /// The core sleeps for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SleepInterval {
-    /// The mode's name as the target file's `[[supply.sleep]]` has it; `None` where the family's modes are not told apart.
-    pub mode: Option<&'static str>,
+    /// The mode's name as the target file's `[[supply.sleep]]` has it.
+    pub mode: &'static str,
     /// Cycles since reset at which it begins.
     pub from: u64,
     /// Cycles since reset up to which it sleeps at least: it may sleep on, as the next interval says.

@@ -3,7 +3,8 @@
 /// Cycles asleep in one mode at one core voltage level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asleep {
-    /// The mode's name as the target file's `[[supply.sleep]]` has it: MSP430 `LPM0` to `LPM4`, AVR `idle`.
+    /// The mode's name as the target file's `[[supply.sleep]]` has it: MSP430 `LPM0` to `LPM4`, AVR `idle`, Cortex-M `sleep` and, with
+    /// SLEEPDEEP, `deep sleep`.
     pub mode: &'static str,
     /// The core voltage level meanwhile; 0 on parts without levels.
     pub level: u8,
@@ -79,35 +80,90 @@ impl Residency {
     }
 }
 
+/// Cycles in one state, at one core voltage level and one clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The sleep mode as [`Asleep::mode`] has it; `None` while the core ran or was held up.
+    pub mode: Option<&'static str>,
+    /// The core voltage level meanwhile; 0 on parts without levels.
+    pub level: u8,
+    /// The core's clock meanwhile, in Hz.
+    pub clock_hz: u64,
+    /// Cycles as [`crate::Mcu::cycles`] counts them.
+    pub cycles: u64,
+}
+
 /// The cycles accounted for so far.
 #[derive(Clone, Default)]
 pub(crate) struct Usage {
-    past: Residency,
+    /// One for each state, level and clock, in the order of their first cycles.
+    past: Vec<Span>,
     /// The core voltage level since [`Usage::until`].
     level: u8,
+    /// The clock since then.
+    clock_hz: u64,
     /// The cycle up to which `past` tells.
     until: u64,
 }
 
 impl Usage {
+    /// Nothing went by yet, and the clock is this one.
+    pub fn new(clock_hz: u64) -> Usage {
+        Usage { clock_hz, ..Usage::default() }
+    }
+
     /// Up to `now` the core ran; from here on the level is `level`.
     pub fn ran(&mut self, now: u64, level: u8) {
-        self.past.add_active(self.level, now - self.until);
-        self.until = now;
+        self.add(None, now);
         self.level = level;
+    }
+
+    /// Up to `now` the core ran; from here on its clock is `clock_hz`.
+    pub fn change_clock(&mut self, now: u64, clock_hz: u64) {
+        self.add(None, now);
+        self.clock_hz = clock_hz;
     }
 
     /// From `from` to `to` the core slept in `mode`.
     pub fn slept(&mut self, mode: &'static str, from: u64, to: u64) {
-        self.ran(from, self.level);
-        self.past.add_asleep(mode, self.level, to - from);
-        self.until = to;
+        self.add(None, from);
+        self.add(Some(mode), to);
     }
 
-    /// All cycles up to `now`.
+    fn add(&mut self, mode: Option<&'static str>, to: u64) {
+        let cycles = to.saturating_sub(self.until);
+        self.until = self.until.max(to);
+        if cycles == 0 {
+            return;
+        }
+        let state = (mode, self.level, self.clock_hz);
+        match self.past.iter_mut().find(|span| (span.mode, span.level, span.clock_hz) == state) {
+            Some(span) => span.cycles += cycles,
+            None => {
+                let (level, clock_hz) = (self.level, self.clock_hz);
+                self.past.push(Span { mode, level, clock_hz, cycles });
+            }
+        }
+    }
+
+    /// All cycles up to `now`, by state, level and clock.
+    pub fn spans(&self, now: u64) -> Vec<Span> {
+        let mut all = self.clone();
+        all.add(None, now);
+        all.past
+    }
+
+    /// All cycles up to `now`, whatever the clock.
     pub fn residency(&self, now: u64) -> Residency {
-        let mut residency = self.past.clone();
-        residency.add_active(self.level, now - self.until);
+        let mut residency = Residency { active: vec![0], asleep: Vec::new() };
+        for Span { mode, level, cycles, .. } in self.spans(now) {
+            match mode {
+                None => residency.add_active(level, cycles),
+                Some(mode) => residency.add_asleep(mode, level, cycles),
+            }
+        }
+        // The levels that the part has been at, the present one included.
+        residency.add_active(self.level, 0);
         residency
     }
 }

@@ -62,7 +62,7 @@ pub struct CallResult {
     stack_bytes: u32,
     /// Seconds, at the clock that the program has set or that was asked for.
     time_s: f64,
-    /// Joules, at the data sheet's active current at that clock and supply.
+    /// Joules, at the data sheet's active current at that clock and supply, and asleep at the mode's.
     energy_j: f64,
 }
 
@@ -306,7 +306,7 @@ impl Machine {
         Ok(self.spent(py)?.time_s)
     }
 
-    /// Joules since reset, at the data sheet's active current; time asleep counts as active.
+    /// Joules since reset, at the data sheet's active current, and asleep at the mode's: at an upper bound where there is none.
     #[getter]
     fn energy_j(&self, py: Python<'_>) -> PyResult<f64> {
         Ok(self.spent(py)?.energy_j)

@@ -97,6 +97,8 @@ fn bench_rows_have_the_contract_s_fields() {
         "time_s",
         "power_w",
         "energy_j",
+        "energy_accuracy",
+        "memory",
         "flash_bytes",
         "ram_bytes",
         "stack_bytes",
@@ -116,6 +118,9 @@ fn bench_rows_have_the_contract_s_fields() {
         let (time, power) = (row["time_s"].as_f64().unwrap(), row["power_w"].as_f64().unwrap());
         assert!((time - cycles["mean"].as_f64().unwrap() / row["clock_hz"].as_f64().unwrap()).abs() < 1e-12);
         assert!((row["energy_j"].as_f64().unwrap() - time * power).abs() < 1e-12);
+        let accuracy = row["energy_accuracy"].as_object().expect("an object");
+        assert!(accuracy["energy"] == "estimate" && accuracy["source"].is_string() && accuracy.len() == 2);
+        assert_eq!((&row["supply_v"], &row["memory"]), (&Value::from(5.0), &Value::from("flash")));
         assert!(row["flash_bytes"].as_i64().unwrap() > 0);
     }
 }

@@ -67,7 +67,7 @@ pub static MEASURE: Layout = Layout {
     time: Some("/time_s"),
     only_one: true,
     wrong: |_| None,
-    is_remark: |row| matches!(row["kind"].as_str(), Some("tolerated" | "stub")),
+    is_remark: |row| matches!(row["kind"].as_str(), Some("tolerated" | "stub" | "state")),
 };
 
 /// Of `ct`.

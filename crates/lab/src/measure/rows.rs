@@ -3,6 +3,8 @@
 use super::{Ended, Watcher};
 use crate::LabError;
 use crate::accuracy::{Accuracy, Bound};
+use crate::energy_accuracy::{EnergyAccuracy, EnergyBound};
+use crate::power_states::{ACTIVE, StateSpent};
 use crate::profile::{Call, OpenCall, Profiler, Total};
 use crate::region::Region;
 use crate::target::Target;
@@ -23,7 +25,8 @@ pub struct MeasureRow {
     pub firmware: String,
     /// Its target.
     pub target: String,
-    /// `call`, `function` or `region`; `program` for all of it, from reset to the end of the run; `tolerated` for a kind of mistake
+    /// `call`, `function` or `region`; `program` for all of it, from reset to the end of the run; of one that slept `state` for what it
+    /// took running and in each sleep mode, which `name` says; `tolerated` for a kind of mistake
     /// that was passed over and `stub` for a block of registers that has no model, `calls` being how often.
     pub kind: &'static str,
     /// Function name, or what brackets the region.
@@ -48,8 +51,23 @@ pub struct MeasureRow {
     pub ram_bytes: Option<i64>,
     /// Time of the inclusive cycles, in seconds.
     pub time_s: f64,
-    /// Energy of the inclusive cycles at the active current, in joules.
+    /// Energy of the inclusive cycles, in joules: at the active current, and asleep at that of the sleep mode.
     pub energy_j: f64,
+    /// Mean current meanwhile, in amperes.
+    pub current_a: f64,
+    /// How far the energy may be from the part's, beside what the cycles may be; absent for what is no count of cycles.
+    pub energy_accuracy: Option<EnergyBound>,
+    /// The supply of that, in volts; absent for a program that could not be run.
+    pub supply_v: Option<f64>,
+    /// The memory whose current that is: the data sheet's for code that executes from there.
+    pub memory: String,
+    /// Of the time, what the core slept, in seconds.
+    pub asleep_s: f64,
+    /// Of the energy, what it took asleep, in joules.
+    pub asleep_j: f64,
+    /// Of the time asleep, what the target file has no current for at the clock, in seconds: counted at an upper bound, so that the
+    /// energy is one, too.
+    pub bounded_s: f64,
     /// How the run ended that the row is of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
@@ -73,8 +91,42 @@ impl MeasureRow {
             ram_bytes: None,
             time_s: 0.0,
             energy_j: 0.0,
+            current_a: 0.0,
+            energy_accuracy: None,
+            supply_v: None,
+            memory: String::new(),
+            asleep_s: 0.0,
+            asleep_j: 0.0,
+            bounded_s: 0.0,
             ended: None,
         }
+    }
+
+    /// The row of a state of a program.
+    pub(super) fn of_state(state: &StateSpent) -> MeasureRow {
+        let StateSpent { time_s, energy_j, bounded_s, .. } = *state;
+        let (asleep_s, asleep_j) = if state.state == ACTIVE { (0.0, 0.0) } else { (time_s, energy_j) };
+        MeasureRow { inclusive_cycles: state.cycles, ..MeasureRow::new("state", &state.state) }
+            .spending(Spent { time_s, energy_j, asleep_s, asleep_j, bounded_s })
+    }
+
+    /// Says at which supply, from which memory and how true its energy is.
+    pub(crate) fn power(&mut self, supply_v: f64, memory: &str, accuracy: Option<&EnergyAccuracy>) {
+        self.supply_v = Some(supply_v);
+        self.memory = memory.into();
+        self.energy_accuracy = accuracy.filter(|_| self.is_timed()).map(|accuracy| accuracy.energy);
+        self.current_a = if self.time_s > 0.0 { self.energy_j / (self.time_s * supply_v) } else { 0.0 };
+    }
+
+    /// Whether it is of cycles, and no remark.
+    fn is_timed(&self) -> bool {
+        self.accuracy.is_some() || self.kind == "state"
+    }
+
+    /// The same, with what it took.
+    fn spending(self, spent: Spent) -> MeasureRow {
+        let Spent { time_s, energy_j, asleep_s, asleep_j, bounded_s } = spent;
+        MeasureRow { time_s, energy_j, asleep_s, asleep_j, bounded_s, ..self }
     }
 
     /// The row of a program that could not be run.
@@ -103,10 +155,9 @@ pub(super) fn program(firmware: &Firmware, watcher: &Watcher<'_, '_>, cycles: u6
         stack_bytes: stack,
         flash_bytes: Some(footprint.flash),
         ram_bytes: Some(footprint.ram),
-        time_s: spent.time_s,
-        energy_j: spent.energy_j,
         ..MeasureRow::new("program", PROGRAM)
     }
+    .spending(spent)
 }
 
 /// Where the code of a row lies; for a region or the program, where its first function does.
@@ -125,13 +176,8 @@ pub(super) fn rows(
     region: Option<&Region>,
     wanted: Option<u64>,
 ) -> Vec<MeasureRow> {
-    let row = |kind, name: &str, calls, start_cycle, inclusive_cycles: u64, spent: Spent| MeasureRow {
-        calls,
-        start_cycle,
-        inclusive_cycles,
-        time_s: spent.time_s,
-        energy_j: spent.energy_j,
-        ..MeasureRow::new(kind, name)
+    let row = |kind, name: &str, calls, start_cycle, inclusive_cycles: u64, spent: Spent| {
+        MeasureRow { calls, start_cycle, inclusive_cycles, ..MeasureRow::new(kind, name) }.spending(spent)
     };
     let name = |function: usize| firmware.functions()[function].name.as_str();
     let mut rows = Vec::new();
@@ -192,10 +238,9 @@ pub(crate) fn sums(firmware: &Firmware, profiler: &Profiler<'_>) -> Vec<MeasureR
             inclusive_cycles: total.inclusive + outermost.map_or(0, |call| call.inclusive),
             exclusive_cycles: Some(total.exclusive),
             stack_bytes: Some(whole().fold(total.stack, |deepest, call| deepest.max(call.stack))),
-            time_s: spent.time_s,
-            energy_j: spent.energy_j,
             ..MeasureRow::new("function", &firmware.functions()[function].name)
         }
+        .spending(spent)
     };
     totals.into_iter().map(row).collect()
 }

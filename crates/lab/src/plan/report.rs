@@ -1,6 +1,7 @@
 //! A plan as rows, as a table, or as the reason why there is none.
 
 use super::Plan;
+use crate::energy_accuracy::EnergyBound;
 use crate::report::duration;
 use energy::plan::{Candidate, Limiting, Point, Quantity, Requirement};
 use output::{Column, Format, OutputError, Sheet, grouped, scaled};
@@ -30,6 +31,8 @@ pub struct PlanRow {
     pub radio_s: f64,
     /// Computation, sending and sleep until the next message, in joules.
     pub energy_j: f64,
+    /// How far the energy of computing may be from the part's, beside what its cycles may be.
+    pub energy_accuracy: EnergyBound,
     /// Computation alone, in joules.
     pub compute_j: f64,
     /// Sending alone, in joules.
@@ -59,7 +62,8 @@ pub struct PlanRow {
 }
 
 impl PlanRow {
-    fn of(candidate: &Candidate, point: &Point) -> PlanRow {
+    fn of(plan: &Plan, point: &Point) -> PlanRow {
+        let candidate = &plan.candidates[point.index];
         PlanRow {
             target: candidate.target.to_string(),
             scheme: candidate.scheme.to_string(),
@@ -71,6 +75,7 @@ impl PlanRow {
             latency_s: candidate.latency_s(),
             radio_s: candidate.radio_s,
             energy_j: candidate.energy_j(),
+            energy_accuracy: plan.energy_accuracy(candidate).energy,
             compute_j: candidate.compute_j,
             radio_j: candidate.radio_j,
             sleep_j: candidate.sleep_j,
@@ -97,12 +102,7 @@ const SHOWN: usize = 20;
 /// None in practice: rows can always be written.
 pub fn table(plan: &Plan, format: Format, all: bool, wide: bool) -> Result<String, OutputError> {
     if format != Format::Table {
-        let rows: Vec<PlanRow> = plan
-            .outcome
-            .points
-            .iter()
-            .map(|point| PlanRow::of(&plan.candidates[point.index], point))
-            .collect();
+        let rows: Vec<PlanRow> = plan.outcome.points.iter().map(|point| PlanRow::of(plan, point)).collect();
         return if format == Format::Csv { output::csv(&rows) } else { output::json(&rows) };
     }
     let points = &plan.outcome.points;
@@ -126,6 +126,7 @@ pub fn table(plan: &Plan, format: Format, all: bool, wide: bool) -> Result<Strin
     if shown < points.len() {
         text += &format!("{} more points; --all shows every one\n", grouped((points.len() - shown) as i64));
     }
+    text += &feet(plan, &points[..shown]);
     if let Some(sizing) = &plan.sizing {
         text += "\nFor the point of least energy:\n";
         let width = sizing.lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
@@ -134,6 +135,21 @@ pub fn table(plan: &Plan, format: Format, all: bool, wide: bool) -> Result<Strin
         }
     }
     Ok(text)
+}
+
+/// How far the energies of some points may be off, each bound once, with its target where there are several.
+fn feet(plan: &Plan, points: &[Point]) -> String {
+    let several = plan.energy_accuracies.len() > 1;
+    let mut feet: Vec<String> = Vec::new();
+    for point in points {
+        let one = &plan.candidates[point.index];
+        let target = if several { format!("{}: ", one.target) } else { String::new() };
+        let foot = format!("{target}{}\n", plan.energy_accuracy(one).foot());
+        if !feet.contains(&foot) {
+            feet.push(foot);
+        }
+    }
+    feet.concat()
 }
 
 pub(super) fn requirements(plan: &Plan) -> String {

@@ -1,6 +1,7 @@
 //! The space that a plan searches: targets, schemes, variants, clocks and supplies, and what follows for each point.
 
 use super::Request;
+use crate::energy_accuracy::EnergyAccuracy;
 use crate::figures::{Figure, Key, Wanted};
 use crate::operations::{Catalogue, Operation, VARIANTS};
 use crate::schemes::{self, Scheme};
@@ -110,6 +111,15 @@ impl Space {
         let mut seen = std::collections::HashSet::new();
         wanted.retain(|one| seen.insert(one.key()));
         wanted
+    }
+
+    /// How far energies may be off, by target.
+    pub fn energy_accuracies(&self) -> BTreeMap<String, Vec<EnergyAccuracy>> {
+        let of = |choices: &TargetChoices| {
+            let Target { energy_accuracy, .. } = &choices.target;
+            (choices.target.name().to_owned(), energy_accuracy.clone())
+        };
+        self.target_choices.iter().map(of).collect()
     }
 
     fn bytes_of(&self, operation: &Operation) -> u16 {

@@ -2,6 +2,7 @@
 
 use crate::accuracy::Bound;
 use crate::compare::{self, MEASURE};
+use crate::energy_accuracy::EnergyBound;
 use crate::measure::{EndedColumns, How, MeasureRow};
 use crate::{LabError, report};
 use output::{Column, ReportFormat, Sheet, csv, grouped, json, scaled};
@@ -31,7 +32,8 @@ const COLUMNS: [Column<'static>; 11] = [
 pub fn measure(rows: &[MeasureRow], format: ReportFormat, wide: bool) -> Result<String, LabError> {
     // Of what did not begin there is nothing for a table.
     let is_begun = |row: &&MeasureRow| row.ended.as_ref().is_none_or(|ended| ended.how != How::NotBegun);
-    let begun: Vec<MeasureRow> = rows.iter().filter(is_begun).cloned().collect();
+    let begun = rows.iter().filter(is_begun).cloned();
+    let (of_states, begun): (Vec<MeasureRow>, Vec<MeasureRow>) = begun.partition(|row| row.kind == "state");
     let errors = || Ok::<_, LabError>(compare::errors(&compare::measured(rows, &MEASURE)?));
     let several = rows.iter().any(|row| row.firmware != rows[0].firmware);
     let sheet = |wide: bool| {
@@ -52,10 +54,42 @@ pub fn measure(rows: &[MeasureRow], format: ReportFormat, wide: bool) -> Result<
             csv(&columns.collect::<Vec<_>>())?
         }
         ReportFormat::Junit => report::junit(&compare::measured(rows, &MEASURE)?, "measure")?,
-        ReportFormat::Markdown => report::unfinished_markdown(&errors()?) + &sheet(wide).markdown(),
+        ReportFormat::Markdown => {
+            let states = states(&of_states, several).map(|sheet| format!("\n{}", sheet.markdown()));
+            report::unfinished_markdown(&errors()?) + &sheet(wide).markdown() + &states.unwrap_or_default()
+        }
         ReportFormat::Table if begun.is_empty() => String::new(),
-        ReportFormat::Table => sheet(wide).table(wide) + &foot(&begun, wide),
+        ReportFormat::Table => {
+            let states = states(&of_states, several).map(|sheet| sheet.table(wide)).unwrap_or_default();
+            sheet(wide).table(wide) + &foot(&begun, wide) + &states
+        }
     })
+}
+
+/// Where time and energy of the programs went that slept.
+fn states(rows: &[MeasureRow], several: bool) -> Option<Sheet<'static>> {
+    let firmware: &[Column<'_>] = if several { &[Column::left("firmware")] } else { &[] };
+    let mut sheet = Sheet::new(&[firmware, &STATES].concat());
+    for row in rows {
+        let current = scaled(row.current_a, "A");
+        let cells = [
+            row.name.clone(),
+            scaled(row.time_s, "s"),
+            if row.bounded_s > 0.0 { format!("≤ {current}") } else { current },
+            at_most(row.energy_j, row.bounded_s),
+        ];
+        sheet.row(several.then(|| row.firmware.clone()).into_iter().chain(cells));
+    }
+    (!rows.is_empty()).then_some(sheet)
+}
+
+const STATES: [Column<'static>; 4] =
+    [Column::left("state"), Column::right("time"), Column::right("current"), Column::right("energy")];
+
+/// An energy, of which a part may be an upper bound.
+fn at_most(energy_j: f64, bounded_s: f64) -> String {
+    let sign = if bounded_s > 0.0 { "≤ " } else { "" };
+    format!("{sign}{}", scaled(energy_j, "J"))
 }
 
 /// What the lines of many calls say.
@@ -64,11 +98,27 @@ fn foot(rows: &[MeasureRow], wide: bool) -> String {
     let are_open = rows.iter().any(|row| row.calls > 0 && row.not_returned > 0);
     let many = "Of many calls: mean (least to most), deepest stack; each of them with --wide.\n";
     let open = "Open: calls that had not returned when the run ended.\n";
-    [(are_many, many), (are_open, open)]
-        .into_iter()
-        .filter(|(holds, _)| *holds)
-        .map(|(_, text)| text)
-        .collect()
+    let are_bounds = rows.iter().any(|row| row.bounded_s > 0.0);
+    let bounds =
+        "≤ asleep in a mode of which the target file has no current at that clock: an upper bound.\n";
+    let said = [(are_many, many), (are_open, open), (are_bounds, bounds)];
+    let said = said.into_iter().filter(|(holds, _)| *holds).map(|(_, text)| text.to_owned());
+    said.chain(conditions(rows)).collect()
+}
+
+/// At which supply, and with which memory's currents, the energies are, each once.
+fn conditions(rows: &[MeasureRow]) -> Vec<String> {
+    let mut said: Vec<String> = Vec::new();
+    let several = rows.iter().any(|row| row.target != rows[0].target);
+    for row in rows {
+        let Some(supply_v) = row.supply_v else { continue };
+        let target = if several { format!(" of {}", row.target) } else { String::new() };
+        let line = format!("Energy{target} at {supply_v} V, code in {}.\n", row.memory);
+        if !said.contains(&line) {
+            said.push(line);
+        }
+    }
+    said
 }
 
 /// The rows of each line: calls of one function, or intervals of one region, where there are many, else one row.
@@ -133,6 +183,7 @@ fn cells(rows: &[&MeasureRow]) -> [String; 11] {
         optional(first.flash_bytes),
         optional(first.ram_bytes),
         scaled(mean(|row| row.time_s), "s"),
-        scaled(mean(|row| row.energy_j), "J"),
+        at_most(mean(|row| row.energy_j), rows.iter().map(|row| row.bounded_s).sum())
+            + first.energy_accuracy.map_or("", EnergyBound::mark),
     ]
 }

@@ -3,6 +3,7 @@
 use super::figure;
 use crate::accuracy::Bound;
 use crate::compare::{self, BENCH};
+use crate::energy_accuracy::EnergyBound;
 use crate::repetition::Repetition;
 use crate::row::BenchRow;
 use crate::{LabError, report};
@@ -124,9 +125,10 @@ impl RowWriter {
             }
         };
         self.target = Some(row.target.clone());
-        let foot = row.accuracy.foot();
-        if !foot.is_empty() && !self.feet.contains(&foot) {
-            self.feet.push(foot);
+        for foot in [row.accuracy.foot(), row.energy_accuracy.foot()] {
+            if !foot.is_empty() && !self.feet.contains(&foot) {
+                self.feet.push(foot);
+            }
         }
         if let Some(width) = Repetition::short_of(&row.cycles, row.runs as usize) {
             let BenchRow { op, variant, runs, .. } = row;
@@ -190,10 +192,11 @@ impl RowWriter {
 
     fn head(&self, row: &BenchRow) -> String {
         format!(
-            "{}  {} MHz, {} V, {}\n{}{}{}",
+            "{}  {} MHz, {} V, {}, {}\n{}{}{}",
             row.target,
             row.clock_hz as f64 / 1e6,
             row.supply_v,
+            row.memory,
             scaled(row.power_w, "W"),
             self.edge("┌", "─", "┐"),
             self.cells(self.columns.iter().map(|column| column.header.to_owned())),
@@ -221,7 +224,7 @@ impl RowWriter {
             grouped(row.cycles.mean.round() as i64) + row.accuracy.cycles.mark(),
             figure(Some(row.cycles.sd), "cycles"),
             scaled(row.time_s, "s"),
-            scaled(row.energy_j, "J"),
+            scaled(row.energy_j, "J") + row.energy_accuracy.energy.mark(),
             grouped(row.flash_bytes),
             grouped(row.ram_bytes),
             grouped(i64::from(row.stack_bytes)),
@@ -254,6 +257,9 @@ struct FlatRow<'a> {
     time_s: f64,
     power_w: f64,
     energy_j: f64,
+    energy_accuracy: EnergyBound,
+    energy_accuracy_source: &'a str,
+    memory: &'a str,
     flash_bytes: i64,
     ram_bytes: i64,
     stack_bytes: u32,
@@ -280,6 +286,9 @@ impl<'a> From<&'a BenchRow> for FlatRow<'a> {
             time_s: row.time_s,
             power_w: row.power_w,
             energy_j: row.energy_j,
+            energy_accuracy: row.energy_accuracy.energy,
+            energy_accuracy_source: &row.energy_accuracy.source,
+            memory: &row.memory,
             flash_bytes: row.flash_bytes,
             ram_bytes: row.ram_bytes,
             stack_bytes: row.stack_bytes,
@@ -292,6 +301,7 @@ impl<'a> From<&'a BenchRow> for FlatRow<'a> {
 mod tests {
     use super::*;
     use crate::accuracy::Accuracy;
+    use crate::energy_accuracy::EnergyAccuracy;
     use crate::row::Cycles;
 
     fn row(target: &str, op: &str, samples: &[u64]) -> BenchRow {
@@ -317,6 +327,12 @@ mod tests {
             time_s: cycles.mean / 16e6,
             power_w: 0.0485,
             energy_j: cycles.mean / 16e6 * 0.0485,
+            energy_accuracy: EnergyAccuracy {
+                max_hz: None,
+                energy: EnergyBound::Percent(29.0),
+                source: "a board".into(),
+            },
+            memory: "flash".into(),
             flash_bytes: 1_234,
             ram_bytes: 0,
             stack_bytes: 31,
@@ -387,7 +403,7 @@ mod tests {
         ];
         let text = written(ReportFormat::Table, &rows);
         // 10/√9 percent by the quantile of 9 degrees of freedom.
-        let foot = "┘\n± winternitz-sign fast: mean of 10 runs, known to 7.6 % (95 % confidence)\n\ni8051  ";
+        let foot = "measured: a board\n± winternitz-sign fast: mean of 10 runs, known to 7.6 % (95 % confidence)\n\ni8051  ";
         assert!(text.contains(foot) && text.matches('±').count() == 3, "{text}");
     }
 
@@ -405,10 +421,13 @@ mod tests {
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with(['│', '┌', '╞', '└'])).collect();
         assert_eq!(lines.len(), 2 * 4 + 3);
         assert!(lines.iter().all(|line| line.chars().count() == lines[0].chars().count()), "{text}");
-        assert!(text.starts_with("atmega328p  16 MHz, 5 V, 48.50 mW\n┌─"), "{text}");
+        assert!(text.starts_with("atmega328p  16 MHz, 5 V, flash, 48.50 mW\n┌─"), "{text}");
         assert!(text.contains("┘\n\nstm32f407  "), "{text}");
         assert!(text.contains("│ sha1 "), "{text}");
         assert!(text.contains(" 4,000~ ") && !text.contains("20,000~"), "{text}");
-        assert!(text.ends_with("┘\n~ within 1.2 % of the part's cycles: a table\n"), "{text}");
+        assert!(text.contains(" 60.62 µJ~ │"), "{text}");
+        assert!(text.ends_with(
+            "┘\n~ within 1.2 % of the part's cycles: a table\nenergy ~ within 29 % of what others measured: a board\n"
+        ), "{text}");
     }
 }

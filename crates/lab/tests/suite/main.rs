@@ -1,6 +1,7 @@
 //! The integration tests: one program, so that it is linked once.
 
 mod alignment;
+mod asleep;
 mod avr_drivers;
 mod avr_meter;
 mod avr_metering;

@@ -68,7 +68,7 @@ const SUBJECTS: [Subject; 4] = [
         port: "GPIOD",
         handler: "tick",
         sleep: "sleep",
-        asleep_ua: Some(1700.0),
+        asleep_ua: Some(700.0),
         clocks: [24_000_000, 12_000_000],
         period: 1000,
         back: "ret",

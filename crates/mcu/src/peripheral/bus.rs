@@ -2,7 +2,7 @@
 
 use super::{Context, Events, FlashStore, MOST_UNSENT, Peripheral, Power, StubUse};
 use crate::transfer::Parties;
-use crate::{Board, Fault, FlashChange, Observer, SubsystemClocks};
+use crate::{Board, ClockChange, Fault, FlashChange, Observer, SubsystemClocks};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -66,6 +66,8 @@ pub struct PeripheralBus {
     power_device: usize,
     /// Which device is the clock control that the core's clock or the peripherals' follow; past the end where there is none.
     clock_device: usize,
+    /// Changes of the core's clock that the machine has not accounted for yet.
+    pub(crate) clock_changes: Vec<ClockChange>,
     /// The clocks that the devices were told of last.
     subsystem_clocks: Option<SubsystemClocks>,
     /// The bit of each device, by its index, in the power reduction registers: see [`Events::reduce`].
@@ -169,6 +171,7 @@ impl PeripheralBus {
             asleep: false,
             power: Power::default(),
             power_changed: true,
+            clock_changes: Vec::new(),
             power_device,
             clock_device,
             subsystem_clocks: None,

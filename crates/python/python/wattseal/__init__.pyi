@@ -86,7 +86,7 @@ class CallResult:
         """Seconds, at the clock that the program has set or that was asked for."""
     @property
     def energy_j(self) -> float:
-        """Joules, at the data sheet's active current at that clock and supply."""
+        """Joules, at the data sheet's active current at that clock and supply, and asleep at the mode's."""
 
 @final
 class Machine:
@@ -182,7 +182,7 @@ class Machine:
         """Seconds since reset, at the clocks that there were."""
     @property
     def energy_j(self) -> float:
-        """Joules since reset, at the data sheet's active current; time asleep counts as active."""
+        """Joules since reset, at the data sheet's active current, and asleep at the mode's: at an upper bound where there is none."""
 
 def targets() -> list[str]:
     """The names of all targets."""

@@ -17,7 +17,7 @@ mod sleep;
 mod timing;
 
 use crate::dataflow::CoreDataflow;
-use crate::machine::{Core, Machine, SleepMode, new_peripherals};
+use crate::machine::{Core, Machine, new_peripherals};
 use crate::{
     CoreName, Fault, Mcu, MemoryKind, NoObserver, Observer, Part, PeripheralSpec, Register, ResetCause, Stop,
 };
@@ -230,13 +230,13 @@ impl<const WORDS: usize> Core for Avr<WORDS> {
         self.sleeping
     }
 
-    fn sleeping(machine: &mut Machine<Avr<WORDS>>) -> Result<Option<SleepMode>, Fault> {
+    fn sleeping(machine: &mut Machine<Avr<WORDS>>) -> Result<Option<&'static str>, Fault> {
         let core = &machine.core;
         if !core.sleeping && machine.bus.is_asleep() {
             // Woken by a debugger, who has set the program counter.
             machine.bus.awake(machine.cycles, core.pc * 2);
         }
         let core = &machine.core;
-        Ok(core.is_asleep().then_some(SleepMode { name: Some(SLEEP_MODES[core.sleep_mode]) }))
+        Ok(core.is_asleep().then_some(SLEEP_MODES[core.sleep_mode]))
     }
 }

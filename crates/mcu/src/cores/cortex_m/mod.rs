@@ -34,7 +34,7 @@ mod write_buffer;
 mod xip_cache;
 
 use crate::dataflow::CoreDataflow;
-use crate::machine::{BusyBank, Core, Machine, SleepMode, new_peripherals};
+use crate::machine::{BusyBank, Core, Machine, new_peripherals};
 use crate::{
     BusAccess, Contention, CoreName, EnteredFault, Fault, Flow, Mcu, NoObserver, Observer, Part, Register,
     ResetCause, Stop,
@@ -288,8 +288,9 @@ impl<T: Timing> Core for CortexM<T> {
         self.state.sleep != Sleep::Awake
     }
 
-    fn sleeping(machine: &mut Machine<Self>) -> Result<Option<SleepMode>, Fault> {
-        Ok(machine.core.is_asleep().then_some(SleepMode { name: None }))
+    fn sleeping(machine: &mut Machine<Self>) -> Result<Option<&'static str>, Fault> {
+        let name = if machine.core.system.sleep_deep() { "deep sleep" } else { "sleep" };
+        Ok(machine.core.is_asleep().then_some(name))
     }
 
     fn access(machine: &mut Machine<Self>, access: &BusAccess) -> Result<Option<u32>, Fault> {

@@ -89,6 +89,11 @@ impl System {
         self.sleep_control & 2 != 0
     }
 
+    /// SCR.SLEEPDEEP: whether that is stop, standby or another mode is the part's power control's to say.
+    pub fn sleep_deep(&self) -> bool {
+        self.sleep_control & 4 != 0
+    }
+
     /// SCR.SEVONPEND.
     pub fn sev_on_pend(&self) -> bool {
         self.sleep_control & 16 != 0

@@ -18,7 +18,7 @@ mod registers;
 pub mod timing;
 
 use crate::dataflow::CoreDataflow;
-use crate::machine::{Core, Machine, SleepMode, new_peripherals};
+use crate::machine::{Core, Machine, new_peripherals};
 use crate::memory::{Memory, Page};
 use crate::{Fault, Mcu, Observer, Part, Register, ResetCause, Stop};
 use registers::{Hc08, I, ONES, REGISTERS, Sleep};
@@ -109,8 +109,12 @@ impl Core for Hc08 {
         self.sleep != Sleep::Awake
     }
 
-    fn sleeping(machine: &mut Machine<Hc08>) -> Result<Option<SleepMode>, Fault> {
-        Ok(machine.core.is_asleep().then_some(SleepMode { name: None }))
+    fn sleeping(machine: &mut Machine<Hc08>) -> Result<Option<&'static str>, Fault> {
+        Ok(match machine.core.sleep {
+            Sleep::Awake => None,
+            Sleep::Wait => Some("wait"),
+            Sleep::Stop => Some("stop"),
+        })
     }
 
     fn dataflow(&self) -> CoreDataflow {

@@ -6,7 +6,7 @@
 use super::decode::{Op, Opcode, Operand, UNKNOWN, Width, indexed16};
 use super::registers::{ADDRESS_MASK, C, CPUOFF, GIE, Msp430, N, PC, SCG0, SP, SR, SR_BITS, V, Z, mode};
 use super::timing;
-use crate::machine::{Machine, SleepMode};
+use crate::machine::Machine;
 use crate::memory::Page;
 use crate::observe::dynamic;
 use crate::{
@@ -793,7 +793,7 @@ impl Machine<Msp430> {
 
     /// The low-power mode that the core is in, if it is one of which the current is known, and whether the main clock's source has to
     /// start again after it.
-    pub fn low_power_mode(&self) -> Result<Option<(SleepMode, bool)>, Fault> {
+    pub fn low_power_mode(&self) -> Result<Option<(&'static str, bool)>, Fault> {
         let (pc, status) = (self.core.registers[PC], self.core.registers[SR]);
         if status & CPUOFF == 0 {
             return Ok(None);
@@ -811,7 +811,7 @@ impl Machine<Msp430> {
                 ));
             }
         }
-        Ok(Some((SleepMode { name: Some(mode.name) }, mode.wakes_slowly)))
+        Ok(Some((mode.name, mode.wakes_slowly)))
     }
 
     /// Takes the one of the requests with the highest priority (SLAU208, section "Interrupt Acceptance").

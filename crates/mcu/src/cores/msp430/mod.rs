@@ -16,7 +16,7 @@ mod registers;
 pub mod timing;
 
 use crate::dataflow::CoreDataflow;
-use crate::machine::{Core, Machine, SleepMode, new_peripherals};
+use crate::machine::{Core, Machine, new_peripherals};
 use crate::memory::{Memory, Page};
 use crate::{BusAccess, Fault, Mcu, Observer, Part, Register, ResetCause, Stop};
 use execute::NON_MASKABLE;
@@ -112,7 +112,7 @@ impl Core for Msp430 {
         self.registers[SR] & CPUOFF != 0
     }
 
-    fn sleeping(machine: &mut Machine<Msp430>) -> Result<Option<SleepMode>, Fault> {
+    fn sleeping(machine: &mut Machine<Msp430>) -> Result<Option<&'static str>, Fault> {
         if !machine.core.is_asleep() {
             return Ok(None);
         }

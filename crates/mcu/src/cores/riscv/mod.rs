@@ -12,7 +12,7 @@ mod registers;
 mod timing;
 
 use crate::dataflow::CoreDataflow;
-use crate::machine::{Core, Machine, SleepMode, new_peripherals};
+use crate::machine::{Core, Machine, new_peripherals};
 use crate::memory::Page;
 use crate::{Fault, Mcu, Observer, Part, Register, ResetCause, Stop};
 use registers::{MIE, MPIE, REGISTERS, RiscV, fold};
@@ -120,7 +120,7 @@ impl Core for RiscV {
         self.asleep
     }
 
-    fn sleeping(machine: &mut Machine<RiscV>) -> Result<Option<SleepMode>, Fault> {
-        Ok(machine.core.is_asleep().then_some(SleepMode { name: Some("sleep") }))
+    fn sleeping(machine: &mut Machine<RiscV>) -> Result<Option<&'static str>, Fault> {
+        Ok(machine.core.is_asleep().then_some("sleep"))
     }
 }

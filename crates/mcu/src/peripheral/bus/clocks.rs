@@ -50,6 +50,7 @@ impl PeripheralBus {
     }
 
     pub(super) fn set_clock(&mut self, clock_hz: u64, now: u64) {
+        self.clock_changes.push(ClockChange { clock_hz, cycles: now });
         self.board.set_clock(clock_hz, now);
         for device in &mut self.devices {
             device.0.set_clock(clock_hz, now);
