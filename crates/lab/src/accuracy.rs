@@ -88,6 +88,9 @@ pub struct Accuracy {
     /// It holds for programs that do arithmetic in the floating-point unit, wherever they lie.
     #[serde(default, skip_serializing)]
     pub floating_point: bool,
+    /// It holds for programs that have the flash's instruction cache off.
+    #[serde(default, skip_serializing)]
+    pub uncached: bool,
     /// How far the cycles may be off.
     pub cycles: Bound,
     /// Against what they were compared.
@@ -95,6 +98,16 @@ pub struct Accuracy {
 }
 
 impl Accuracy {
+    /// Whether it holds for all that no other names.
+    pub(crate) fn is_general(&self) -> bool {
+        self.memory.is_none() && !self.floating_point && !self.uncached
+    }
+
+    /// An estimate, for all of a run, and why.
+    pub(crate) fn estimate(source: String) -> Accuracy {
+        Accuracy { memory: None, floating_point: false, uncached: false, cycles: Bound::Estimate, source }
+    }
+
     /// The foot of a table with figures of this accuracy; empty where they are exact.
     #[must_use]
     pub fn foot(&self) -> String {
@@ -112,19 +125,27 @@ impl Accuracy {
 /// Says what is wrong with the tables of a target file.
 ///
 /// # Errors
-/// A memory that the part does not have, two entries for floating point, or no entry for the rest.
+/// A memory that the part does not have, two entries for floating point or for no cache, or no entry for the rest.
 pub(crate) fn check(stated: &[Accuracy], part: &Part) -> Result<(), String> {
     for name in stated.iter().filter_map(|accuracy| accuracy.memory.as_ref()) {
         if !part.memories.iter().any(|memory| memory.name == *name) {
             return Err(format!("[[accuracy]] names the memory {name}, which the part does not have"));
         }
     }
-    if stated.iter().filter(|accuracy| accuracy.floating_point).count() > 1
-        || stated.iter().any(|accuracy| accuracy.floating_point && accuracy.memory.is_some())
-    {
-        return Err("at most one [[accuracy]] is of floating_point, and it names no memory".into());
+    for key in ["floating_point", "uncached"] {
+        let is_of = |accuracy: &&Accuracy| match key {
+            "uncached" => accuracy.uncached,
+            _ => accuracy.floating_point,
+        };
+        let mut of_key = stated.iter().filter(is_of);
+        if of_key.clone().count() > 1 || of_key.any(|accuracy| accuracy.memory.is_some()) {
+            return Err(format!("at most one [[accuracy]] is of {key}, and it names no memory"));
+        }
     }
-    if stated.iter().filter(|accuracy| accuracy.memory.is_none() && !accuracy.floating_point).count() != 1 {
+    if stated.iter().any(|accuracy| accuracy.floating_point && accuracy.uncached) {
+        return Err("an [[accuracy]] is of floating_point or of uncached, not of both".into());
+    }
+    if stated.iter().filter(|accuracy| accuracy.is_general()).count() != 1 {
         return Err(
             "one [[accuracy]] has to be without a memory: it holds for all that no other names".into()
         );
@@ -173,7 +194,15 @@ mod tests {
         assert!(problem(&[general.clone(), of_eeprom]).contains("the memory eeprom"));
         assert!(problem(&[]).contains("without a memory"));
         let of_floats = Accuracy { floating_point: true, ..general.clone() };
-        assert!(problem(&[general.clone(), of_floats.clone(), of_floats]).contains("floating_point"));
+        assert!(
+            problem(&[general.clone(), of_floats.clone(), of_floats.clone()]).contains("of floating_point")
+        );
+        let uncached = Accuracy { uncached: true, ..general.clone() };
+        assert!(problem(&[general.clone(), uncached.clone(), uncached.clone()]).contains("of uncached"));
+        let in_memory = Accuracy { memory: Some("sram".into()), ..uncached };
+        assert!(problem(&[general.clone(), in_memory]).contains("names no memory"));
+        let both = Accuracy { uncached: true, ..of_floats };
+        assert!(problem(&[general.clone(), both]).contains("not of both"));
         assert!(problem(&[general.clone(), general]).contains("without a memory"));
     }
 }

@@ -142,8 +142,7 @@ impl Target {
     #[must_use]
     pub fn accuracy_at(&self, address: u32) -> &Accuracy {
         let memory = self.part.memory_at(address).map(|memory| memory.name.as_str());
-        let general =
-            self.accuracy.iter().position(|accuracy| accuracy.memory.is_none() && !accuracy.floating_point);
+        let general = self.accuracy.iter().position(Accuracy::is_general);
         let named = self
             .accuracy
             .iter()
@@ -156,6 +155,12 @@ impl Target {
     #[must_use]
     pub fn accuracy_in_float(&self) -> Option<&Accuracy> {
         self.accuracy.iter().find(|accuracy| accuracy.floating_point)
+    }
+
+    /// How far the cycles may be off of programs that have the flash's instruction cache off, where that is told apart.
+    #[must_use]
+    pub fn accuracy_uncached(&self) -> Option<&Accuracy> {
+        self.accuracy.iter().find(|accuracy| accuracy.uncached)
     }
 
     /// How long one of the cycles lasts that its model counts, in seconds.

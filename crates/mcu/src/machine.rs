@@ -141,6 +141,11 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
         false
     }
 
+    /// Whether the program has the flash's instruction cache off, of a part whose program has to turn it on.
+    fn is_uncached(&self) -> bool {
+        false
+    }
+
     /// Faults that the core takes itself end the run, or enter their handlers.
     fn set_stop_on_fault(&mut self, stop: bool) {
         let _ = stop;
@@ -696,6 +701,10 @@ impl<C: Core> Mcu for Machine<C> {
 
     fn computed_in_float(&self) -> bool {
         self.core.computed_in_float()
+    }
+
+    fn is_uncached(&self) -> bool {
+        self.core.is_uncached()
     }
 
     fn moved_by_dma(&self) -> bool {

@@ -201,6 +201,9 @@ pub trait Mcu: Send {
     /// core's.
     fn computed_in_float(&self) -> bool;
 
+    /// Whether the program has the flash's instruction cache off (nRF52840: as after a reset): its timing is then known less well.
+    fn is_uncached(&self) -> bool;
+
     /// Whether a DMA controller moved data since the machine was made: how long it and the core keep each other waiting is known less well
     /// than the core's timing.
     fn moved_by_dma(&self) -> bool;

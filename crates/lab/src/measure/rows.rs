@@ -209,7 +209,8 @@ pub(crate) fn rate<'r>(
 ) -> Vec<Accuracy> {
     let in_float = || target.accuracy_in_float().filter(|_| machine.computed_in_float()).cloned();
     let by_dma = || machine.moved_by_dma().then(dma_accuracy);
-    let of_all = stubs_accuracy(&machine.stub_uses()).or_else(by_dma).or_else(in_float);
+    let uncached = || target.accuracy_uncached().filter(|_| machine.is_uncached()).cloned();
+    let of_all = stubs_accuracy(&machine.stub_uses()).or_else(by_dma).or_else(in_float).or_else(uncached);
     let mut accuracies = Vec::new();
     for row in rows {
         let accuracy = of_all.as_ref().unwrap_or_else(|| target.accuracy_at(code_of(firmware, row)));
@@ -226,16 +227,11 @@ fn stubs_accuracy(stubs: &[StubUse]) -> Option<Accuracy> {
     let names: Vec<&str> = stubs.iter().map(|used| used.name.as_str()).collect();
     let source =
         format!("the program used registers that only remember what was written: {}", names.join(", "));
-    (!stubs.is_empty()).then_some(Accuracy {
-        memory: None,
-        floating_point: false,
-        cycles: Bound::Estimate,
-        source,
-    })
+    (!stubs.is_empty()).then(|| Accuracy::estimate(source))
 }
 
 /// How far the cycles of a run may be off in which a DMA controller moved data.
 fn dma_accuracy() -> Accuracy {
     let source = "a DMA controller moved data; for how long it and the core keep each other waiting was not compared with silicon";
-    Accuracy { memory: None, floating_point: false, cycles: Bound::Estimate, source: source.into() }
+    Accuracy::estimate(source.into())
 }

@@ -308,6 +308,7 @@ mod tests {
             accuracy: Accuracy {
                 memory: None,
                 floating_point: false,
+                uncached: false,
                 cycles: if target == "stm32f407" { Bound::Percent(1.2) } else { Bound::Exact },
                 source: "a table".into(),
             },

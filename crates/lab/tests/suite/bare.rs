@@ -16,7 +16,8 @@ pub fn program(target: &str, text: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).expect("a folder");
     // No assembler puts the prefix of ELF's symbol types otherwise than the Arm's, where @ begins a comment.
-    let kind = if target.starts_with("stm32") { "%function" } else { "@function" };
+    let is_arm = target.starts_with("stm32") || target == "nrf52840";
+    let kind = if is_arm { "%function" } else { "@function" };
     let lines: Vec<String> = text
         .lines()
         .map(|line| match line.trim().split_once(' ') {
@@ -59,12 +60,13 @@ pub fn program(target: &str, text: &str) -> PathBuf {
             run(&tool("m32c-elf-ld"), &["-T", "layout.ld", "program.o", "-o", "program.elf"]);
         }
         _ => {
+            let flash = if target == "nrf52840" { "-Wl,-Ttext=0" } else { "-Wl,-Ttext=0x08000000" };
             let arguments = [
                 "-mcpu=cortex-m0",
                 "-mthumb",
                 "-nostdlib",
                 "-nostartfiles",
-                "-Wl,-Ttext=0x08000000",
+                flash,
                 "-Wl,--entry=start",
                 "program.s",
                 "-o",

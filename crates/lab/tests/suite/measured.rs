@@ -196,6 +196,23 @@ fn what_was_counted_before_a_fault_is_in_the_rows() {
     assert!(result.ending.starts_with("the model stopped"), "{}", result.ending);
 }
 
+/// The nRF52840 starts with its instruction cache off (PS, ICACHECNF), where its timing is known less well.
+#[test]
+fn figures_of_a_program_without_the_cache_are_an_estimate_of_their_own() {
+    let text = UNMODELLED.replace("0x50050000", "0x4001e540").replace("ldr r3, [r0, #8]", "nop");
+    let of_cache = |value: &str| {
+        let text = text.replace("movs r1, #4", &format!("movs r1, #{value}"));
+        let asked = Request { functions: vec!["work".into()], ..request("nrf52840", &text) };
+        let result = measure(&asked);
+        let row = result.rows.iter().find(|row| row.name == "work").expect("a row");
+        (row.accuracy.expect("a bound"), result.accuracies[0].source.clone())
+    };
+    let (on, source) = of_cache("1");
+    assert!(matches!(on, Bound::Percent(_)) && source.contains("with the cache on"), "{on} {source}");
+    let (off, source) = of_cache("0");
+    assert!(off == Bound::Estimate && source.starts_with("without the cache"), "{off} {source}");
+}
+
 #[test]
 fn a_stub_remembers_what_was_written_and_marks_the_figures() {
     // By its name, by its addresses, and in place of a model.

@@ -314,6 +314,10 @@ impl<T: Timing> Core for CortexM<T> {
     fn computed_in_float(&self) -> bool {
         self.fpu.computed
     }
+
+    fn is_uncached(&self) -> bool {
+        self.timing.is_uncached()
+    }
 }
 
 impl<T: Timing> Machine<CortexM<T>> {

@@ -248,6 +248,11 @@ pub trait Timing: Clone + Send + 'static {
         let _ = settings;
     }
 
+    /// Whether the program has the flash's instruction cache off, of a part whose program has to turn it on.
+    fn is_uncached(&self) -> bool {
+        false
+    }
+
     /// Says, after [`Timing::reset`], what the reset's cause was.
     fn set_reset_cause(&mut self, cause: ResetCause) {
         let _ = cause;

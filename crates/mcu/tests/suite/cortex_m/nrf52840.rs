@@ -491,3 +491,16 @@ fn branches_wait_for_the_flash() {
     assert_eq!(turn("far", 0, far), turn("far", 1, far) + 4);
     assert_eq!(turn("far", 1, far), 5);
 }
+
+/// Data goes past the instruction cache and waits for the flash: three cycles while that cache is on (PS, CPU). The line of the last
+/// read is kept, which is an assumption (`timing/m3.rs`): of eight words in a row two wait, of eight from two lines in turn all.
+#[test]
+fn data_in_flash_waits_once_a_line() {
+    let turn_of = |name: &str, places: [u32; 8]| {
+        let loads = places.map(|place| format!("ldr r1, [r3, #{place}]\nnop\nnop\n")).concat();
+        turn(name, 1, &format!("mov r3, #0x10000\n{loads}subs r2, #1\nbne 1b\n"))
+    };
+    let in_a_row = turn_of("row", [0, 4, 8, 12, 16, 20, 24, 28]);
+    let in_turn = turn_of("in-turn", [0, 16, 4, 20, 8, 24, 12, 28]);
+    assert_eq!(in_turn - in_a_row, 6 * 3);
+}
