@@ -425,7 +425,7 @@ mod tests {
         assert!(text.contains("┘\n\nstm32f407  "), "{text}");
         assert!(text.contains("│ sha1 "), "{text}");
         assert!(text.contains(" 4,000~ ") && !text.contains("20,000~"), "{text}");
-        assert!(text.contains(" 60.62 µJ~ │"), "{text}");
+        assert!(text.contains(" 60.63 µJ~ "), "{text}");
         assert!(text.ends_with(
             "┘\n~ within 1.2 % of the part's cycles: a table\nenergy ~ within 29 % of what others measured: a board\n"
         ), "{text}");
