@@ -422,7 +422,7 @@ mod tests {
         assert_eq!(lines.len(), 2 * 4 + 3);
         assert!(lines.iter().all(|line| line.chars().count() == lines[0].chars().count()), "{text}");
         assert!(text.starts_with("atmega328p  16 MHz, 5 V, flash, 48.50 mW\n┌─"), "{text}");
-        assert!(text.contains("┘\n\nstm32f407  "), "{text}");
+        assert!(text.contains("measured: a board\n\nstm32f407  "), "{text}");
         assert!(text.contains("│ sha1 "), "{text}");
         assert!(text.contains(" 4,000~ ") && !text.contains("20,000~"), "{text}");
         assert!(text.contains(" 60.63 µJ~ "), "{text}");
