@@ -198,15 +198,44 @@ fn every_bound_of_the_summary_is_its_target_s() {
         for (group, bound) in groups.into_iter().zip(bounds) {
             for name in group.split(", ") {
                 let target = workspace.target(name).expect("a target");
-                // The entry of code that lies in the memory where a program usually does.
-                let general = target.accuracy.iter().find(|one| one.memory.is_none() && !one.floating_point);
-                let general = general.expect("a general entry").cycles.to_string();
-                assert_eq!(general, bound, "docs/accuracy.md, {name}");
+                let general = target.accuracy.iter().find(|one| one.is_general()).expect("a general entry");
+                let mut stated = general.cycles.to_string();
+                for one in &target.accuracy {
+                    let condition = match one {
+                        one if one.computation => "computation",
+                        one if one.without_wait_states => "without wait states",
+                        _ => continue,
+                    };
+                    stated += &format!(", {condition} {}", one.cycles);
+                }
+                assert_eq!(stated, bound, "docs/accuracy.md, {name}");
                 known.retain(|known| known != name);
             }
         }
     }
     assert!(known.is_empty(), "docs/accuracy.md's first table lacks {known:?}");
+}
+
+/// docs/energy.md's table of bounds has each one that is no estimate, by its target.
+#[test]
+fn every_energy_bound_of_the_page_is_its_target_s() {
+    let workspace = Workspace::find().expect("the tests run inside the project");
+    let page = std::fs::read_to_string(home().join("docs/energy.md")).expect("a document");
+    let table = page.lines().skip_while(|line| !line.starts_with("| target | energy | against what |"));
+    let rows = table.skip(2).take_while(|line| line.starts_with('|')).map(cells);
+    let mut said: Vec<(String, String)> = rows
+        .filter(|row| row[1] != "estimate")
+        .map(|row| (row[0].split([',', ' ']).next().unwrap_or_default().to_lowercase(), row[1].to_owned()))
+        .collect();
+    let mut stated = Vec::new();
+    for name in workspace.target_names().expect("targets") {
+        let target = workspace.target(&name).expect("a target");
+        let bounds = target.energy_accuracy.iter().map(|one| one.energy.to_string());
+        stated.extend(bounds.filter(|bound| bound != "estimate").map(|bound| (name.clone(), bound)));
+    }
+    said.sort();
+    stated.sort();
+    assert_eq!(said, stated, "docs/energy.md");
 }
 
 /// Each line of docs/plan.md's blocks stands so in what one of its commands prints, in one width or the other.
