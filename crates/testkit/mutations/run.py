@@ -1,14 +1,9 @@
 #!/usr/bin/python3
 """Takes out one rule after the other, and says which test notices: docs/mutations.md.
 
-A mutation is a patch beside this file. Its first lines say what it takes out and which test has to fail then:
-
-    # kills: PACKAGE TARGET TEST
-    # What it takes out.
-
-TARGET is `suite` for a package's integration tests, or `lib` for its unit tests. The tests are run in a copy of the project, so that
-nothing here is changed: first without a mutation, then with each. A mutation that does not apply, or does not compile, is a failure
-of the list, and one whose test still passes is a rule that nothing protects.
+The rules stand in mutations.toml beside this file. The tests are run in a copy of the project, so that nothing here is changed: first
+without a mutation, then with each. A mutation whose text is not found once, or that does not compile, is a failure of the list. One whose
+test still passes is a rule that nothing protects.
 
 Example: crates/testkit/mutations/run.py --only wire
 """
@@ -21,47 +16,49 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
 HOME = HERE.parents[2]
 # A test that ran longer than that without its rule would not have ended by itself.
 TEST_S = 180
 BUILD_S = 1800
-# Quick to build, each of another rule.
-SPREAD = (
-    "wire-numbers-by-time",
-    "wire-numbers-by-floor",
-    "wire-withdrawn-none",
-    "wire-names-move",
-    "wire-number-reused",
-    "wire-sender-in-key",
-    "wire-answers-address",
-    "device-repeated-with-other-bytes",
-    "device-configure-answered-unsealed",
-    "meter-numbers-before-readback",
-)
+
+
+@dataclasses.dataclass(frozen=True)
+class Edit:
+    file: str
+    text: str
+    replacement: str
+
+    @staticmethod
+    def read(row: dict) -> "Edit":
+        return Edit(row["file"], row["text"], row["replacement"])
 
 
 @dataclasses.dataclass(frozen=True)
 class Mutation:
     name: str
+    what: str
     package: str
     target: str
     test: str
-    what: str
-    path: pathlib.Path
+    spread: bool
+    edits: tuple[Edit, ...]
 
     @staticmethod
-    def read(path: pathlib.Path) -> "Mutation":
-        lines = path.read_text().splitlines()
-        head, what = lines[0].removeprefix("# kills: ").split(), lines[1].removeprefix("# ")
-        if not lines[0].startswith("# kills: ") or len(head) != 3 or not lines[1].startswith("# "):
-            sys.exit(f"{path}: it has to begin with '# kills: PACKAGE TARGET TEST' and '# What it takes out.'")
-        return Mutation(path.stem, *head, what, path)
+    def read(name: str, row: dict) -> "Mutation":
+        try:
+            package, target, test = row["kills"].split()
+            edits = tuple(Edit.read(edit) for edit in (row, *row.get("also", [])))
+            return Mutation(name, row["what"], package, target, test, row.get("spread", False), edits)
+        except (KeyError, ValueError):
+            sys.exit(f"mutations.toml, [{name}]: it needs what, kills = 'PACKAGE TARGET TEST', file, text and replacement")
 
 
 def mutations() -> list[Mutation]:
-    return [Mutation.read(path) for path in sorted(HERE.glob("*.patch"))]
+    rows = tomllib.loads((HERE / "mutations.toml").read_text())
+    return [Mutation.read(name, row) for name, row in sorted(rows.items())]
 
 
 def page(listed: list[Mutation]) -> str:
@@ -124,10 +121,17 @@ class Copy:
         shutil.copyfile(source, copy)
         shutil.copymode(source, copy)
 
-    def patch(self, mutation: Mutation, *how: str) -> bool:
-        command = ["patch", "--strip=1", "--silent", "--force", "--no-backup-if-mismatch", *how]
-        with mutation.path.open() as patch:
-            return subprocess.run(command, stdin=patch, cwd=self.tree, capture_output=True, check=False).returncode == 0
+    def applies(self, mutation: Mutation) -> bool:
+        return all((HOME / edit.file).is_file() and (HOME / edit.file).read_text().count(edit.text) == 1 for edit in mutation.edits)
+
+    def mutate(self, mutation: Mutation) -> None:
+        for edit in mutation.edits:
+            path = self.tree / edit.file
+            path.write_text(path.read_text().replace(edit.text, edit.replacement))
+
+    def restore(self, mutation: Mutation) -> None:
+        for edit in mutation.edits:
+            self._refresh(edit.file)
 
     def cargo(self, mutation: Mutation, *more: str, seconds: int) -> subprocess.CompletedProcess[str] | None:
         """None: it did not end in time."""
@@ -173,9 +177,9 @@ class Copy:
 
 def stale(listed: list[Mutation], copy: Copy) -> list[Mutation]:
     """Those that do not apply."""
-    found = [m for m in listed if not copy.patch(m, "--dry-run")]
+    found = [m for m in listed if not copy.applies(m)]
     for m in found:
-        print(f"{m.name}  does not apply: the code has changed, write the patch anew", flush=True)
+        print(f"{m.name}  does not apply: its text has to stand once in its file; write it anew", flush=True)
     return found
 
 
@@ -195,12 +199,12 @@ def run(listed: list[Mutation], copy: Copy) -> int:
         if not sound[where]:
             wrong += 1
             continue
-        copy.patch(m)
+        copy.mutate(m)
         try:
             said = copy.builds(m)
             survived, out = (True, f"it does not compile\n{said}") if said else copy.passes(m)
         finally:
-            copy.patch(m, "--reverse")
+            copy.restore(m)
         took = time.monotonic() - began
         if survived:
             wrong += 1
@@ -225,10 +229,7 @@ def main() -> int:
         print(page(listed), end="")
         return 0
     if arguments.spread:
-        missing = sorted(set(SPREAD) - {m.name for m in listed})
-        if missing:
-            sys.exit(f"there is no {', '.join(missing)}")
-        listed = [m for m in listed if m.name in SPREAD]
+        listed = [m for m in listed if m.spread]
     if arguments.only:
         listed = [m for m in listed if m.name.startswith(tuple(arguments.only))]
         if not listed:
