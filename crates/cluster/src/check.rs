@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_lost_double_or_altered_is_told() {
+    fn check_reports_lost_doubled_and_altered_readings() {
         let sent = Measurement { time_s: 100, energy_dwh: 3, power_w: 412 };
         let (_, right) = parse("1001|7|946684900|412|3").expect("a row");
         let other = (right.0, right.1, 4);

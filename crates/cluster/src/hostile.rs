@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_gateway_tries_all_subjects_inputs_and_halves_within_a_few_attacks() {
+    fn hostile_gateway_covers_all_subjects_inputs_and_halves() {
         let all: Vec<Sending> = (1..=8).flat_map(drawn).collect();
         let is_of = |subject: &str, place: &str| {
             let (before, behind) = place.split_once('{').unwrap_or((place, ""));

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_comes_later_and_in_its_order() {
+    fn held_bytes_arrive_later_in_order() {
         let (network, server, port) = linked();
         let (mut client, mut server) = ends(&server, port);
         let mut heard = [0; 5];
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_ends_and_does_not_begin() {
+    fn refused_connection_ends_and_does_not_begin() {
         let (network, server, port) = linked();
         let (mut client, _server) = ends(&server, port);
         client.set_read_timeout(None).expect("a socket");
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_delayed_comes_later() {
+    fn delayed_bytes_arrive_later() {
         let (network, server, port) = linked();
         let (mut client, mut server) = ends(&server, port);
         server.set_read_timeout(None).expect("a socket");

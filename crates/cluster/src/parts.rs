@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn nats_servers_are_cut_off_from_one_from_both_and_all_from_all() {
+    fn nats_servers_are_cut_off_from_one_or_all_others() {
         let said = |index| {
             let part = PartId { kind: Kind::Routes, index };
             let links: Vec<_> = part.links().into_iter().map(|link| link.index).collect();

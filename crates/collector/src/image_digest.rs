@@ -62,7 +62,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_written_is_read_as_it_was(bytes: [u8; 32]) {
+        fn encoded_value_decodes_unchanged(bytes: [u8; 32]) {
             let digest = ImageDigest(bytes);
             prop_assert_eq!(digest.to_string().parse(), Ok(digest));
             prop_assert_eq!(digest.to_string().to_uppercase().parse(), Ok(digest));

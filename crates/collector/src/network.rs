@@ -231,7 +231,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_read_is_one_meter(text in "[0-9]{0,11}-?[0-9]{0,6}") {
+        fn parsed_meter_prints_and_parses_back(text in "[0-9]{0,11}-?[0-9]{0,6}") {
             if let Ok(named) = text.parse::<GlobalMeterId>() {
                 prop_assert_eq!(named.to_string().parse(), Ok(named));
             }

@@ -213,7 +213,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_read_is_one_partition(text in "[0-9]{0,11}\\.?[0-9]{0,3}") {
+        fn parsed_partition_prints_and_parses_back(text in "[0-9]{0,11}\\.?[0-9]{0,3}") {
             if let Ok(partition) = text.parse::<Partition>() {
                 prop_assert_eq!(partition.to_string().parse(), Ok(partition));
             }

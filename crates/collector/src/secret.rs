@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_token() {
+    fn malformed_token_is_refused() {
         let zeros = "A".repeat(43);
         assert!(Secret::parse(&format!("wst_{zeros}")).is_some());
         for text in [

@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_traces_go() {
+    fn trace_destination_is_read() {
         for (text, url) in [
             ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/traces"),
             ("https://otel.lan/tenant/", "https://otel.lan/tenant/v1/traces"),

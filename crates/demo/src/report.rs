@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_is_no_figure() {
+    fn unmeasured_cost_has_no_figure() {
         let text = report(&rows(), Format::Json, None).expect("JSON");
         assert!(text.contains("\"prepare_cycles\": null") && !text.contains("NaN"), "{text}");
         assert!(costs_table(&rows(), false, None).contains('–'));

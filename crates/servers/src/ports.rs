@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_has_is_not_given() {
+    fn port_in_use_is_not_given() {
         let [next] = free_ports(1).expect("a port")[..] else { panic!("one port") };
         for is_tcp in [true, false] {
             let at = (Ipv4Addr::LOCALHOST, next);

@@ -77,14 +77,14 @@ fn harmed(kills: usize, meters: u16) {
 }
 
 #[test]
-fn what_was_acknowledged_survives_a_few_harms() {
+fn acknowledged_readings_survive_a_few_harms() {
     harmed(6, 8);
 }
 
 /// docs/cluster.md, "Chaos".
 #[test]
 #[ignore = "takes an hour and more"]
-fn what_was_acknowledged_survives_500_harms() {
+fn acknowledged_readings_survive_500_harms() {
     let kills = std::env::var("WATTSEAL_KILLS").map_or(500, |kills| kills.parse().expect("a number"));
     harmed(kills, 16);
 }

@@ -50,7 +50,7 @@ fn figure(machines: &Machines, name: &str) -> u64 {
 
 /// It takes part of the workers' time, and nothing else.
 #[test]
-fn hostile_gateway_reaches_workers_and_ends_none_and_all_meters_are_served() {
+fn hostile_gateway_reaches_workers_and_all_meters_are_served() {
     let (mut machines, meters) = started();
     let (gateways, noticed) = (machines.listening(Kind::Gateway), meters.noticed());
     let names: Vec<_> = meters.meters.iter().map(|meter| meter.id).collect();
@@ -84,7 +84,7 @@ fn hostile_gateway_reaches_workers_and_ends_none_and_all_meters_are_served() {
 }
 
 #[test]
-fn a_worker_that_is_not_answered_in_time_keeps_no_meter_from_the_others() {
+fn worker_answered_late_keeps_no_meter_from_others() {
     let (machines, meters) = started();
     let (gateways, noticed) = (machines.listening(Kind::Gateway), meters.noticed());
     let (last, over) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -137,7 +137,7 @@ fn routes(machines: &Machines) -> Vec<u64> {
 }
 
 #[test]
-fn nats_servers_find_no_way_around_a_cut_network_and_find_each_other_again() {
+fn cut_nats_servers_find_no_detour_and_rejoin_later() {
     let machines = Machines::start(&collector()).expect("servers");
     until("all have found each other", || routes(&machines) == [2, 2, 2]);
     for (index, left) in [(0, [2, 1, 1]), (5, [1, 1, 0]), (6, [0, 0, 0])] {

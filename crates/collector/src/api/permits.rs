@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_holds_all_and_what_is_let_go_comes_back() {
+    fn permits_are_bounded_per_holder_and_returned_on_drop() {
         let permits = Permits::new(5, 2);
         let mut held: Vec<_> =
             [1, 1, 2, 2, 3].into_iter().map(|by| permits.take(by).expect("a place")).collect();

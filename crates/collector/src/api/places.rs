@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn full_house_loses_the_oldest_stranger_of_the_address_with_most() {
+    async fn full_table_drops_oldest_stranger_of_busiest_address() {
         let places = Places::new(BOUNDS, Arc::default());
         let from = [3, 1, 1, 2, 1, 2];
         let mut held: Vec<_> = from.map(|last| places.take(address(last)).expect("a place")).into();

@@ -214,7 +214,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_published_is_heard(
+        fn published_message_is_received(
             trace: [u8; 16],
             heard_ms: i64,
             rssi_dbm in option::of(-128i8..=126),

@@ -254,7 +254,7 @@ mod tests {
     use std::task::{Context, Poll, Waker};
 
     #[test]
-    fn question_after_the_lease_is_left_to_whoever_has_the_partition() {
+    fn request_after_the_lease_is_left_to_the_new_holder() {
         let partition = crate::partition::Partition::FIRST;
         let link = LinkHandle::new(Slices::ONE);
         let _inputs = link.open(partition);

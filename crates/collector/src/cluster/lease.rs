@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_is_taken_three_seconds_after_its_last_renewal_was_seen() {
+    fn lease_is_taken_three_seconds_after_last_renewal_seen() {
         let (start, all) = (Instant::now(), slices(1));
         let mut view = View::new(name("b"));
         view.lease(Partition::FIRST, found(5, Some("a")), start);
@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn unreadable_lease_is_replaced_at_its_revision_when_nobody_renewed_it_for_three_seconds() {
+    fn unreadable_lease_is_replaced_after_three_seconds_unrenewed() {
         let (start, all) = (Instant::now(), slices(1));
         let mut view = View::new(name("b"));
         view.lease(Partition::FIRST, found(5, Some("a")), start);
@@ -518,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn lease_that_is_lost_or_unreadable_is_written_again_by_its_holder() {
+    fn lost_or_unreadable_lease_is_rewritten_by_its_holder() {
         let mut lease = held("a", 5);
         let renewal = lease.renewal();
         assert_eq!(lease.renewed(&renewal, WriteAnswer::OtherRevision), KeepNext::Look);
@@ -531,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn leases_of_a_bucket_made_anew_are_waited_for_as_if_just_renewed() {
+    fn leases_of_recreated_bucket_count_as_just_renewed() {
         let (start, all) = (Instant::now(), slices(1));
         let mut view = View::new(name("b"));
         view.lease(Partition::FIRST, found(500, Some("a")), start);
@@ -547,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn revision_that_somebody_made_up_is_corrected_by_a_look_into_the_bucket() {
+    fn forged_revision_is_corrected_from_the_bucket() {
         let (now, all) = (Instant::now(), slices(1));
         let mut view = View::new(name("b"));
         view.lease(Partition::FIRST, found(u64::MAX, None), now);
@@ -557,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn number_that_the_database_knows_is_exceeded_by_the_next_lease() {
+    fn next_lease_number_exceeds_the_database_s() {
         let (now, all) = (Instant::now(), slices(1));
         let mut view = View::new(name("b"));
         view.later_lease(LeaseNumber { partition: Partition::FIRST, number: 9_000 }, now);
@@ -594,7 +594,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_more_than_its_share_gives_the_rest_away() {
+    fn worker_above_its_share_gives_partitions_away() {
         let (now, all) = (Instant::now(), slices(4));
         let mut view = View::new(name("a"));
         assert_eq!(view.plan(&all, &BTreeSet::new(), 64, now).take.len(), 4);

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flood_in_one_name_leaves_room_for_others_and_all_have_their_bound() {
+    fn flood_in_one_name_leaves_room_for_others_within_bounds() {
         let packet = |name: u16| [&[0x4f, 8][..], &name.to_be_bytes(), &[0; 17]].concat();
         let limits = Limits::new(NonZeroU32::new(1000).expect("not 0"));
         let passed = |name| (0..1000).filter(|_| limits.take(NetworkId(7), &packet(name))).count();

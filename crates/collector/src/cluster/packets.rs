@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_comes_again_while_the_link_has_it_is_not_done_with_before() {
+    fn redelivered_packet_in_the_link_stays_unacknowledged() {
         let (mut pending, mut said) = PendingMessages::new(fence());
         let first = pending.receipts(5, "first", 1);
         assert_eq!(first.len(), 1);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_done_with_when_all_its_packets_are_and_comes_again_for_those_that_are_to() {
+    fn message_ends_with_its_packets_or_comes_again_for_the_rest() {
         let (mut pending, mut said) = PendingMessages::new(fence());
         let mut next = |pending: &mut PendingMessages<_>| {
             let (place, outcome) = said.try_recv().expect("it is told");
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_consumer_takes_the_place_of_those_of_earlier_leases_and_begins_behind_what_they_were_done_with() {
+    fn consumer_replaces_earlier_leases_consumers_and_resumes() {
         let lease = LeaseNumber { partition: Partition::FIRST, number: 7 };
         let mut succession = Succession::new(lease, "all".to_owned());
         assert_eq!((succession.name().as_str(), succession.start(100)), ("0-0-7", None));

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_as_it_was() {
+    fn encoded_value_decodes_unchanged() {
         assert_eq!(About::parse(&question().to_bytes()), Ok(question()));
         let meter = NetworkId(7).meter(258);
         for error in [
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_question_is_refused_with_the_reason() {
+    fn malformed_request_is_refused_with_the_reason() {
         let text = String::from_utf8(question().to_bytes()).expect("text");
         for (wrong, why) in [
             (text.replace("\"version\":1", "\"version\":2"), "version 2"),

@@ -415,7 +415,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_s_clock_is_believed_as_far_as_packets_are_kept_and_not_ahead() {
+    fn server_clock_is_believed_within_retention_and_not_ahead() {
         let now_ms = 1_800_000_000_000;
         let kept_ms = KEPT_FOR.as_millis() as i64;
         let heard = |published_ms: i64| heard_ms(i128::from(published_ms) * 1_000_000, now_ms);

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn gateway_that_names_any_input_has_one_place_and_is_answered_there() {
+    fn gateway_naming_any_input_has_one_route_and_gets_its_answer() {
         let (remote, mut waiting) = remote();
         let routes: Vec<Route> = (0..=u16::MAX)
             .filter_map(|input| remote.route(NetworkId(7), &name("hall"), input, None))
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn gateways_are_bounded_and_one_that_is_not_heard_any_more_leaves_its_place() {
+    fn gateway_table_is_bounded_and_drops_silent_gateways() {
         let (remote, mut waiting) = remote();
         let route = |name: String| remote.route(NetworkId(7), &name.parse().expect("a name"), 0, None);
         let first = route("g0".to_owned()).expect("there is room");
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_to_one_gateway_goes_together_in_its_order() {
+    fn packets_to_one_gateway_are_joined_in_order() {
         let of = |to: &'static str, packet: u8| (Subject::from_static(to), vec![packet]);
         let many = (0..MOST_TOGETHER as u8 + 2).map(|packet| of("hall", packet));
         let waiting = [of("hall", 100), of("yard", 101)].into_iter().chain(many).chain([of("yard", 102)]);

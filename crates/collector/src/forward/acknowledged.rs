@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_in_use_keeps_its_place_for_a_day() {
+    fn route_in_use_keeps_its_place_for_a_day() {
         let begun = Instant::now();
         let mut acknowledged = Acknowledged::default();
         assert!((0..4).all(|gateway| acknowledged.insert(7, route(gateway), begun)));

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_many_sources_and_names_is_a_trickle_that_runs_dry() {
+    fn flood_of_many_sources_and_names_becomes_a_trickle() {
         let begun = Instant::now();
         let (mut exchange, mut by_second) = (exchange(), Vec::new());
         let mut number = 0u16;
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_elses_pieces_get_into_a_message() {
+    fn foreign_pieces_never_enter_a_message() {
         let now = Instant::now();
         let mut exchange = exchange();
         let genuine = cut(MessageKind::Report, Suite::EciesEcdsa, 7, 9, 1);
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_begun_has_its_bound() {
+    fn begun_messages_are_bounded() {
         let mut exchange = exchange();
         for name in 1..=3 * MOST_BEGUN as u16 {
             let piece = cut(MessageKind::Report, Suite::EciesEcdsa, name, 9, 1).remove(0);
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_of_a_meter_is_not_unknown_once_it_is_known() {
+    fn waiting_messages_become_known_with_their_meter() {
         let now = Instant::now();
         let mut exchange = exchange();
         exchange.take(&report(1, 7, 1, 1), now, 0);
@@ -457,7 +457,7 @@ mod tests {
 
     /// Of a renewal (6) and of an image (7), both ways: docs/protocol.md, "Packets".
     #[test]
-    fn pieces_of_renewals_and_images_pass_both_ways_where_their_meter_is_known() {
+    fn renewal_and_image_pieces_of_known_meters_pass_both_ways() {
         let now = Instant::now();
         let what = |kind: MessageKind, piece| kind.code() << 6 | Suite::Aes256GcmRekeyed.code() << 3 | piece;
         let packet = |kind, piece, rest| [vec![0x4f, what(kind, piece), 0, 7], vec![0; rest]].concat();

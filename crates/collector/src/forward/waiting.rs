@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_sent_less_and_less_often_and_those_of_unknown_meters_much_less() {
+    fn resend_interval_grows_and_faster_for_unknown_meters() {
         let begun = Instant::now();
         let mut known = waiting();
         known.insert(record(1, 5, 9), Some(origin(3, Standing::Acknowledged)), begun);
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_heard_again_where_its_meter_is_known_is_due_at_once() {
+    fn repeated_message_of_known_meter_is_due_at_once() {
         let now = Instant::now();
         let mut waiting = waiting();
         let (known, unknown_meter) = (origin(3, Standing::Acknowledged), origin(4, Standing::Unknown));
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_again_outlives_what_was_said_once() {
+    fn repeated_message_outlives_single_one() {
         let now = Instant::now();
         let mut waiting = waiting();
         let known = origin(3, Standing::Acknowledged);
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_meters_make_room_themselves_first_the_one_who_has_most() {
+    fn full_queue_drops_from_unknown_meter_with_most_first() {
         let now = Instant::now();
         let mut waiting = waiting();
         waiting.insert(record(1, 5, 1), Some(origin(3, Standing::Acknowledged)), now);
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waited_before_a_restart_is_its_meters_once_that_is_known() {
+    fn message_from_before_restart_joins_its_meter_once_known() {
         let now = Instant::now();
         let mut waiting = waiting();
         waiting.insert(record(1, 5, 1), None, now);
@@ -504,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_wanted_is_over_after_a_week_and_of_unknown_meters_after_an_hour() {
+    fn unwanted_message_expires_after_a_week_or_an_hour_if_unknown() {
         let mut waiting = waiting();
         let at = |ms: u64| UNIX_EPOCH + Duration::from_millis(ms);
         waiting.insert(record(1, 5, 9), None, Instant::now());

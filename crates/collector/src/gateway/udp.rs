@@ -152,7 +152,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_sent_is_heard(packet in prop::collection::vec(any::<u8>(), 1..=61), rssi in -126i8..=126) {
+        fn sent_packet_is_received(packet in prop::collection::vec(any::<u8>(), 1..=61), rssi in -126i8..=126) {
             let datagram = datagram(&packet, Some(rssi)).expect("it fits");
             prop_assert_eq!(parse(&datagram), Some((&packet[..], Some(rssi))));
         }

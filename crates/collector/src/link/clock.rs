@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_of_more_than_two_seconds_are_told_once_and_slewing_is_not() {
+    fn clock_steps_above_two_seconds_are_reported_once_slewing_not() {
         let mut clock = Clock::new(0);
         assert_eq!(clock.look(1_000_000, 50), None);
         assert_eq!(clock.look(1_001_000, 1_050), None);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_a_minute_behind_what_was_stored_cannot_be_right() {
+    fn clock_a_minute_behind_the_store_is_wrong() {
         let mut clock = Clock::new(1_000_000);
         clock.look(940_000, 0);
         assert!(!clock.is_behind());

@@ -467,7 +467,7 @@ mod tests {
     use std::time::Duration;
 
     #[tokio::test]
-    async fn a_question_to_a_link_that_ends_before_it_reads_it_is_answered() {
+    async fn request_to_an_ending_link_is_answered() {
         let handle = LinkHandle::new(Slices::ONE);
         let inputs = handle.open(Partition::FIRST);
         let asked = tokio::spawn({

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_may_be_there_after_a_failure_are_those_before_of_the_next_attempt() {
+    fn uncertain_keys_are_the_previous_keys_of_the_next_attempt() {
         let mut stand = Stand::new();
         assert!(stand.step().is_none());
         stand.hear(1);
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_keeps_keys_the_link_goes_on_without_asking_all_the_time() {
+    fn link_without_key_keeper_continues_and_asks_rarely() {
         let mut stand = Stand::new();
         stand.link.key_keeper.asked = None;
         stand.hear(1);
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_late_of_keys_before_a_rotation_says_nothing_of_the_new_ones() {
+    fn late_result_of_rotated_keys_does_not_touch_new_ones() {
         let mut stand = Stand::new();
         stand.hear(1);
         let asked = stand.step().expect("it has shown its key");
@@ -421,7 +421,7 @@ mod tests {
 
     /// Nobody followed it yet, so that the database would take it.
     #[test]
-    fn lease_that_is_over_by_the_clock_writes_no_key_that_the_database_would_take() {
+    fn expired_lease_writes_no_key() {
         let (folder, database) = (tempfile::tempdir().expect("a folder"), shared().database());
         let place = || Place::named(&shared().url(&database)).expect("a URL");
         let sharing = Sharing { worker: "one".to_owned(), slices: Slices::ONE };

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_of_messages_of_one_gateway_leave_room_for_others_and_are_bounded_in_all() {
+    fn partial_messages_are_bounded_per_gateway_and_in_total() {
         let (told_to, mut said) = unbounded_channel();
         let mut unfinished = UnfinishedReceipts::default();
         let mut kept_of = |gateway: u32, names: std::ops::Range<u16>| {

@@ -98,7 +98,7 @@ mod tests {
     };
 
     #[test]
-    fn what_waits_for_a_verifier_has_its_bound() {
+    fn verifier_queue_is_bounded() {
         let mut rng = StdRng::seed_from_u64(1);
         let identity = Identity::generate(&mut rng);
         let setup = Setup { suite: Suite::Ecies, ..Setup::usual(7) };

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_process_wrote_stays() {
+    fn counter_floor_of_another_process_stays() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let folder = Folder::open(&folder.path().join("keys")).expect("made");
         let (mut one, mut other) =
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_not_believed_to_be() {
+    fn unwritable_counter_floor_is_not_believed_written() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let keys = folder.path().join("keys");
         let opened = Folder::open(&keys).expect("made");

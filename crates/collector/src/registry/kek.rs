@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sealed_is_opened_under_its_key_and_context_alone() {
+    fn sealed_key_opens_only_under_its_key_and_context() {
         let folder = tempfile::tempdir().expect("a folder");
         let (one, other) = (ring(folder.path(), "one"), ring(folder.path(), "other"));
         let id = one.first().expect("one").clone();

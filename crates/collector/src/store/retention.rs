@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_older_goes() {
+    fn older_rows_are_removed() {
         let mut collector = Collector::new(7);
         collector.run(20);
         let stored = collector.stored();
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_begins_in_1970_at_each_start_keeps_nothing_for_ever() {
+    fn clock_beginning_in_1970_keeps_no_row_for_ever() {
         let mut collector = Collector::new(7);
         collector.run(7);
         for _ in 0..10 {
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_meter_kept_for_long_is_not_old_when_it_comes() {
+    fn late_report_is_not_removed_on_arrival() {
         let mut collector = Collector::new(7);
         collector.run(20);
         let insert = "INSERT INTO readings VALUES (1, ?1, 1, 4711, 0, 0, 0, NULL, ?2)";

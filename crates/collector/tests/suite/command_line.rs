@@ -84,7 +84,7 @@ fn a_database_s_password_is_never_shown() {
 
 /// Meters are registered in an empty database, by a key-encryption key of a file or of the environment.
 #[test]
-fn meters_are_registered_in_a_database_without_a_folder_of_keys() {
+fn meters_are_registered_in_database_without_key_folder() {
     let (folder, server) = (tempfile::tempdir().expect("a folder"), testkit::postgres::shared());
     let (path, db) = (folder.path(), server.url(&server.database()));
     assert!(wattseal(path, &["meters", "new-kek", "kek"]).status.success());
@@ -113,7 +113,7 @@ fn meters_are_registered_in_a_database_without_a_folder_of_keys() {
 
 /// Builds of the meter's firmware for small parts do not have all suites.
 #[test]
-fn a_meter_is_not_provisioned_with_a_suite_that_its_firmware_does_not_have() {
+fn meter_is_not_provisioned_with_a_suite_its_firmware_lacks() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
     // None, aes128-gcm, and suite 5.
@@ -253,7 +253,7 @@ fn use_link(folder: &Path, url: &str) -> String {
 }
 
 #[test]
-fn the_first_token_is_made_by_a_link_that_its_owner_alone_reads() {
+fn first_token_link_is_readable_only_by_its_owner() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();
     let file = at.join("wattseal.db.one-time-link");
@@ -290,7 +290,7 @@ fn the_first_token_is_made_by_a_link_that_its_owner_alone_reads() {
 }
 
 #[test]
-fn what_is_started_without_a_terminal_does_not_say_the_link() {
+fn start_without_a_terminal_does_not_print_the_link() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut child = Command::new(env!("CARGO_BIN_EXE_wattseal-collector"))
         .current_dir(folder.path())
@@ -333,7 +333,7 @@ fn on_a_terminal_the_link_is_printed() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_what_to_do() {
+fn invalid_arguments_are_refused_with_a_remedy() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();
     for (arguments, says) in [
@@ -360,7 +360,7 @@ fn what_cannot_be_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn what_is_stored_is_exported_and_audited() {
+fn stored_readings_are_exported_and_audited() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();
     let text = error(&wattseal(at, &["audit"]), 1);

@@ -284,7 +284,7 @@ async fn home_assistant_and_emoncms_hear_what_they_ask_for() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_broker_that_was_away_gets_what_happened_meanwhile_in_order() {
+async fn returning_broker_gets_missed_events_in_order() {
     let mut mosquitto = Mosquitto::start("allow_anonymous true");
     let fixture = fixture();
     let publisher = fixture.publisher(mosquitto.broker());

@@ -24,7 +24,7 @@ fn fresh() -> (tempfile::TempDir, Registry) {
 }
 
 #[test]
-fn what_is_made_at_the_first_start_is_there_at_the_second_and_nobody_else_can_read_it() {
+fn first_start_creates_private_files_that_the_second_finds() {
     let (folder, registry) = fresh();
     let public = *registry.identity().public();
     let (file, images) =
@@ -95,7 +95,7 @@ fn unhexed(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn keys_that_others_can_read_are_refused_with_the_command_that_mends_it() {
+fn keys_readable_by_others_are_refused_with_the_remedy() {
     let (folder, registry) = fresh();
     registry.provision(Setup::usual(1), 0, &folder.path().join("images")).expect("a meter");
     let keys = folder.path().join("keys");
@@ -118,7 +118,7 @@ fn keys_that_others_can_read_are_refused_with_the_command_that_mends_it() {
 }
 
 #[test]
-fn a_damaged_file_is_named_with_its_line_and_nothing_of_its_keys() {
+fn damaged_file_is_named_by_line_without_its_keys() {
     let (folder, registry) = fresh();
     let (file, _) = registry.provision(Setup::usual(1), 0, &folder.path().join("images")).expect("a meter");
     let path = registry.path().expect("files").join("meters/00001.toml");
@@ -180,7 +180,7 @@ fn a_setup_that_no_meter_works_with_is_refused() {
 }
 
 #[test]
-fn a_running_service_sees_what_changes_and_keeps_what_it_had_where_a_file_is_damaged() {
+fn running_service_sees_changes_and_ignores_a_damaged_file() {
     let (folder, registry) = fresh();
     let images = folder.path().join("images");
     let (one, _) = registry.provision(Setup::usual(1), 0, &images).expect("a meter");
@@ -269,7 +269,7 @@ fn a_meter_comes_over_from_another_folder_with_its_file() {
 }
 
 #[test]
-fn what_the_superuser_writes_is_the_service_s() {
+fn file_written_by_the_superuser_belongs_to_the_service() {
     use std::os::unix::fs::{MetadataExt, chown};
     let (folder, registry) = fresh();
     let (keys, meters) =

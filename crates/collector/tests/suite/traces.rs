@@ -168,7 +168,7 @@ impl Drop for Collector {
 }
 
 #[test]
-fn readings_are_acknowledged_whatever_a_trace_collector_answers() {
+fn readings_are_acknowledged_under_any_trace_collector_answer() {
     let elsewhere = TcpListener::bind("127.0.0.1:0").expect("a port");
     elsewhere.set_nonblocking(true).expect("a listener");
     let mut stands = Vec::new();

@@ -122,7 +122,7 @@ fn cluster(workers: usize, rate: Option<u32>, seconds: u64) -> Figures {
 }
 
 #[test]
-fn what_was_acknowledged_in_a_cluster_is_stored() {
+fn acknowledged_readings_of_a_cluster_are_stored() {
     let figures = cluster(2, Some(100), 2);
     assert!(figures.per_s > 20.0, "{}", figures.per_s);
 }

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent() {
+    fn sending_formats_a_line_or_refuses_the_packet() {
         assert_eq!(sending(&[0x42, 0x88, 3, 4, 255]).as_deref(), Some("136,3,4,255,2s"));
         for nobody in [&[][..], &[0x40, 1], &[0x02, 1], &[0x62, 1], &[0xc2, 1], &[0x42; 62]] {
             assert_eq!(sending(nobody), None, "{nobody:?}");
@@ -224,7 +224,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_in_any_pieces_are_the_same_lines_and_held_within_bounds(
+        fn bytes_in_any_pieces_yield_same_lines_within_bounds(
             bytes in prop::collection::vec(prop_oneof![4 => Just(b'1'), 1 => any::<u8>(), 1 => Just(b'\n')], 0..3000),
             cuts in prop::collection::vec(1..700usize, 1..20),
         ) {
@@ -254,7 +254,7 @@ mod tests {
 
         /// What is sent is what the board would put on the air: its parser as the firmware's source has it.
         #[test]
-        fn what_is_sent_is_the_packet(node in 1..=31u8, payload in prop::collection::vec(any::<u8>(), 0..=60)) {
+        fn sent_line_encodes_the_packet(node in 1..=31u8, payload in prop::collection::vec(any::<u8>(), 0..=60)) {
             let packet = [&[0x40 | node], &payload[..]].concat();
             let text = sending(&packet).expect("an RFM12B packet");
             let (mut value, mut stack) = (0u8, Vec::new());

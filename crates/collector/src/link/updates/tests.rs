@@ -190,7 +190,7 @@ fn eight_at_once_in_the_order_in_which_they_were_asked_for() {
 }
 
 #[test]
-fn who_is_not_heard_any_more_waits_again_and_who_tries_it_does_not() {
+fn silent_meter_waits_again_and_one_trying_the_image_does_not() {
     let mut stand = Stand::with(&[Suite::Aes128Gcm; 3], Some(2));
     for meter in 1..=3 {
         stand.begun_as(meter, if meter == 2 { UpdateState::Trying } else { UpdateState::Waiting });
@@ -213,7 +213,7 @@ fn who_is_not_heard_any_more_waits_again_and_who_tries_it_does_not() {
 }
 
 #[test]
-fn who_seals_so_that_no_piece_can_be_sealed_waits_and_holds_nobody_up() {
+fn meter_whose_pieces_cannot_be_sealed_waits_and_blocks_none() {
     let mut suites = [Suite::Ecies; 10];
     suites[9] = Suite::Aes256Gcm;
     let mut stand = Stand::new(&suites);
@@ -226,7 +226,7 @@ fn who_seals_so_that_no_piece_can_be_sealed_waits_and_holds_nobody_up() {
 }
 
 #[test]
-fn who_does_not_go_on_while_others_wait_waits_behind_them() {
+fn stalled_meter_waits_behind_others() {
     let mut stand = Stand::new(&[Suite::Aes128Gcm; 9]);
     for meter in 1..=8 {
         stand.begun(meter);
@@ -248,7 +248,7 @@ fn who_does_not_go_on_while_others_wait_waits_behind_them() {
 }
 
 #[test]
-fn what_is_not_there_is_waited_for_and_holds_nobody_up() {
+fn missing_image_is_waited_for_and_blocks_none() {
     let mut stand = Stand::new(&[Suite::Aes128Gcm; 10]);
     let (there, gone) = (stand.image.clone(), image(0x6000));
     stand.image = gone;

@@ -96,7 +96,7 @@ mod tests {
     const WHERE: &str = "module-path=/m.so&pin-source=file:/etc/pin";
 
     #[test]
-    fn what_a_uri_says() {
+    fn uri_attributes_are_read() {
         let text = format!("pkcs11:token=my%20token;object=kek-1;type=secret-key;serial=7?{WHERE}");
         let uri = Pkcs11Uri::parse(&text).expect("a URI");
         assert_eq!(
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_says_why_and_no_pin() {
+    fn malformed_uri_is_refused_without_showing_the_pin() {
         for (text, why) in [
             ("token=t;object=k", "begin with pkcs11:"),
             ("pkcs11:object=k?WHERE", "'token' is missing"),

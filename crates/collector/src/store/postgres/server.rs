@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_the_machine_is_encrypted() {
+    fn remote_connection_is_encrypted() {
         for (url, tls) in [
             ("postgres://a@localhost/b", false),
             ("postgres://a@127.0.0.1/b", false),

@@ -77,7 +77,7 @@ async fn every_route_is_in_the_table_and_the_other_way_round() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_does_what_is_not_theirs() {
+async fn role_without_permission_is_refused() {
     let stand = Stand::new().await;
     let tokens = stand.tokens().await;
     let wrong = Secret::generate(&mut rand::rng()).expose().to_owned();
@@ -182,7 +182,7 @@ async fn without_a_token_nobody_is_anything() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_has_the_link_is_the_first_administrator_and_nobody_a_second_time() {
+async fn setup_link_makes_first_administrator_only_once() {
     let stand = Stand::new().await;
     let secret = stand.link_secret();
     let first = |secret: &str| stand.ask(Method::POST, "/tokens/first").json(&json!({"secret": secret}));
@@ -240,7 +240,7 @@ async fn of_those_who_open_the_link_at_once_one_comes_in() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_guesses_the_link_is_told_to_wait_and_who_has_it_is_not() {
+async fn link_guesser_is_told_to_wait_and_its_holder_not() {
     let stand =
         Stand::with(Rates { failures_per_min: Rates::default().failures_per_min, ..no_limits() }, None).await;
     let mut statuses = Vec::new();

@@ -186,7 +186,7 @@ impl Http2 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn http2_connection_without_a_request_is_closed_whatever_else_it_says() {
+async fn http2_connection_without_a_request_is_closed() {
     let stand = Stand::new().await;
     let silent = Http2::open(connect(&stand, 2).await, &[]).await;
     let mut after_one = Http2::open(connect(&stand, 2).await, &[]).await;
@@ -302,7 +302,7 @@ async fn closed_after(mut stream: TcpStream) -> Option<Duration> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_does_not_send_a_whole_head_is_let_go() {
+async fn connection_without_a_whole_head_is_closed() {
     let stand = Stand::new().await;
     // Nothing; too little to tell HTTP/1 from HTTP/2; HTTP/2's preface but for its end; half a head; another after a whole request.
     let whole = "GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n";

@@ -88,7 +88,7 @@ async fn a_reading_is_told_when_it_is_stored() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_is_too_slow_is_told_to_ask_for_all_again() {
+async fn slow_subscriber_is_told_to_reload() {
     let stand = Stand::new().await;
     let tokens = stand.tokens().await;
     let mut listener = Listener::new(&stand, &tokens.viewer, "/events").await;

@@ -15,7 +15,7 @@ fn meters(list: &Value) -> Vec<(Value, Value)> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn each_network_s_meters_are_told_apart_and_network_0_is_what_nobody_names() {
+async fn meters_differ_by_network_and_unnamed_network_is_0() {
     let stand = Stand::of_networks(no_limits(), None, &[NetworkId::DEFAULT, NetworkId(7)]).await;
     let tokens = stand.tokens().await;
     let token = &tokens.administrator;

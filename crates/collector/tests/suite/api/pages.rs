@@ -25,7 +25,7 @@ async fn get(stand: &Stand, path: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_measured_is_shown() {
+async fn measured_costs_are_shown() {
     assert_eq!(EPOCH_S % 86_400, 0);
     let stand = filled().await;
     let range = "from=2026-03-01T00:00:00Z&to=2026-03-02T00:00:00Z";

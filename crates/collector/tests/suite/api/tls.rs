@@ -22,7 +22,7 @@ fn made(folder: &Path, name: &str) -> (TlsFiles, CertifiedKey<rcgen::KeyPair>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_trusts_the_certificate_is_answered_and_nobody_else() {
+async fn only_client_trusting_the_certificate_is_answered() {
     let folder = tempfile::tempdir().expect("a folder");
     let (files, made) = made(folder.path(), "one");
     let mut stand = Stand::with(no_limits(), Some(files)).await;
@@ -52,7 +52,7 @@ async fn who_trusts_the_certificate_is_answered_and_nobody_else() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_does_not_agree_upon_tls_is_let_go() {
+async fn client_without_tls_agreement_is_disconnected() {
     let folder = tempfile::tempdir().expect("a folder");
     let (files, _) = made(folder.path(), "one");
     let stand = Stand::with(no_limits(), Some(files)).await;

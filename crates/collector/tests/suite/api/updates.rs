@@ -83,7 +83,7 @@ async fn an_image_is_added_listed_and_taken_away() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_no_image_is_refused_and_one_has_a_mebibyte_at_most() {
+async fn upload_that_is_no_image_or_above_a_mebibyte_is_refused() {
     let stand = Stand::new().await;
     let tokens = stand.tokens().await;
     let token = &tokens.administrator;
@@ -187,7 +187,7 @@ async fn an_update_is_begun_listed_and_taken_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn where_one_meter_or_the_image_is_wrong_no_update_is_begun() {
+async fn wrong_meter_or_image_begins_no_update() {
     let stand = Stand::new().await;
     let tokens = stand.tokens().await;
     let token = &tokens.administrator;

@@ -126,7 +126,7 @@ fn names_others_subjects(shipped: &Shipped, folder: &Path, network: NetworkId) {
 }
 
 #[test]
-fn gateway_that_names_another_subject_for_an_answer_reaches_nothing() {
+fn gateway_naming_foreign_reply_subject_reaches_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let shipped = Shipped::one(folder.path());
     let yard = gateway(shipped.user("yard"), "yard", &[NetworkId::DEFAULT]);

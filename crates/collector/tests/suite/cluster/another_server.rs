@@ -19,7 +19,7 @@ fn apart() -> Nats {
 }
 
 #[test]
-fn who_is_connected_with_a_server_by_which_nothing_is_answered_asks_another_one() {
+fn client_of_silent_server_asks_another() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut nats = apart();
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 258, Suite::Aes128Gcm, 1);

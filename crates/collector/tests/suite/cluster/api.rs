@@ -269,7 +269,7 @@ fn mqtt_status(broker: &Mosquitto, api: Process) -> (bool, String) {
 
 /// A question that its worker could not read in time is not answered, and whether it was done is said to be not known; it is not done later.
 #[test]
-fn what_a_worker_that_stands_still_is_asked_is_not_done_later() {
+fn request_to_a_stopped_worker_is_not_done_later() {
     let mut stand = Stand::new();
     let one = stand.worker_with("one", &[]);
     until("it has all", || held(&one).len() == 4);
@@ -302,7 +302,7 @@ fn what_a_worker_that_stands_still_is_asked_is_not_done_later() {
 
 /// Whatever is published where questions and events are.
 #[test]
-fn what_is_no_question_and_no_event_does_no_harm() {
+fn malformed_request_or_event_does_no_harm() {
     let mut stand = Stand::new();
     let one = stand.worker_with("one", &[]);
     until("it has all", || held(&one).len() == 4);
@@ -399,7 +399,7 @@ fn without_nats_it_says_so_and_commands_nothing() {
 }
 
 #[test]
-fn it_takes_a_database_of_a_server_alone_and_waits_for_its_tables() {
+fn api_requires_a_server_database_and_waits_for_its_tables() {
     let (folder, server) = (tempfile::tempdir().expect("a folder"), testkit::nats::Nats::start());
     let arguments = ["api", "--nats", &server.url(), "--listen", "127.0.0.1:0"];
     let ran = wattseal(folder.path()).args(arguments).output().expect("it runs");

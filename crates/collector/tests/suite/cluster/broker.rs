@@ -94,7 +94,7 @@ fn harm(url: &str, does: impl AsyncFnOnce(jetstream::Context)) {
 }
 
 #[test]
-fn store_of_nats_that_is_lost_is_made_anew_and_reports_are_acknowledged_again() {
+fn lost_nats_store_is_recreated_and_reports_are_acknowledged() {
     let mut stand = Stand::new();
     for _ in 0..2 {
         let fence = figure(stand.health(), r#"wattseal_worker_partition_fence{partition="0.0"}"#);
@@ -109,7 +109,7 @@ fn store_of_nats_that_is_lost_is_made_anew_and_reports_are_acknowledged_again() 
 }
 
 #[test]
-fn stream_or_bucket_that_is_deleted_is_made_anew_under_a_running_worker() {
+fn running_worker_recreates_deleted_stream_or_bucket() {
     let mut stand = Stand::new();
     for name in ["wattseal-up", "KV_wattseal-leases", "KV_wattseal-workers", "KV_wattseal-settings"] {
         stand.harm(async |jetstream| {
@@ -134,7 +134,7 @@ fn stream_or_bucket_that_is_deleted_is_made_anew_under_a_running_worker() {
 }
 
 #[test]
-fn bytes_in_the_buckets_that_no_worker_wrote_end_nothing_and_are_replaced() {
+fn foreign_bytes_in_buckets_are_replaced() {
     let mut stand = Stand::new();
     let far = r#"{"worker":"ghost","fence":18446744073709551615,"renewed":18446744073709551615}"#;
     let long = format!(r#"{{"worker":"{}","fence":1,"renewed":1}}"#, "a".repeat(100_000));
@@ -188,7 +188,7 @@ fn slices_that_are_changed_under_a_running_worker_are_followed() {
 
 /// The setting is purged, and a worker is started again, as in a rolling update.
 #[test]
-fn slices_that_are_lost_are_written_again_by_who_runs_and_not_by_who_starts() {
+fn lost_slices_are_rewritten_by_running_not_starting_workers() {
     let (folder, server) = (tempfile::tempdir().expect("a folder"), nats::Nats::start());
     SimulatedMeter::register(&folder.path().join("keys"), 258, Suite::Aes128Gcm, 1);
     let start = |name: &str, slices| worker(servers(&server.url()), folder.path(), name, slices);

@@ -75,7 +75,7 @@ fn with_change(user: &NatsUser, from: &str, to: &str) -> String {
 }
 
 #[test]
-fn role_whose_user_may_do_more_ends_with_the_permissions_to_give() {
+fn overprivileged_user_ends_role_with_permissions_to_give() {
     let publish = "publish: [\"wattseal.7.up.*.*.*.*.hall\"";
     let subscribe = "subscribe: [\"wattseal.7.down.hall\"";
     let of_gateway = [

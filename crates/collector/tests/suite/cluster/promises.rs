@@ -385,7 +385,7 @@ fn promises() -> Vec<(String, String)> {
 }
 
 #[test]
-fn each_promise_by_credential_has_an_attack_that_reaches_nothing() {
+fn each_credential_promise_has_an_attack_that_fails() {
     let attacks: Vec<_> =
         ATTACKS.iter().map(|attack| (attack.credential.to_owned(), attack.tries.to_owned())).collect();
     assert_eq!(promises(), attacks, "docs/security.md, and the attacks here");

@@ -157,7 +157,7 @@ pub fn is_ready(health: Option<SocketAddr>) -> bool {
 }
 
 #[test]
-fn a_reading_goes_by_nats_to_the_store_and_its_acknowledgement_back() {
+fn reading_crosses_nats_and_its_acknowledgement_returns() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = nats::Nats::start();
     let keys = folder.path().join("keys");
@@ -320,7 +320,7 @@ fn two_workers_share_four_slices_and_hand_over_at_once() {
 /// The disk is full: nothing is acknowledged, neither to the meter nor to JetStream, and the next worker has it from there without that the
 /// meter sends it again.
 #[test]
-fn what_a_worker_could_not_store_the_next_one_stores() {
+fn next_worker_stores_unstored_readings() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = nats::Nats::start();
     // More than one, because a gateway takes no flood in one name.
@@ -358,7 +358,7 @@ fn what_a_worker_could_not_store_the_next_one_stores() {
 
 /// The database is removed: what could not be stored before it is back is delivered again soon, without that the meter sends it again.
 #[test]
-fn what_could_not_be_stored_for_a_moment_is_soon_delivered_again() {
+fn briefly_unstorable_reading_is_redelivered_soon() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = nats::Nats::start();
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 258, Suite::Aes128Gcm, 1);
@@ -378,7 +378,7 @@ fn what_could_not_be_stored_for_a_moment_is_soon_delivered_again() {
 
 /// Of a message in several packets one is lost: JetStream is told of all that come behind the others, and not only when those are given up.
 #[test]
-fn a_piece_of_a_message_that_never_is_whole_keeps_no_other_packet() {
+fn piece_of_incomplete_message_blocks_no_other_packet() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = nats::Nats::start();
     let keys = folder.path().join("keys");

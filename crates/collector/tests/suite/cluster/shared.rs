@@ -120,7 +120,7 @@ pub fn figure(worker: &Process, name: &str) -> u64 {
 
 /// It stands still within a transaction, with locks of its partition and its meter: the other ends that, and goes on.
 #[test]
-fn a_worker_that_stands_still_within_a_transaction_is_followed_and_stores_nothing_more() {
+fn worker_stopped_in_a_transaction_stores_nothing_more() {
     let mut stand = Stand::new();
     let [one, two] = stand.two_workers();
     stand.report_all();
@@ -161,7 +161,7 @@ fn a_worker_that_stands_still_within_a_transaction_is_followed_and_stores_nothin
 /// The database refuses what is under a lease that another followed, also where the worker believes that it holds; one that is killed has
 /// nothing that the other cannot take.
 #[test]
-fn what_the_database_refuses_is_not_acknowledged_and_the_next_one_stores_it() {
+fn refused_report_is_unacknowledged_and_stored_by_next_worker() {
     let mut stand = Stand::new();
     let [one, two] = stand.two_workers();
     stand.report_all();

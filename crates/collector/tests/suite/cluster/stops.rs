@@ -127,7 +127,7 @@ impl Drop for Process {
 }
 
 #[test]
-fn when_a_worker_or_a_gateway_is_killed_nothing_acknowledged_is_lost_and_nothing_comes_twice() {
+fn killed_worker_or_gateway_loses_and_doubles_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let (folder, server) = (folder.path(), nats::Nats::start());
     let url = server.url();
@@ -230,7 +230,7 @@ fn a_worker_shows_what_it_has_and_sends_commands() {
 /// A worker that is stopped for longer than its lease finds packets when it goes on, which came meanwhile, and another has its
 /// partition.
 #[test]
-fn a_worker_that_was_stopped_for_longer_than_its_lease_writes_and_acknowledges_nothing() {
+fn worker_stopped_beyond_its_lease_writes_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let (folder, server) = (folder.path(), nats::Nats::start());
     let url = server.url();

@@ -130,7 +130,7 @@ fn lines(folder: &Path, log: &str, trace: &str) -> Vec<String> {
 }
 
 #[test]
-fn one_trace_goes_from_the_gateway_to_the_commit_and_the_log_has_it_too() {
+fn trace_spans_gateway_to_commit_and_stands_in_the_log() {
     let (folder, server, receiver) =
         (tempfile::tempdir().expect("a folder"), nats::Nats::start(), Receiver::start());
     let mut meters = [(258, Suite::Aes128Gcm), (259, Suite::EciesEcdsa)]
@@ -222,7 +222,7 @@ fn gateway_and_worker_trace_the_same_share() {
 
 /// Nobody takes them, or somebody takes them and never answers: readings are acknowledged as they are without traces.
 #[test]
-fn who_takes_traces_may_be_away() {
+fn absent_trace_collector_does_no_harm() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let nobody = free_address();
     for address in [nobody, silent.local_addr().expect("bound")] {

@@ -70,7 +70,7 @@ impl Cluster {
 }
 
 #[test]
-fn cluster_without_accounts_gets_them_and_no_waiting_packet_is_lost() {
+fn upgrade_to_accounts_loses_no_waiting_packet() {
     let folder = tempfile::tempdir().expect("a folder");
     let network = NetworkId(7);
     let (hall, of_worker) = (key(folder.path(), "hall"), key(folder.path(), "worker"));

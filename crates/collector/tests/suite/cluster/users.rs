@@ -199,7 +199,7 @@ fn refused(nats: Nats) -> ClusterError {
 }
 
 #[test]
-fn what_waiting_does_not_mend_ends_with_the_reason() {
+fn permanent_failure_ends_with_the_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     let documented = Shipped::one(folder.path());
     let made = wattseal(folder.path()).args(["nkey", "stranger.nk"]).output().expect("it runs");

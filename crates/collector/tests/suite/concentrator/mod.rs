@@ -39,7 +39,7 @@ fn stored(db: &Path, meter: u16) -> Vec<i16> {
 }
 
 #[test]
-fn what_meters_say_passes_a_concentrator_unchanged_and_whoever_is_killed_nothing_is_lost() {
+fn concentrator_passes_packets_unchanged_and_kills_lose_none() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);
     // The far collector has the keys.

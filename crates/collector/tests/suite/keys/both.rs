@@ -19,7 +19,7 @@ macro_rules! on_each_kind {
 }
 
 on_each_kind![
-    what_is_made_is_there_again_each_network_by_itself,
+    keys_made_are_read_back_per_network,
     new_keys_and_revocation_raise_the_epoch,
     a_running_service_sees_what_changes,
     a_meter_comes_back_with_its_file,
@@ -27,7 +27,7 @@ on_each_kind![
 
 const SEVEN: NetworkId = NetworkId(7);
 
-fn what_is_made_is_there_again_each_network_by_itself(kind: Kind) {
+fn keys_made_are_read_back_per_network(kind: Kind) {
     let stand = Stand::new(kind);
     assert!(stand.store.networks().expect("none").is_empty());
     assert!(matches!(stand.store.open_existing(SEVEN), Err(RegistryError::Missing(_))));

@@ -12,7 +12,7 @@ use testkit::postgres::Server;
 use wire::meter::Setup;
 
 #[test]
-fn keys_and_tokens_are_durable_where_server_and_role_commit_later() {
+fn keys_and_tokens_are_durable_under_asynchronous_commit() {
     let folder = tempfile::tempdir().expect("a folder");
     let ring = ring(&[&kek(folder.path(), "kek")]);
     let mut server = Server::start(&["synchronous_commit=off", "wal_writer_delay=10s", "autovacuum=off"]);

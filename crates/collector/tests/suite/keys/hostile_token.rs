@@ -66,7 +66,7 @@ impl Hostile {
 }
 
 #[test]
-fn a_token_that_disappears_at_any_call_ends_in_a_sentence_and_changes_nothing() {
+fn token_lost_at_any_call_is_reported_and_changes_nothing() {
     let stand = Hostile::new();
     stand.0.does(&["meters", "new-kek", "kek", "--pkcs11", &stand.0.uri("one", "kek-1")]);
     stand.0.keys(&["provision", "258", "--kek-file", "kek"]);
@@ -131,7 +131,7 @@ fn a_token_that_lies_is_not_believed() {
 }
 
 #[test]
-fn a_token_that_is_pulled_out_is_not_missed_where_another_is_asked_for() {
+fn unplugged_token_is_not_missed_when_another_is_asked_for() {
     let stand = Hostile::new();
     let mut found = 0;
     for token in ["one", "two"] {

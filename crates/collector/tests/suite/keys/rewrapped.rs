@@ -36,7 +36,7 @@ async fn begin(folder: &Path, database: &str, ring: &KeyRing) -> Running {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn all_keys_are_sealed_anew_while_meters_report_and_the_old_one_opens_nothing() {
+async fn rewrap_under_load_leaves_nothing_to_the_old_key() {
     let (folder, database) = (tempfile::tempdir().expect("a folder"), shared().database());
     let (old, new) = (kek(folder.path(), "old"), kek(folder.path(), "new"));
     let (before, both, after) = (ring(&[&old]), ring(&[&old, &new]), ring(&[&new, &old]));
@@ -113,7 +113,7 @@ async fn all_keys_are_sealed_anew_while_meters_report_and_the_old_one_opens_noth
 /// The key-encryption key that a transaction seals under stays until its end. Else a row would come
 /// after all were sealed anew.
 #[test]
-fn a_key_that_is_being_sealed_is_waited_for_and_not_left_behind() {
+fn rewrap_waits_for_a_key_that_is_being_sealed() {
     let (folder, database) = (tempfile::tempdir().expect("a folder"), shared().database());
     let (old, new) = (kek(folder.path(), "old"), kek(folder.path(), "new"));
     let (both, after) = (ring(&[&old, &new]), ring(&[&new, &old]));
@@ -154,7 +154,7 @@ fn a_key_that_is_being_sealed_is_waited_for_and_not_left_behind() {
 
 /// A database that knows meters whose keys were not taken into it revokes none of them.
 #[tokio::test(flavor = "multi_thread")]
-async fn meters_whose_keys_are_in_a_folder_are_not_revoked_by_a_database_without_them() {
+async fn database_without_keys_revokes_no_meter_of_the_folder() {
     let (folder, database) = (tempfile::tempdir().expect("a folder"), shared().database());
     let ring = ring(&[&kek(folder.path(), "kek")]);
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 258, Suite::Aes128Gcm, 1);

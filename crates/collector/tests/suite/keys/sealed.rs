@@ -68,7 +68,7 @@ fn a_row_that_is_put_in_the_place_of_another_is_not_opened() {
 }
 
 #[test]
-fn another_key_encryption_key_is_refused_with_the_id_of_the_right_one() {
+fn wrong_key_encryption_key_is_refused_with_the_right_id() {
     let (stand, _) = three();
     let right = ring(&[&stand.folder.path().join("kek")]);
     let other = ring(&[&kek(stand.folder.path(), "other")]);
@@ -126,7 +126,7 @@ fn a_dump_of_the_database_has_no_key() {
 }
 
 #[test]
-fn a_folder_comes_into_the_database_with_what_belongs_to_it_once() {
+fn folder_is_imported_into_the_database_once() {
     let stand = Stand::new(Kind::Database);
     let keys = stand.folder.path().join("keys");
     let files = KeyStore::Folder(keys.clone());

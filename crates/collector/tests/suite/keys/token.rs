@@ -122,7 +122,7 @@ impl Tokens {
 }
 
 #[test]
-fn a_key_in_a_token_seals_those_of_a_database_and_is_replaced_by_another_token_s() {
+fn token_key_seals_database_keys_and_is_replaced_by_another() {
     let tokens = Tokens::new();
     let plain = tokens.does(&["meters", "new-kek", "plain.kek"]);
     tokens.keys(&["provision", "258", "7-258", "--kek-file", "plain.kek"]);
@@ -166,7 +166,7 @@ fn a_key_in_a_token_seals_those_of_a_database_and_is_replaced_by_another_token_s
 }
 
 #[test]
-fn a_wrong_pin_is_tried_once_and_by_no_service_that_is_started_again() {
+fn wrong_pin_is_tried_once_even_across_restarts() {
     let tokens = Tokens::new();
     tokens.does(&["meters", "new-kek", "kek", "--pkcs11", &tokens.uri("one", "kek-1")]);
     tokens.keys(&["provision", "258", "--kek-file", "kek"]);
@@ -193,7 +193,7 @@ fn a_wrong_pin_is_tried_once_and_by_no_service_that_is_started_again() {
 }
 
 #[test]
-fn what_is_not_there_is_named() {
+fn missing_token_parts_are_named() {
     let tokens = Tokens::new();
     let kek = |uri: &str| tokens.refuses(&["meters", "new-kek", "kek", "--pkcs11", uri]);
     let error = kek(&tokens.uri("three", "kek-1"));

@@ -69,7 +69,7 @@ impl World {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_backup_made_under_load_is_whole_and_put_back_uses_no_number_again() {
+async fn backup_under_load_restores_whole_and_reuses_no_number() {
     let folder = tempfile::tempdir().expect("a folder");
     let (home, into) = (folder.path().join("home"), folder.path().join("backup"));
     std::fs::create_dir(&home).expect("a folder");

@@ -249,7 +249,7 @@ pub(crate) fn stored(db: &Path, meter: impl Into<GlobalMeterId>) -> Vec<u32> {
 
 /// Of a batch that fails nothing is acknowledged; the same is stored once when there is room.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_could_not_be_stored_is_not_acknowledged() {
+async fn unstored_report_is_not_acknowledged() {
     let folder = tempfile::tempdir().expect("a folder");
     let db = folder.path().join("test.db");
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);

@@ -70,7 +70,7 @@ fn is_silent(site: &Site) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn readings_of_the_same_number_never_cross_and_packets_of_another_network_are_refused() {
+async fn networks_with_the_same_numbers_never_mix() {
     for suite in [Suite::Aes128Gcm, Suite::EciesEcdsa] {
         let folder = tempfile::tempdir().expect("a folder");
         let keys = folder.path().join("keys");
@@ -200,7 +200,7 @@ async fn keys_of_a_network_come_and_go_and_the_other_s_stay() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_is_refused_at_the_start() {
+async fn invalid_networks_are_refused_at_the_start() {
     let folder = tempfile::tempdir().expect("a folder");
     let keys = folder.path().join("keys");
     register(&keys, Suite::Aes128Gcm);

@@ -53,7 +53,7 @@ fn forget_database(folder: &Path) {
 
 /// The clock is as it was: numbers of the same second are told apart by the floor alone, which lies with the keys.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_that_is_lost_or_old_uses_no_number_of_a_command_again() {
+async fn lost_or_old_database_reuses_no_command_number() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
     let mut used = Vec::new();
@@ -123,7 +123,7 @@ async fn a_meter_s_last_number_is_learned_from_its_answer() {
 
 /// Known while the service goes on, and known to the database after it began anew.
 #[tokio::test(flavor = "multi_thread")]
-async fn another_report_under_a_known_number_is_an_alert_and_not_acknowledged() {
+async fn other_report_under_known_number_alerts_unacknowledged() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
     for restarted in [false, true] {
@@ -238,7 +238,7 @@ async fn a_meter_that_counts_its_starts_anew_is_an_alert() {
 
 /// Nobody said otherwise: with a meter that seals, nothing unsealed is taken, also when that meter comes later.
 #[tokio::test(flavor = "multi_thread")]
-async fn where_a_meter_seals_nothing_unsealed_is_taken() {
+async fn unsealed_report_of_unsealing_meter_is_accepted() {
     let folder = tempfile::tempdir().expect("a folder");
     let keys = folder.path().join("keys");
     let mut open = SimulatedMeter::register(&keys, 5, Suite::None, 1);

@@ -35,7 +35,7 @@ macro_rules! on_each_kind {
 }
 
 on_each_kind![
-    a_renewed_key_survives_a_service_that_begins_anew_at_any_moment,
+    renewed_key_survives_a_restart_at_any_moment,
     wrong_pieces_are_refused_on_both_sides,
     a_key_that_cannot_be_kept_is_kept_when_it_can_be,
     nothing_is_written_after_the_service_has_stopped,
@@ -83,7 +83,7 @@ enum Moment {
     Erased,
 }
 
-async fn a_renewed_key_survives_a_service_that_begins_anew_at_any_moment(kind: Kind) {
+async fn renewed_key_survives_a_restart_at_any_moment(kind: Kind) {
     let mut random = Random::new(seed());
     let stand = Stand::new(kind);
     let mut firmware = firmware(&stand, 41);

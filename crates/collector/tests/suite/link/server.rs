@@ -23,7 +23,7 @@ fn stored(running: &Running, meter: u16) -> Vec<f64> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_could_not_be_stored_is_not_acknowledged_until_the_server_is_back() {
+async fn unstored_report_is_acknowledged_once_the_server_returns() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::EciesEcdsa, 1);
     let mut server = Server::start(&["fsync=off"]);

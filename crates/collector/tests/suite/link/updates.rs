@@ -272,7 +272,7 @@ async fn until_state(running: &Running, meter: u16, state: UpdateState) {
 
 /// A meter that gets other keys, or is revoked, loses its update, whether the service is there or not.
 #[tokio::test(flavor = "multi_thread")]
-async fn who_gets_other_keys_loses_the_update() {
+async fn meter_with_new_keys_loses_the_update() {
     let stand = Stand::new(Kind::Files);
     let keys = stand.folder.path().join("keys");
     let [mut rotated, mut revoked, mut later] =

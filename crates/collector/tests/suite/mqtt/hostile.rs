@@ -270,7 +270,7 @@ async fn readings_go_on_behind_each_attack_of_a_broker() {
 
 /// One message waits for another's identifier when the connection ends.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_broker_that_acknowledges_out_of_order_and_dies_stops_nothing() {
+async fn broker_acknowledging_out_of_order_and_dying_stops_nothing() {
     let attack: Attack = Box::new(|stream| {
         let _ = stream.write_all(&CONNACK);
         stream.set_read_timeout(Some(Duration::from_millis(500))).expect("a socket");
@@ -325,7 +325,7 @@ async fn a_broker_that_never_acknowledges_fills_no_memory() {
 /// Each connection has all meters read and said. One that ends at once is no reason to do that
 /// each second for ever.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_broker_that_takes_connections_and_drops_them_is_asked_ever_more_rarely() {
+async fn broker_dropping_connections_is_retried_ever_more_rarely() {
     let drops = || -> Attack {
         Box::new(|stream| {
             let _ = stream.write_all(&CONNACK);
@@ -360,7 +360,7 @@ async fn a_long_alert_stops_nothing() {
 
 /// More is said at a connection than may wait: nothing of that makes room for readings.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_meter_is_announced_where_there_are_more_than_messages_may_wait() {
+async fn more_meters_than_queue_slots_are_all_announced() {
     const METERS: usize = MOST_WAITING / 2 + 1000;
     let (broker, fixture) = (HostileBroker::start(Vec::new()), fixture());
     *fixture.meters.lock().expect("nobody panics") =

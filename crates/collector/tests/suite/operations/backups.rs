@@ -9,7 +9,7 @@ use wire::meter::Setup;
 
 /// With the key-encryption key alone a restored database has all keys, and knows its meters.
 #[test]
-fn a_dump_and_the_key_encryption_key_are_all_that_a_restore_needs() {
+fn restore_needs_only_a_dump_and_the_key_encryption_key() {
     let stand = Stand::new(Kind::Database);
     let registry = stand.store.open_network(Default::default()).expect("a network");
     for meter in [258, 259] {

@@ -69,7 +69,7 @@ fn list(value: &Value) -> impl Iterator<Item = &Value> {
 }
 
 #[test]
-fn kubernetes_knows_all_that_its_files_say_and_pods_may_do_nothing_else() {
+fn kubernetes_files_are_valid_and_pods_are_unprivileged() {
     let said = read(&manifests());
     assert!(said.status.success(), "{}{INSTALL}", String::from_utf8_lossy(&said.stderr));
     let objects: Value = serde_json::from_slice(&said.stdout).expect("JSON");
@@ -122,7 +122,7 @@ fn confined(pod: &Value, name: &str) {
 
 /// A field that is misspelt is seen, wherever it is, and so is a value of another type.
 #[test]
-fn what_kubernetes_does_not_know_is_seen() {
+fn unknown_kubernetes_field_is_detected() {
     let folder = tempfile::tempdir().expect("a folder");
     let changes = [
         ("replicas:", "replicasx:"),

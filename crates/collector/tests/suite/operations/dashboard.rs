@@ -87,7 +87,7 @@ fn quoted(rows: &[Value], column: &str) -> String {
 }
 
 #[test]
-fn every_query_of_the_dashboard_has_rows_as_its_panel_wants_them() {
+fn each_dashboard_query_returns_rows_for_its_panel() {
     let server = shared();
     let (database, dashboard) = (filled(server), dashboard());
     let mut variables: Vec<(&str, String)> = Vec::new();

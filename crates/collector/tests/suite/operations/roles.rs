@@ -89,7 +89,7 @@ fn refused(user: &str, sql: &str) -> String {
 const KEYS: [&str; 6] = ["sealed_keys", "key_networks", "revoked_keys", "meter_keys", "told", "signed"];
 
 #[test]
-fn api_may_change_what_people_change_and_neither_keys_nor_leases_nor_readings() {
+fn api_role_changes_no_key_lease_or_reading() {
     let server = shared();
     let database = filled(server);
     drop(Reader::open(Place::named(&server.url_of(API, &database)).expect("a URL")).expect("it reads"));
@@ -163,7 +163,7 @@ fn command(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn commands_of_administrators_are_the_owner_s_and_an_api_s_user_changes_no_key() {
+fn administrative_commands_need_the_owner_and_api_user_no_key() {
     let (server, folder) = (shared(), tempfile::tempdir().expect("a folder"));
     let folder = folder.path();
     let [database, source, target] = [server.database(), server.database(), server.database()];

@@ -115,7 +115,7 @@ fn moving(folder: &Path, from: &Place, to: &Place) -> (Receiver<()>, std::thread
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_acknowledged_reading_is_there_once_and_no_number_of_a_command_comes_again() {
+async fn acknowledged_readings_migrate_once_and_no_number_repeats() {
     there_and_back(0).await;
 }
 

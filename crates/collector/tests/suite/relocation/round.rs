@@ -27,7 +27,7 @@ fn there_and_back_every_table_is_the_same() {
 
 /// What is stored after a move goes on above what was before it, in both directions; also ids of what is not there any more.
 #[test]
-fn what_comes_after_it_goes_on_where_it_was() {
+fn writer_after_migration_continues() {
     let (file, server) = stands();
     let back = TestStore::new();
     moved(&file.place(), &server.place()).expect("moved");
@@ -66,7 +66,7 @@ fn what_comes_after_it_goes_on_where_it_was() {
 
 /// Nothing of what comes, changes and goes while it is copied is missed, whatever table it is in.
 #[test]
-fn what_changes_while_it_is_copied_is_found() {
+fn change_during_copy_is_found() {
     for engine in [Engine::Sqlite, Engine::Postgres] {
         let other = if engine == Engine::Sqlite { Engine::Postgres } else { Engine::Sqlite };
         let (from, to) = (engine.place(), other.place());
@@ -117,7 +117,7 @@ fn what_changes_while_it_is_copied_is_found() {
 
 /// Of readings that have landed some are sorted in already, meter by meter, and stay where they landed until all are.
 #[test]
-fn what_is_half_sorted_in_is_moved_once() {
+fn half_sorted_rows_are_migrated_once() {
     const METERS: u16 = 50;
     let (file, server, back) = (TestStore::new(), Engine::Postgres.place(), TestStore::new());
     let mut store = file.open();

@@ -55,7 +55,7 @@ fn a_target_of_another_move_stays_that() {
 }
 
 #[test]
-fn who_writes_the_target_meanwhile_is_seen_and_keeps_it() {
+fn concurrent_writer_of_the_target_is_seen_and_keeps_it() {
     let (file, server) = stands();
     let store = server.open();
     assert!(matches!(store_error(moved(&file.place(), &server.place())), StoreError::InUse { .. }));
@@ -88,7 +88,7 @@ fn places_that_are_none_are_told() {
 
 /// A table, or a column, that the program does not know is not left behind without a word: also where it is the program's own new one.
 #[test]
-fn what_is_not_known_to_be_moved_is_not_left_behind() {
+fn unknown_table_is_not_left_behind() {
     for (change, what) in [
         ("ALTER TABLE alerts ADD COLUMN colour BIGINT", "table alerts has a column colour"),
         ("CREATE TABLE tariffs (id BIGINT)", "has a table tariffs"),
@@ -153,7 +153,7 @@ fn keys_of_other_meters_are_told_at_the_beginning() {
 
 /// A user who may read the source, and not mark it, is told before anything is copied.
 #[test]
-fn who_may_not_mark_the_source_is_told_at_the_beginning() {
+fn unmarkable_source_is_refused_at_the_beginning() {
     let (file, server) = (TestStore::new(), Engine::Postgres.place());
     fill(&mut server.open());
     server.change("CREATE ROLE reads_only LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reads_only");

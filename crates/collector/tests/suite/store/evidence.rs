@@ -13,8 +13,8 @@ use rand::rngs::StdRng;
 use wire::meter::{Channel, Content, Identity, MessageKind, MeterId, MeterKeys, Suite};
 
 on_each_engine!(
-    what_meters_signed_is_proved,
-    what_was_changed_later_is_found,
+    signed_readings_are_proved,
+    later_change_is_found,
     a_reading_that_was_kept_long_enough_is_not_missed,
     readings_as_csv,
     readings_as_parquet,
@@ -77,7 +77,7 @@ fn audited(place: &TestStore, own: Option<&Identity>) -> Audit {
     audit
 }
 
-fn what_meters_signed_is_proved(engine: Engine) {
+fn signed_readings_are_proved(engine: Engine) {
     let place = engine.place();
     fill(&mut place.open());
     let own = collector_identity();
@@ -98,7 +98,7 @@ fn what_meters_signed_is_proved(engine: Engine) {
     assert_eq!(audited(&place, Some(&identity(2))), without, "another private key opens nothing");
 }
 
-fn what_was_changed_later_is_found(engine: Engine) {
+fn later_change_is_found(engine: Engine) {
     let (of, landing) = ("meter = 2 AND n = 20", table(engine));
     type Found = fn(&Wrong) -> bool;
     let changes: [(&str, String, Found); 9] = [

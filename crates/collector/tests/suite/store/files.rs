@@ -19,7 +19,7 @@ fn filled(place: &TestStore) {
 }
 
 #[test]
-fn what_is_not_ours_stays_as_it_is() {
+fn foreign_file_stays_unchanged() {
     let place = TestStore::new();
     let text = b"not a database, but something that somebody may want to keep".to_vec();
     fs::write(place.path(), &text).expect("written");

@@ -50,7 +50,7 @@ fn commit_until_taken(store: &mut Store, n: u32) -> Vec<StoreError> {
 }
 
 #[test]
-fn what_was_removed_is_written_back_before_anything_is_acknowledged() {
+fn removed_file_is_restored_before_any_acknowledgement() {
     for endings in [
         &[""] as &[&str],
         &["", "-wal", "-shm"],
@@ -92,7 +92,7 @@ fn what_was_removed_is_written_back_before_anything_is_acknowledged() {
 }
 
 #[test]
-fn a_batch_that_was_committed_into_a_file_that_just_went_fails_and_is_there_once() {
+fn batch_into_a_removed_file_fails_and_is_stored_once() {
     let place = TestStore::new();
     let path = place.path();
     let mut store = place.open();
@@ -232,7 +232,7 @@ fn under_load(disturb: impl Fn(&Path, &AtomicBool) + Sync) {
 }
 
 #[test]
-fn removed_again_and_again_under_load_nothing_acknowledged_is_lost() {
+fn file_removed_repeatedly_loses_no_acknowledged_reading() {
     under_load(|path, _| {
         for time in 0..30u64 {
             std::thread::sleep(Duration::from_millis(5 + time % 7));
@@ -245,7 +245,7 @@ fn removed_again_and_again_under_load_nothing_acknowledged_is_lost() {
 }
 
 #[test]
-fn replaced_again_and_again_under_load_nothing_acknowledged_is_lost() {
+fn file_replaced_repeatedly_loses_no_acknowledged_reading() {
     under_load(|path, _| {
         let other = path.with_file_name("other");
         for time in 0..30u64 {
@@ -264,9 +264,9 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn nobody_else_may_read_it_whatever_the_umask() {
+fn file_is_private_under_any_umask() {
     // The umask is the process's.
-    let test = "store::in_place::nobody_else_may_read_it_whatever_the_umask";
+    let test = "store::in_place::file_is_private_under_any_umask";
     if alone::is_here(test) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("wattseal.db");
@@ -291,7 +291,7 @@ fn nobody_else_may_read_it_whatever_the_umask() {
 }
 
 #[test]
-fn what_others_could_read_is_closed_to_them() {
+fn file_readable_by_others_is_made_private() {
     let place = TestStore::new();
     let path = place.path();
     drop(place.open());

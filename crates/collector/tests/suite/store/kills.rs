@@ -61,9 +61,9 @@ fn run_and_kill(place: &TestStore, after: Duration) -> Option<u32> {
     last
 }
 
-on_each_engine!(what_was_acknowledged_is_there_once);
+on_each_engine!(acknowledged_reading_is_stored_once);
 
-fn what_was_acknowledged_is_there_once(engine: Engine) {
+fn acknowledged_reading_is_stored_once(engine: Engine) {
     let kills = std::env::var("WATTSEAL_KILLS").map_or(20, |kills| kills.parse().expect("a number"));
     let mut rng = StdRng::seed_from_u64(testkit::random::seed());
     let place = engine.place();

@@ -39,7 +39,7 @@ fn run(place: &TestStore) {
 }
 
 #[test]
-fn what_was_told_to_be_stored_is_there_whenever_the_power_goes() {
+fn acknowledged_row_survives_power_loss_at_any_write() {
     let chances = std::env::var("WATTSEAL_POWER_CUTS").map_or(1, |cuts| cuts.parse().expect("a number"));
     let mut rng = StdRng::seed_from_u64(testkit::random::seed());
     let place = TestStore::new();

@@ -14,9 +14,9 @@ on_each_engine!(
     alerts_are_seen_once,
     a_first_start_is_information_and_others_are_open,
     a_command_goes_its_way_and_ends_once,
-    a_command_that_may_have_been_given_is_withdrawn_where_it_was,
+    possibly_given_command_is_withdrawn_in_place,
     tokens_and_actions_are_kept_without_secrets,
-    what_waits_to_be_forwarded_is_bounded_and_kept_once,
+    forward_queue_is_bounded_and_without_duplicates,
 );
 
 const NOW_MS: i64 = NEW_YEAR_S * 1000;
@@ -112,7 +112,7 @@ fn a_command_goes_its_way_and_ends_once(engine: Engine) {
     assert!(store.reader().open_commands().expect("commands").is_empty());
 }
 
-fn a_command_that_may_have_been_given_is_withdrawn_where_it_was(engine: Engine) {
+fn possibly_given_command_is_withdrawn_in_place(engine: Engine) {
     let place = engine.place();
     let mut store = place.open();
     add(&mut store, [1, 2]);
@@ -157,7 +157,7 @@ fn tokens_and_actions_are_kept_without_secrets(engine: Engine) {
     assert_eq!(actions, expected);
 }
 
-fn what_waits_to_be_forwarded_is_bounded_and_kept_once(engine: Engine) {
+fn forward_queue_is_bounded_and_without_duplicates(engine: Engine) {
     let place = engine.place();
     let mut store = place.open();
     let message = |number_lsb: u8| {

@@ -25,7 +25,7 @@ fn one_service_at_a_time() {
 
 /// Whoever has lost the lock without knowing, as by a program between that gives connections to several, stores nothing more.
 #[test]
-fn who_is_not_the_last_to_begin_stores_nothing() {
+fn superseded_writer_stores_nothing() {
     let server = shared();
     let database = server.database();
     let mut first = open(&server.url(&database));
@@ -79,7 +79,7 @@ fn processes_that_begin_at_once_make_the_tables_once() {
 }
 
 #[test]
-fn what_is_not_ours_or_later_stays_as_it_is() {
+fn foreign_or_newer_schema_stays_unchanged() {
     let server = shared();
     let database = server.database();
     let url = server.url(&database);
@@ -111,7 +111,7 @@ fn an_encoding_that_cannot_keep_every_label_is_refused() {
 
 /// A server that makes commits durable later, if nobody tells it not to.
 #[test]
-fn what_a_server_is_set_to_does_not_make_a_commit_less_durable() {
+fn server_settings_do_not_weaken_a_commit() {
     let mut server = Server::start(&["synchronous_commit=off", "wal_writer_delay=10s", "autovacuum=off"]);
     let database = server.database();
     let url = server.url(&database);
@@ -161,7 +161,7 @@ fn a_server_that_is_not_there_is_waited_for() {
 }
 
 #[test]
-fn connections_that_the_server_does_not_have_are_said_to_be_missing() {
+fn missing_server_connections_are_reported() {
     let server = Server::start(&["fsync=off", "superuser_reserved_connections=0", "max_connections=2"]);
     let database = server.database();
     let url = server.url(&database);

@@ -87,7 +87,7 @@ fn nothing_is_stored_under_a_lease_that_another_has_followed() {
 }
 
 #[test]
-fn who_writes_alone_and_those_who_share_exclude_each_other() {
+fn single_writer_and_sharing_writers_exclude_each_other() {
     let server = shared();
     let database = server.database();
     let url = server.url(&database);
@@ -111,7 +111,7 @@ fn who_writes_alone_and_those_who_share_exclude_each_other() {
 
 /// A worker whose network stands still while it begins is cut off by the server, and waits for it as for any that does not answer.
 #[test]
-fn a_worker_that_the_server_heard_nothing_of_while_it_began_begins_again() {
+fn worker_silent_while_beginning_begins_again() {
     let server = shared();
     let database = server.database();
     drop(worker(&server.url(&database), "one"));
@@ -177,7 +177,7 @@ fn two_who_write_at_once_lose_nothing_of_each_other_s_sums() {
 
 /// What is about all meters is done by who has the first partition, under its lease.
 #[test]
-fn what_is_of_no_partition_is_done_by_who_has_the_first_one() {
+fn holder_of_first_partition_does_unpartitioned_work() {
     const DAY_S: i64 = 86_400;
     let server = shared();
     let database = server.database();
@@ -234,7 +234,7 @@ fn connection_made_anew_goes_on_with_its_own_partitions_alone() {
 
 /// Another zone would make all of the others' hours anew.
 #[test]
-fn those_who_share_have_one_zone() {
+fn sharing_writers_have_one_zone() {
     let server: &Server = shared();
     let url = server.url(&server.database());
     let _one = worker(&url, "one");

@@ -95,7 +95,7 @@ fn a_standby_that_is_promoted_has_all_that_was_acknowledged() {
 
 /// The old primary is stopped, left by its standby, and goes on: both take writes, and one of them waits for a standby for ever.
 #[test]
-fn a_primary_that_was_left_acknowledges_nothing_and_the_promoted_one_is_found() {
+fn abandoned_primary_acknowledges_none_and_promoted_is_found() {
     let pair = Pair::new();
     let mut store = open(&pair.url());
     add(&mut store, 1..=METERS);
