@@ -122,7 +122,8 @@ class Copy:
         shutil.copymode(source, copy)
 
     def applies(self, mutation: Mutation) -> bool:
-        return all((HOME / edit.file).is_file() and (HOME / edit.file).read_text().count(edit.text) == 1 for edit in mutation.edits)
+        files = [(self.tree / edit.file, edit.text) for edit in mutation.edits]
+        return all(path.is_file() and path.read_text().count(text) == 1 for path, text in files)
 
     def mutate(self, mutation: Mutation) -> None:
         for edit in mutation.edits:

@@ -300,7 +300,7 @@ fn hints_have_one_encoding() {
         let (omega, last) = (set.omega, set.omega + set.k - 1);
         let xi = std::array::from_fn(|_| random.u8(..));
         let (public, private) = set.ours.keygen(&xi);
-        let mut tried = [0; 5];
+        let mut tried = [0; 6];
         for number in 0..30u8 {
             let signature = set.ours.sign(&private, b"", &[number], &[0; 32]).expect("an own key signs");
             assert!(set.ours.verify(&public, b"", &[number], &signature));
@@ -327,6 +327,12 @@ fn hints_have_one_encoding() {
             // Something behind the hints.
             if ends[set.k - 1] < omega {
                 refused(4, &|hints| hints[omega - 1] = 1);
+                // One more of the last row, below the others: a verifier that walks up the row
+                // never meets it, and would accept a second encoding of the signature.
+                let used = ends[set.k - 1];
+                if used > ends[set.k - 2] && signature[set.hints() + used - 1] > 0 {
+                    refused(5, &|hints| hints[last] += 1);
+                }
             }
         }
         assert!(tried.iter().all(|&count| count > 0), "{tried:?}");
