@@ -1,5 +1,4 @@
-/* The chain of Fujdiak, Misurec, Mlynek and Leonard (2015): two nodes agree on a key over P-256, and AES-128 encrypts a block
- * under it.
+/* The chain of Fujdiak (2015), figure 3: two nodes agree on a key over P-256, and AES-128 encrypts a block under it.
  *
  * Constant time as p256.h and aes.h have it; what is secret is wiped from the frames. Stack: 48 bytes, beside the frames,
  * across the multiplication of a point. */

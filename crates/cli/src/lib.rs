@@ -25,6 +25,7 @@ use lab::{LabError, bench, units};
 use output::commands::{hand_over, with_all_listed};
 use output::{Answer, Bar, Failure, ReportFormat, Written};
 #[cfg(feature = "simulator")]
+use papers::paper::Paper;
 use papers::reproduce;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
@@ -242,6 +243,9 @@ struct ReproduceArgs {
     plots: Option<PathBuf>,
     #[command(flatten)]
     cache: CacheArgs,
+    /// A line for each cell instead of the paper's rows and columns
+    #[arg(long)]
+    cells: bool,
     /// Tables as wide as their rows are
     #[arg(long)]
     wide: bool,
@@ -422,20 +426,42 @@ fn interruption() -> Result<Arc<AtomicBool>, LabError> {
 
 #[cfg(feature = "simulator")]
 fn run_reproduce(workspace: &Workspace, args: &ReproduceArgs) -> Result<Answer, LabError> {
-    let folder = args.plots.as_deref().map(reproduce::ChartFolder::make).transpose()?;
-    let outcomes = reproduce::run_named(workspace, &args.paper, &sim::link::LinkBenchmark, &Bar::new())?;
-    let mut remarks: Vec<String> = outcomes.iter().flat_map(|outcome| &outcome.wrong).cloned().collect();
-    let mut success = remarks.is_empty();
-    if let Some(folder) = folder {
-        // The rows are still to be had where no chart can be written.
-        remarks.push(folder.write(&outcomes).unwrap_or_else(|error| {
+    let papers = Paper::named(workspace, &args.paper)?;
+    let mut folder = args.plots.as_deref().map(reproduce::ChartFolder::make).transpose()?;
+    let bar = Bar::new();
+    let interrupted = interruption()?;
+    let watched = Interruptible { bar: &bar, interrupted: &interrupted };
+    let layout = papers::report::Layout { cells: args.cells, wide: args.wide };
+    let mut writer = papers::report::PaperWriter::new(args.format, layout);
+    let (mut remarks, mut success, mut failed) = (Vec::new(), true, None);
+    for (done, paper) in papers.iter().enumerate() {
+        let outcome = match reproduce::run(workspace, paper, &sim::link::LinkBenchmark, &watched) {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                // The papers that are there, whatever ended the run.
+                output::write(&writer.end())?;
+                let (id, rest) = (&paper.id, papers.len() - done);
+                return Err(match interrupted.load(Ordering::Relaxed) {
+                    true => LabError::Unfinished(format!(
+                        "interrupted in {id}: {rest} of {} papers are missing",
+                        papers.len()
+                    )),
+                    false => error,
+                });
+            }
+        };
+        success &= outcome.wrong.is_empty();
+        remarks.extend(outcome.wrong.iter().cloned());
+        let text = writer.paper(&outcome).map_err(LabError::from);
+        if write_row(text, &bar, &mut failed).is_break() {
+            return failed
+                .map_or(Ok(Answer { data: String::new(), remark: remarks.join("\n"), success }), Err);
+        }
+        if let Some(error) = folder.as_mut().and_then(|folder| folder.write(&outcome).err()) {
             success = false;
-            format!("wattseal: {error}")
-        }));
+            remarks.push(format!("wattseal: {error}"));
+        }
     }
-    Ok(Answer {
-        data: papers::report::reproduce(&outcomes, args.format, args.wide)?,
-        remark: remarks.join("\n"),
-        success,
-    })
+    remarks.extend(folder.map(|folder| folder.summary()));
+    Ok(Answer { data: writer.end(), remark: remarks.join("\n"), success })
 }

@@ -111,11 +111,13 @@ pub enum Style {
     Marks,
 }
 
-/// Draws a chart; the same chart gives the same text.
+/// Draws a chart; the same chart gives the same text. Points that a logarithmic axis cannot show are left out, and a
+/// sentence beneath says how many of which series.
 ///
 /// # Errors
-/// [`LabError::Chart`] where there is no point, or where a point cannot stand on a logarithmic axis.
+/// [`LabError::Chart`] if no point is left.
 pub fn svg(chart: &Chart) -> Result<String, LabError> {
+    let chart = &without_unplottable(chart);
     let failed = |problem: String| LabError::Chart { title: chart.title.clone(), problem };
     let scales = (Scale::of(chart, Side::X).map_err(failed)?, Scale::of(chart, Side::Y).map_err(failed)?);
     let legend = Legend::of(chart);
@@ -133,6 +135,29 @@ pub fn svg(chart: &Chart) -> Result<String, LabError> {
         draw(chart, &scales, &legend, &notes, &area).map_err(|error| failed(error.to_string()))?;
     }
     Ok(text)
+}
+
+/// The chart without the points that its logarithmic axes cannot show.
+fn without_unplottable(chart: &Chart) -> Chart {
+    let mut chart = chart.clone();
+    for series in &mut chart.series {
+        let (x_log, y_log) = (chart.x.log, chart.y.log);
+        let mut left_out = 0;
+        for (x, y) in &mut series.points {
+            if x_log && *x <= 0.0 || y_log && *y <= 0.0 {
+                *y = f64::NAN;
+                left_out += 1;
+            }
+        }
+        if left_out > 0 {
+            let points = if left_out == 1 { "1 point is".into() } else { format!("{left_out} points are") };
+            chart.notes.push(format!(
+                "{}: {points} left out; a logarithmic axis shows no value that is zero or less.",
+                series.label
+            ));
+        }
+    }
+    chart
 }
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -373,7 +398,14 @@ mod tests {
         let refused = |points| svg(&chart(points)).expect_err("no chart").to_string();
         assert!(refused(vec![]).contains("no points"));
         assert!(refused(vec![(f64::NAN, 1.0)]).contains("no points"));
-        assert!(refused(vec![(0.0, 1.0)]).contains("'clock'"));
+        assert!(refused(vec![(0.0, 1.0)]).contains("no points"));
+    }
+
+    #[test]
+    fn points_that_a_logarithmic_axis_cannot_show_are_left_out_and_said() {
+        let text = svg(&chart(vec![(0.0, 1.0), (-1.0, 1.0), (2.0, 1.0)])).expect("a chart of the rest");
+        assert!(text.contains("2 points are left out"), "{text}");
+        assert!(!svg(&chart(vec![(2.0, 0.0)])).expect("a chart").contains("left out"));
     }
 
     #[test]

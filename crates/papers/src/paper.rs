@@ -5,7 +5,7 @@
 
 use energy::instrument::Instrument;
 use lab::{LabError, delivery, names, target::Workspace};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -331,6 +331,29 @@ pub enum What {
     MessagePackets,
 }
 
+/// The kind of number that a figure of ours is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum FigureKind {
+    /// Counted on a processor's model, or the time of such a count at a clock.
+    Measured,
+    /// Computed from a count with the data sheet's typical current, a radio's figures or an instrument's model.
+    Modelled,
+    /// Computed from the paper's own counts, or from the data sheet alone because the counts cancel.
+    Derived,
+    /// A constant of a data sheet or of the paper.
+    Quoted,
+}
+
+impl FigureKind {
+    /// Whether a figure of this kind can reproduce a published one.
+    #[must_use]
+    pub fn reproduces(self) -> bool {
+        matches!(self, FigureKind::Measured | FigureKind::Modelled)
+    }
+}
+
 impl Paper {
     /// Reads a paper by its name.
     ///
@@ -347,6 +370,17 @@ impl Paper {
         let paper: Paper = toml::from_str(&text).map_err(|error| bad(error.to_string()))?;
         paper.check().map_err(bad)?;
         Ok(paper)
+    }
+
+    /// The papers that a name on the command line stands for: one, or each if it is `all`.
+    ///
+    /// # Errors
+    /// As [`Paper::read`].
+    pub fn named(workspace: &Workspace, name: &str) -> Result<Vec<Paper>, LabError> {
+        match name {
+            "all" => Paper::names(workspace)?.iter().map(|name| Paper::read(workspace, name)).collect(),
+            _ => Ok(vec![Paper::read(workspace, name)?]),
+        }
     }
 
     /// The names of all papers, sorted.
@@ -405,6 +439,29 @@ impl Paper {
 }
 
 impl What {
+    /// The kind of number that this figure of a run is, if the run's cycles are ours.
+    #[must_use]
+    pub fn kind(self) -> FigureKind {
+        match self {
+            What::Power => FigureKind::Quoted,
+            What::Energy
+            | What::EnergyDeviation
+            | What::EnergyError
+            | What::AirEnergy
+            | What::RadioEnergy
+            | What::TotalEnergy
+            | What::AirShare
+            | What::MeterEnergy
+            | What::MeterPart
+            | What::MeterShunt
+            | What::MeterError
+            | What::MeterSaturated
+            | What::MeterSupply
+            | What::Voltage => FigureKind::Modelled,
+            _ => FigureKind::Measured,
+        }
+    }
+
     /// The table of the paper's file without which there is no such figure.
     fn needs(self) -> Option<&'static str> {
         match self {

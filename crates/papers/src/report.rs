@@ -1,27 +1,158 @@
 //! Papers' tables: each published figure beside the one measured here.
 
-use crate::reproduce;
-use lab::report::{figure, significant};
-use output::{Column, Format, OutputError, Sheet, csv, grouped, json};
+mod shape;
 
-/// The cells of papers' tables.
-///
-/// # Errors
-/// None in practice: rows can always be written.
-pub fn reproduce(
-    outcomes: &[reproduce::Reproduction],
+use crate::paper::FigureKind;
+use crate::reproduce::{PaperRow, Reproduction};
+use lab::report::{figure, significant};
+use output::{Column, Format, NARROW, OutputError, Sheet, csv_line, grouped, json_item};
+
+/// How tables are laid out for a reader.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// A line for each cell instead of the paper's rows and columns.
+    pub cells: bool,
+    /// Lines as long as a row needs, instead of 80 columns at most.
+    pub wide: bool,
+}
+
+/// Writes papers one after the other: tables for a reader, one array, or lines below one header.
+#[derive(Debug)]
+pub struct PaperWriter {
     format: Format,
-    wide: bool,
-) -> Result<String, OutputError> {
-    let rows: Vec<&reproduce::PaperRow> = outcomes.iter().flat_map(|outcome| &outcome.rows).collect();
-    match format {
-        Format::Json => json(&rows),
-        Format::Csv => csv(&rows),
-        Format::Table => {
-            let tables = outcomes.iter().map(|outcome| reproduce_table(outcome, wide));
-            Ok(tables.collect::<Vec<_>>().join("\n"))
+    layout: Layout,
+    is_first: bool,
+}
+
+impl PaperWriter {
+    /// A writer of no paper yet.
+    #[must_use]
+    pub fn new(format: Format, layout: Layout) -> PaperWriter {
+        PaperWriter { format, layout, is_first: true }
+    }
+
+    /// A paper, with what goes before it.
+    ///
+    /// # Errors
+    /// None in practice: rows can always be written.
+    pub fn paper(&mut self, outcome: &Reproduction) -> Result<String, OutputError> {
+        let mut text = String::new();
+        if self.format == Format::Table {
+            let above = if self.is_first { "" } else { "\n" };
+            text = format!("{above}{}", tables(outcome, self.layout));
+            self.is_first = false;
+        }
+        for row in &outcome.rows {
+            match self.format {
+                Format::Json => text += &json_item(row, self.is_first)?,
+                Format::Csv => text += &csv_line(row, self.is_first)?,
+                Format::Table => break,
+            }
+            self.is_first = false;
+        }
+        Ok(text)
+    }
+
+    /// What goes behind the last paper.
+    #[must_use]
+    pub fn end(&self) -> String {
+        match self.format {
+            Format::Json if self.is_first => "[]\n".into(),
+            Format::Json => "\n]\n".into(),
+            Format::Csv | Format::Table => String::new(),
         }
     }
+}
+
+/// The remarks on a paper's cells, numbered as they come.
+#[derive(Default)]
+struct Notes<'a>(Vec<&'a str>);
+
+impl<'a> Notes<'a> {
+    fn numbers(&mut self, row: &'a PaperRow) -> Vec<usize> {
+        let number = |note: &'a String| {
+            let known = self.0.iter().position(|known| known == note);
+            1 + known.unwrap_or_else(|| {
+                self.0.push(note);
+                self.0.len() - 1
+            })
+        };
+        row.notes.iter().map(number).collect()
+    }
+}
+
+fn tables(outcome: &Reproduction, layout: Layout) -> String {
+    let mut text = paragraph(&outcome.title, layout.wide);
+    let mut notes = Notes::default();
+    for (name, title) in &outcome.tables {
+        text += "\n";
+        text += &paragraph(&format!("{name}: {title}"), layout.wide);
+        let rows: Vec<&PaperRow> = outcome.rows.iter().filter(|row| row.table == *name).collect();
+        text += &match layout.cells {
+            true => list(&rows, &mut notes, layout.wide),
+            false => shape::table(&rows, &mut notes, layout.wide),
+        };
+    }
+    text += &legend(&outcome.rows, layout.wide);
+    for (index, note) in notes.0.iter().enumerate() {
+        text += if index == 0 { "\n" } else { "" };
+        text += &paragraph(&format!("[{}] {note}", index + 1), layout.wide);
+    }
+    text + "\n" + &paragraph(&summary(&outcome.rows), layout.wide)
+}
+
+/// A text in lines of 80 letters, or in one if they may be `wide`.
+fn paragraph(text: &str, wide: bool) -> String {
+    let most = if wide { usize::MAX } else { NARROW };
+    shape::wrapped(text, most).join("\n") + "\n"
+}
+
+/// The mark behind a figure of ours that is not simply measured.
+fn mark(kind: Option<FigureKind>) -> &'static str {
+    match kind {
+        None | Some(FigureKind::Measured) => "",
+        Some(FigureKind::Modelled) => "*",
+        Some(FigureKind::Derived) => "†",
+        Some(FigureKind::Quoted) => "‡",
+    }
+}
+
+/// The marks that stand behind some figure, each with its meaning.
+fn legend(rows: &[PaperRow], wide: bool) -> String {
+    let meanings = [
+        (
+            FigureKind::Modelled,
+            "a count times a data sheet's current, or through a radio's or an instrument's model",
+        ),
+        (FigureKind::Derived, "the paper's own counts, or the data sheet alone; reproduces nothing"),
+        (FigureKind::Quoted, "a constant of a data sheet or of the paper; reproduces nothing"),
+    ];
+    let present = meanings.iter().filter(|(kind, _)| rows.iter().any(|row| row.kind == Some(*kind)));
+    let lines: String =
+        present.map(|(kind, meaning)| paragraph(&format!("{} {meaning}", mark(Some(*kind))), wide)).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+/// How the published figures of a paper compare, as a sentence.
+fn summary(rows: &[PaperRow]) -> String {
+    let published = rows.iter().filter(|row| row.published.is_some());
+    let (mut within, mut lower, mut higher, mut derived, mut none) = (0, 0, 0, 0, 0);
+    for row in published {
+        match (row.ratio, row.kind) {
+            (Some(ratio), Some(kind)) if kind.reproduces() => match ratio {
+                0.9..=1.1 => within += 1,
+                ..0.9 => lower += 1,
+                _ => higher += 1,
+            },
+            (_, Some(_)) => derived += 1,
+            (_, None) => none += 1,
+        }
+    }
+    let count = within + lower + higher + derived + none;
+    format!(
+        "{count} published figures: ours is within 10 % for {within}, lower for {lower}, higher for {higher}, \
+         derived or quoted for {derived}, missing for {none}"
+    )
 }
 
 /// A published figure with all its digits; a dash where there is none.
@@ -38,47 +169,42 @@ const COLUMNS: [Column<'static>; 7] = [
     Column::left("column"),
     Column::left("unit"),
     Column::right("published"),
-    Column::right("measured"),
+    Column::right("ours"),
     Column::right("ratio"),
     Column::right("note"),
 ];
 
-fn reproduce_table(outcome: &reproduce::Reproduction, wide: bool) -> String {
-    let mut text = format!("{}\n", outcome.title);
-    let mut notes: Vec<&str> = Vec::new();
-    for (name, title) in &outcome.tables {
-        text += &format!("\n{name}: {title}\n");
-        let mut sheet = Sheet::new(&COLUMNS);
-        let mut last = "";
-        for row in outcome.rows.iter().filter(|row| row.table == *name) {
-            let repeated = std::mem::replace(&mut last, &row.row) == row.row;
-            let mut numbers = Vec::new();
-            for note in &row.notes {
-                let index = notes.iter().position(|known| known == note).unwrap_or_else(|| {
-                    notes.push(note);
-                    notes.len() - 1
-                });
-                numbers.push((index + 1).to_string());
-            }
-            sheet.row([
-                if repeated { "" } else { row.row.as_str() }.to_owned(),
-                row.column.clone(),
-                row.unit.clone(),
-                exact(row.published),
-                figure(row.measured, &row.unit),
-                row.ratio.map_or("–".into(), |ratio| match ratio {
-                    0.1.. => format!("{ratio:.2}"),
-                    _ => significant(ratio, 2),
-                }),
-                numbers.join(" "),
-            ]);
-        }
-        text += &sheet.table(wide);
+/// Ours with its mark.
+fn ours(row: &PaperRow) -> String {
+    let text = figure(row.measured, &row.unit);
+    if row.measured.is_none() { text } else { text + mark(row.kind) }
+}
+
+fn ratio(row: &PaperRow) -> String {
+    row.ratio.map_or("–".into(), |ratio| match ratio {
+        0.1.. => format!("{ratio:.2}"),
+        _ => significant(ratio, 2),
+    })
+}
+
+/// A line for each cell.
+fn list<'a>(rows: &[&'a PaperRow], notes: &mut Notes<'a>, wide: bool) -> String {
+    let mut sheet = Sheet::new(&COLUMNS);
+    let mut last = "";
+    for row in rows {
+        let repeated = std::mem::replace(&mut last, &row.row) == row.row;
+        let numbers: Vec<String> = notes.numbers(row).iter().map(usize::to_string).collect();
+        sheet.row([
+            if repeated { "" } else { row.row.as_str() }.to_owned(),
+            row.column.clone(),
+            row.unit.clone(),
+            exact(row.published),
+            ours(row),
+            ratio(row),
+            numbers.join(" "),
+        ]);
     }
-    for (index, note) in notes.iter().enumerate() {
-        text += &format!("\n[{}] {note}", index + 1);
-    }
-    text + "\n"
+    sheet.table(wide)
 }
 
 #[cfg(test)]
@@ -86,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_published_keeps_its_digits() {
+    fn published_figures_keep_their_digits() {
         assert_eq!(exact(None), "–");
         assert_eq!(exact(Some(863.081_077)), "863.081077");
         assert_eq!(exact(Some(2_496.780_385)), "2,496.780385");

@@ -5,8 +5,9 @@ mod charts;
 mod deliveries;
 mod runs;
 
-use crate::paper::Paper;
+use crate::paper::{FigureKind, Paper};
 use lab::LabError;
+use lab::accuracy::Bound;
 use lab::delivery::Deliveries;
 use lab::plot::{self, Chart};
 use lab::progress::Progress;
@@ -34,6 +35,12 @@ pub struct PaperRow {
     pub measured: Option<f64>,
     /// Measured over published, unless that is zero.
     pub ratio: Option<f64>,
+    /// The kind of number that ours is, if there is one: only `measured` and `modelled` ones reproduce a published figure.
+    pub kind: Option<FigureKind>,
+    /// The bound of the cycles behind a measured or modelled figure, as `bench` has it.
+    pub accuracy: Option<Bound>,
+    /// The seed of the random inputs of such a figure.
+    pub seed: Option<u64>,
     /// What does not add up in the paper, or what a reader must know.
     pub note: String,
     /// The same, each remark for itself.
@@ -56,49 +63,29 @@ pub struct Reproduction {
     pub wrong: Vec<String>,
 }
 
-/// Reproduces one paper, or every one where `name` is `all`.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_named(
-    workspace: &Workspace,
-    name: &str,
-    deliveries: &dyn Deliveries,
-    progress: &dyn Progress,
-) -> Result<Vec<Reproduction>, LabError> {
-    if name == "all" {
-        return Paper::names(workspace)?
-            .iter()
-            .map(|name| run(workspace, name, deliveries, progress))
-            .collect();
-    }
-    Ok(vec![run(workspace, name, deliveries, progress)?])
-}
-
 /// Measures all that the paper's tables ask for; what goes between a meter and its collector, `deliveries` plays.
 ///
 /// # Errors
-/// A paper that does not exist, or whose file names a target, a variant, an operation or a radio that does not; a build
-/// or a model that failed. Wrong outputs are no error: see [`Reproduction::wrong`]. Neither is a clock that the data sheet
+/// A paper whose file names a target, a variant, an operation or a radio that does not exist; a build or a model that
+/// failed. Wrong outputs are no error: see [`Reproduction::wrong`]. Neither is a clock that the data sheet
 /// does not allow at a supply: that cell is empty, and its note says why.
 pub fn run(
     workspace: &Workspace,
-    name: &str,
+    paper: &Paper,
     deliveries: &dyn Deliveries,
     progress: &dyn Progress,
 ) -> Result<Reproduction, LabError> {
-    let paper = Paper::read(workspace, name)?;
-    let mut measured = runs::measure(workspace, &paper, progress)?;
-    measured.delivered = deliveries::deliver(workspace, &paper, deliveries, progress)?;
+    let mut measured = runs::measure(workspace, paper, progress)?;
+    measured.delivered = deliveries::deliver(workspace, paper, deliveries, progress)?;
     let (mut rows, mut charts) = (Vec::new(), Vec::new());
     for table in &paper.table {
         let mut cells = Vec::new();
         for line in &table.rows {
             for column in &table.columns {
-                cells.push(cells::cell(&paper, table, line, column, &measured));
+                cells.push(cells::cell(paper, table, line, column, &measured));
             }
         }
-        charts.extend(charts::chart(&paper, table, &cells));
+        charts.extend(charts::chart(paper, table, &cells));
         rows.extend(cells);
     }
     Ok(Reproduction {
@@ -110,34 +97,57 @@ pub fn run(
     })
 }
 
+/// The folder that charts are written into.
 #[derive(Clone, Debug)]
 pub struct ChartFolder {
     path: PathBuf,
+    written: usize,
 }
 
+/// Room that a folder for charts must have, in bytes: a chart takes up to about 60,000.
+const ROOM_BYTES: usize = 1 << 20;
+
 impl ChartFolder {
-    /// Makes the folder where there is none: before the work that the charts are of, so that it fails early.
+    /// Makes the folder if there is none, and tries to write into it: before the work that the charts are of.
     ///
     /// # Errors
-    /// [`LabError::File`] where it cannot be made.
+    /// [`LabError::File`] if it cannot be made, cannot be written, or its disk is full.
     pub fn make(path: &Path) -> Result<ChartFolder, LabError> {
-        std::fs::create_dir_all(path).map_err(|error| LabError::File { path: path.to_path_buf(), error })?;
-        Ok(ChartFolder { path: path.to_path_buf() })
+        let failed = |error| LabError::File { path: path.to_path_buf(), error };
+        std::fs::create_dir_all(path).map_err(failed)?;
+        let trial = path.join(format!(".wattseal-{}", std::process::id()));
+        let written = std::fs::write(&trial, vec![0; ROOM_BYTES]);
+        let removed = std::fs::remove_file(&trial);
+        written.and(removed).map_err(failed)?;
+        Ok(ChartFolder { path: path.to_path_buf(), written: 0 })
     }
 
-    /// Writes all charts of some papers; says how many and where.
+    /// Writes the charts of a paper.
     ///
     /// # Errors
-    /// [`LabError::File`] for what cannot be written, [`LabError::Chart`] for what cannot be drawn.
-    pub fn write(&self, outcomes: &[Reproduction]) -> Result<String, LabError> {
-        let charts: Vec<&(String, Chart)> = outcomes.iter().flat_map(|outcome| &outcome.charts).collect();
-        for (name, chart) in &charts {
+    /// [`LabError::File`] for one that cannot be written, [`LabError::Chart`] for one that cannot be drawn; the others are
+    /// written.
+    pub fn write(&mut self, outcome: &Reproduction) -> Result<(), LabError> {
+        let mut first = Ok(());
+        for (name, chart) in &outcome.charts {
             let path = self.path.join(name);
-            std::fs::write(&path, plot::svg(chart)?).map_err(|error| LabError::File { path, error })?;
+            let written = plot::svg(chart)
+                .and_then(|text| std::fs::write(&path, text).map_err(|error| LabError::File { path, error }));
+            match written {
+                Ok(()) => self.written += 1,
+                Err(error) => first = first.and(Err(error)),
+            }
         }
-        Ok(match charts.len() {
-            0 => "no table of this paper is drawn".into(),
+        first
+    }
+
+    /// The number of charts and their folder, as a sentence.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        match self.written {
+            0 => "no chart was drawn".into(),
+            1 => format!("1 chart in {}", self.path.display()),
             count => format!("{count} charts in {}", self.path.display()),
-        })
+        }
     }
 }

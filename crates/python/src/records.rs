@@ -11,7 +11,8 @@ use lab::selection::Choice;
 use lab::target::Workspace;
 use lab::traces::TraceFiles;
 use lab::units;
-use papers::reproduce::{PaperRow, run_named};
+use papers::paper::Paper;
+use papers::reproduce::{self, PaperRow, Reproduction};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use std::path::PathBuf;
@@ -169,7 +170,10 @@ pub fn measure<'py>(
 pub fn reproduce<'py>(py: Python<'py>, paper: &str, cache: Option<PathBuf>) -> PyResult<Bound<'py, PyList>> {
     let workspace = workspace()?.cached_in(cache);
     let papers = wait(py, |interrupted| {
-        run_named(&workspace, paper, &sim::link::LinkBenchmark, &Unseen(interrupted))
+        let run = |paper: &Paper| {
+            reproduce::run(&workspace, paper, &sim::link::LinkBenchmark, &Unseen(interrupted))
+        };
+        Paper::named(&workspace, paper)?.iter().map(run).collect::<Result<Vec<Reproduction>, _>>()
     })?;
     let rows: Vec<&PaperRow> = papers.iter().flat_map(|paper| &paper.rows).collect();
     let wrong: Vec<&str> = papers.iter().flat_map(|paper| &paper.wrong).map(String::as_str).collect();

@@ -750,14 +750,28 @@ fn reproduce_rows_have_the_contract_s_fields() {
     let rows = rows(&["reproduce", "fujdiak2015", "--format", "json"]);
     for row in &rows {
         let fields: Vec<&str> = row.as_object().expect("an object").keys().map(String::as_str).collect();
-        let mut expected =
-            vec!["paper", "table", "row", "column", "unit", "published", "measured", "ratio", "note"];
+        let mut expected = vec![
+            "paper",
+            "table",
+            "row",
+            "column",
+            "unit",
+            "published",
+            "measured",
+            "ratio",
+            "kind",
+            "accuracy",
+            "seed",
+            "note",
+        ];
         expected.sort_unstable();
         let mut fields = fields;
         fields.sort_unstable();
         assert_eq!(fields, expected);
         assert_eq!(row["paper"], "fujdiak2015");
     }
+    let cycles = rows.iter().find(|row| row["table"] == "Table 2").expect("cycles");
+    assert_eq!((&cycles["kind"], &cycles["seed"]), (&"measured".into(), &1.into()), "{cycles}");
     let clock = rows.iter().find(|row| row["table"] == "Table 2, time").expect("times");
     assert!(clock["note"].as_str().expect("a note").contains("100 ns"), "{clock}");
 }
@@ -772,7 +786,10 @@ fn reproduce_draws_the_figures_of_a_paper() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
     assert!(text.contains(&path), "{text}");
-    assert!(stdout(&output).starts_with("paper,table,row,column,unit,published,measured,ratio,note\n"));
+    assert!(
+        stdout(&output)
+            .starts_with("paper,table,row,column,unit,published,measured,ratio,kind,accuracy,seed,note\n")
+    );
     for figure in ["4.1", "4.2", "4.3", "4.4", "4.5", "4.6", "4.7"] {
         let file = folder.join(format!("mane2014-figure-{figure}.svg"));
         let svg = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file:?}: {error}"));
@@ -788,6 +805,12 @@ fn a_folder_that_cannot_be_made_is_a_failure_before_the_work() {
     std::fs::write(&file, "").expect("target/ can be written");
     let text = refused(&["reproduce", "mane2014", "--plots", &file.join("plots").display().to_string()], 1);
     assert!(text.contains("a file/plots") && text.contains("check the path"), "{text}");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_a_failure_before_the_work() {
+    let text = refused(&["reproduce", "mane2014", "--plots", "/proc/self"], 1);
+    assert!(text.contains("/proc/self"), "{text}");
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl ValueFormatter<f64> for Scale {
 
 impl Scale {
     /// # Errors
-    /// Where there is no point, or one that a logarithmic axis cannot show, as a sentence.
+    /// Where there is no point, as a sentence.
     pub(super) fn of(chart: &Chart, side: Side) -> Result<Scale, String> {
         let axis = if side == Side::X { &chart.x } else { &chart.y };
         let points = chart.series.iter().flat_map(|series| &series.points);
@@ -60,9 +60,6 @@ impl Scale {
             let count = axis.names.len();
             let ticks = (0..count).map(|index| index as f64).collect();
             return Ok(Scale { log: false, low: -0.5, high: count as f64 - 0.5, ticks });
-        }
-        if axis.log && lowest <= 0.0 {
-            return Err(format!("{lowest} cannot stand on the logarithmic axis '{}'", axis.label));
         }
         Ok(if axis.log { Scale::logarithmic(lowest, highest) } else { Scale::linear(axis, lowest, highest) })
     }

@@ -4,22 +4,17 @@ use super::PaperRow;
 use super::deliveries;
 use super::runs::{self, Measured, Sample, Subject};
 use crate::modules::Cost;
-use crate::paper::{Column, Line, Over, Paper, Part, Table, What, Within};
+use crate::paper::{Column, FigureKind, Line, Over, Paper, Part, Table, What, Within};
 use energy::instrument::{Reading, Waveform};
 use energy::radio::Transmission;
 use energy::sizing;
+use lab::accuracy::Bound;
 
 /// Steps of [`What::LeastClock`], in Hz.
 const CLOCK_STEP_HZ: f64 = 100e3;
 
 /// A cell with what was published and what was measured, or why nothing could be.
-pub(super) fn cell(
-    paper: &Paper,
-    table: &Table,
-    line: &Line,
-    column: &Column,
-    measured: &Measured,
-) -> PaperRow {
+pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, all: &Measured) -> PaperRow {
     let published = table
         .published_column(column)
         .and_then(|index| line.published.get(index))
@@ -31,12 +26,12 @@ pub(super) fn cell(
         .filter(|note| !note.is_empty())
         .cloned()
         .collect();
-    let of = |over| match Figures::of(paper, line, column, over, measured)? {
+    let of = |over| match Figures::of(paper, line, column, over, all)? {
         Some(figures) => figures.figure(),
         None => Ok(None),
     };
     let figure = match &line.delivery {
-        Some(_) => Ok(deliveries::figure(&measured.delivered, line, column.what)),
+        Some(_) => Ok(deliveries::figure(&all.delivered, line, column.what)),
         None => of(None).and_then(|figure| match &line.over {
             None => Ok(figure),
             Some(over) => Ok(figure.zip(of(Some(over))?).map(|(figure, over)| figure / over)),
@@ -47,6 +42,14 @@ pub(super) fn cell(
         None
     });
     let measured = figure.map(|figure| figure / scale(&column.unit));
+    let (kind, accuracy) = match measured {
+        None => (None, None),
+        Some(_) if line.delivery.is_some() => (Some(FigureKind::Measured), None),
+        Some(_) => Figures::of(paper, line, column, None, all)
+            .ok()
+            .flatten()
+            .map_or((None, None), |figures| (Some(figures.kind()), figures.bound())),
+    };
     PaperRow {
         paper: paper.id.clone(),
         table: table.name.clone(),
@@ -56,6 +59,9 @@ pub(super) fn cell(
         published,
         measured,
         ratio: ratio(measured, published),
+        kind,
+        accuracy,
+        seed: kind.filter(|kind| kind.reproduces()).map(|_| runs::SEED),
         note: notes.join(" "),
         notes,
     }
@@ -105,6 +111,46 @@ impl<'a> Figures<'a> {
             let samples = measured.samples(&subject.runs)?;
             Some(Figures { paper, line, column, measured, subject, samples })
         }))
+    }
+
+    /// The kind of number that the figure is.
+    fn kind(&self) -> FigureKind {
+        let kind = self.column.what.map_or(FigureKind::Quoted, What::kind);
+        // Of the same runs at another supply, the counts cancel.
+        let cancels = |over: &Over| over.variant.is_none() && over.ops.is_empty();
+        if kind == FigureKind::Quoted
+            || self.line.sent_bytes.is_some() && self.column.what == Some(What::Output)
+        {
+            return FigureKind::Quoted;
+        }
+        if self.column.theirs || self.line.over.as_ref().is_some_and(cancels) {
+            return FigureKind::Derived;
+        }
+        let by_energy = matches!(self.line.within, Some(Within::EnergyJ(_)));
+        match self.column.what {
+            Some(What::LeastClock) if by_energy => FigureKind::Modelled,
+            Some(What::Packets) if self.line.sent_bytes.is_some() => FigureKind::Derived,
+            _ => kind,
+        }
+    }
+
+    /// The bound of the cycles behind a figure; none if no count of ours is behind it.
+    fn bound(&self) -> Option<Bound> {
+        let Subject { target, point, .. } = &self.subject;
+        let counts = !matches!(
+            self.column.what,
+            Some(
+                What::Flash
+                    | What::Ram
+                    | What::Output
+                    | What::Packets
+                    | What::AirEnergy
+                    | What::RadioEnergy
+                    | What::Copies
+            )
+        );
+        let address = self.samples.first()?.address;
+        (counts && self.kind().reproduces()).then(|| target.accuracy_of_computation(address, point).cycles)
     }
 
     /// The figure in SI units; nothing where the runs do not tell, or the sentence why there cannot be one.

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Where the random inputs begin.
-const SEED: u64 = 1;
+pub(super) const SEED: u64 = 1;
 /// Cycles after which an operation counts as endless.
 const ENDLESS: u64 = 1_000_000_000;
 
@@ -66,6 +66,8 @@ pub(super) struct Sample {
     pub(super) flash: i64,
     pub(super) ram: i64,
     pub(super) output: usize,
+    /// Of the operation's code.
+    pub(super) address: u32,
     /// Functions and tables by name and size, with how many of them there are: what two operations share is counted once.
     pieces: Pieces,
     /// Of one run; all runs of an operation take the same way.
@@ -283,7 +285,9 @@ fn sample(
     };
     let pieces = pieces(firmware.pieces(), empty.pieces());
     let (with, without): (Footprint, Footprint) = (firmware.footprint(), empty.footprint());
+    let address = firmware.functions()[firmware.function(&operation.measure)?].address;
     Ok(Sample {
+        address,
         cycles,
         flash: with.flash - without.flash,
         ram: with.ram - without.ram + i64::from(stack),

@@ -5,6 +5,7 @@ use lab::LabError;
 use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints};
 use lab::progress::Progress;
 use lab::target::Workspace;
+use papers::paper::{FigureKind, Paper};
 use papers::reproduce::{PaperRow, Reproduction, run};
 
 struct Silence;
@@ -30,12 +31,16 @@ impl Deliveries for NoDeliveries {
 
 fn reproduce(paper: &str) -> Reproduction {
     let workspace = Workspace::find().expect("the tests run inside the project");
-    let outcome = run(&workspace, paper, &NoDeliveries, &Silence).expect("the paper is reproduced");
+    let paper = Paper::read(&workspace, paper).expect("the paper's file");
+    let outcome = run(&workspace, &paper, &NoDeliveries, &Silence).expect("the paper is reproduced");
     assert_eq!(outcome.wrong, Vec::<String>::new());
     for row in &outcome.rows {
         let both = row.measured.zip(row.published).filter(|(_, published)| *published != 0.0);
         let ratio = both.map(|(measured, published)| measured / published);
         assert_eq!(row.ratio, ratio, "{} {} {}", row.table, row.row, row.column);
+        assert_eq!(row.kind.is_some(), row.measured.is_some(), "{} {} {}", row.table, row.row, row.column);
+        let reproduces = row.kind.is_some_and(FigureKind::reproduces);
+        assert_eq!(row.seed.is_some(), reproduces, "{} {} {}", row.table, row.row, row.column);
     }
     outcome
 }
@@ -132,6 +137,23 @@ fn elumalai2011() {
         + 9.0 * register("MixColumn")
         + 11.0 * register("AddRoundKey");
     assert!((modules - register("round 0-10, modules with weights")).abs() < 1e-6);
+}
+
+/// A figure that follows from the paper's own counts, or in which ours cancel, is no measurement of ours.
+#[test]
+fn figures_of_mane2014_say_their_kinds() {
+    let outcome = reproduce("mane2014");
+    let kind = |table, row, column| cell(&outcome, table, row, column).kind;
+    assert_eq!(kind("Table 4.1, secp160r1", "Signing", "with HWM"), Some(FigureKind::Measured));
+    assert_eq!(kind("Figure 4.3", "10 MHz", "2.7 V"), Some(FigureKind::Modelled));
+    assert_eq!(kind("Figure 4.3", "10 MHz", "2.7 V, the thesis's cycles"), Some(FigureKind::Derived));
+    // 2.7 V over 2.0 V; the thesis's table over itself.
+    assert_eq!(kind("Figure 4.5", "2.0 V, secp160r1", "factor"), Some(FigureKind::Derived));
+    let own = "factor, the thesis's cycles";
+    assert_eq!(kind("Figure 4.5", "multiplier, secp160r1", own), Some(FigureKind::Derived));
+    assert_eq!(kind("Figure 4.5", "multiplier, secp160r1", "factor"), Some(FigureKind::Modelled));
+    let signing = cell(&outcome, "Table 4.1, secp160r1", "Signing", "with HWM");
+    assert!(signing.accuracy.is_some() && signing.seed == Some(1), "{signing:?}");
 }
 
 #[test]

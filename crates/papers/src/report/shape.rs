@@ -1,0 +1,177 @@
+//! A table in the paper's own rows and columns, the published figure above ours.
+
+use super::{Notes, exact, ours, ratio};
+use crate::reproduce::PaperRow;
+use output::{NARROW, Sheet};
+
+/// What a row's heading is wide at most, in letters.
+const HEADING_MAX: usize = 24;
+/// What stands between two columns of a sheet, and at its edges.
+const GAP: usize = 3;
+const EDGES: usize = 4;
+
+/// A line of a row: its name, and the text of each of its cells.
+type Line = (&'static str, fn(&PaperRow) -> String);
+
+const LINES: [Line; 3] = [("published", |row| exact(row.published)), ("ours", ours), ("ratio", ratio)];
+
+/// The rows of one table. Columns that do not fit in 80 letters follow in a table of their own below, unless it may be
+/// `wide`.
+pub(super) fn table<'a>(cells: &[&'a PaperRow], notes: &mut Notes<'a>, wide: bool) -> String {
+    let rows: Vec<&[&PaperRow]> = cells.chunk_by(|a, b| a.row == b.row).collect();
+    let Some(first) = rows.first() else { return String::new() };
+    let headings: Vec<Vec<String>> = rows.iter().map(|row| wrapped(&row[0].row, HEADING_MAX)).collect();
+    let heading = headings.iter().flatten().map(|line| line.chars().count()).max().unwrap_or(0);
+    let numbers: Vec<String> = rows.iter().map(|row| note_numbers(row, notes)).collect();
+    let note = numbers.iter().map(String::len).max().unwrap_or(0).max("note".len());
+    let fixed = EDGES + heading + GAP + "published".len() + GAP + note;
+    let columns: Vec<Column> = (0..first.len()).map(|index| Column::of(&rows, index)).collect();
+    let room = if wide { usize::MAX } else { NARROW.saturating_sub(fixed) };
+    let mut text = String::new();
+    for columns in fitting(&columns, room) {
+        text += &part(&rows, &headings, &numbers, columns);
+    }
+    text
+}
+
+/// The cells of a paper's column.
+struct Column {
+    index: usize,
+    /// Its name and unit, in lines.
+    header: String,
+    width: usize,
+}
+
+impl Column {
+    fn of(rows: &[&[&PaperRow]], index: usize) -> Column {
+        let cell = rows[0][index];
+        let unit = if cell.unit == "1" { String::new() } else { format!(", {}", cell.unit) };
+        let cells = rows.iter().filter_map(|row| row.get(index));
+        let figures = cells.flat_map(|cell| LINES.iter().map(|(_, text)| text(cell).chars().count()));
+        let figures = figures.max().unwrap_or(0);
+        let header = wrapped(&format!("{}{unit}", cell.column), figures.max(12));
+        let width = header.iter().map(|line| line.chars().count()).max().unwrap_or(0).max(figures);
+        Column { index, header: header.join("\n"), width }
+    }
+}
+
+/// The columns in groups of which each fits; a column that never fits is a group.
+fn fitting(columns: &[Column], room: usize) -> Vec<&[Column]> {
+    let (mut groups, mut begin, mut used) = (Vec::new(), 0, 0);
+    for (index, column) in columns.iter().enumerate() {
+        used += column.width + GAP;
+        if used > room && index > begin {
+            groups.push(&columns[begin..index]);
+            (begin, used) = (index, column.width + GAP);
+        }
+    }
+    groups.push(&columns[begin..]);
+    groups
+}
+
+fn part(rows: &[&[&PaperRow]], headings: &[Vec<String>], numbers: &[String], columns: &[Column]) -> String {
+    let mut sheet = vec![output::Column::left("row"), output::Column::left("")];
+    sheet.extend(columns.iter().map(|column| output::Column::right(&column.header)));
+    sheet.push(output::Column::right("note"));
+    let mut sheet = Sheet::new(&sheet);
+    for ((row, heading), numbers) in rows.iter().zip(headings).zip(numbers) {
+        let cells: Vec<&PaperRow> =
+            columns.iter().filter_map(|column| row.get(column.index).copied()).collect();
+        let has = |line: usize| match line {
+            0 => cells.iter().any(|cell| cell.published.is_some()),
+            1 => true,
+            _ => cells.iter().any(|cell| cell.ratio.is_some()),
+        };
+        let lines: Vec<&Line> = (0..LINES.len()).filter(|line| has(*line)).map(|line| &LINES[line]).collect();
+        for line in 0..lines.len().max(heading.len()) {
+            let mut texts = vec![heading.get(line).cloned().unwrap_or_default()];
+            match lines.get(line) {
+                Some((name, text)) => {
+                    texts.push((*name).to_owned());
+                    texts.extend(cells.iter().map(|cell| text(cell)));
+                }
+                None => texts.extend(vec![String::new(); 1 + cells.len()]),
+            }
+            texts.push(if line == 0 { numbers.clone() } else { String::new() });
+            sheet.row(texts);
+        }
+    }
+    sheet.table(true)
+}
+
+/// The numbers of all notes on a row's cells.
+fn note_numbers<'a>(row: &[&'a PaperRow], notes: &mut Notes<'a>) -> String {
+    let mut numbers: Vec<usize> = row.iter().flat_map(|cell| notes.numbers(cell)).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// A text in lines of so many letters at most, between its words; a longer word has a line of its own.
+pub(super) fn wrapped(text: &str, most: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => *line = word.to_owned(),
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paper::FigureKind;
+
+    fn cell(row: &str, column: &str, published: Option<f64>, measured: Option<f64>) -> PaperRow {
+        PaperRow {
+            paper: "paper".into(),
+            table: "Table 1".into(),
+            row: row.into(),
+            column: column.into(),
+            unit: "cycles".into(),
+            published,
+            measured,
+            ratio: measured.zip(published).map(|(measured, published)| measured / published),
+            kind: measured.map(|_| FigureKind::Measured),
+            accuracy: None,
+            seed: None,
+            note: String::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn drawn(columns: usize, wide: bool) -> String {
+        let cells: Vec<PaperRow> = ["Key generation of a signature scheme", "Signing"]
+            .iter()
+            .flat_map(|row| {
+                (0..columns).map(move |column| {
+                    cell(row, &format!("variant {column}"), Some(346_290_644.0), Some(38_007_851.0))
+                })
+            })
+            .collect();
+        table(&cells.iter().collect::<Vec<_>>(), &mut Notes::default(), wide)
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_follow_below_and_no_number_is_broken() {
+        let text = drawn(7, false);
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(NARROW), "{text}");
+        assert_eq!(text.matches("346,290,644").count(), 14, "{text}");
+        assert!(text.matches("Key generation of a").count() > 1, "{text}");
+        assert_eq!(drawn(7, true).matches("Key generation of a").count(), 1);
+    }
+
+    #[test]
+    fn a_row_without_published_figures_has_one_line() {
+        let cells = [cell("none", "time", None, Some(5.0))];
+        let text = table(&cells.iter().collect::<Vec<_>>(), &mut Notes::default(), false);
+        assert!(!text.contains("published") && !text.contains("ratio") && text.contains("ours"), "{text}");
+    }
+}
