@@ -23,10 +23,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Cycles after which one operation counts as endless, where nobody says otherwise.
 pub const MAX_CYCLES: u64 = 4_000_000_000;
 
-/// What is asked of the bench.
+/// Parameters of a bench.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Which rows.
     pub choice: Choice,
     /// Message bytes; each operation's own default where absent.
     pub bytes: Option<u16>,
@@ -38,16 +37,16 @@ pub struct Request {
     pub supply_v: Option<f64>,
     /// Cycles after which one operation counts as endless.
     pub max_cycles: u64,
-    /// Where the random inputs begin.
+    /// Seed of the random inputs.
     pub seed: u64,
     /// Each run starts right after start-up, with cold caches and prefetch buffers; otherwise one run that does not
     /// count goes before the others.
     pub cold: bool,
-    /// Whether rows may be of an earlier measurement of the same firmware.
+    /// Use of earlier measurements of the same firmware.
     pub earlier: Earlier,
 }
 
-/// What becomes of earlier measurements of the same firmware under the same request.
+/// Use of earlier measurements of the same firmware under the same request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Earlier {
     /// They are taken, and new ones are kept.
@@ -58,7 +57,7 @@ pub enum Earlier {
     Ignored,
 }
 
-/// How many rows a bench gave.
+/// Number of rows that a bench gave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     pub rows: usize,
@@ -97,8 +96,8 @@ struct Built {
 /// Builds and measures all that is asked for, on all processors of the host.
 ///
 /// # Errors
-/// The first that comes up: an unknown name, a refused operating point, a build or a model that failed. A wrong
-/// output is no error but a row that is not `verified`.
+/// The first error: an unknown name, a refused operating point, a build or a model that failed. A
+/// wrong output is no error but a row that is not `verified`.
 pub fn run(
     workspace: &Workspace,
     request: &Request,
@@ -166,8 +165,8 @@ impl Plan<'_> {
         self.rows.iter().map(|(build, operation)| (operation.name.as_str(), self.builds[*build].variant))
     }
 
-    /// Builds and measures, and hands each row on as it is measured, by target, then by operation, then by variant,
-    /// until no more are wanted.
+    /// Builds, measures, and hands each row on as it is measured, until no more are wanted. Rows
+    /// come by target, then by operation, then by variant.
     ///
     /// # Errors
     /// A build or a model that failed.
@@ -276,8 +275,9 @@ impl Plan<'_> {
         Ok((row(samples, verified), false))
     }
 
-    /// Where the samples of a row are kept: by the content of this program, of the target's file, of the programs with
-    /// the operation and without any, and by what is asked for, the supply excepted, which no cycle depends on.
+    /// Returns the path of a row's samples in the cache. It is named by the content of this
+    /// program, the target's file and the programs with the operation and without any, and by the
+    /// request. The supply is excepted: no cycle depends on it.
     fn kept(
         &self,
         content: &Content,
@@ -300,7 +300,7 @@ impl Plan<'_> {
             .join(format!("{}.json", &name[2..])))
     }
 
-    /// What the runs of an operation give, and whether every output was as it must be.
+    /// Returns the samples of an operation's runs, and whether every output was right.
     fn measure(
         &self,
         target: &Target,

@@ -5,7 +5,7 @@ use etcetera::BaseStrategy;
 use etcetera::base_strategy::Xdg;
 use std::path::{Path, PathBuf};
 
-/// Where it is if nobody says: a clone's own `target/` where that can be written, else the user's cache.
+/// Default folder: a clone's own `target/` where that can be written, else the user's cache.
 pub(crate) fn folder(clone: Option<&Path>) -> Result<PathBuf, LabError> {
     if let Some(own) = clone.map(|root| root.join("target")).filter(|own| is_writable(own)) {
         return Ok(own);
@@ -18,7 +18,7 @@ pub(crate) fn folder(clone: Option<&Path>) -> Result<PathBuf, LabError> {
     Ok(base.cache_dir().join("wattseal"))
 }
 
-/// Whether files can be made there; it is made where it is missing.
+/// Returns true if files can be made in the folder; makes it where it is missing.
 fn is_writable(folder: &Path) -> bool {
     std::fs::create_dir_all(folder).is_ok() && tempfile::tempfile_in(folder).is_ok()
 }

@@ -61,7 +61,7 @@ pub(crate) fn serve(program: &mut Program<'_>, listener: &TcpListener) -> Result
     })
 }
 
-/// How gdb went.
+/// End of a gdb session.
 enum Parting {
     Detached,
     /// It ended the program, or the program ended.

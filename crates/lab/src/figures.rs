@@ -1,5 +1,5 @@
-//! Measured figures, kept: what operations cost, by the content of all that decides it. What is not there, or not
-//! whole, is measured.
+//! Cached costs of operations, by the content of all that decides them. Missing or incomplete
+//! entries are measured.
 
 use crate::LabError;
 use crate::bench::{self, Earlier, MAX_CYCLES, Request};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-/// What an operation costs, whatever the clock, as long as the flash has as many wait states.
+/// Cost of an operation at any clock with the same number of wait states.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// Mean cycles.
@@ -32,20 +32,18 @@ pub struct Key {
     pub target: String,
     /// Flash wait states.
     pub wait_states: u8,
-    /// How the operation is built.
     pub variant: String,
     pub op: String,
     /// Bytes of message.
     pub bytes: u16,
 }
 
-/// What a figure is measured with.
+/// Conditions under which a figure is measured.
 pub struct Wanted<'a> {
     /// The microcontroller.
     pub target: &'a Target,
     /// An operating point with the wait states in question.
     pub point: OperatingPoint,
-    /// How the operation is built.
     pub variant: &'a str,
     pub op: &'a str,
     /// Bytes of message.
@@ -53,7 +51,7 @@ pub struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// Which figure that is.
+    /// Returns the figure's key.
     #[must_use]
     pub fn key(&self) -> Key {
         Key {

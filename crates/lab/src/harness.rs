@@ -22,7 +22,7 @@ pub struct Bench<'a> {
     observed: Observed,
 }
 
-/// What the runs that were observed showed.
+/// Findings of the observed runs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Observed {
     /// The last one's call of the measured function; none before the first run.
@@ -32,16 +32,17 @@ struct Observed {
     stack: u32,
 }
 
-/// Runs are looked at step by step until they have taken so many cycles; then they only stop where the call begins and
-/// where it returns, which is 1.1 (MSP430F5438A, STM32F407) to 2.8 times as fast (ATmega328P and STM32F100 2.7, STM32F051 2.0, RP2040 2.8: CPU
-/// time of `bench --op aes128-gcm-seal --runs`, with so many runs more on either side of this limit). One run of a long operation, all of a
-/// short one.
+/// Runs are observed step by step until they have taken this many cycles. Then they only stop where
+/// the call begins and where it returns. That is 1.1 (MSP430F5438A, STM32F407) to 2.8 times as fast
+/// (ATmega328P and STM32F100 2.7, STM32F051 2.0, RP2040 2.8). This is CPU time of `bench --op
+/// aes128-gcm-seal --runs`, with equally many runs more on either side of this limit. It observes
+/// one run of a long operation, all of a short one.
 const OBSERVED_CYCLES: u64 = 4_000_000;
 
-/// Stands in buffers that an operation must leave alone.
+/// Filler of buffers that an operation must not change.
 const UNTOUCHED: u8 = 0xa5;
 
-/// What one run gave.
+/// Result of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measurement {
     /// Cycles since reset when the call instruction began.
@@ -56,7 +57,7 @@ pub struct Measurement {
     pub verified: bool,
 }
 
-/// Where a bench's firmware waits for its inputs.
+/// Label at which a bench's firmware waits for its inputs.
 pub(crate) const READY: &str = "ws_bench_ready";
 
 impl<'a> Bench<'a> {
@@ -156,7 +157,7 @@ impl<'a> Bench<'a> {
         self.target.part.core.is_big_endian()
     }
 
-    /// Where the firmware has an input or an output.
+    /// Returns the firmware's buffer for an input or an output.
     ///
     /// # Errors
     /// [`LabError::UnknownName`] where it has none of that name.
@@ -219,7 +220,8 @@ impl<'a> Bench<'a> {
         self.observed_call(case, &watcher.0)
     }
 
-    /// What the one call of the measured function took that the profiler saw, and whether its output is that of `case`.
+    /// Returns the measurement of the one call that the profiler saw, and checks its output against
+    /// `case`.
     fn observed_call(&mut self, case: &Case, profiler: &Profiler<'_>) -> Result<Measurement, LabError> {
         let &[call] = profiler.calls() else {
             return Err(self.not_once(&profiler.calls().len().to_string()));
@@ -283,9 +285,9 @@ impl<'a> Bench<'a> {
         LabError::Protocol { what: self.what.clone(), problem }
     }
 
-    /// Runs the operation on the inputs of `case` up to where the measured function has returned to `return_to`, and
-    /// takes the trace of it from its first instruction to there, `tables` being what may be read anywhere. The next
-    /// run must begin at a fork of a bench that waits for inputs.
+    /// Runs the operation on the inputs of `case` up to the return of the measured function to
+    /// `return_to`. Returns the trace from the function's first instruction to there; `tables` may
+    /// be read anywhere. The next run must begin at a fork of a bench that waits for inputs.
     ///
     /// # Errors
     /// As [`Bench::measure`].
@@ -312,8 +314,9 @@ impl<'a> Bench<'a> {
         Ok(self.machine.cycles())
     }
 
-    /// Runs the operation as [`Bench::trace`] does, while these bytes are followed by their labels from where the inputs are written on.
-    /// Returns where they show and what was read of them, from the first instruction of the measured function to its return.
+    /// Runs the operation as [`Bench::trace`] does, and follows these bytes by their labels once
+    /// the inputs are written. Returns the dependences and reads from the first instruction of the
+    /// measured function to its return.
     ///
     /// # Errors
     /// As [`Bench::measure`], and where an instruction cannot be followed.
@@ -331,7 +334,8 @@ impl<'a> Bench<'a> {
         let entry = self.firmware.functions()[self.measure].address;
         self.run_to(entry, |machine, until| machine.run_tainted(until, &mut taint))?;
         taint.finish();
-        // What comes before the function is not looked at, but what it makes of the secrets is one.
+        // Code before the function is not checked, but a value that it derives from the secrets is
+        // one.
         taint.forget_leaks();
         taint.watch();
         self.run_to(return_to, |machine, until| machine.run_tainted(until, &mut taint))?;
@@ -357,7 +361,7 @@ impl<'a> Bench<'a> {
         Buffers { machine: &mut *self.machine, firmware: self.firmware, what: &self.what }.write(case)
     }
 
-    /// Whether all outputs are those of `case`.
+    /// Returns true if all outputs are those of `case`.
     fn verify(&self, case: &Case) -> Result<bool, LabError> {
         let mut verified = true;
         for (name, expected) in &case.outputs {
@@ -374,7 +378,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Where a bench's firmware has an input or an output.
+/// Returns a bench firmware's buffer for an input or an output.
 fn buffer(firmware: &Firmware, name: &str) -> Result<Symbol, LabError> {
     Ok(firmware.symbol(&format!("ws_bench_{name}"))?)
 }
@@ -383,7 +387,7 @@ fn buffer(firmware: &Firmware, name: &str) -> Result<Symbol, LabError> {
 pub(crate) struct Buffers<'b> {
     pub machine: &'b mut dyn Mcu,
     pub firmware: &'b Firmware,
-    /// What runs, for messages.
+    /// Name of the program, for messages.
     pub what: &'b str,
 }
 

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{OnceLock, mpsc};
 use std::thread;
 
-/// Makes builds 0 to `builds`, measures each of `rows`, which names its build, as soon as that is made, and hands what
-/// they gave to `take` in the order of the rows, until `take` wants no more.
+/// Makes builds 0 to `builds`, and measures each of `rows` as soon as its build is made. Hands the
+/// results to `take` in the order of the rows, until `take` wants no more.
 ///
 /// # Errors
 /// That of the first row that failed or whose build did. Once one has, nothing else begins.

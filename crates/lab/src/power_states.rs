@@ -1,4 +1,4 @@
-//! What a run took in each of its states: running, and asleep in each mode.
+//! Cost of a run in each of its states: running, and asleep in each mode.
 
 use crate::LabError;
 use crate::target::{Sleeping, Target};
@@ -26,7 +26,7 @@ pub struct StateSpent {
     pub bounded_s: f64,
 }
 
-/// What was spent in each state, in the order in which the states came.
+/// Returns the cost in each state, in the order in which the states came.
 ///
 /// # Errors
 /// [`LabError::Supply`] for a clock that the data sheet does not allow at the supply.

@@ -58,7 +58,7 @@ pub struct OpenCall {
     pub outermost: bool,
 }
 
-/// Where execution is, by which it is known again in another run.
+/// Point of execution, recognisable in another run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExecutionPoint {
     /// Address of the next instruction.
@@ -106,7 +106,6 @@ struct Frame {
     before_move: Option<u32>,
 }
 
-/// How a call began.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Entry {
     Call,
@@ -130,15 +129,14 @@ impl Frame {
 /// The calls of a task that waits.
 struct Waiting {
     frames: Vec<Frame>,
-    /// Where it goes on.
     pc: u32,
     sp: u32,
     /// Its number.
     task: usize,
 }
 
-/// What is kept of a [`Step`]: small, and each of its fields for itself, because a processor that has just stored them
-/// one by one waits for them when they are copied together.
+/// Stored part of a [`Step`]: small, and each field by itself. A processor that has just stored
+/// them one by one waits for them when they are copied together.
 #[derive(Clone, Copy)]
 struct StepRecord {
     pc: u32,
@@ -183,7 +181,7 @@ pub struct Profiler<'a> {
     /// The number of the task that runs, and of the one that was last seen for the first time.
     task: usize,
     newest_task: usize,
-    /// What has happened since it was last taken, where somebody takes it.
+    /// Events since they were last taken, where somebody takes them.
     events: Option<Vec<CallEvent>>,
 }
 
@@ -431,15 +429,16 @@ impl<'a> Profiler<'a> {
         sp ^ self.upside_down
     }
 
-    /// Notes how deep the stack pointer went, which was `last` one step before `sp`.
+    /// Notes the depth of the stack pointer, which was `last` one step before `sp`.
     ///
-    /// An AVR moves it in two halves, high byte first as avr-gcc does it, with interrupts off in between. The value
-    /// between has the old low byte and the new high byte and was never a place on the stack, so a move of the high
-    /// byte alone counts only when the next move is not one of the low byte alone. Elsewhere this changes nothing: a
-    /// frame of whole 256 bytes is left as it was made, or goes deeper.
+    /// An AVR moves it in two halves, high byte first as avr-gcc does it, with interrupts off in
+    /// between. The value between has the old low byte and the new high byte and was never a place
+    /// on the stack. A move of only the high byte therefore counts only when the next move is not
+    /// one of only the low byte. Elsewhere this changes nothing: a frame of whole 256 bytes is left
+    /// as it was made, or goes deeper.
     ///
-    /// What lies further from a call's beginning than any memory is long is another stack, and so may be what a handler moves to
-    /// at once ([`Profiler::return_from_interrupt`]).
+    /// A pointer further from a call's beginning than any memory is long is another stack. So may
+    /// be a pointer that a handler moves to at once ([`Profiler::return_from_interrupt`]).
     fn deepen(&mut self, last: u32, sp: u32) {
         const HALF: u32 = 0xff;
         // RAM of Cortex-M parts begins at 0x1000_0000, 0x2000_0000, 0x2400_0000: no two are nearer.

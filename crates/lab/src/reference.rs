@@ -1,4 +1,4 @@
-//! What each operation must give: random inputs and the outputs of independent implementations.
+//! Random inputs of each operation, and its outputs by independent implementations.
 
 pub mod ascon;
 mod chacha20_poly1305;

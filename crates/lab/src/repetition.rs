@@ -1,15 +1,16 @@
-//! How often an operation is run: a number, or until more runs cannot tell more.
+//! Number of runs of an operation: fixed, or until more runs cannot tell more.
 
 use crate::row::Cycles;
 
-/// How often an operation is run, with other random inputs each time.
+/// Number of runs of an operation, with other random inputs each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repetition {
-    /// So many times.
     Exactly(u32),
-    /// Three times where all three take the same cycles. Otherwise at least five times, and until the mean's 95 % confidence
-    /// interval (Student's t) reaches at most two percent of it to either side (Chow and Robbins, 1965: stopping at the first such n
-    /// keeps the confidence in an interval of fixed width). But no more than a hundred times, nor once the runs have taken 10⁹ cycles.
+    /// Three times where all three take the same cycles. Otherwise at least five times, and until
+    /// the mean's 95 % confidence interval (Student's t) reaches at most two percent of it to
+    /// either side. Stopping at the first such n keeps the confidence in an interval of fixed width
+    /// (Chow and Robbins, 1965). But no more than a hundred times, nor once the runs have taken 10⁹
+    /// cycles.
     Enough,
 }
 
@@ -17,7 +18,8 @@ pub enum Repetition {
 const FIRST: usize = 3;
 /// Runs from which a standard error is worth something.
 const FEWEST: usize = 5;
-/// What some operations would need thousands for is not waited for; their row says how far they got.
+/// Some operations would need thousands of runs; these stop here, and their row says how far they
+/// got.
 const MOST: usize = 100;
 /// The same of long ones, in cycles of all runs: some seconds.
 const MOST_CYCLES: u64 = 1_000_000_000;
@@ -35,7 +37,7 @@ fn t_975(runs: usize) -> f64 {
 }
 
 impl Repetition {
-    /// Whether what these runs took is all that is needed.
+    /// Returns true if no more runs are needed.
     #[must_use]
     pub fn is_met(self, cycles: &[u64]) -> bool {
         match self {
@@ -68,7 +70,7 @@ fn relative_half_width(cycles: &Cycles, runs: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// How many of these runs are made, and what they took.
+    /// Returns the cycles of the runs that are made.
     fn taken(repetition: Repetition, all: impl Iterator<Item = u64>) -> Vec<u64> {
         let mut cycles = Vec::new();
         for one in all {

@@ -16,7 +16,7 @@ pub use measured::measure;
 
 use output::{grouped, scaled};
 
-/// What did not end as it should, a line each, for the top of a table.
+/// Reasons of runs that did not end as they should, a line each, for the top of a table.
 fn unfinished_lines(errors: &[(String, String)]) -> String {
     errors.iter().map(|(name, why)| format!("{name} did not end as it should: {why}\n")).collect()
 }
@@ -60,7 +60,7 @@ pub fn figure(value: Option<f64>, unit: &str) -> String {
     }
 }
 
-/// A number below 100 to so many significant digits, without zeros at its end.
+/// Writes a number below 100 to `digits` significant digits, without trailing zeros.
 #[must_use]
 pub fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 {

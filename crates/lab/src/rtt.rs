@@ -50,7 +50,8 @@ impl Rtt {
     }
 }
 
-/// What to say of a program that logs by defmt, whose frames are no text; its linker leaves a symbol with the version of their encoding.
+/// Remark on a program that logs by defmt, whose frames are no text. Its linker leaves a symbol
+/// with the version of their encoding.
 pub(crate) fn defmt_remark(firmware: &Firmware) -> Option<String> {
     let logs = firmware.symbols().keys().any(|name| name.starts_with("_defmt_version_"));
     let file = firmware.path().display();

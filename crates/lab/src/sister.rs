@@ -1,6 +1,7 @@
-//! Parts that differ from a target in the sizes of their memories, or in their package alone.
+//! Parts that differ from a target only in the sizes of their memories, or in their package.
 //!
-//! They stand in the target's file, as `[[sister]]`, and each of their names goes wherever a target's does.
+//! They stand in the target's file, as `[[sister]]`, and each of their names goes wherever a
+//! target's does.
 
 use crate::target::{Target, Workspace};
 use crate::{LabError, names};
@@ -32,7 +33,7 @@ impl Sister {
     /// Makes the target's part this one.
     ///
     /// # Errors
-    /// What of the table is not so of the part.
+    /// A statement of the table that does not hold for the part.
     pub(crate) fn put_on(&self, name: &str, part: &mut Part) -> Result<(), String> {
         part.description = format!("{name}, a sister of {} ({})", part.name, part.description);
         name.clone_into(&mut part.name);
@@ -118,7 +119,7 @@ mod tests {
     use crate::target::Workspace;
     use std::collections::BTreeSet;
 
-    /// Each name is one part's alone, the sizes are others than the target's, and the part is one that runs.
+    /// Each name belongs to one part, the sizes are others than the target's, and the part runs.
     #[test]
     fn each_sister_is_a_part_of_its_own() {
         let workspace = Workspace::find().expect("the tests run inside the project");

@@ -7,7 +7,7 @@ use energy::Fetch;
 use mcu::{ClockChange, SleepInterval};
 use std::ops::{Add, Sub};
 
-/// What a part of a run took.
+/// Cost of a part of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
     pub time_s: f64,
@@ -66,12 +66,11 @@ pub struct Clocks {
     /// The slowest and the fastest that it had.
     pub slowest_hz: u64,
     pub fastest_hz: u64,
-    /// How often it changed.
     pub changes: u64,
 }
 
 impl Clocks {
-    /// How far energies at these clocks may be off, each bound once: first that of the clock at the end.
+    /// Bounds on energies at these clocks, each once: first that of the clock at the end.
     pub(crate) fn energy_accuracies(&self, target: &Target) -> Vec<EnergyAccuracy> {
         let mut accuracies: Vec<EnergyAccuracy> = Vec::new();
         for clock_hz in [self.last_hz, self.fastest_hz, self.slowest_hz] {
@@ -90,7 +89,7 @@ pub struct Timeline<'a> {
     target: Option<&'a Target>,
     supply_v: f64,
     fetch: Fetch,
-    /// Where the clock last changed, or the core last woke.
+    /// Time of the last clock change or wake-up of the core.
     last: Timestamp,
     seconds_per_cycle: f64,
     power_w: f64,
@@ -139,7 +138,8 @@ impl<'a> Timeline<'a> {
         Ok(())
     }
 
-    /// The clock changes. What the data sheet does not allow is kept for [`Timeline::end`].
+    /// The clock changes. A change that the data sheet does not allow is stored for
+    /// [`Timeline::end`].
     pub fn change(&mut self, change: &ClockChange) {
         let Some(target) = self.target else { return };
         if change.clock_hz == self.clocks.last_hz || self.problem.is_some() {
@@ -181,13 +181,14 @@ impl<'a> Timeline<'a> {
         Timestamp { cycles, changes: self.last.changes, since_reset: self.last.since_reset + since }
     }
 
-    /// What so many cycles take at the present clock while the core runs.
+    /// Cost of `cycles` cycles at the present clock while the core runs.
     fn spent(&self, cycles: u64) -> Spent {
         let time_s = cycles as f64 * self.seconds_per_cycle;
         Spent { time_s, energy_j: time_s * self.power_w, ..Spent::default() }
     }
 
-    /// What went by from one point to another that is not before the clock last changed or the core last woke.
+    /// Cost from one point to another that is not before the clock last changed or the core last
+    /// woke.
     #[must_use]
     pub fn between(&self, from: &Timestamp, to: &Timestamp) -> Spent {
         if from.changes == self.last.changes {

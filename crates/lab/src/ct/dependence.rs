@@ -1,4 +1,5 @@
-//! Which instructions of an operation depend on its secrets: its inputs are labelled and followed in one run ([`mcu::Taint`]).
+//! Instructions of an operation that depend on its secrets: its inputs are labelled and followed in
+//! one run ([`mcu::Taint`]).
 
 use super::accepted::Accepted;
 use super::firmware::LeakRow;
@@ -23,11 +24,11 @@ pub struct Dependence {
     pub accepted: Option<String>,
 }
 
-/// What the secrets of an operation do in one run of it.
+/// Effects of an operation's secrets in one run.
 pub(super) struct Followed {
-    /// Where they show, by address.
+    /// Dependent instructions, by address.
     pub leaks: Vec<Dependence>,
-    /// What was read of them.
+    /// Reads of the secrets.
     pub reads: Reads,
 }
 
@@ -47,7 +48,8 @@ fn secrets(operation: &Operation, case: &Case) -> Vec<(String, String, Range<usi
     case.inputs.iter().map(|(name, _)| ((*name).to_owned(), (*name).to_owned(), varied(name))).collect()
 }
 
-/// Runs an operation once on the inputs of `case`, and says where its secrets show and what it read of them.
+/// Runs an operation once on the inputs of `case`. Returns the instructions that depend on its
+/// secrets, and the reads of them.
 ///
 /// # Errors
 /// As [`Bench::follow`]; more secrets than can be told apart.

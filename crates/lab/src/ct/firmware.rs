@@ -16,21 +16,20 @@ use std::ops::Range;
 
 /// As many secrets as have a label of their own.
 const SECRETS: usize = Labels::BITS as usize;
-/// Where ELF files put an AVR's data space.
+/// Offset at which ELF files put an AVR's data space.
 const AVR_DATA: u32 = 0x80_0000;
 
-/// What is asked of the check.
+/// Parameters of the check.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Which firmware, on what.
     pub setup: Setup,
     /// The function whose calls are followed.
     pub function: String,
-    /// What is secret at each call: `SYMBOL`, `SYMBOL:LEN`, `ADDRESS:LEN`.
+    /// Secrets at each call: `SYMBOL`, `SYMBOL:LEN`, `ADDRESS:LEN`.
     pub secrets: Vec<String>,
-    /// What within the secrets is public.
+    /// Public bytes within the secrets.
     pub public: Vec<String>,
-    /// What is public whatever is written to it.
+    /// Bytes that stay public whatever is written to them.
     pub declassified: Vec<String>,
     /// Calls after which the run ends.
     pub calls: u64,
@@ -42,7 +41,7 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeakRow {
-    /// What depends on them.
+    /// Behaviour that depends on the secrets.
     pub kind: Difference,
     /// Function and source line, as far as the file tells.
     pub place: String,
@@ -50,11 +49,10 @@ pub struct LeakRow {
     pub pc: u32,
     /// The secrets, as they were named, separated by blanks.
     pub secrets: String,
-    /// How often it was executed so.
+    /// Number of executions that depended on secrets.
     pub times: u64,
 }
 
-/// What a check found.
 #[derive(Debug)]
 pub struct Checked {
     /// The leaks, by address.
@@ -63,16 +61,17 @@ pub struct Checked {
     pub calls: u64,
     /// Instructions in them.
     pub instructions: u64,
-    /// What was read of the secrets, in the call that read most of them.
+    /// Bytes read of the secrets, in the call that read most of them.
     pub reads: Reads,
-    /// How the run ended, for a person.
+    /// End of the run, for a person.
     pub ending: String,
     /// Why it ended before the calls that were asked for.
     pub failure: Option<LabError>,
 }
 
 impl Checked {
-    /// Whether all secrets were read, nothing depends on one, and the run ended as it should.
+    /// Returns true if all secrets were read, nothing depends on one, and the run ended as it
+    /// should.
     #[must_use]
     pub fn is_clear(&self) -> bool {
         self.leaks.is_empty() && self.reads.unread().is_empty() && self.failure.is_none()
@@ -265,7 +264,8 @@ fn follow(
     }
 }
 
-/// Where a call may return to whose first instruction comes next, where that is on the stack: of two lengths of a return address both.
+/// Returns the possible return addresses of a call whose first instruction comes next, where they
+/// are on the stack. An address has two possible lengths; both are returned.
 fn return_addresses(machine: &dyn Mcu, core: CoreName) -> Vec<u32> {
     // Four bytes from an address on.
     let at = |from: u32| {

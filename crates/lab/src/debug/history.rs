@@ -1,4 +1,4 @@
-//! What a run looked like before: snapshots, between which it is run again.
+//! History of a run: snapshots, between which it is run again.
 
 use mcu::Mcu;
 

@@ -1,4 +1,4 @@
-//! What gdb may ask for, as gdbstub hands it on.
+//! Requests of gdb, as gdbstub hands them on.
 
 use super::history::History;
 use super::registers::Layout;
@@ -34,7 +34,7 @@ type Reason = SingleThreadStopReason<u32>;
 /// Instructions that a step over a line takes between two looks at what gdb says.
 const STEPS: usize = 10_000;
 
-/// What gdb may say after `monitor`.
+/// Commands behind gdb's `monitor`.
 const COMMANDS: [(&str, &str); 6] = [
     ("cycles", "cycles and instructions since reset"),
     ("time", "the program's time since reset"),
@@ -44,7 +44,8 @@ const COMMANDS: [(&str, &str); 6] = [
     ("status", "why the program does not go on"),
 ];
 
-/// What launch files for debug probes say for the same (OpenOCD: `reset init`; J-Link: `reset 0`, `semihosting enable`).
+/// Synonyms in launch files for debug probes (OpenOCD: `reset init`; J-Link: `reset 0`,
+/// `semihosting enable`).
 const SYNONYMS: [(&str, &str); 5] = [
     ("reset halt", "reset"),
     ("reset init", "reset"),
@@ -53,7 +54,7 @@ const SYNONYMS: [(&str, &str); 5] = [
     ("semihosting enable", "arm semihosting enable"),
 ];
 
-/// How the program is to go on.
+/// Mode in which the program goes on.
 #[derive(Clone, Copy, Debug)]
 enum Mode {
     Continue,
@@ -67,7 +68,7 @@ enum Mode {
 /// A program that a gdb runs.
 pub(super) struct Session<'s, 'p> {
     pub program: &'s mut Program<'p>,
-    /// How the program ended, once it has, or cannot go on.
+    /// End of the program, once it has ended or cannot go on.
     pub ended: Option<Ending>,
     layout: Layout,
     history: History,

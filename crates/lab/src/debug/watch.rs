@@ -24,7 +24,7 @@ impl Watchpoint {
     }
 }
 
-/// What stopped the program, and the cycle at which the instruction there began.
+/// Cause of a stop, and the cycle at which the instruction there began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hit {
     Breakpoint { cycles: u64 },

@@ -1,4 +1,4 @@
-//! What the program writes to its UARTs, the trace port and semihosting, line by line.
+//! Output of the program's UARTs, trace port and semihosting, line by line.
 
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! How a measurement ends.
+//! Ends of a measurement.
 
 use super::bench_inputs::BenchInputs;
 use super::{MeasureRow, Recording, Request, Watcher};
@@ -48,7 +48,7 @@ pub enum How {
     NotBegun,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ended {
@@ -57,7 +57,8 @@ pub struct Ended {
     /// The address of the instruction that comes next, or that failed, with its function and source line as far as the file tells.
     #[serde(rename = "where")]
     pub place: Option<String>,
-    /// Why that is not as it should be; absent where it is. The figures are then of a part of the run alone.
+    /// Reason for an end that is not as it should be; absent where it is. The figures are then only
+    /// of a part of the run.
     pub why: Option<String>,
 }
 
@@ -86,7 +87,7 @@ impl<'a> From<Option<&'a Ended>> for EndedColumns<'a> {
     }
 }
 
-/// How a run ended, and what makes that a failure.
+/// End of a run, and the reason for which it is a failure.
 pub(super) struct Ending {
     pub how: How,
     /// The instruction that comes next, or that failed.
@@ -149,7 +150,7 @@ pub(super) fn go(
             }
             Ok(Stop::Address(address)) if waiting.is_some_and(|bench| bench.ready == address) => {
                 let written = waiting.take().map_or(Ok(()), |bench| bench.write(machine));
-                // Where nobody asked for this address, it stops no more.
+                // Nobody asked for this address: it stops no more.
                 addresses.pop();
                 if let Err(failure) = written {
                     let what = format!("the inputs could not be written{place}");

@@ -41,10 +41,10 @@ pub struct Space {
 }
 
 impl Space {
-    /// What the request chooses.
+    /// Returns the space that the request chooses.
     ///
     /// # Errors
-    /// Unknown names; where no target is left, why.
+    /// Unknown names; the reason why no target is left.
     pub fn new(workspace: &Workspace, request: &Request) -> Result<Space, LabError> {
         let catalogue = Catalogue::read(workspace)?;
         let schemes: Vec<Arc<Scheme>> = schemes::read(workspace)?.into_iter().map(Arc::new).collect();
@@ -113,7 +113,7 @@ impl Space {
         wanted
     }
 
-    /// How far energies may be off, by target.
+    /// Bounds on energies, by target.
     pub fn energy_accuracies(&self) -> BTreeMap<String, Vec<EnergyAccuracy>> {
         let of = |choices: &TargetChoices| {
             let Target { energy_accuracy, .. } = &choices.target;
@@ -191,13 +191,13 @@ impl Space {
         Ok(candidates)
     }
 
-    /// What a scheme takes in a variant, by wait states.
+    /// Cost of a scheme in a variant, by wait states.
     fn costs(&self, choices: &TargetChoices, way: &Way, figures: &HashMap<Key, Figure>) -> HashMap<u8, Cost> {
         let wait_states = choices.measured_at.keys();
         wait_states.filter_map(|&count| Some((count, self.cost(choices, way, count, figures)?))).collect()
     }
 
-    /// What a scheme's operations take together; none where a figure is missing.
+    /// Sum of the costs of a scheme's operations; none where a figure is missing.
     fn cost(
         &self,
         choices: &TargetChoices,
@@ -234,7 +234,7 @@ impl Space {
             .map_err(|error| LabError::Usage(format!("{}: {error}", radio.name)))
     }
 
-    /// What a rate of messages, a battery and a capacitor make of it.
+    /// Computes the effects of a rate of messages, a battery and a capacitor.
     fn rest(&self, request: &Request, target: &Target, one: &mut Candidate) {
         let asleep_a = target.waiting_a(one.clock_hz as f64, one.supply_v);
         // The radio sleeps beside the microcontroller.
@@ -245,8 +245,8 @@ impl Space {
             one.sleep_j = sleep_w * (1.0 / rate_hz - one.latency_s()).max(0.0);
             let mean_w = sizing::mean_w(sleep_w, active_j, rate_hz);
             one.mean_w = Some(mean_w);
-            // What stands between, a linear regulator, takes the current that it gives; a lower battery would need a
-            // converter, taken as ideal.
+            // A linear regulator in between takes the current that it gives; a lower battery would
+            // need a converter, taken as ideal.
             one.life_s = request
                 .battery
                 .map(|battery| battery.life_s(mean_w * (battery.voltage_v / one.supply_v).max(1.0)));
@@ -357,8 +357,8 @@ fn why(target: &Target, request: &Request, radio: Option<&Radio>) -> Option<LabE
     )))
 }
 
-/// For each number of wait states among the points where to measure it: at the target's own clock where that has as
-/// many, else at the fastest of its clocks that has, else at the point itself.
+/// Returns the point to measure each number of wait states at. That is the target's own clock where
+/// it has as many, else the fastest of its clocks that has, else the point itself.
 fn measured_at(target: &Target, points: &[OperatingPoint]) -> BTreeMap<u8, OperatingPoint> {
     let everything = Request::default();
     let mut known: Vec<OperatingPoint> = target.operating_point(None, None).into_iter().collect();

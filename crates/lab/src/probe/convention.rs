@@ -26,20 +26,20 @@ impl Value {
     }
 }
 
-/// Where arguments go.
+/// Places of a call's arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Placement {
     pub registers: Vec<(&'static str, u32)>,
-    /// What lies on the stack when the function begins, from its lowest address on.
+    /// Contents of the stack when the function begins, from its lowest address on.
     pub stack: Vec<u8>,
 }
 
-/// What a core's compilers agree on.
+/// Calling convention of a core's compilers.
 pub(super) struct Convention {
     rule: Rule,
     /// Bytes of an address.
     pub pointer: u8,
-    /// What the stack pointer is a multiple of when a function begins.
+    /// Alignment of the stack pointer when a function begins.
     pub stack_alignment: u32,
     /// The bits of the status register, by its name, that a function may leave otherwise than it found them.
     pub status: (&'static str, u32),
@@ -65,8 +65,8 @@ enum Long {
     Aligned,
     /// It begins in the last register and goes on on the stack.
     Split,
-    /// As [`Long::Split`], for two words. Whether smaller arguments behind four words on the stack still have registers, compilers see
-    /// differently.
+    /// As [`Long::Split`], for two words. Compilers disagree whether smaller arguments behind four
+    /// words on the stack still have registers.
     SplitPair,
 }
 
@@ -127,10 +127,10 @@ impl Convention {
         Some(convention)
     }
 
-    /// Where these arguments go.
+    /// Returns the places of these arguments.
     ///
     /// # Errors
-    /// What compilers do not agree on, as a sentence.
+    /// A sentence where compilers disagree.
     pub fn place(&self, arguments: &[Value]) -> Result<Placement, String> {
         match self.rule {
             Rule::Avr => Ok(place_avr(arguments)),
@@ -138,7 +138,8 @@ impl Convention {
         }
     }
 
-    /// The registers of a result of so many bytes, the least significant first, and the bytes that are used of each.
+    /// Returns the registers of a result of `bytes` bytes, the least significant first, and the
+    /// bytes that are used of each.
     pub fn result(&self, bytes: u8) -> (&'static [&'static str], u8) {
         match self.rule {
             Rule::Avr => {
@@ -153,7 +154,8 @@ impl Convention {
         }
     }
 
-    /// What a pointer to an address is: `code` where a function is there. `None` where no pointer of this width is to it.
+    /// Returns the pointer to an address; `code` says that a function is there. `None` where no
+    /// pointer of this width reaches it.
     pub fn pointer_to(&self, address: u32, code: bool) -> Option<u32> {
         match self.rule {
             // Data are from 0x800000 on, the EEPROM from 0x810000; a function's pointer counts words.

@@ -11,7 +11,6 @@ pub struct CallEvent {
     pub task: usize,
     /// It is an interrupt's handler or below one.
     pub in_interrupt: bool,
-    /// Which end of it.
     pub edge: CallEdge,
 }
 

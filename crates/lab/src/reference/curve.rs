@@ -41,7 +41,7 @@ fn of_p256(error: impl std::fmt::Display) -> LabError {
     failed("P-256")(error.to_string())
 }
 
-/// Of so many bytes, big-endian.
+/// Big-endian octets, `bytes` of them.
 fn octets(number: &BigUint, bytes: usize) -> Vec<u8> {
     let digits = number.to_bytes_be();
     let mut octets = vec![0; bytes.saturating_sub(digits.len())];
@@ -218,7 +218,7 @@ impl Curve {
         Err(failed("secp160r1")("no nonce gave a signature that fits".into()))
     }
 
-    /// Whether a signature is right.
+    /// Returns true if a signature is right.
     ///
     /// # Errors
     /// [`LabError::Reference`] for a public key that is none.
@@ -334,7 +334,7 @@ pub fn x25519_case(private: &[u8], peer: &[u8]) -> Result<Case, LabError> {
     })
 }
 
-/// What a private key of X25519 has in common with a public one; without one, its own public key.
+/// Secret that an X25519 private key shares with a public key; without one, its own public key.
 ///
 /// # Errors
 /// [`LabError::Reference`] where the reference fails.

@@ -8,7 +8,8 @@ use rand::{Rng, RngCore, rngs::StdRng};
 pub struct Field {
     /// The prime.
     pub p: BigUint,
-    /// What operands are below: the prime, or more where they may be any number of their residue class.
+    /// Exclusive bound of operands: the prime, or more where they may be any number of their
+    /// residue class.
     pub limit: BigUint,
     /// Bytes of an element.
     pub bytes: usize,

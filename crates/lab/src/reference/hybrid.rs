@@ -11,7 +11,7 @@ use fips203::{ml_kem_512, ml_kem_768};
 use rand::{Rng, rngs::StdRng};
 use sha2::Digest;
 
-/// What is agreed with.
+/// Parameter set of an agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pair {
     P256MlKem512,
@@ -22,7 +22,7 @@ pub enum Pair {
 use Pair::{P256MlKem512, X25519MlKem512, X25519MlKem768};
 
 impl Pair {
-    /// What FixedInfo begins with.
+    /// Prefix of FixedInfo.
     fn name(self) -> &'static [u8] {
         match self {
             P256MlKem512 => b"P-256 ML-KEM-512",
@@ -36,7 +36,7 @@ impl Pair {
         if self == P256MlKem512 { 64 } else { 32 }
     }
 
-    /// Where the encapsulation key is in a private key, and how long.
+    /// Range of the encapsulation key in a private key.
     fn encapsulation_key(self) -> std::ops::Range<usize> {
         let from = 32 + self.point() + if self == X25519MlKem768 { 1152 } else { 768 };
         from..from + if self == X25519MlKem768 { 1184 } else { 800 }
@@ -98,7 +98,7 @@ pub struct Agreement {
     pub offer: Vec<u8>,
     /// The responder's of the curve.
     pub ephemeral: Vec<u8>,
-    /// What ML-KEM encapsulates.
+    /// Message that ML-KEM encapsulates.
     pub m: Vec<u8>,
     pub response: Vec<u8>,
     /// Both, as they are combined.

@@ -126,7 +126,8 @@ pub fn signature(
     }
 }
 
-/// What signing leaves of its pieces: the values, the type with what the last value has behind it, the nodes.
+/// Folds the pieces of a signature as the device does: the values, the type with the bytes behind
+/// the last value, the nodes.
 fn fold(rest: &[u8]) -> Vec<u8> {
     let (values, rest) = rest.split_at(32 * VALUES);
     let (kind, path) = rest.split_at(4);
@@ -171,7 +172,7 @@ fn random_hss_verification(bytes: usize, rng: &mut StdRng) -> Case {
     one_in_eight_wrong(key, message, stored, 0, rng)
 }
 
-/// A verification of a signature with a wrong bit behind so many bytes, or of a good one.
+/// A verification of a good signature, or of one with a wrong bit behind `from` bytes.
 fn one_in_eight_wrong(
     key: Vec<u8>,
     message: Vec<u8>,

@@ -17,7 +17,6 @@ pub struct Signed {
     pub private: Vec<u8>,
     /// The signature with an empty context string.
     pub signature: Vec<u8>,
-    /// Whether it is one.
     pub is_valid: bool,
 }
 
@@ -62,7 +61,8 @@ pub fn signed(
     })
 }
 
-/// A case with random inputs and so many bytes of message; `None` for an operation of another kind. One signature in four is none.
+/// A case with random inputs and `bytes` bytes of message; `None` for an operation of another kind.
+/// One signature in four is invalid.
 pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Result<Option<Case>, LabError> {
     let Some((set, action)) = name.strip_prefix("ml-dsa-").and_then(|rest| rest.split_once('-')) else {
         return Ok(None);

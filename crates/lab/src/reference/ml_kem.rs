@@ -14,8 +14,8 @@ struct Exchange {
     shared: Vec<u8>,
 }
 
-/// An exchange of `d`, `z` and `m`. Where `wrong` is not 0, a byte of the ciphertext is XORed with it, and the secret is what implicit rejection
-/// gives.
+/// An exchange of `d`, `z` and `m`. If `wrong` is not 0, a byte of the ciphertext is XORed with it,
+/// and the secret is that of implicit rejection.
 macro_rules! exchange {
     ($module:ident, $d:expr, $z:expr, $m:expr, $at:expr, $wrong:expr) => {{
         let (public, private) = $module::KG::keygen_from_seed($d, $z);
@@ -111,7 +111,7 @@ pub fn encapsulation_pieces_case(public: Vec<u8>, m: Vec<u8>, given: Option<(&[u
     Case { inputs, outputs: vec![("output", output)], result: Some(0), ..Case::default() }
 }
 
-/// What the bench keeps of a public key or a ciphertext.
+/// Folds a public key or a ciphertext as the bench does.
 fn folded(written: &[u8]) -> [u8; 32] {
     let mut folded = [0u8; 32];
     for (row, bytes) in (0u8..).zip(written.chunks(32)) {

@@ -41,7 +41,7 @@ impl Scheme {
         if self == Scheme::Lamport { LAMPORT_KINDS } else { WINTERNITZ_KINDS }
     }
 
-    /// What the public key begins with.
+    /// Prefix of the public key.
     fn type_code(self) -> &'static [u8] {
         if self == Scheme::Lamport { &[] } else { &[0, 0, 0, 3] }
     }
@@ -133,7 +133,7 @@ fn digits(digest: &Piece) -> Vec<u8> {
     digits
 }
 
-/// What signing leaves of its pieces.
+/// Folds the pieces of a signature as the device does.
 fn fold(pieces: &[Piece]) -> Piece {
     let mut folded = [0u8; 32];
     for (index, piece) in pieces.iter().enumerate() {

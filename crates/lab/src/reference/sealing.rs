@@ -48,7 +48,7 @@ pub fn hkdf(salt: &[u8], material: &[u8], info: &[u8], bytes: usize) -> Vec<u8> 
     out
 }
 
-/// What ends a packet.
+/// Seal at the end of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seal<'a> {
     /// HMAC-SHA-256.
@@ -65,7 +65,7 @@ pub struct Sealed {
     pub shared: Vec<u8>,
     /// The encryption key, and behind it the MAC's where there is one.
     pub keys: Vec<u8>,
-    /// What is signed, where something is.
+    /// Signed bytes, where something is signed.
     pub signed: Vec<u8>,
     pub packet: Vec<u8>,
 }

@@ -53,8 +53,8 @@ fn sign(is_fast: bool, bytes: usize, rng: &mut StdRng) -> Signed {
     Signed { private, context, message, signature }
 }
 
-/// One of these with a message of so many bytes: a signature takes two million hashes, so that a process makes no more, however many runs and
-/// targets it has.
+/// Number of signatures that a process makes for a parameter set and message length, however many
+/// runs and targets it has: a signature takes two million hashes.
 const POOL: u64 = 12;
 
 fn signed(is_fast: bool, bytes: usize, rng: &mut StdRng) -> Arc<Signed> {

@@ -74,7 +74,8 @@ pub fn expand(key: &[u8]) -> Vec<u8> {
     schedule
 }
 
-/// SubWord: a round without a key on four equal columns, its MixColumns undone; ShiftRows leaves equal columns alone.
+/// SubWord: a round without a key on four equal columns, its MixColumns undone. ShiftRows does not
+/// change equal columns.
 fn substitute(word: [u8; 4]) -> [u8; 4] {
     let mut block: Block = [word; 4].into_iter().flatten().collect();
     hazmat::cipher_round(&mut block, &Block::default());

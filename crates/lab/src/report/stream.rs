@@ -15,7 +15,8 @@ use serde::Serialize;
 #[derive(Clone, Copy)]
 struct Column {
     header: &'static str,
-    /// Where the header is narrower. Wide enough for what is measured; a wider figure pushes its line to the right.
+    /// Width of the column, where the header is narrower. A wider figure pushes its line to the
+    /// right.
     width: usize,
     right: bool,
     /// The column with the highest one goes first where a table is too wide; those with 0 stay.
@@ -59,9 +60,9 @@ pub struct RowWriter {
     shown: Vec<bool>,
     /// Of the last row.
     target: Option<String>,
-    /// What explains the marks of the table under way.
+    /// Explanations of the marks of the table under way.
     feet: Vec<String>,
-    /// What the report at the end is of.
+    /// Rows of the report at the end.
     rows: Vec<BenchRow>,
 }
 
@@ -141,7 +142,7 @@ impl RowWriter {
         Ok(text)
     }
 
-    /// What goes behind the last row.
+    /// Returns the text behind the last row.
     ///
     /// # Errors
     /// None in practice: rows can always be written.
@@ -168,7 +169,7 @@ impl RowWriter {
         self.edge("└", "─", "┘") + &feet
     }
 
-    /// What to say once of the columns that no table has.
+    /// Remark on the columns that no table has.
     fn left_out(&self) -> String {
         let hidden = self.columns.iter().zip(&self.shown).filter(|(_, shown)| !**shown);
         output::left_out(hidden.map(|(column, _)| column.header))

@@ -1,6 +1,7 @@
-//! What came into a run from outside, and when. With that the run repeats itself from any snapshot.
+//! Journal of a run's events from outside, and their times. With it the run repeats itself from any
+//! snapshot.
 
-/// What was done to the machine at a look.
+/// Event done to the machine at a look.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// These bytes began to arrive at the UART that input goes to.

@@ -1,13 +1,11 @@
-//! How often each instruction was executed, and in how many cycles.
+//! Executions and cycles of each instruction.
 
 use mcu::Step;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What an instruction took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// How often it was executed.
     pub executions: u64,
     /// From its beginning to that of the next one, in all: with waiting, sleep, and the entry into an interrupt behind it.
     pub cycles: u64,
@@ -56,7 +54,7 @@ impl InstructionCounts {
         &mut self.pages[page][offset]
     }
 
-    /// What the instruction at an address took.
+    /// Returns the count of the instruction at an address.
     pub fn get(&self, pc: u32) -> Count {
         let page = self.index.get(&(pc / PAGE as u32));
         page.map_or(Count::default(), |page| self.pages[*page][pc as usize % PAGE])

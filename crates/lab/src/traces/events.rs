@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
-/// What the events of a trace are drawn on.
+/// Track of a trace's events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Track {
     /// The calls of a task; 0 where there is no operating system.
@@ -39,7 +39,7 @@ impl Track {
 /// A trace that is being written, event by event. Times are in picoseconds and never go back.
 pub(super) struct TraceEvents {
     out: BufWriter<File>,
-    /// How many events have begun and not ended.
+    /// Number of events that have begun and not ended.
     open: BTreeMap<Track, usize>,
     error: Option<io::Error>,
 }

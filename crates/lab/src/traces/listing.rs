@@ -25,7 +25,7 @@ pub struct ListingRow {
     pub line: Option<u32>,
     /// That line's text, where the file can be read.
     pub source: Option<String>,
-    /// How often it was executed.
+    /// Number of executions.
     pub executions: u64,
     /// Cycles from its beginning to that of the next one, in all.
     pub cycles: u64,
@@ -103,7 +103,7 @@ struct Sources(BTreeMap<String, Vec<String>>);
 impl Sources {
     fn line(&mut self, file: &str, line: u32) -> Option<String> {
         let lines = self.0.entry(file.into()).or_insert_with(|| {
-            // Firmware is often built elsewhere: then there is the number alone.
+            // Firmware is often built elsewhere: then there is only the number.
             let text = std::fs::read(file).unwrap_or_default();
             String::from_utf8_lossy(&text).lines().map(ToOwned::to_owned).collect()
         });

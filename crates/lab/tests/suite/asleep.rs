@@ -75,7 +75,7 @@ fn is_near(value: f64, wanted: f64) {
     assert!((value / wanted - 1.0).abs() < 1e-9, "{value}, not {wanted}");
 }
 
-/// What the states add up to is the program's row.
+/// Checks that the states add up to the program's row.
 fn add_up(result: &MeasureResult) {
     assert_eq!(result.states.iter().map(|state| state.cycles).sum::<u64>(), result.cycles);
     let sum = |value: fn(&StateSpent) -> f64| result.states.iter().map(value).sum::<f64>();
@@ -108,7 +108,7 @@ fn idle_of_an_avr_counts_at_its_own_current() {
     is_near(result.state_rows[1].current_a, idle.current_a);
 }
 
-/// The STM32F407 has a current asleep at 168 MHz alone.
+/// The STM32F407 has a current asleep only at 168 MHz.
 #[test]
 fn sleep_without_a_current_at_its_clock_is_an_upper_bound_that_says_so() {
     let asked = Request { max_cycles: 100_000, ..request("stm32f407", &cortex(0)) };
@@ -126,7 +126,8 @@ fn sleep_without_a_current_at_its_clock_is_an_upper_bound_that_says_so() {
     assert!(slow.program.asleep_s > 0.5 * slow.program.time_s, "{slow:?}");
 }
 
-/// Which mode SLEEPDEEP is, the part's power control says: it is not taken for the sleep whose current is known.
+/// SLEEPDEEP enters a mode of the part's power control: it is not taken for the sleep whose current
+/// is known.
 #[test]
 fn deep_sleep_of_a_cortex_m_is_a_mode_of_its_own() {
     let asked = Request { max_cycles: 100_000, ..request("stm32f407", &cortex(4)) };

@@ -34,7 +34,7 @@ const HANG: u8 = 0xff;
 const UNTOUCHED: u8 = 16;
 const DIG: u8 = 17;
 
-/// What goes into a call, and what comes out of it.
+/// Inputs and outputs of a call.
 #[derive(Clone, Copy, Debug, Default)]
 struct Call {
     value: u32,
@@ -216,7 +216,7 @@ fn the_eeprom_is_written_in_the_background() {
     let (_, took_s) = rig.call_within(Call { what: BEGIN, at: 300, len: 10, ..Call::default() }, 1.0);
     assert!(took_s < 100e-6, "{took_s}");
     assert_eq!(rig.call(BUSY).result, 1);
-    // Reading waits for the byte under way alone, and what was begun goes on.
+    // Reading waits only for the byte under way, and the writing that was begun goes on.
     rig.run_s(2.5 * BYTE_S, None);
     rig.reach_ready(0.01);
     assert_eq!(rig.eeprom(300, 2), b"ba");
@@ -381,7 +381,7 @@ fn the_sampler_goes_on_beside_everything() {
     assert_eq!((word(4) / pairs, word(8) / pairs), (409, 614));
 }
 
-/// What the header of `sampler_interrupt.S` says.
+/// Figures in the header of `sampler_interrupt.S`.
 #[test]
 fn the_samplers_interrupt_takes_53_cycles_and_97() {
     let mut rig = Rig::new();

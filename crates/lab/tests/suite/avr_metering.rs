@@ -8,10 +8,10 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 const SEED: u64 = 20261122;
-/// Where the structure lies for the test, and the stack.
+/// Addresses of the structure and of the stack for the test.
 const SUMS: u32 = 0x80_0600;
 const STACK: u32 = 0x0500;
-/// Where the function returns to: a word address that the test stops at.
+/// Return address of the function: a word address that the test stops at.
 const RETURN_TO: u16 = 0x3ffe;
 
 /// `ws_metering_sums`, what `ws_metering_add` changes of it.

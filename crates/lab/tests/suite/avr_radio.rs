@@ -14,7 +14,7 @@ const CLOCK_HZ: u64 = 16_000_000;
 const TICKS_HZ: f64 = 15_625.0;
 /// 29 (6 + 1) periods of 10 MHz are a bit (the data sheet, "Data Rate Command", C606h).
 const BYTE_NS: u64 = 8 * 29 * 7 * 100;
-/// How long a byte takes from station to station, and how far these may be apart.
+/// Latency of a byte from station to station, and the largest distance between their times.
 const LATENCY_NS: u64 = 40_000;
 const STEP_CYCLES: u64 = 500;
 
@@ -103,7 +103,6 @@ impl SimulatedNode {
         i16::from_le_bytes(self.read(RESULT))
     }
 
-    /// What was heard.
     fn packet(&self) -> Vec<u8> {
         let len = usize::try_from(self.result()).expect("a length");
         self.read::<61>(BYTES)[..len].to_vec()
@@ -122,7 +121,7 @@ struct Air {
     stations: [SimulatedNode; 2],
     /// By sender.
     sent: [Vec<AirByte>; 2],
-    /// Which bytes of the air, counted from the start of the test, cannot be read.
+    /// Indices of unreadable bytes of the air, counted from the start of the test.
     spoilt: Vec<usize>,
     count: usize,
 }
@@ -265,7 +264,7 @@ fn packets_go_both_ways_in_jeelibs_framing() {
     let bytes: Vec<u8> = air.sent[0].iter().map(|byte| byte.byte).collect();
     let expected = [0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0x2d, 0xd4, 0x42, 3, 0x61, 0x62, 0x63, 0x52, 0xd3, 0xaa];
     assert_eq!(bytes, expected);
-    // The shortest, of its address alone.
+    // The shortest, only its address.
     air.stations[1].call(LISTEN, ticks(100.0), &[]);
     air.run_ms(1);
     air.stations[0].call(SEND, 0, &[BOB]);
@@ -273,7 +272,8 @@ fn packets_go_both_ways_in_jeelibs_framing() {
     assert_eq!(air.stations[1].packet(), [BOB]);
 }
 
-/// What is disturbed, for others, of another group or too long is not heard; what follows it is.
+/// Disturbed packets, those for others or of another group, and too long ones are not heard; the
+/// packet after them is.
 #[test]
 fn only_whole_packets_for_the_station_are_heard() {
     let mut air = Air::new(20);

@@ -78,7 +78,7 @@ pub fn program(target: &str, text: &str) -> PathBuf {
     folder.join("program.elf")
 }
 
-/// What is asked of a program where nothing is.
+/// Default request for a program.
 pub fn request(target: &str, text: &str) -> Request {
     Request {
         setup: Setup {

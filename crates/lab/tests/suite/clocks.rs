@@ -60,7 +60,7 @@ fn avr_clkpr_divides_the_crystal() {
 #[test]
 fn an_override_says_that_it_is_one() {
     let asked = Request { functions: vec!["work".into()], ..request("atmega328p", AVR) };
-    // Where the clock is given, a program that sets another one is refused as ever.
+    // With a given clock, a program that sets another one is refused as ever.
     let text = AVR.replace("ldi r16, 3", "ldi r16, 0");
     let given = set_up(asked.clone(), |setup| {
         setup.clock_hz = Some(4_000_000);
@@ -163,7 +163,7 @@ end work
     assert_eq!((result.clocks.slowest_hz, result.clocks.fastest_hz), (15_625, 20_000_000));
 }
 
-/// What is kept does not grow with the changes: `Timeline` holds no list. Time stays right to the end.
+/// The state does not grow with the changes: `Timeline` holds no list. Time stays right to the end.
 #[test]
 fn a_clock_that_changes_for_ever_is_followed() {
     let text = "function start

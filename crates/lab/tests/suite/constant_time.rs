@@ -1,5 +1,6 @@
-//! Planted leaks are found and their places named; and no operation takes time or way from a secret, on any target. What runs long is
-//! looked at in its fast variant and on one target of a kind.
+//! Planted leaks are found and their places named; and no operation's time or path depends on a
+//! secret, on any target. A long operation is checked in its fast variant and on one target of a
+//! kind.
 
 use firmware::{Firmware, build_app};
 use lab::LabError;
@@ -125,7 +126,7 @@ fn assert_leaks_of_every_target(rows: &[ConstantTimeRow]) {
     assert!(rows[2].what.as_deref().is_some_and(|what| what.contains("leaks_table+0x")), "{:?}", rows[2]);
     assert_leak(&rows[3], Difference::Address, "WRITE");
     assert_eq!(rows[0].leaks, [], "{:?}", rows[0]);
-    // What no random key shows.
+    // A dependence that no random key shows.
     assert_eq!((rows[4].verdict, rows[4].differs), (Verdict::Dependent, None), "{:?}", rows[4]);
     assert_depends(&rows[4], Difference::Branch, "RARE");
 }

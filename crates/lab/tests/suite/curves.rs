@@ -70,7 +70,7 @@ fn verification(key: &[u8], message: &[u8], signature: &[u8], valid: bool) -> Ca
     }
 }
 
-/// What is shared, or zeros where the public key is refused.
+/// Agreement on a shared secret, or on zeros where the public key is refused.
 fn agreement(private: &[u8], public: &[u8], shared: Option<&[u8]>) -> Case {
     let refused = vec![0; public.len() / 2];
     Case {
@@ -126,7 +126,7 @@ fn cases(operation: &str, turn: usize, many: bool) -> Vec<Case> {
             of(true).chain(of(false)).collect()
         }
         "x25519-ecdh" => {
-            // One, because it is C alone.
+            // Only one, because it is C.
             let cases = vectors::x25519().into_iter().skip(7 * turn).take(1);
             cases
                 .map(|case| {

@@ -20,7 +20,7 @@ const METER_ADDRESS: u8 = 0x11;
 const COLLECTOR_ADDRESS: u8 = 0x22;
 /// 2026-01-01 00:00:00 UTC in the protocol's milliseconds: 9497 days after 2000-01-01.
 const START_MS: u64 = 9497 * 86_400_000;
-/// How far apart the world looks at the radio.
+/// Interval at which the world looks at the radio.
 const STEP_S: f64 = 0.002;
 /// A bit at 249.9 kbit/s, in nanoseconds (drivers' register settings), and the bytes around a packet: preamble, sync word,
 /// length, check sum.
@@ -38,11 +38,11 @@ pub struct Rig {
     pub accepted: Vec<Accepted>,
     answered: Vec<Answered>,
     air_free_ns: u64,
-    /// Where `ws_message_prepare`, `ws_message_acknowledges` and `ws_message_unpack` begin.
+    /// Addresses of `ws_message_prepare`, `ws_message_acknowledges` and `ws_message_unpack`.
     pub prepare: u32,
     pub acknowledges: u32,
     pub unpack: u32,
-    /// Where the meter has what it was provisioned with.
+    /// Address of the provisioned data.
     pub provisioned_at: u32,
     /// The protocol's time at the machine's cycle 0.
     start_ms: u64,
@@ -51,7 +51,7 @@ pub struct Rig {
 /// A part's flash with a bootloader and a program in its first slot, once it is provisioned at that address.
 pub struct Slots<'a> {
     pub boot: &'a Firmware,
-    /// What else is in flash: address and bytes.
+    /// Further contents of flash: address and bytes.
     pub flash: &'a [(u32, Vec<u8>)],
     pub provision: u32,
 }
@@ -216,7 +216,8 @@ impl Rig {
         self.exchange();
     }
 
-    /// Runs until so many bytes of the memory have been written, in steps of so many cycles; nobody answers meanwhile.
+    /// Runs until `write` bytes of the memory have been written, in steps of `cycles`; nobody
+    /// answers meanwhile.
     pub fn run_to_write(&mut self, write: u64, cycles: u64) {
         while self.memory().writes() < write {
             let cycles = Some(self.machine.cycles() + cycles);
@@ -226,7 +227,7 @@ impl Rig {
         assert_eq!(self.memory().writes(), write, "a step is longer than a byte takes");
     }
 
-    /// What the meter has sent comes to the collector, and what that sends is on its way.
+    /// Hands the meter's frames to the collector, and the collector's frames to the radio.
     fn exchange(&mut self) {
         let now_ms = self.start_ms + self.now_ns() / 1_000_000;
         for frame in self.radio().take_sent() {
@@ -259,7 +260,7 @@ impl Rig {
         }
     }
 
-    /// Goes on until `done`, or fails after so many seconds of the meter's.
+    /// Goes on until `done`, or fails after `within_s` seconds of the meter's.
     pub fn run_until(&mut self, within_s: f64, what: &str, done: impl Fn(&Rig) -> bool) {
         let limit_ns = self.now_ns() + (within_s * 1e9) as u64;
         while !done(self) {
@@ -279,7 +280,7 @@ impl Rig {
             assert!(self.machine.cycles() < begun + 20 * self.clock_hz, "nothing is sealed");
             self.step(&[self.prepare]);
         }
-        // Where the call returns to: in the link register, or on the stack.
+        // The call's return address: in the link register, or on the stack.
         let link = self.machine.registers().into_iter().find(|(name, _)| name == "lr");
         let mut pushed = [0; 2];
         assert!(self.machine.peek(self.machine.sp(), &mut pushed));

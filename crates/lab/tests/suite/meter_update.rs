@@ -140,7 +140,7 @@ fn the_stm32_takes_an_image_by_radio_and_keeps_its_settings_and_numbers() {
     numbers_go_on(&rig, "in the end");
 }
 
-/// What is seen of a step: the cycles at which flash is changed.
+/// Observer of a step: the cycles at which flash is changed.
 #[derive(Default)]
 struct Changes(Vec<u64>);
 
@@ -166,7 +166,8 @@ struct Moment {
     cycle: u64,
 }
 
-/// An update from its order to its end, and moments in it: within one of so many changes of flash, and some between.
+/// An update from its order to its end, and moments in it: within one in `one_of` changes of flash,
+/// and some between.
 fn moments(history: &mut History, one_of: u32, random: &mut Random) -> (Vec<Moment>, usize) {
     let rig = &mut history.rig;
     give(rig, &history.images[1]);

@@ -185,7 +185,7 @@ fn without_enough_energy_nothing_is_sent() {
     assert_eq!(rig.messages().len(), 1);
 }
 
-/// What is written to ADC12CTL1.
+/// Values written to ADC12CTL1.
 struct ConverterClock(Vec<u64>);
 
 impl Observer for ConverterClock {
@@ -210,7 +210,8 @@ fn the_converter_is_clocked_within_its_specification() {
     assert!(5_400_000 / divider <= 2_700_000, "divided by {divider}");
 }
 
-/// What the server repeats for a node that listens by turns: copies without a pause, each with the time that is left.
+/// Repeats the server's call for a node that listens by turns: copies without a pause, each with
+/// the time that is left.
 fn call(rig: &mut Rig, challenge: [u8; 16], repeat_ms: u64) {
     let now_ns = now_ns(rig);
     let end_ns = now_ns + repeat_ms * 1_000_000;
@@ -264,7 +265,7 @@ fn without_enough_energy_it_is_deaf() {
     assert_eq!((rig.status().closed, rig.status().challenges, rig.messages().len()), (1, 0, 0));
 }
 
-/// What is on the air is not for this node, or not whole.
+/// Packets on the air for other nodes, or incomplete ones.
 #[test]
 fn others_packets_are_not_heard() {
     let mut config = config(Mode::Asynchronous, Scheme::Secp160r1);

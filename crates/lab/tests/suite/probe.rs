@@ -119,7 +119,7 @@ const INTEGERS: [Integer; 8] = [
 ];
 
 impl Integer {
-    /// What is left of a number that is converted to it.
+    /// Value of a number after conversion to it.
     fn of(self, number: i128) -> i128 {
         let (unused, bits) = (128 - 8 * self.bytes, number << (128 - 8 * self.bytes));
         if self.signed { bits >> unused } else { (bits as u128 >> unused) as i128 }
@@ -145,7 +145,7 @@ impl Generated {
         };
         let parameters: Vec<Integer> = (0..count).map(&mut kind).collect();
         let given_back = one_of(count);
-        // Which is no conversion on the MSP430, for which clang calls a library that is not there.
+        // There is no conversion on the MSP430: clang calls a library that does not exist.
         let result = if target.starts_with("msp430") {
             parameters[given_back]
         } else {
@@ -213,7 +213,7 @@ fn a_call_costs_what_the_manual_says_and_the_program_goes_on_as_if_there_had_bee
         let spent = probe.spent().expect("allowed");
         let power = spent.energy_j / spent.time_s;
         assert!((done.energy_j / done.time_s - power).abs() < power * 1e-9, "{target}");
-        // What it calls itself afterwards costs what it costs without.
+        // Its own calls afterwards cost as much as without it.
         let end = probe.run(&[], 100_000, &mut || false).expect("it ends");
         assert_eq!(end.reason, Reason::Halted, "{target}");
         assert_eq!(probe.read("sum", None).expect("memory"), [3, 0], "{target}");

@@ -355,7 +355,7 @@ fn the_listing_has_every_cycle_of_the_function() {
             "{}",
             subject.target
         );
-        // What the call instruction takes counts for the function called.
+        // The cycles of the call instruction count for the function called.
         let call = result.rows[0].inclusive_cycles - listing.cycles();
         assert!((1..=5).contains(&call), "{}: {call} of {:?}", subject.target, result.rows);
         let of = |text: &str| {

@@ -54,12 +54,13 @@ fn random_case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Case {
     }
 }
 
-/// Whether an operation knows a secret: verification knows none, and of a field's operations those that use them wipe the operands.
+/// Returns true if an operation knows a secret. Verification knows none; of a field's operations
+/// those that use them wipe the operands.
 fn knows_a_secret(operation: &Operation) -> bool {
     !operation.name.ends_with("-verify") && !operation.name.contains("-field-")
 }
 
-/// The runs of an operation, with room for so many bytes of message.
+/// The runs of an operation, with room for `room` bytes of message.
 fn runs(operation: &Operation, room: usize, rng: &mut StdRng) -> Vec<Run> {
     let name = operation.name.as_str();
     if ["p256-ml-kem-", "x25519-ml-kem-"].iter().any(|pair| name.starts_with(pair)) {
@@ -83,7 +84,7 @@ fn runs(operation: &Operation, room: usize, rng: &mut StdRng) -> Vec<Run> {
     runs
 }
 
-/// Where the bench has its variables: address and bytes.
+/// Variables of the bench: address and bytes.
 fn variables(firmware: &Firmware) -> Vec<(u32, u32)> {
     firmware
         .symbols()
@@ -113,7 +114,7 @@ fn memories(bench: &mut Bench<'_>, target: &Target, firmware: &Firmware) -> Vec<
         .collect()
 }
 
-/// What an operation left, as lines to be read.
+/// Remains of an operation, as lines to be read.
 fn search(
     target: &Target,
     firmware: &Firmware,
@@ -156,7 +157,7 @@ fn search(
     left
 }
 
-/// How many operations of a target and a variant were looked at, and what was left of them.
+/// Number of operations of a target and a variant that were searched, and their remains.
 fn check(
     target: &str,
     variant: &str,

@@ -55,7 +55,7 @@ impl History {
     }
 }
 
-/// What must hold of whatever runs: it is an image as it was signed, and none older than what was confirmed.
+/// Checks that the running image is as it was signed.
 fn is_whole(rig: &Rig, slot: usize, history: &History, told: &str) {
     let image = &history.images[slot];
     assert!(
@@ -123,7 +123,8 @@ fn cuts(
         } else {
             new += 1
         }
-        // What runs goes on, and some are sent the image again: then it runs, however far it had come.
+        // The running image goes on, and some parts are sent the image again: then it runs, however
+        // far it had come.
         if random.below(10) == 0 {
             sent_again += 1;
             rig.says();

@@ -24,7 +24,7 @@ pub struct BootPart {
     pub start_cycles: u32,
 }
 
-/// How an erasure is told from other writes.
+/// Distinction of an erasure from other writes.
 #[derive(Clone, Copy)]
 pub enum Erasure {
     /// A write of this bit to this register begins it.

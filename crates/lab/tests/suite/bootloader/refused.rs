@@ -1,4 +1,4 @@
-//! What is not to run.
+//! Images that the bootloader refuses.
 
 use super::part::{BootPart, on_each_part};
 use super::rig::{Behaviour, Rig, Running, key, signed, unsigned};
@@ -100,7 +100,7 @@ fn an_image_with_a_wrong_bit_does_not_run_wherever_it_is(part: &'static BootPart
     assert_eq!(rig.start(), Running::Slot(1));
     for _ in 0..24 {
         let mut copy = Rig::of(part, rig.machine.snapshot());
-        // What the header does not use is signed, too.
+        // Every byte is signed, also those that the header does not use.
         let at = random.below(good.len() as u32);
         let held = copy.flash(part.slots[1] + at, 1)[0] ^ 1 << random.below(8);
         assert!(copy.machine.poke(part.slots[1] + at, &[held]));

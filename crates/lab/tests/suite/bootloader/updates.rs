@@ -1,4 +1,4 @@
-//! What is to happen.
+//! Updates that the bootloader accepts.
 
 use super::part::{BootPart, on_each_part};
 use super::rig::{Behaviour, Rig, Running, built, key, signed};
@@ -132,7 +132,7 @@ fn it_takes_what_the_page_says(part: &'static BootPart) {
     assert_eq!(rig.says(), "<1+>");
     let [verify, run] =
         ["ws_image_verify", "ws_boot_run"].map(|name| boot.symbol(name).expect("a function").address);
-    // How many hashes a signature takes, its digits say: so the mean of some.
+    // The number of hashes depends on a signature's digits: so the mean of some.
     let mut cycles = Vec::new();
     for version in 1..=24 {
         let image = signed(part, &private, 0, version, Behaviour::Confirms);

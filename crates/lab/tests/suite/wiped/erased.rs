@@ -31,7 +31,7 @@ struct Depth {
 
 struct Watcher<'a> {
     firmware: &'a Firmware,
-    /// How far below the lowest byte in use the stack pointer is: 1 on the AVR.
+    /// Distance of the stack pointer below the lowest byte in use: 1 on the AVR.
     below: u32,
     /// Bytes that a call pushes, at least: none where it puts them into a register.
     pushed: u32,
@@ -69,7 +69,7 @@ impl Watcher<'_> {
 impl Observer for Watcher<'_> {
     fn step(&mut self, step: &Step) {
         let in_use_from = step.sp + self.below;
-        // What lies below the stack pointer is a variable, or a register of the AVR.
+        // A byte below the stack pointer is a variable, or a register of the AVR.
         let written = self.written.drain(..).filter(|byte| *byte >= in_use_from);
         match (&mut self.erasing, &mut self.inside) {
             (Some((_, bytes)), _) | (None, Some((_, bytes))) => bytes.extend(written),
@@ -101,7 +101,7 @@ impl Observer for Watcher<'_> {
     }
 }
 
-/// What each function of a target and variant uses and erases.
+/// Stack bytes that each function of a target and variant uses and erases.
 fn depths(target: &str, variant: &str) -> BTreeMap<&'static str, Depth> {
     let workspace = Workspace::find().expect("the tests run inside the project");
     let target = workspace.target(target).expect("a target");
@@ -152,7 +152,7 @@ fn depths(target: &str, variant: &str) -> BTreeMap<&'static str, Depth> {
     depths
 }
 
-/// What is shown of a function of a target and variant.
+/// Description of a function of a target and variant.
 fn shown(target: &str, variant: &str, name: &str, depth: Depth) -> String {
     format!(
         "{target} {variant} {name}: {} bytes used, {} erased, {} in a row kept",

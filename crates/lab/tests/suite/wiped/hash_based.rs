@@ -1,4 +1,5 @@
-//! What hash-based signatures keep to themselves: seeds, and of the chains and pairs what a signature does not show.
+//! Secrets of hash-based signatures: seeds, and the values of chains and pairs that a signature
+//! does not show.
 
 use super::secrets::Secrets;
 use super::{Run, random_case};
@@ -16,7 +17,7 @@ fn hash(name: &[u8], place: u16, step: u8, value: &[u8]) -> Vec<u8> {
     sha256(&[name, &place.to_be_bytes(), &[step], value])
 }
 
-/// RFC 8554 algorithm 2: digits of so many bits, of a digest and its checksum.
+/// RFC 8554 algorithm 2: digits of `bits` bits, of a digest and its checksum.
 fn digits(digest: &[u8], bits: usize) -> Vec<u8> {
     let split = |bytes: &[u8]| -> Vec<u8> {
         let nibbles = |byte: &u8| if bits == 4 { vec![byte >> 4, byte & 15] } else { vec![*byte] };

@@ -230,7 +230,7 @@ fn ecies_of(
 }
 
 fn left(rig: &mut Rig, target: &str, provisioned: &[u8], secrets: &mut Secrets) -> Vec<String> {
-    // Where there is suite 6, it has the epoch's key at hand: in epoch 0 the key of AES-256-GCM.
+    // With suite 6, it has the epoch's key at hand: in epoch 0 the key of AES-256-GCM.
     if let Rig::Port(_) = rig {
         secrets.public(&provisioned[KEY_256..][..32]);
     }

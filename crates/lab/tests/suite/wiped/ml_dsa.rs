@@ -1,4 +1,4 @@
-//! What ML-DSA keeps to itself, on RustCrypto's SHA-3: FIPS 204 algorithms 6 and 7.
+//! Secrets of ML-DSA, on RustCrypto's SHA-3: FIPS 204 algorithms 6 and 7.
 
 use super::secrets::Secrets;
 use super::{Run, random};

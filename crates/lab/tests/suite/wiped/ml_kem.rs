@@ -1,4 +1,4 @@
-//! What ML-KEM and the hybrid agreements keep to themselves.
+//! Secrets of ML-KEM and the hybrid agreements.
 
 use super::noise::{self, Set};
 use super::secrets::Secrets;

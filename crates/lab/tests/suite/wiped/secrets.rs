@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::symmetric::Sha256Trace;
 
-/// So many bytes of a secret in a row are a find.
+/// Number of secret bytes in a row that are a find.
 pub const WINDOW: usize = 8;
 
 type Window = [u8; WINDOW];
@@ -18,7 +18,6 @@ type Window = [u8; WINDOW];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Find {
     pub address: u32,
-    /// How many bytes in a row.
     pub bytes: usize,
     pub name: String,
 }
@@ -114,7 +113,7 @@ impl Secrets {
         }
     }
 
-    /// What two sides share: a coordinate.
+    /// Secret that two sides share: a coordinate.
     pub fn shared(&mut self, shared: &[u8]) {
         let field =
             lab::reference::field::Field::named(if shared.len() == 32 { "p256" } else { "secp160r1" });
@@ -147,7 +146,8 @@ impl Secrets {
         self.bytes(&format!("{name}, V"), value);
     }
 
-    /// All states of a generator on the way to so many bytes of a first request, the last excepted, and these.
+    /// All states of a generator on the way to `bytes` bytes of a first request, the last excepted,
+    /// and these.
     pub fn generator(&mut self, seed: &[u8], bytes: usize) {
         self.bytes("the seed", seed);
         self.drawing(Drbg::new(seed), bytes);
@@ -211,7 +211,7 @@ impl Secrets {
         self.mac_key("the authentication key", &sealed.keys[16..]);
     }
 
-    /// Whether bytes of a secret are shown all the same.
+    /// Returns true if bytes of a secret may be shown all the same.
     pub fn is_known_and_public(&self, bytes: &[u8]) -> bool {
         windows(bytes).all(|window| self.windows.contains_key(&window) && self.public.contains(&window))
     }
