@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-/// How far virtual time may be behind before that much of it is given up.
+/// Delay of virtual time from which on the lost time is given up.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// The simulation lives on at most so long at once, so that it is seen when somebody wants it to end.
+/// The simulation lives on at most so long at once, so that it is seen when somebody wants it to
+/// end.
 const MOST: Duration = Duration::from_millis(50);
 
-/// Keeps a simulation in step with the clock on the wall. One that is too slow is not hurried afterwards: what it is behind by is given
-/// up, and counted.
+/// Keeps a simulation in step with the clock on the wall. One that is too slow is not hurried
+/// afterwards: what it is behind by is given up, and counted.
 #[derive(Debug)]
 pub struct RealTimePacer {
     begun: Instant,
@@ -24,7 +25,7 @@ impl RealTimePacer {
         RealTimePacer { begun: Instant::now(), begins_ns, behind: Duration::ZERO }
     }
 
-    /// How long it has gone on.
+    /// Virtual time since the beginning.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.begun.elapsed()

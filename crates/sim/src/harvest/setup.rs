@@ -35,7 +35,7 @@ const SERVER_ADDRESS: u8 = 0x01;
 /// 0 dBm on the CC2500: SWRS040, "Output Power Programming".
 const PATABLE_0_DBM: u8 = 0xfe;
 
-/// What is asked of a simulation.
+/// Parameters of a simulation.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The scenario's file, or its name.
@@ -49,8 +49,8 @@ pub struct Request {
 /// Simulates a scenario.
 ///
 /// # Errors
-/// [`LabError::UnknownName`] and [`LabError::Usage`] for what the scenario says; what building and running firmware can
-/// bring.
+/// [`LabError::UnknownName`] and [`LabError::Usage`] for what the scenario says; what building and
+/// running firmware can bring.
 pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) -> Result<Outcome, LabError> {
     let mut scenario = Scenario::read(workspace, &request.scenario)?;
     scenario.seed = request.seed.unwrap_or(scenario.seed);
@@ -156,7 +156,8 @@ pub fn run_scenario(
 /// Simulates a node, its supply and its server alone on a channel.
 ///
 /// # Errors
-/// What the node's model cannot execute, or an independent library that fails.
+/// An instruction or access that the node's model cannot execute, or an independent library that
+/// fails.
 pub fn simulate(
     node: Box<dyn Node>,
     harvest: Harvest,
@@ -176,7 +177,8 @@ pub fn simulate(
     Ok(simulation.recorder.finish(now_ns, &simulation.sites[0]))
 }
 
-/// The firmware looks at the storage whenever it is on: its converter must work as long as the rail is up.
+/// The firmware looks at the storage whenever it is on: its converter must work as long as the rail
+/// is up.
 fn check_rail(target: &Target, regulator: &Regulator) -> Result<(), LabError> {
     let converter = target.part.peripherals.iter().find(|peripheral| peripheral.model == "msp430-adc12");
     let Some(&supply_mv) = converter.and_then(|converter| converter.settings.get("supply_mv")) else {
@@ -216,9 +218,9 @@ fn read_radio(workspace: &Workspace, name: &str) -> Result<Radio, LabError> {
     workspace.radio(name)
 }
 
-/// The scenario's threshold, or that of (6.1): twice the energy of a signature and its packets, and the harvester's
-/// overhead, above what the storage holds when the regulator switches off. The paper counts from an empty storage, of
-/// which a regulator can use no more than it can of ours.
+/// The scenario's threshold, or that of (6.1): twice the energy of a signature and its packets, and
+/// the harvester's overhead, above what the storage holds when the regulator switches off. The
+/// paper counts from an empty storage, of which a regulator can use no more than it can of ours.
 fn threshold_v(
     workspace: &Workspace,
     scenario: &Scenario,

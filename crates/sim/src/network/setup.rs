@@ -1,4 +1,5 @@
-//! From a network's scenario to a simulation: meters made and provisioned, and all that is around them.
+//! From a network's scenario to a simulation: meters made and provisioned, and all that is around
+//! them.
 
 use super::outcome::{Attacks, MeterRow, NetworkOutcome, Spread};
 use super::scenario::{MeterGroup, MeterNode, NetworkScenario};
@@ -30,7 +31,8 @@ const GROUP: u8 = 212;
 /// The CC2500's channel number (CHANNR), and its highest power (PATABLE).
 const CC2500_CHANNEL: u8 = 0;
 const CC2500_POWER: u8 = 0xff;
-/// JeeLib's header for a packet to a node, and the nodes that there are: 1 is the collector's, and meters share the others.
+/// JeeLib's header for a packet to a node, and the nodes that there are: 1 is the collector's, and
+/// meters share the others.
 const TO_NODE: u8 = 0x40;
 const COLLECTOR_NODE: u8 = 1;
 const METER_NODES: std::ops::RangeInclusive<u8> = 2..=30;
@@ -43,14 +45,14 @@ const CURRENT_UA: u32 = 200_000;
 /// A network whose time has not begun.
 pub struct Network {
     simulation: Simulation<CollectorStation, InvariantChecker>,
-    /// What runs each meter's firmware: `host`, or the name of the microcontroller.
+    /// Runner of each meter's firmware: `host`, or the name of the microcontroller.
     kinds: Vec<String>,
 }
 
 /// Simulates a network.
 ///
 /// # Errors
-/// What does not hold, named with seed, meter and time; what building and running firmware can bring.
+/// A violated invariant, named with seed, meter and time; errors of building and running firmware.
 pub fn run(
     workspace: &Workspace,
     scenario: &NetworkScenario,
@@ -114,8 +116,8 @@ impl Radios {
     }
 }
 
-/// A channel for a kind of radio that loses and changes nothing. Packets are known at their end: they come later than `latency_ns` by what
-/// that takes.
+/// A channel for a kind of radio that loses and changes nothing. Packets are known at their end:
+/// they come later than `latency_ns` by what that takes.
 ///
 /// # Errors
 /// A file of the radio that cannot be read.
@@ -224,7 +226,8 @@ pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Network
     Ok(Network { simulation, kinds })
 }
 
-/// What the meter with an index, from 0 on, is provisioned with; it is called as its index and 1. phase: its board's.
+/// Returns the provisioning of the meter with an index, from 0 on; its name is the index plus 1.
+/// phase: its board's.
 #[must_use]
 pub fn setup(index: usize, radio: ChipModel, (suite, interval_s): (Suite, u16), phase: i16) -> Setup {
     let nodes = METER_NODES.end() - METER_NODES.start() + 1;

@@ -11,7 +11,8 @@ use sim::simulation::Quiet;
 use std::sync::Arc;
 use wire::meter::{Identity, Provision, Setup, Suite};
 
-/// Six meters for ten minutes: half of the time of a test in a build without optimisation goes into curves.
+/// Six meters for ten minutes: half of the time of a test in a build without optimisation goes into
+/// curves.
 const SHORT: &str = r#"
 title = "a short network"
 hours = 0.17
@@ -134,7 +135,8 @@ fn keys_are_renewed_through_losses_crashes_and_attacks() {
     assert!(outcome.attacks.sent["spliced"] > 100, "{:?}", outcome.attacks);
 }
 
-/// Images for meters whose power fails within each third change of flash or so: none runs that was not given, and each comes to its end.
+/// Images for meters whose power fails within each third change of flash or so: none runs that was
+/// not given, and each comes to its end.
 #[test]
 fn images_are_taken_through_losses_of_power_crashes_and_attacks() {
     let street = include_str!("../../../../scenarios/network-updates.toml");
@@ -149,7 +151,8 @@ fn images_are_taken_through_losses_of_power_crashes_and_attacks() {
     assert_eq!(collector.updates, collector.updates_run + collector.updates_gone_back);
 }
 
-/// The scenario of images, and the figures of docs/simulate.md: `cargo test --release -p wattseal-sim --test suite -- ten_thousand_losses --ignored`.
+/// The scenario of images, and the figures of docs/simulate.md: `cargo test --release -p
+/// wattseal-sim --test suite -- ten_thousand_losses --ignored`.
 #[test]
 #[ignore = "10,000 losses of power, most of a minute: the command is above"]
 fn the_scenario_of_images_survives_ten_thousand_losses_of_power() {
@@ -221,7 +224,8 @@ jam_share = 0.1
 per_day = 1000.0
 "#;
 
-/// Seed 4 of a network like this one once told 7.9 Wh at a time at which 4.2 to 5.7 had been drawn: the energy was right, and the time was not.
+/// Seed 4 of a network like this one once told 7.9 Wh at a time at which 4.2 to 5.7 had been drawn:
+/// the energy was right, and the time was not.
 #[test]
 fn a_time_that_was_held_back_is_counted_and_the_energy_is_right_all_the_same() {
     let late: u64 = (1..=20).map(|seed| simulate(SET_TIMES, seed).attacks.times_late).sum();
@@ -230,7 +234,8 @@ fn a_time_that_was_held_back_is_counted_and_the_energy_is_right_all_the_same() {
     assert!((1..=20).all(|seed| simulate(&alone, seed).attacks.times_late == 0));
 }
 
-/// Meters of each board for a minute, two builds of one of them, and losses of power every twenty seconds.
+/// Meters of each board for a minute, two builds of one of them, and losses of power every twenty
+/// seconds.
 const BOARDS: &str = r#"
 title = "three boards"
 hours = 0.0167
@@ -364,8 +369,8 @@ fn a_quiet_network_measures_what_is_drawn_and_sends_it_once() {
     // Some may meet with the other's.
     assert!(outcome.sum(|meter| meter.resent) <= 2);
     let spread = outcome.round_trips["aes128-gcm"];
-    // 45 bytes there and 29 back at 162.4 us, a latency of 1 ms either way, the collector's 2 ms, and 0.25 ms or more each way for
-    // the transmitters.
+    // 45 bytes there and 29 back at 162.4 us, a latency of 1 ms either way, the collector's 2 ms,
+    // and 0.25 ms or more each way for the transmitters.
     let least_s = (47.0 + 31.0) * 162.4e-6 + 4e-3 - 1e-3;
     assert!((least_s..0.04).contains(&spread.p50_s), "{spread:?}");
 }

@@ -1,4 +1,4 @@
-//! What a scenario's file may say, and what it is told where it says something else.
+//! Statements of a scenario's file, and the errors for other ones.
 
 use sim::harvest::scenario::{Mode, Scenario};
 use sim::network::scenario::NetworkScenario;

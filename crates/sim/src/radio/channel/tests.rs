@@ -1,4 +1,4 @@
-//! What a channel does to packets, and whom it hands them to.
+//! Impairments of packets on a channel, and their receivers.
 
 use super::*;
 
@@ -131,8 +131,8 @@ fn packets_get_lost_come_twice_and_late_as_often_as_asked_for() {
         }
     }
     let of = |times| came.iter().filter(|&&count| count == times).count() as f64;
-    // 5000 trials: three deviations of a share p are 3 (p (1 - p) / 5000)^(1/2), below 0.02. What comes late may meet with
-    // something else, and be lost, too.
+    // 5000 trials: three deviations of a share p are 3 (p (1 - p) / 5000)^(1/2), below 0.02. What
+    // comes late may meet with something else, and be lost, too.
     assert!((of(0) / 5000.0 - 0.3).abs() < 0.08, "{}", of(0));
     assert!((of(2) / 5000.0 - 0.7 * 0.8 * 0.1).abs() < 0.04, "{}", of(2));
     assert!(late > 200, "{late}");

@@ -1,4 +1,5 @@
-//! A node that follows a script instead of running firmware: what is done to it can be worked out by hand.
+//! A node that follows a script instead of running firmware: what is done to it can be worked out
+//! by hand.
 
 use lab::LabError;
 use lab::reference::curve::Curve;
@@ -71,7 +72,7 @@ impl Fake {
         }
     }
 
-    /// How the server knows it.
+    /// Returns the server's knowledge of it.
     pub fn peer(&self) -> Peer {
         Peer {
             scheme: Scheme::Secp160r1,

@@ -16,7 +16,7 @@ use sim::supply::harvest::{Harvest, Step};
 use sim::supply::{Charger, Circuit, Regulator};
 use sim::time::SECOND_NS;
 
-/// What is around the node.
+/// Surroundings of the node.
 struct World {
     seed: u64,
     days: f64,
@@ -105,9 +105,10 @@ fn a_periodic_node_is_authenticated_each_interval() {
 #[test]
 fn what_the_storage_loses_in_the_dark_is_what_was_drawn() {
     let outcome = periodic().run();
-    // By charge: awake 358 × 0.2 s × 5 mA = 0.358 C; on the air 358 × 3 ms × 21.2 mA = 22.8 mC (and the beginning of a
-    // 359th sleep); asleep (21,600 − 72.7) s × 10 µA = 215.3 mC; overhead and regulator 21,600 s × 6 µA = 129.6 mC; leakage
-    // about 5 µA × 3.0/5 × 21,600 s = 64.8 mC at 3.0 V, 86.4 mC at 4.0 V. In all 0.80 C of 0.5 F: 1.60 V.
+    // By charge: awake 358 × 0.2 s × 5 mA = 0.358 C; on the air 358 × 3 ms × 21.2 mA = 22.8 mC (and
+    // the beginning of a 359th sleep); asleep (21,600 − 72.7) s × 10 µA = 215.3 mC; overhead and
+    // regulator 21,600 s × 6 µA = 129.6 mC; leakage about 5 µA × 3.0/5 × 21,600 s = 64.8 mC at 3.0
+    // V, 86.4 mC at 4.0 V. In all 0.80 C of 0.5 F: 1.60 V.
     let stored_end_v = (2.0 * outcome.energy.stored_end_j / 0.5).sqrt();
     let known_c = 0.358 + 0.022_8 + 0.215_3 + 0.129_6;
     let leaked_c = 5e-6 / 5.0 * (4.0 + stored_end_v) / 2.0 * 21_600.0;
