@@ -49,9 +49,9 @@ fn one_point_gives_a_gain_alone() {
     assert_eq!(calibrated.sleep_a("stop"), Some(1e-6));
 }
 
-/// A current, an energy with cycles and one with a time: 1.5 times the data sheet's and 0.5 mA, so 3.5, 6.5 and 9.5 mA
-/// at 2, 4 and 6 MHz. A million cycles at 4 MHz and 2.5 V: 0.25 s * 2.5 V * 6.5 mA = 4.0625 mJ. 2 s at 3 V and 9.5 mA:
-/// 57 mJ.
+/// A current, an energy with cycles and one with a time: 1.5 times the data sheet's and 0.5 mA, so
+/// 3.5, 6.5 and 9.5 mA at 2, 4 and 6 MHz. A million cycles at 4 MHz and 2.5 V: 0.25 s * 2.5 V * 6.5
+/// mA = 4.0625 mJ. 2 s at 3 V and 9.5 mA: 57 mJ.
 #[test]
 fn points_at_several_clocks_give_a_gain_and_an_offset_whatever_their_form() {
     let calibration = calibration(
@@ -68,7 +68,8 @@ fn points_at_several_clocks_give_a_gain_and_an_offset_whatever_their_form() {
     assert_eq!(once.calibrated(&calibration).expect("it fits"), once);
 }
 
-/// Twice the data sheet at one supply, the same as it at the other: between 1 and 2, nearer the smaller by weight.
+/// Twice the data sheet at one supply, the same as it at the other: between 1 and 2, nearer the
+/// smaller by weight.
 #[test]
 fn points_at_one_clock_give_a_gain_between_them() {
     let correction = calibration(
