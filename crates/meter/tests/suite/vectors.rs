@@ -1,6 +1,6 @@
-//! The meter's C against every message of `crates/testkit/vectors/meter-protocol.txt`, which an independent program made. What is
-//! sealed with an ephemeral key of the meter's own choice is not among them: whole meters send it to `wire` (`link`), which opens
-//! the file's.
+//! The meter's C against every message of `crates/testkit/vectors/meter-protocol.txt`, which an
+//! independent program made. What is sealed with an ephemeral key of the meter's own choice is not
+//! among them: whole meters send it to `wire` (`link`), which opens the file's.
 
 use meter::message::{Address, Assembly, Header, acknowledges, packets, prepare, provision, read, unpack};
 use testkit::vectors::{MeterMessageCase, meter_protocol};
