@@ -34,7 +34,7 @@ pub struct PaperRow {
     pub measured: Option<f64>,
     /// Measured over published, unless that is zero.
     pub ratio: Option<f64>,
-    /// What does not add up in the paper, or what a reader must know.
+    /// Contradiction in the paper, or a note that a reader needs.
     pub note: String,
     /// The same, each remark for itself.
     #[serde(skip)]
@@ -50,7 +50,8 @@ pub struct Reproduction {
     pub tables: Vec<(String, String)>,
     /// All cells.
     pub rows: Vec<PaperRow>,
-    /// The charts of those tables that are drawn, each with the name of its file: `mane2014-figure-4.1.svg`.
+    /// The charts of those tables that are drawn, each with the name of its file:
+    /// `mane2014-figure-4.1.svg`.
     pub charts: Vec<(String, Chart)>,
     /// Runs whose output was wrong, as sentences; their figures are left out.
     pub wrong: Vec<String>,
@@ -75,12 +76,14 @@ pub fn run_named(
     Ok(vec![run(workspace, name, deliveries, progress)?])
 }
 
-/// Measures all that the paper's tables ask for; what goes between a meter and its collector, `deliveries` plays.
+/// Measures all that the paper's tables ask for; what goes between a meter and its collector,
+/// `deliveries` plays.
 ///
 /// # Errors
-/// A paper that does not exist, or whose file names a target, a variant, an operation or a radio that does not; a build
-/// or a model that failed. Wrong outputs are no error: see [`Reproduction::wrong`]. Neither is a clock that the data sheet
-/// does not allow at a supply: that cell is empty, and its note says why.
+/// A paper that does not exist, or whose file names a target, a variant, an operation or a radio
+/// that does not; a build or a model that failed. Wrong outputs are no error: see
+/// [`Reproduction::wrong`]. Neither is a clock that the data sheet does not allow at a supply: that
+/// cell is empty, and its note says why.
 pub fn run(
     workspace: &Workspace,
     name: &str,
@@ -116,7 +119,8 @@ pub struct ChartFolder {
 }
 
 impl ChartFolder {
-    /// Makes the folder where there is none: before the work that the charts are of, so that it fails early.
+    /// Makes the folder where there is none: before the work that the charts are of, so that it
+    /// fails early.
     ///
     /// # Errors
     /// [`LabError::File`] where it cannot be made.
