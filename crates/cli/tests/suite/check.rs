@@ -81,7 +81,7 @@ fn reports_are_written_beside_the_table() {
     assert!(remark.contains("out.pdf: its name must say the format; there are csv, json, md"), "{remark}");
 }
 
-/// What crashes is quick: that is no improvement, in any format.
+/// A crash is quick, but no improvement, in any format.
 #[test]
 fn a_run_that_does_not_end_is_an_error_in_every_format() {
     let folder = project(SETTINGS);

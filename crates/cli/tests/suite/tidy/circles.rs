@@ -1,7 +1,7 @@
 //! Circles between the modules of a crate.
 //!
-//! Two modules of one parent are compared: `a::b` that names `crate::a::c`, or `super::c`, needs it.
-//! Modules of tests do not count.
+//! Two modules of one parent are compared: `a::b` that names `crate::a::c`, or `super::c`, needs
+//! it. Modules of tests do not count.
 
 use super::{Place, Source, group, rust};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
