@@ -15,7 +15,8 @@ pub struct Disassembled {
     pub text: String,
 }
 
-/// The programs that disassemble a core's code, the first one that is there to be taken, and the Debian package of the first.
+/// The programs that disassemble a core's code, the first one that is there to be taken, and the
+/// Debian package of the first.
 fn disassemblers(core: CoreName) -> (&'static [&'static str], &'static str) {
     match core {
         CoreName::Avr25 | CoreName::Avr5 | CoreName::Avr51 | CoreName::Avr6 => {
