@@ -29,7 +29,8 @@ fn each_leaf_signs_once_and_then_none() {
     }
 }
 
-/// The power fails at each word and erasure in turn, in each life of a part, and what that leaves reads at random.
+/// The power fails at each word and erasure in turn, in each life of a part, and what that leaves
+/// reads at random.
 #[test]
 fn no_leaf_comes_twice_over_power_failures_at_every_step() {
     let (key, _, fresh) = made();

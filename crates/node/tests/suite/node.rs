@@ -281,7 +281,7 @@ fn a_parser_takes_any_bytes() {
     }
 }
 
-/// Whatever comes over the air, the node goes on, and answers the next challenge.
+/// The node survives any packets, and answers the next challenge.
 #[test]
 fn a_node_survives_any_packets() {
     let seed = fastrand::u64(..);
