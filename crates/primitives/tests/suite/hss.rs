@@ -1,4 +1,5 @@
-//! HSS on the host build: RFC 8554's signatures, those of another implementation with one to four levels, and what must be refused.
+//! HSS on the host build: RFC 8554's signatures, those of another implementation with one to four
+//! levels, and what must be refused.
 
 use crate::pieces::pieces;
 use hbs_lms::{HssParameter, LmotsAlgorithm, LmsAlgorithm, Seed, Sha256_256};
@@ -114,7 +115,8 @@ fn another_number_of_levels_is_refused() {
         wrong.signature[3] = levels.wrapping_sub(1);
         assert_eq!(verified(&wrong).1, -1, "{levels} in both");
     }
-    // The upper tree's signature of the lower key, by itself, is a signature of one level: of that key and not of the message.
+    // The upper tree's signature of the lower key, by itself, is a signature of one level: of that
+    // key and not of the message.
     let upper: [u8; 56] = case.public_key[4..].try_into().expect("56 bytes");
     let end = 4 + signature_bytes(&upper).expect("known types");
     let lower = case.signature[end..end + 56].to_vec();

@@ -1,5 +1,5 @@
-//! LMS on the host build: RFC 8554's signatures, those of another implementation with each type, what another implementation takes, and what must
-//! be refused.
+//! LMS on the host build: RFC 8554's signatures, those of another implementation with each type,
+//! what another implementation takes, and what must be refused.
 
 use crate::hss::signed;
 use crate::pieces::pieces;
@@ -117,7 +117,8 @@ fn a_message_that_goes_on_behind_the_signature_s_beginning_is_refused() {
     }
 }
 
-/// RFC 8554 appendix F, test case 2, the lower tree: LMS_SHA256_M32_H5 with LMOTS_SHA256_N32_W8, whose seed it gives, too.
+/// RFC 8554 appendix F, test case 2, the lower tree: LMS_SHA256_M32_H5 with LMOTS_SHA256_N32_W8,
+/// whose seed it gives, too.
 #[test]
 fn the_key_and_the_signature_of_rfc_8554_are_made_of_its_seed() {
     let seed = bytes("a1c4696e2608035a886100d05cd99945eb3370731884a8235e2fb3d4d71f2547");

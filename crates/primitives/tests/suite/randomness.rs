@@ -4,7 +4,8 @@ use primitives::{Drbg, HmacDrbgSha1, HmacDrbgSha256};
 use testkit::vectors;
 use testkit::vectors::DrbgCase;
 
-/// One case on the parts: SP 800-90A sections 9.3.1 and 10.1.2.5, and 9.3.1 step 7 with prediction resistance.
+/// One case on the parts: SP 800-90A sections 9.3.1 and 10.1.2.5, and 9.3.1 step 7 with prediction
+/// resistance.
 macro_rules! run {
     ($state:ty, $case:expr) => {{
         let case: &DrbgCase = $case;

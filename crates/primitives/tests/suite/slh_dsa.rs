@@ -1,4 +1,5 @@
-//! SLH-DSA on the host build: NIST's keys and signatures, what another implementation takes, and what must be refused.
+//! SLH-DSA on the host build: NIST's keys and signatures, what another implementation takes, and
+//! what must be refused.
 
 use crate::pieces::pieces;
 use fips205::slh_dsa_sha2_128f;
