@@ -164,7 +164,7 @@ impl Live {
                 told = pacer.elapsed() + TELL_EVERY;
                 served.tell_costs(&self.rows());
             }
-            for gateway in &mut self.simulation.base.gateways {
+            for gateway in &mut self.simulation.station.gateways {
                 gateway.uplink.wait(TICK);
             }
         }

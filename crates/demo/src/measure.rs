@@ -7,9 +7,9 @@ use crate::station::radio_settings;
 use lab::LabError;
 use lab::target::Workspace;
 use rand::{SeedableRng, rngs::StdRng};
-use sim::base::collector::{BEGINS_MS, CollectorSettings, CollectorStation, ProcessingDelay, Setup};
 use sim::load::Load;
 use sim::radio::ChannelModel;
+use sim::station::collector::{BEGINS_MS, CollectorSettings, CollectorStation, ProcessingDelay, Setup};
 use wire::meter::{Identity, Policy, Suite};
 
 /// What the meters measure, in watts.

@@ -3,7 +3,6 @@
 use crate::meter_site::MeterSite;
 use lab::LabError;
 use lab::target::Workspace;
-use sim::base::BaseStation;
 use sim::chance::{Chance, Purpose};
 use sim::load::Load;
 use sim::node::meter::{EmulatedMeter, MeterFirmware};
@@ -12,6 +11,7 @@ use sim::radio::{ChannelModel, RadioChannel};
 use sim::reading_account::{FUNCTIONS, ReadingAccount, ReadingAccounts};
 use sim::simulation::{Schedule, Simulation};
 use sim::site::Site;
+use sim::station::BaseStation;
 use std::sync::Arc;
 use wire::meter::{MeterRecord, Provision, PublicKey, Suite};
 

@@ -2,10 +2,10 @@
 
 use collector::gateway::{HeardPacket, Route, Transmit};
 use collector::link::LinkHandle;
-use sim::base::gateway::{GatewayStation, Uplink};
-use sim::base::radio::RadioSettings;
 use sim::link::TURNAROUND_NS;
 use sim::radio::Framing;
+use sim::station::gateway::{GatewayStation, Uplink};
+use sim::station::radio::RadioSettings;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;

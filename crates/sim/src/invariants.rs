@@ -20,12 +20,12 @@ mod meter;
 pub use self::meter::MeterCounts;
 
 use self::meter::MeterAudit;
-use crate::base::{BaseEvent, Delivery};
 use crate::load::LoadProfile;
 use crate::node::Written;
 use crate::radio::{Participant, SentPacket};
 use crate::simulation::Recorder;
 use crate::site::{Site, SiteEvent};
+use crate::station::{BaseEvent, Delivery};
 use crate::time::{SECOND_NS, seconds};
 use lab::LabError;
 use std::collections::{BTreeMap, HashMap, HashSet};

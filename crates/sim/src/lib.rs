@@ -6,18 +6,17 @@
 //!   the wall; [`chance`]: random numbers by seed and purpose
 //! - [`site`]: a node where it is; [`node`]: the nodes; [`supply`]: mains or harvest; [`load`]:
 //!   what meters measure
-//! - [`radio`]: channels and framing; [`base`]: the station; [`attacker`]: somebody without keys
+//! - [`radio`]: channels and framing; [`station`]: its stations; [`attacker`]: somebody without keys
 //! - [`invariants`]: what must hold; [`energy_account`]: where every joule went;
 //!   [`reading_account`]: what each reading took
 //!
-//! It has these parts:
+//! These are built of it:
 //!
 //! - [`harvest`]: a harvested node and its server; [`network`]: meters and their collector;
 //!   [`link`]: one meter and its collector, to the cycle. [`scenario`] finds their files. The
 //!   demonstration is `wattseal-demo`'s.
 
 pub mod attacker;
-pub mod base;
 pub mod chance;
 pub mod energy_account;
 pub mod harvest;
@@ -32,5 +31,6 @@ pub mod real_time;
 pub mod scenario;
 pub mod simulation;
 pub mod site;
+pub mod station;
 pub mod supply;
 pub mod time;

@@ -6,11 +6,11 @@
 //! commands and making answers belongs to no report, and neither does the time in which nothing
 //! waits.
 
-use crate::base::BaseEvent;
 use crate::link::{Call, CounterSnapshot, RADIO_STATES};
 use crate::radio::SentPacket;
 use crate::simulation::Recorder;
 use crate::site::SiteEvent;
+use crate::station::BaseEvent;
 use ::meter::Status;
 use lab::LabError;
 use std::collections::VecDeque;

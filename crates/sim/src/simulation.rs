@@ -6,9 +6,9 @@
 //! at once, on all processors. The result does not depend on their number.
 
 use crate::attacker::{Act, Attacker};
-use crate::base::{BaseEvent, BaseStation};
 use crate::radio::{Arrival, Emission, Participant, RadioChannel, ReceiveMode, SentPacket, Traffic};
 use crate::site::{Site, SiteEvent};
+use crate::station::{BaseEvent, BaseStation};
 use crate::time::{SECOND_NS, seconds};
 use lab::LabError;
 use rayon::prelude::*;
@@ -90,7 +90,7 @@ pub struct Simulation<B, R> {
     /// The sites; a site's index is its index on all channels.
     pub sites: Vec<Site>,
     /// The station.
-    pub base: B,
+    pub station: B,
     /// Observer of the simulation.
     pub recorder: R,
     /// The channels.
@@ -108,7 +108,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
     /// A simulation whose time is `now_ns`.
     #[must_use]
     pub fn new(
-        (sites, base, recorder): (Vec<Site>, B, R),
+        (sites, station, recorder): (Vec<Site>, B, R),
         channels: Vec<RadioChannel>,
         schedule: Schedule,
         now_ns: u64,
@@ -118,7 +118,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
             modes: vec![vec![ReceiveMode::Off; participants]; channels.len()],
             inboxes: vec![Vec::new(); participants],
             sites,
-            base,
+            station,
             recorder,
             channels,
             attacker: None,
@@ -153,7 +153,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
     /// fail.
     pub fn stop_faults(&mut self) {
         self.channels.iter_mut().for_each(RadioChannel::stop_impairments);
-        self.base.stop_faults();
+        self.station.stop_faults();
         if let Some(attacker) = &mut self.attacker {
             attacker.stop();
         }
@@ -216,7 +216,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
         let sites = self.sites.iter().map(Site::next_ns).min().unwrap_or(u64::MAX);
         let attacker = self.attacker.as_ref().map_or(u64::MAX, Attacker::next_ns);
         let channels = self.channels.iter().map(RadioChannel::next_ns).min().unwrap_or(u64::MAX);
-        sites.min(attacker).min(channels).min(self.base.next_ns())
+        sites.min(attacker).min(channels).min(self.station.next_ns())
     }
 
     /// The end of the step that begins now, and up to when the station acts in it.
@@ -242,7 +242,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
 
     fn step(&mut self, end_ns: u64) -> Result<(), LabError> {
         let (mut to_ns, station_ns) = self.plan(end_ns);
-        self.base.advance(self.now_ns, station_ns)?;
+        self.station.advance(self.now_ns, station_ns)?;
         self.send_from_station();
         if let Schedule::Alone { ahead_ns, .. } = self.schedule {
             // What was done and sent just now comes before the site lives on, and what the station
@@ -250,7 +250,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
             self.tell_base_events()?;
             self.settle(self.now_ns)?;
             if ahead_ns == 0 {
-                to_ns = to_ns.min(self.base.next_ns().max(self.now_ns + 1));
+                to_ns = to_ns.min(self.station.next_ns().max(self.now_ns + 1));
             }
         }
         let reached_ns = self.live(to_ns)?;
@@ -292,7 +292,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
 
     fn send_from_station(&mut self) {
         let station = self.station();
-        for outgoing in self.base.take_outgoing() {
+        for outgoing in self.station.take_outgoing() {
             let channel = &mut self.channels[outgoing.channel];
             let air_ns =
                 channel.send_packet(station, outgoing.start_ns, &outgoing.packet, outgoing.tail_bytes);
@@ -338,7 +338,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
     }
 
     fn tell_base_events(&mut self) -> Result<(), LabError> {
-        for event in self.base.take_events() {
+        for event in self.station.take_events() {
             self.recorder.base_event(self.now_ns, event)?;
         }
         Ok(())
@@ -352,7 +352,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
             for (mode, site) in modes.iter_mut().zip(&self.sites) {
                 *mode = if site.channel == index { site.receive_mode() } else { ReceiveMode::Off };
             }
-            modes[station] = self.base.receive_mode(index);
+            modes[station] = self.station.receive_mode(index);
             self.channels[index].settle(now_ns, &self.modes[index], &mut self.inboxes);
             for packet in self.channels[index].take_sent_packets() {
                 if packet.from <= station {
@@ -365,7 +365,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
                 }
             }
             for arrival in self.inboxes[station].drain(..) {
-                self.base.receive(index, arrival)?;
+                self.station.receive(index, arrival)?;
             }
         }
         for (site, inbox) in self.sites.iter_mut().zip(&mut self.inboxes) {

@@ -7,7 +7,7 @@ use collector::gateway::udp::{MOST_DATAGRAM_BYTES, datagram, parse};
 use lab::LabError;
 use lab::board::ChipModel;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use sim::base::gateway::{GatewayStation, Uplink};
+use sim::station::gateway::{GatewayStation, Uplink};
 use sim::chance::{Chance, Purpose};
 use sim::link::TURNAROUND_NS;
 use sim::load::{Load, LoadProfile};

@@ -3,7 +3,7 @@
 use super::Board;
 use lab::LabError;
 use meter::Status;
-use sim::base::BaseEvent;
+use sim::station::BaseEvent;
 use sim::radio::SentPacket;
 use sim::simulation::Recorder;
 use sim::site::SiteEvent;

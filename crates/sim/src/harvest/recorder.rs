@@ -1,11 +1,11 @@
 //! Counts of a harvested node's life.
 
 use super::outcome::{Event, EventKind, Misses, Outcome, Reason, Sample};
-use crate::base::BaseEvent;
 use crate::energy_account::EnergyAccount;
 use crate::node::SignerCounts;
 use crate::simulation::Recorder;
 use crate::site::{Site, SiteEvent};
+use crate::station::BaseEvent;
 use crate::time::{nanoseconds, seconds};
 use lab::LabError;
 

@@ -3,7 +3,6 @@
 use super::outcome::Outcome;
 use super::recorder::{HarvestRecorder, Run};
 use super::scenario::{self, Scenario};
-use crate::base::challenger::{Challenger, Demand, Peer};
 use crate::load::Load;
 use crate::node::Node;
 use crate::node::emulated::BoardFirmware;
@@ -11,6 +10,7 @@ use crate::node::harvested::HarvestedNode;
 use crate::radio::{self, ChannelModel, Framing, RadioChannel};
 use crate::simulation::{Progress, Schedule, Simulation};
 use crate::site::{Site, Supply};
+use crate::station::verifier::{Demand, Peer, Verifier};
 use crate::supply::harvest::Harvest;
 use crate::supply::{Circuit, Regulator};
 use crate::time::{SECOND_NS, nanoseconds};
@@ -126,7 +126,7 @@ pub fn run_scenario(
         (scenario::Mode::Asynchronous, Some(gap_s)) => Demand::Challenges { gap_s },
         _ => Demand::Periodic { interval_ns: u64::from(settings.interval_s) * SECOND_NS },
     };
-    let server = Challenger::new(peer, demand, nanoseconds(scenario.server.deadline_s), scenario.seed);
+    let server = Verifier::new(peer, demand, nanoseconds(scenario.server.deadline_s), scenario.seed);
     let circuit = Circuit::new(
         scenario.panel,
         scenario.charger,
@@ -161,7 +161,7 @@ pub fn run_scenario(
 pub fn simulate(
     node: Box<dyn Node>,
     harvest: Harvest,
-    server: Challenger,
+    server: Verifier,
     model: ChannelModel,
     run: Run,
     progress: &dyn Progress,

@@ -3,9 +3,9 @@
 use super::Expectations;
 use super::images::ImageAudit;
 use super::keys::KeyAudit;
-use crate::base::collector::BEGINS_MS;
 use crate::load::LoadProfile;
 use crate::radio::SentPacket;
+use crate::station::collector::BEGINS_MS;
 use crate::time::{SECOND_NS, seconds};
 use ::meter::Status;
 use std::collections::{BTreeMap, HashSet};

@@ -2,9 +2,9 @@
 //! collector, one after the other.
 
 use super::{Call, CounterSnapshot, LinkCollector, LinkExperiment, LinkRecord};
-use crate::base::collector::ProcessingDelay;
 use crate::node::Node;
 use crate::node::meter::MeterFirmware;
+use crate::station::collector::ProcessingDelay;
 use crate::time::SECOND_NS;
 use lab::bench::{self, Earlier};
 use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints, Message};
@@ -145,7 +145,7 @@ fn failed(problem: String) -> LabError {
 
 /// Outcome at the collector; a run has them in order.
 enum Outcome {
-    Report(Box<crate::base::Delivery>),
+    Report(Box<crate::station::Delivery>),
     Answer(Answered, u64),
 }
 

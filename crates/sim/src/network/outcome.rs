@@ -1,7 +1,7 @@
 //! Outcome of a network's simulation.
 
-use crate::base::collector::CollectorCounts;
 use crate::radio::Traffic;
+use crate::station::collector::CollectorCounts;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -2,8 +2,8 @@
 //! field.
 
 use crate::attacker::AttackerSettings;
-use crate::base::collector::{CollectorSettings, UpdateSettings};
 use crate::scenario::text;
+use crate::station::collector::{CollectorSettings, UpdateSettings};
 use crate::supply::PowerCuts;
 use lab::LabError;
 use lab::target::Workspace;

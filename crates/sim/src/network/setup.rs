@@ -4,8 +4,6 @@
 use super::outcome::{Attacks, MeterRow, NetworkOutcome, Spread};
 use super::scenario::{MeterGroup, MeterNode, NetworkScenario};
 use crate::attacker::{Attack, Attacker};
-use crate::base::collector::{self, BEGINS_MS, CollectorStation, ProcessingDelay, Updates};
-use crate::base::radio::RadioSettings;
 use crate::chance::{Chance, Purpose};
 use crate::invariants::{Expectations, InvariantChecker};
 use crate::load::{Load, LoadProfile};
@@ -15,6 +13,8 @@ use crate::node::meter::MeterFirmware;
 use crate::radio::{self, ChannelModel, Framing, RadioChannel};
 use crate::simulation::{Progress, Schedule, Simulation};
 use crate::site::{Site, Supply};
+use crate::station::collector::{self, BEGINS_MS, CollectorStation, ProcessingDelay, Updates};
+use crate::station::radio::RadioSettings;
 use crate::supply::{Mains, PowerCuts};
 use crate::time::{SECOND_NS, nanoseconds, seconds};
 use lab::LabError;
@@ -69,7 +69,7 @@ pub fn run(
     loop {
         let (recorder, now_ns) = (&simulation.recorder, simulation.now_ns());
         let (outstanding, unsettled) = (recorder.outstanding(end_ns), recorder.unsettled());
-        let updating = simulation.base.updating();
+        let updating = simulation.station.updating();
         match (outstanding, unsettled, updating) {
             (None, None, None) => break,
             _ if now_ns < last_ns => {}
@@ -204,7 +204,7 @@ pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Network
         Some(updates) => Policy { update_piece_every_ms: updates.piece_every_ms, ..Policy::default() },
         None => Policy::default(),
     };
-    let base = CollectorStation::new(collector::Setup {
+    let station = CollectorStation::new(collector::Setup {
         settings: scenario.collector.clone(),
         identity: collector_key,
         policy,
@@ -221,7 +221,7 @@ pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Network
     })?;
     let schedule = if firmwares.is_empty() { Schedule::Skipping } else { Schedule::Stepwise };
     let channels = radios.models.into_iter().map(RadioChannel::new).collect();
-    let mut simulation = Simulation::new((sites, base, recorder), channels, schedule, 0);
+    let mut simulation = Simulation::new((sites, station, recorder), channels, schedule, 0);
     simulation.attacker = scenario.attacker.map(|settings| Attacker::new(settings, seed));
     Ok(Network { simulation, kinds })
 }
@@ -304,7 +304,7 @@ fn outcome(scenario: &NetworkScenario, mut network: Network, wall_s: f64) -> Net
     let traffic = simulation.traffic();
     let trips = std::mem::take(&mut simulation.recorder.round_trips_s);
     let trip = |times: Vec<f32>| Spread::of(times.into_iter().map(f64::from).collect());
-    let commands = std::mem::take(&mut simulation.base.counts.answer_s);
+    let commands = std::mem::take(&mut simulation.station.counts.answer_s);
     let sent = |attacker: &Attacker| {
         Attack::ALL.iter().map(|attack| (attack.name(), attacker.sent[*attack as usize])).collect()
     };
@@ -320,7 +320,7 @@ fn outcome(scenario: &NetworkScenario, mut network: Network, wall_s: f64) -> Net
         commands: commands.into_iter().map(|(suite, times)| (suite.name(), Spread::of(times))).collect(),
         air_utilisation: traffic.sending_ns as f64 / 1e9 / now_s.max(1e-9),
         traffic,
-        collector: std::mem::take(&mut simulation.base.counts),
+        collector: std::mem::take(&mut simulation.station.counts),
         attacks: Attacks {
             sent: simulation.attacker.as_ref().map(sent).unwrap_or_default(),
             accepted_unprotected: simulation.recorder.unprotected,

@@ -3,9 +3,9 @@
 
 use lab::LabError;
 use lab::reference::curve::Curve;
-use sim::base::challenger::Peer;
 use sim::node::{Advance, Draw, Node, SignerCounts, State, Voltages};
 use sim::radio::{Arrival, Emission, ReceiveMode};
+use sim::station::verifier::Peer;
 use sim::time::SECOND_NS;
 use wire::node::Scheme;
 

@@ -2,15 +2,15 @@
 //!
 //! - [`collector`]: the meters' collector: the one place that owns `wire`'s protocol engine, and a
 //!   store behind it; [`key_store`]: the keys in that
-//! - [`challenger`]: the harvested node's server
+//! - [`verifier`]: the harvested node's server
 //! - [`gateway`]: radios of a collector that is elsewhere
 //! - [`radio`]: a half-duplex radio, for either
 
-pub mod challenger;
 pub mod collector;
 pub mod gateway;
 pub mod key_store;
 pub mod radio;
+pub mod verifier;
 
 use crate::radio::{Arrival, Participant, ReceiveMode};
 use lab::LabError;

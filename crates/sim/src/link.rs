@@ -7,14 +7,14 @@ mod calls;
 pub use benchmark::LinkBenchmark;
 pub use calls::{Call, CallObserver, CounterSnapshot, RADIO_STATES};
 
-use crate::base::collector::{self, CollectorSettings, CollectorStation, ProcessingDelay};
-use crate::base::radio::RadioSettings;
-use crate::base::{BaseEvent, Delivery};
 use crate::load::Load;
 use crate::node::meter::EmulatedMeter;
 use crate::radio::{ChannelModel, Framing, RadioChannel, SentPacket};
 use crate::simulation::{Recorder, Schedule, Simulation};
 use crate::site::{Site, SiteEvent};
+use crate::station::collector::{self, CollectorSettings, CollectorStation, ProcessingDelay};
+use crate::station::radio::RadioSettings;
+use crate::station::{BaseEvent, Delivery};
 use lab::LabError;
 use rand::rngs::StdRng;
 use wire::meter::{Answered, Collector, Identity, MeterKeys, MeterRecord, Policy, Transmission};
@@ -114,7 +114,7 @@ impl LinkExperiment {
             tail_bytes: TAIL,
             most_waiting: usize::MAX,
         };
-        let base = CollectorStation::new(collector::Setup {
+        let station = CollectorStation::new(collector::Setup {
             updates: None,
             settings: CollectorSettings::faultless(),
             identity: collector.identity,
@@ -131,7 +131,7 @@ impl LinkExperiment {
         let site = Site::running(Box::new(meter), Load::constant(0.0), now_ns);
         // A byte must be announced before it begins.
         let schedule = Schedule::Alone { longest_ns: STEP_NS, ahead_ns: 2 * STEP_NS };
-        let parts = (vec![site], base, LinkRecord::default());
+        let parts = (vec![site], station, LinkRecord::default());
         Ok(LinkExperiment { simulation: Simulation::new(parts, vec![channel], schedule, now_ns) })
     }
 
@@ -155,7 +155,7 @@ impl LinkExperiment {
 
     /// The collector's protocol engine.
     pub fn engine(&mut self) -> &mut Collector {
-        self.simulation.base.engine()
+        self.simulation.station.engine()
     }
 
     /// Sets the load that the meter measures from now on, in watts.
@@ -171,7 +171,7 @@ impl LinkExperiment {
     /// Something is sent to the meter by the collector's radio, but not by the collector.
     pub fn inject(&mut self, transmission: Transmission) {
         let now_ns = self.now_ns();
-        self.simulation.base.inject(transmission, now_ns);
+        self.simulation.station.inject(transmission, now_ns);
     }
 
     /// The meter's power is cut now, and comes back at once; a byte of its non-volatile memory that

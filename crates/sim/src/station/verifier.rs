@@ -81,7 +81,7 @@ pub enum Demand {
 }
 
 /// The server.
-pub struct Challenger {
+pub struct Verifier {
     peer: Peer,
     demand: Demand,
     deadline_ns: u64,
@@ -108,11 +108,11 @@ struct Open {
     start_ns: u64,
 }
 
-impl Challenger {
+impl Verifier {
     /// A server that knows the node's public key.
     #[must_use]
-    pub fn new(peer: Peer, demand: Demand, deadline_ns: u64, seed: u64) -> Challenger {
-        let mut server = Challenger {
+    pub fn new(peer: Peer, demand: Demand, deadline_ns: u64, seed: u64) -> Verifier {
+        let mut server = Verifier {
             peer,
             demand,
             deadline_ns,
@@ -226,7 +226,7 @@ impl Challenger {
     }
 }
 
-impl BaseStation for Challenger {
+impl BaseStation for Verifier {
     fn receive_mode(&self, _: usize) -> ReceiveMode {
         ReceiveMode::Packets(self.peer.server_address)
     }
