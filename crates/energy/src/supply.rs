@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_that_the_data_sheet_forbids_is_refused_with_its_limits() {
+    fn forbidden_clock_and_supply_are_refused_with_limits() {
         let error = msp430().check(12e6, 1.9).unwrap_err().to_string();
         assert_eq!(error, "12 MHz is too fast at 1.9 V: SLAS655 allows 8 MHz there; this clock needs 2.00 V");
         assert!(matches!(msp430().check(1e6, 1.7), Err(SupplyError::Voltage { .. })));
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_what_is_allowed_the_line_goes_on_where_that_is_asked_for() {
+    fn line_extends_beyond_the_limits_on_request() {
         let supply = msp430();
         assert!((supply.continued_a(8e6, 3.0).unwrap() - 1.84e-3).abs() < 1e-12);
         assert!(matches!(supply.current_a(14e6, 3.0), Err(SupplyError::Clock { .. })));

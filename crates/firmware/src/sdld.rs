@@ -265,7 +265,7 @@ C:   0000006A  _ws_bench_ready                    main
     }
 
     #[test]
-    fn what_is_neither_hex_nor_map_is_refused() {
+    fn reader_refuses_files_that_are_neither_hex_nor_map() {
         assert!(read(HEX, MAP, Spaces::MCS51).unwrap_err().contains("record 1"));
         assert!(read(":00000001FF\n", MAP, Spaces::LINEAR).unwrap_err().contains("nothing to load"));
         assert!(read(&HEX.replace(' ', ""), "no map", Spaces::LINEAR).unwrap_err().contains("no areas"));

@@ -39,8 +39,8 @@ pub struct Request {
     pub max_cycles: u64,
     /// Seed of the random inputs.
     pub seed: u64,
-    /// Each run starts right after start-up, with cold caches and prefetch buffers; otherwise one run that does not
-    /// count goes before the others.
+    /// Each run starts right after start-up, with cold caches and prefetch buffers; otherwise one
+    /// run that does not count goes before the others.
     pub cold: bool,
     /// Use of earlier measurements of the same firmware.
     pub earlier: Earlier,
@@ -319,7 +319,8 @@ impl Plan<'_> {
                 bench.capacity()?
             )));
         }
-        // The inputs of a run depend on the seed and on how many there were before it, and not on how many follow.
+        // The inputs of a run depend on the seed and on how many there were before it, and not on
+        // how many follow.
         let mut rng = StdRng::seed_from_u64(seed);
         let started = bench.fork();
         if !cold {

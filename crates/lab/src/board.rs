@@ -1,5 +1,5 @@
-//! Boards: `boards/*.toml`, which `device/Makefile` reads, too. A board is a target with its clock and supply, chips with their
-//! wiring, and sensors at the converter.
+//! Boards: `boards/*.toml`, which `device/Makefile` reads, too. A board is a target with its clock
+//! and supply, chips with their wiring, and sensors at the converter.
 
 use crate::target::{Target, Workspace};
 use crate::{LabError, names};
@@ -58,7 +58,8 @@ pub struct MeterBuild {
     pub variant: String,
     /// By how much the current is sampled after the voltage, in 1/256 of a sampling interval.
     pub phase: i16,
-    /// Builds of the firmware, where the part has no room for all suites in one; the first is made where none is chosen.
+    /// Builds of the firmware, where the part has no room for all suites in one; the first is made
+    /// where none is chosen.
     #[serde(default, rename = "build")]
     pub builds: Vec<SuiteChoice>,
 }
@@ -72,8 +73,8 @@ pub struct SuiteChoice {
 }
 
 impl MeterBuild {
-    /// Returns the suites to choose for a build that has this suite. Empty where the first build has
-    /// it, or where there is no choice.
+    /// Returns the suites to choose for a build that has this suite. Empty where the first build
+    /// has it, or where there is no choice.
     ///
     /// # Errors
     /// A list of the builds, where none has the suite.
@@ -122,7 +123,8 @@ pub struct BoardChip {
     /// The pin that selects it while low.
     #[serde(deserialize_with = "pin")]
     pub select: Pin,
-    /// Its other outputs, by their names in its data sheet. A CC2500's SO is wired to the bus's MISO anyhow.
+    /// Its other outputs, by their names in its data sheet. A CC2500's SO is wired to the bus's
+    /// MISO anyhow.
     #[serde(deserialize_with = "pins", default)]
     pub outputs: BTreeMap<String, Pin>,
 }
@@ -510,8 +512,8 @@ impl Workspace {
     /// One board by its exact name.
     ///
     /// # Errors
-    /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed file, or one whose target
-    /// cannot be wired so.
+    /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed
+    /// file, or one whose target cannot be wired so.
     pub fn board(&self, name: &str) -> Result<BoardDescription, LabError> {
         let known = self.board_names()?;
         if !known.iter().any(|candidate| candidate == name) {
@@ -665,7 +667,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_board_cannot_be_is_refused() {
+    fn board_file_refuses_impossible_boards() {
         for (from, to, wanted) in [
             ("supply_v", "suply_v", "unknown field `suply_v`"),
             ("phase", "fase", "unknown field `fase`"),
@@ -708,7 +710,7 @@ mod tests {
     }
 
     #[test]
-    fn firmware_for_a_board_is_built_at_its_clock_unless_another_is_wanted() {
+    fn board_firmware_is_built_at_the_board_s_clock_by_default() {
         let workspace = workspace();
         let board = workspace.board("stm32f407-cc2500").expect("a board");
         let target = workspace.target(&board.target).expect("its target");

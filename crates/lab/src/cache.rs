@@ -1,4 +1,5 @@
-//! The folder in which built firmware, measured figures and the unpacked sources of firmware are kept.
+//! The folder in which built firmware, measured figures and the unpacked sources of firmware are
+//! kept.
 
 use crate::LabError;
 use etcetera::BaseStrategy;
@@ -10,7 +11,8 @@ pub(crate) fn folder(clone: Option<&Path>) -> Result<PathBuf, LabError> {
     if let Some(own) = clone.map(|root| root.join("target")).filter(|own| is_writable(own)) {
         return Ok(own);
     }
-    // Everywhere as on Linux, because the scripts that build compilers (device/ports/r8c/build-binutils) look there, too.
+    // Everywhere as on Linux, because the scripts that build compilers
+    // (device/ports/r8c/build-binutils) look there, too.
     let base = Xdg::new().map_err(|error| {
         let said = format!("{error}: there is no folder for what is built; give --cache FOLDER, or set HOME or XDG_CACHE_HOME");
         LabError::Unfinished(said)

@@ -1,4 +1,5 @@
-//! `check`: builds somebody's project, measures its firmware and compares it with its limits, all of which its `wattseal.toml` says.
+//! `check`: builds somebody's project, measures its firmware and compares it with its limits, all
+//! of which its `wattseal.toml` says.
 
 mod project;
 
@@ -94,7 +95,8 @@ struct Run {
 }
 
 impl Run {
-    /// Measures one firmware. One that cannot be run is an error of its own, beside the rows of the others.
+    /// Measures one firmware. One that cannot be run is an error of its own, beside the rows of the
+    /// others.
     fn take(
         &mut self,
         workspace: &Workspace,

@@ -148,7 +148,8 @@ fn is_rounding(one: f64, other: f64) -> bool {
 }
 
 impl Comparison {
-    /// Compares what was measured with what was measured before; `limits` says which limits there are of a row's figure.
+    /// Compares what was measured with what was measured before; `limits` says which limits there
+    /// are of a row's figure.
     #[must_use]
     pub fn new(
         before: &[Measured],

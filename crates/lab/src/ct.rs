@@ -35,8 +35,8 @@ use serde::{Deserialize, Serialize};
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// Runs that warm the machine before its snapshot is taken; their outputs are verified. Branch prediction has settled
-/// after the second.
+/// Runs that warm the machine before its snapshot is taken; their outputs are verified. Branch
+/// prediction has settled after the second.
 const WARM_UP: u32 = 2;
 
 /// Default runs for a row: the most, and the fewest of an operation that would take more than
@@ -60,8 +60,8 @@ pub struct Request {
     pub operations: Vec<String>,
     /// Patterns of variants; all where empty.
     pub variants: Vec<String>,
-    /// Runs with random secrets for each row; of one the secrets are followed, and nothing is compared. Where absent 200, or as many as
-    /// take 2·10⁸ cycles, but at least 3.
+    /// Runs with random secrets for each row; of one the secrets are followed, and nothing is
+    /// compared. Where absent 200, or as many as take 2·10⁸ cycles, but at least 3.
     pub runs: Option<u32>,
     /// Seed of the random inputs.
     pub seed: u64,
@@ -82,7 +82,8 @@ pub enum Verdict {
     Constant,
     /// Two runs differ.
     Variable,
-    /// All runs were the same, but what comes next, where something is read or written or how long it takes depends on a secret.
+    /// All runs were the same, but what comes next, where something is read or written or how long
+    /// it takes depends on a secret.
     Dependent,
     /// Of a secret no byte was read: the check says nothing of it.
     Unread,
@@ -117,7 +118,8 @@ pub struct ConstantTimeRow {
     pub variant: String,
     /// Verdict on the row.
     pub verdict: Verdict,
-    /// Runs whose secrets were followed or compared: 1 of an operation that rejects, 0 where nothing was looked at.
+    /// Runs whose secrets were followed or compared: 1 of an operation that rejects, 0 where
+    /// nothing was looked at.
     pub runs: u32,
     /// Seed of their inputs.
     pub seed: u64,
@@ -318,7 +320,8 @@ impl ConstantTimeRow {
     }
 }
 
-/// The inputs of a run: each has its own generator, so that one run can be had again without the others.
+/// The inputs of a run: each has its own generator, so that one run can be had again without the
+/// others.
 fn case(operation: &Operation, seed: u64, run: u32) -> Result<Case, LabError> {
     let mut state = [0; 32];
     state[..8].copy_from_slice(&seed.to_le_bytes());
@@ -427,8 +430,8 @@ fn tables(firmware: &Firmware) -> Result<Vec<(&str, Range<u32>)>, LabError> {
         .collect()
 }
 
-/// `case` with the inputs that are to be the same in all runs, whole or, as `key+32`, from an offset on. Its outputs are
-/// then no longer what is expected.
+/// `case` with the inputs that are to be the same in all runs, whole or, as `key+32`, from an
+/// offset on. Its outputs are then no longer what is expected.
 fn held(mut case: Case, first: &Case, fixed: &[InputBytes]) -> Case {
     for fixed in fixed {
         let held = first.inputs.iter().find(|(other, _)| *other == fixed.input);
@@ -509,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_public_stays_as_in_the_first_run() {
+    fn public_inputs_stay_as_in_the_first_run() {
         let fixed = |text: &str| InputBytes::try_from(text.to_owned()).unwrap();
         let held = |text: &str| held(of(1, 2), &of(7, 8), &[fixed(text)]).inputs;
         assert_eq!(held("nonce"), [("key", vec![1; 4]), ("nonce", vec![8; 2])]);

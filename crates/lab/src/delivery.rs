@@ -1,5 +1,5 @@
-//! Messages between a meter and its collector, as papers measure them. The lab knows neither radio nor meter: somebody else
-//! plays them ([`Deliveries`]), and the lab compares.
+//! Messages between a meter and its collector, as papers measure them. The lab knows neither radio
+//! nor meter: somebody else plays them ([`Deliveries`]), and the lab compares.
 
 use crate::LabError;
 use crate::progress::Progress;

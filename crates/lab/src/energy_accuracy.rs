@@ -8,7 +8,8 @@ use std::fmt;
 /// Bound on an energy's deviation from the part's, beside that of its cycles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EnergyBound {
-    /// The largest difference of the currents from those that others measured on silicon, in percent.
+    /// The largest difference of the currents from those that others measured on silicon, in
+    /// percent.
     Percent(f64),
     /// Only the front page of a data sheet, which may be too low by up to this, in percent.
     LowBy(f64),

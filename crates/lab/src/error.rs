@@ -67,7 +67,8 @@ pub enum LabError {
     Fault {
         target: String,
         fault: mcu::Fault,
-        /// Function and source line, as far as the ELF tells, and what to try next, where there is anything.
+        /// Function and source line, as far as the ELF tells, and what to try next, where there is
+        /// anything.
         place: String,
     },
     /// The firmware did not come back.

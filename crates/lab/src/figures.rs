@@ -64,11 +64,12 @@ impl Wanted<'_> {
     }
 }
 
-/// The figures asked for: kept ones where they are there and whole, measured ones otherwise, which are then kept.
+/// The figures asked for: kept ones where they are there and whole, measured ones otherwise, which
+/// are then kept.
 ///
 /// # Errors
-/// As [`bench::run`]; [`LabError::Protocol`] for an operation with wrong outputs. A folder that cannot be written to is
-/// none: what is measured is then not kept.
+/// As [`bench::run`]; [`LabError::Protocol`] for an operation with wrong outputs. A folder that
+/// cannot be written to is none: what is measured is then not kept.
 pub fn get(
     workspace: &Workspace,
     wanted: &[Wanted],
@@ -92,7 +93,8 @@ pub fn get(
     Ok(found)
 }
 
-/// Measures in groups of one target, operating point and message length, because that is what a bench does at a time.
+/// Measures in groups of one target, operating point and message length, because that is what a
+/// bench does at a time.
 fn measure(
     workspace: &Workspace,
     missing: &[(&Wanted, PathBuf)],
@@ -141,7 +143,8 @@ fn measure(
                 bytes,
             };
             let figure = figure(row)?;
-            // Something may have been measured along the way that nobody asked for; it has no place.
+            // Something may have been measured along the way that nobody asked for; it has no
+            // place.
             if let Some(path) = paths.get(&key) {
                 keep(path, &figure);
                 done += 1;
@@ -188,8 +191,8 @@ impl Progress for Part<'_> {
     }
 }
 
-/// Names of figures by the content of what decides them: this program, the sources under `device/`, the target file,
-/// the compiler.
+/// Names of figures by the content of what decides them: this program, the sources under `device/`,
+/// the target file, the compiler.
 struct Contents<'a> {
     workspace: &'a Workspace,
     program: Content,

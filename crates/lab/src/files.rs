@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_is_unpacked_anew_and_nothing_else() {
+    fn unpack_renews_only_damaged_files() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         FILES.unpack(folder.path()).unwrap();

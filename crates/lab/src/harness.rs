@@ -1,4 +1,5 @@
-//! One firmware image on one machine: writes the inputs of an operation, runs it, and reads what it gives.
+//! One firmware image on one machine: writes the inputs of an operation, runs it, and reads what it
+//! gives.
 
 use crate::LabError;
 use crate::operations::Operation;
@@ -49,8 +50,8 @@ pub struct Measurement {
     pub start: u64,
     /// From the call to the return.
     pub cycles: u64,
-    /// Deepest stack use of this run and the observed ones before it, in bytes; a run that was not observed adds
-    /// nothing.
+    /// Deepest stack use of this run and the observed ones before it, in bytes; a run that was not
+    /// observed adds nothing.
     pub stack: u32,
     pub return_to: u32,
     /// All outputs and the result were as expected.
@@ -101,7 +102,8 @@ impl<'a> Bench<'a> {
         Bench { what: self.what.clone(), machine, ..*self }
     }
 
-    /// Puts the machine into the state of another of the same firmware; what its runs showed so far stays known.
+    /// Puts the machine into the state of another of the same firmware; what its runs showed so far
+    /// stays known.
     pub fn rewind(&mut self, to: &Bench<'_>) {
         self.machine = to.machine.snapshot();
     }
@@ -204,8 +206,8 @@ impl<'a> Bench<'a> {
         self.observed_call(case, &profiler)
     }
 
-    /// As [`Bench::measure`], while `observer` looks on at each step from where the inputs are written to where the
-    /// next ones are waited for.
+    /// As [`Bench::measure`], while `observer` looks on at each step from where the inputs are
+    /// written to where the next ones are waited for.
     ///
     /// # Errors
     /// As [`Bench::measure`].
@@ -239,11 +241,13 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// As [`Bench::measure`], stopping only where the call began and returned in the last observed run, and at the
-    /// function's first instruction, so that it is known to be entered. Without an observed run before, this is one.
+    /// As [`Bench::measure`], stopping only where the call began and returned in the last observed
+    /// run, and at the function's first instruction, so that it is known to be entered. Without an
+    /// observed run before, this is one.
     ///
     /// # Errors
-    /// As [`Bench::measure`], and where the function is not called once and by the same instruction.
+    /// As [`Bench::measure`], and where the function is not called once and by the same
+    /// instruction.
     pub fn measure_unobserved(&mut self, case: &Case) -> Result<Measurement, LabError> {
         let Some(seen) = self.observed.call else { return self.measure_call(case) };
         self.write(case)?;

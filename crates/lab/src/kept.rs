@@ -84,7 +84,8 @@ impl Content {
     }
 }
 
-/// Reads what [`keep`] wrote: a line with the hash of the rest, so that a damaged file is known; and none is taken.
+/// Reads what [`keep`] wrote: a line with the hash of the rest, so that a damaged file is known;
+/// and none is taken.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
     let text = std::fs::read_to_string(path).ok()?;
     let (hash, body) = text.split_once('\n')?;

@@ -16,18 +16,20 @@ pub struct Setup {
     pub elf: PathBuf,
     /// The target's exact name.
     pub target: String,
-    /// Core clock in Hz, whatever the program sets; where absent, what the program sets, or the target's default where no table
-    /// `[clock]` says what its clock is made from.
+    /// Core clock in Hz, whatever the program sets; where absent, what the program sets, or the
+    /// target's default where no table `[clock]` says what its clock is made from.
     pub clock_hz: Option<u64>,
     /// The crystal's frequency in Hz; the target's own where absent.
     pub crystal_hz: Option<u64>,
     /// Supply in volts; the target's default where absent.
     pub supply_v: Option<f64>,
-    /// Go on where the program does what is a mistake, but of which it is known what the part makes of it.
+    /// Go on where the program does what is a mistake, but of which it is known what the part makes
+    /// of it.
     pub lenient: bool,
     /// A fault that the part takes itself ends the run; otherwise it enters its handler.
     pub stop_on_fault: bool,
-    /// Peripherals, or blocks without a model, that get registers that remember what was written: see [`mcu::Part::stub`].
+    /// Peripherals, or blocks without a model, that get registers that remember what was written:
+    /// see [`mcu::Part::stub`].
     pub stubs: Vec<String>,
 }
 
@@ -169,7 +171,8 @@ pub(crate) fn advice_on(
 
 /// Remark on a fault of a program that is built for another part.
 fn other_device(target: &Target, firmware: &Firmware) -> Option<String> {
-    // A target may be a variant of the part that the compiler knows, such as atmega128l of atmega128.
+    // A target may be a variant of the part that the compiler knows, such as atmega128l of
+    // atmega128.
     let device = firmware.device().filter(|device| !target.name().starts_with(*device))?;
     Some(format!(
         "; the file says that it is built for the {device}: build it for this part, or give --target {device}"
@@ -209,7 +212,8 @@ fn advice_of_part(fault: &mcu::Fault, target: &Target) -> String {
                 )
             }
             None => {
-                // Of a 32-bit part a block of 1 kB, else a few registers; what has a model in it keeps it.
+                // Of a 32-bit part a block of 1 kB, else a few registers; what has a model in it
+                // keeps it.
                 let within = if *address >= 0x4000_0000 { 0x3ff } else { 0xf };
                 let (first, last) = (address & !within, address | within);
                 format!("; if there are registers, --stub {first:#010x}-{last:#010x} gives {gives}")

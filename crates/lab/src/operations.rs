@@ -91,7 +91,8 @@ pub struct Operation {
     /// True if the message length can be chosen (the call takes `len`).
     pub any_length: bool,
     pub key: Key,
-    /// Inputs that are public and may decide what it does: the same in all runs of a check for constant time.
+    /// Inputs that are public and may decide what it does: the same in all runs of a check for
+    /// constant time.
     pub fixed: Vec<InputBytes>,
     /// Secret inputs, by the names that are shown; where absent, all inputs that are not `fixed`.
     pub secret: BTreeMap<String, InputBytes>,
@@ -187,7 +188,8 @@ impl Catalogue {
     }
 }
 
-/// The names in the order in which the file has them; a name of a later set follows the one that it begins with.
+/// The names in the order in which the file has them; a name of a later set follows the one that it
+/// begins with.
 fn reading_order(text: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for line in text.lines().filter(|line| !line.starts_with(['#', '['])) {

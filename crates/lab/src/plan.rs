@@ -1,5 +1,5 @@
-//! `plan`: the right clock, supply, microcontroller and scheme for a requirement, and the battery, capacitor and panel
-//! for them, on measured figures.
+//! `plan`: the right clock, supply, microcontroller and scheme for a requirement, and the battery,
+//! capacitor and panel for them, on measured figures.
 
 mod picture;
 mod report;
@@ -76,11 +76,13 @@ pub struct Plan {
     pub energy_accuracies: BTreeMap<String, Vec<EnergyAccuracy>>,
     /// Requirements of the request.
     pub requirements: Vec<Requirement>,
-    /// Targets that are not among them because their files have no current asleep, which a rate of messages needs.
+    /// Targets that are not among them because their files have no current asleep, which a rate of
+    /// messages needs.
     pub left_out: Vec<String>,
     /// The candidates that meet the requirements, or the reason why none does.
     pub outcome: SearchResult,
-    /// Storage and panel for the feasible point of least energy; none where nothing is asked that needs it.
+    /// Storage and panel for the feasible point of least energy; none where nothing is asked that
+    /// needs it.
     pub sizing: Option<Sizing>,
 }
 

@@ -1,4 +1,5 @@
-//! Charts as SVG: light background, units on the axes, a legend that covers nothing, lines that differ without colour.
+//! Charts as SVG: light background, units on the axes, a legend that covers nothing, lines that
+//! differ without colour.
 
 mod scale;
 
@@ -27,7 +28,8 @@ const NOTE_SIZE: u32 = 13;
 /// Width of a letter over the size of its font, on average over a line of text, rounded up.
 const LETTER: f64 = 0.48;
 
-/// Colours that differ for colour-blind readers, too, and on paper: Okabe and Ito, "Color Universal Design" (2008).
+/// Colours that differ for colour-blind readers, too, and on paper: Okabe and Ito, "Color Universal
+/// Design" (2008).
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0x00, 0x72, 0xb2),
     RGBColor(0xd5, 0x5e, 0x00),
@@ -61,8 +63,8 @@ pub struct Axis {
     pub log: bool,
     /// True if the axis includes zero however far the data are away; not for logarithmic ones.
     pub from_zero: bool,
-    /// Names of 0, 1, 2, ... where it counts things instead of measuring. Horizontal only; series then stand side by
-    /// side, and no lines run from one thing to the next.
+    /// Names of 0, 1, 2, ... where it counts things instead of measuring. Horizontal only; series
+    /// then stand side by side, and no lines run from one thing to the next.
     pub names: Vec<String>,
 }
 
@@ -112,7 +114,8 @@ pub enum Style {
 /// Draws a chart; the same chart gives the same text.
 ///
 /// # Errors
-/// [`LabError::Chart`] where there is no point, or where a point cannot stand on a logarithmic axis.
+/// [`LabError::Chart`] where there is no point, or where a point cannot stand on a logarithmic
+/// axis.
 pub fn svg(chart: &Chart) -> Result<String, LabError> {
     let failed = |problem: String| LabError::Chart { title: chart.title.clone(), problem };
     let scales = (Scale::of(chart, Side::X).map_err(failed)?, Scale::of(chart, Side::Y).map_err(failed)?);
@@ -368,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_an_error_with_its_reason() {
+    fn undrawable_chart_is_an_error_with_its_reason() {
         let refused = |points| svg(&chart(points)).expect_err("no chart").to_string();
         assert!(refused(vec![]).contains("no points"));
         assert!(refused(vec![(f64::NAN, 1.0)]).contains("no points"));

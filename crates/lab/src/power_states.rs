@@ -21,8 +21,8 @@ pub struct StateSpent {
     pub current_a: f64,
     /// Energy in it, in joules.
     pub energy_j: f64,
-    /// Of the time, what the target file has no current for at the clock, in seconds: counted at an upper bound, the active current or
-    /// the mode's at a faster clock.
+    /// Of the time, what the target file has no current for at the clock, in seconds: counted at an
+    /// upper bound, the active current or the mode's at a faster clock.
     pub bounded_s: f64,
 }
 

@@ -1,5 +1,5 @@
-//! A user's firmware on its machine, as a debug probe has it: run piece by piece, looked into, its functions called; what
-//! [`crate::measure`] counts is counted all the while.
+//! A user's firmware on its machine, as a debug probe has it: run piece by piece, looked into, its
+//! functions called; what [`crate::measure`] counts is counted all the while.
 
 mod call;
 mod convention;

@@ -1,4 +1,5 @@
-//! Rows as a table for a person, JSON for a program, CSV for a spreadsheet, Markdown and JUnit's XML for a server.
+//! Rows as a table for a person, JSON for a program, CSV for a spreadsheet, Markdown and JUnit's
+//! XML for a server.
 
 mod comparison;
 pub mod constant_time;
@@ -27,8 +28,8 @@ fn unfinished_markdown(errors: &[(String, String)]) -> String {
     text.lines().map(|line| format!("**{}**\n\n", output::markdown_text(line))).collect()
 }
 
-/// A time as a person says it: from a minute on in minutes, hours, days or years of 365.25 days, below as
-/// [`scaled`].
+/// A time as a person says it: from a minute on in minutes, hours, days or years of 365.25 days,
+/// below as [`scaled`].
 #[must_use]
 pub fn duration(seconds: f64) -> String {
     const UNITS: [(f64, &str); 4] =

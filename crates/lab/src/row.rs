@@ -70,8 +70,8 @@ pub struct BenchRow {
     pub flash_bytes: i64,
     /// Static RAM that linking the operation adds, in bytes.
     pub ram_bytes: i64,
-    /// Deepest stack use of the runs that were observed, in bytes: those of the first four million cycles, and at least
-    /// one.
+    /// Deepest stack use of the runs that were observed, in bytes: those of the first four million
+    /// cycles, and at least one.
     pub stack_bytes: u32,
     /// Every output equalled the reference's.
     pub verified: bool,

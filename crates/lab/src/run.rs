@@ -27,18 +27,21 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 
-/// Cycles between two looks at what was sent, at input and at Ctrl-C: some milliseconds of the host.
+/// Cycles between two looks at what was sent, at input and at Ctrl-C: some milliseconds of the
+/// host.
 const LOOK_EVERY: u64 = 1_000_000;
 
 /// Parameters of a run.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub setup: Setup,
-    /// The ports whose bytes are wanted: UARTs by their names in the target file, `ITM.0`, `RTT.0`, `semihosting`; none: all.
+    /// The ports whose bytes are wanted: UARTs by their names in the target file, `ITM.0`, `RTT.0`,
+    /// `semihosting`; none: all.
     pub ports: Vec<String>,
     /// The UART that input goes to; where absent, the only one.
     pub uart: Option<String>,
-    /// The function that ends the program, its argument being the exit code; where absent, `_exit`, if there is one.
+    /// The function that ends the program, its argument being the exit code; where absent, `_exit`,
+    /// if there is one.
     pub exit: Option<String>,
     /// Sleep that nothing ends is the program's end, and no failure.
     pub ends_asleep: bool,
@@ -259,7 +262,8 @@ pub(crate) struct Program<'a> {
     journal: Journal,
     /// The cycle of the last look at what goes in and out.
     looked: u64,
-    /// The program is on a way that it has gone before, up to this cycle: what goes in is known, and what goes out is out.
+    /// The program is on a way that it has gone before, up to this cycle: what goes in is known,
+    /// and what goes out is out.
     known_to: Option<u64>,
     lines: Lines,
     /// Halt of the program while its peripherals run on.
@@ -309,7 +313,8 @@ impl Program<'_> {
         Until { cycles: Some(end), addresses: addresses.iter().copied().chain(self.exit).collect() }
     }
 
-    /// A piece of the run, up to `until`, has ended so: passes on what goes in and out, and says what that means.
+    /// A piece of the run, up to `until`, has ended so: passes on what goes in and out, and says
+    /// what that means.
     pub fn after(&mut self, until: &Until, stop: Result<Stop, Fault>) -> Piece {
         let pc = self.machine.pc();
         let stop = match stop {
@@ -472,7 +477,8 @@ impl Program<'_> {
         self.journal.kept = true;
     }
 
-    /// The machine of an earlier time, `from`, as it was at the cycle `to`, up to which the run is repeated.
+    /// The machine of an earlier time, `from`, as it was at the cycle `to`, up to which the run is
+    /// repeated.
     pub fn repeated(&self, from: &dyn Mcu, to: u64, mut observer: Option<&mut dyn Observer>) -> Box<dyn Mcu> {
         let mut machine = from.snapshot();
         let events = Events { journal: &self.journal, rtt: self.rtt, input: self.input.as_ref() };

@@ -91,7 +91,8 @@ impl Workspace {
     }
 }
 
-/// The sisters of a target into which its firmware fits, as the end of a sentence, where it does not fit into the target itself.
+/// The sisters of a target into which its firmware fits, as the end of a sentence, where it does
+/// not fit into the target itself.
 pub(crate) fn roomier(workspace: &Workspace, target: &Target, firmware: &Firmware) -> Option<String> {
     let fits = |part: &Part| {
         firmware.image().segments.iter().filter(|segment| !segment.bytes.is_empty()).all(|segment| {

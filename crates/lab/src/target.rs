@@ -19,7 +19,8 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Planning {
-    /// Clocks, rising, in MHz: those that start-up makes or crystals have; the target's own where there is none.
+    /// Clocks, rising, in MHz: those that start-up makes or crystals have; the target's own where
+    /// there is none.
     pub clocks_mhz: Vec<f64>,
     /// The sleep mode of `[[supply.sleep]]` in which it waits for its next message.
     #[serde(default)]
@@ -104,7 +105,8 @@ impl Target {
         })
     }
 
-    /// Sets the supply of every machine of this target, in volts; its default where none is asked for. Says which one it is.
+    /// Sets the supply of every machine of this target, in volts; its default where none is asked
+    /// for. Says which one it is.
     ///
     /// # Errors
     /// [`LabError::Supply`] with the limits.
@@ -209,7 +211,8 @@ impl Target {
         energy_accuracy::at(&self.energy_accuracy, clock_hz)
     }
 
-    /// Whose currents are those of code at an address: RAM's where it lies there and the data sheet tells them apart.
+    /// Returns the currents of code at an address: RAM's if it is there and the data sheet tells
+    /// them apart.
     #[must_use]
     pub fn fetch_at(&self, address: u32) -> Fetch {
         let kind = self.part.memory_at(address).map(|memory| memory.kind);
@@ -217,7 +220,7 @@ impl Target {
         if is_ram && self.supply.tells_ram_apart() { Fetch::Ram } else { Fetch::Flash }
     }
 
-    /// Whose currents are those of a program: of code where its first function lies.
+    /// Returns the currents of a program: those of code at its first function.
     #[must_use]
     pub fn fetch_of(&self, firmware: &Firmware) -> Fetch {
         self.fetch_at(firmware.functions().first().map_or(0, |function| function.address))
@@ -248,8 +251,8 @@ impl Target {
 pub struct Sleeping {
     /// In amperes.
     pub current_a: f64,
-    /// The target file has no current of the mode at the clock: this is an upper bound, the active current or what the mode draws at
-    /// a faster clock.
+    /// The target file has no current of the mode at the clock: this is an upper bound, the active
+    /// current or what the mode draws at a faster clock.
     pub is_bound: bool,
 }
 
@@ -265,7 +268,8 @@ pub struct OperatingPoint {
     pub power_w: f64,
 }
 
-/// The project: its data, the sources of its firmware, where what is built of them is kept; and what corrects its targets.
+/// The project: its data, the sources of its firmware, where what is built of them is kept; and
+/// what corrects its targets.
 #[derive(Clone, Debug)]
 pub struct Workspace {
     files: Files,
@@ -277,7 +281,8 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Finds it: `WATTSEAL_HOME`, else the first folder from here upwards that has `targets` and `device`.
+    /// Finds it: `WATTSEAL_HOME`, else the first folder from here upwards that has `targets` and
+    /// `device`.
     ///
     /// # Errors
     /// [`LabError::Usage`] where there is none.
@@ -289,7 +294,8 @@ impl Workspace {
         })
     }
 
-    /// Finds it as [`Workspace::find`] does; where there is none it is what this program has in itself.
+    /// Finds it as [`Workspace::find`] does; where there is none it is what this program has in
+    /// itself.
     ///
     /// # Errors
     /// [`LabError::Usage`] for a `WATTSEAL_HOME` that is none.
@@ -330,7 +336,8 @@ impl Workspace {
         }
     }
 
-    /// The same one, which keeps what is built and measured in this folder; in its own where none is given.
+    /// The same one, which keeps what is built and measured in this folder; in its own where none
+    /// is given.
     #[must_use]
     pub fn cached_in(mut self, folder: Option<PathBuf>) -> Workspace {
         self.asked_cache = folder;
@@ -496,7 +503,8 @@ impl Workspace {
     /// One radio by its exact name.
     ///
     /// # Errors
-    /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed file.
+    /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed
+    /// file.
     pub fn radio(&self, name: &str) -> Result<Radio, LabError> {
         let known = self.names_in("radios")?;
         if !known.iter().any(|candidate| candidate == name) {
@@ -507,10 +515,12 @@ impl Workspace {
         Radio::from_toml(&text).map_err(|error| LabError::BadFile { path, problem: error.to_string() })
     }
 
-    /// One target by its exact name, or by the path of its file, calibrated where [`Workspace::calibrated`] says so.
+    /// One target by its exact name, or by the path of its file, calibrated where
+    /// [`Workspace::calibrated`] says so.
     ///
     /// # Errors
-    /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed target file.
+    /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed
+    /// target file.
     pub fn target(&self, name: &str) -> Result<Target, LabError> {
         if is_file(name) {
             return self.own_target(Path::new(name));

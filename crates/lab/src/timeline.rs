@@ -1,4 +1,5 @@
-//! Time and energy of a run whose clock may change: where it stands, in a few numbers, however often it does.
+//! Time and energy of a run whose clock may change: where it stands, in a few numbers, however
+//! often it does.
 
 use crate::LabError;
 use crate::energy_accuracy::EnergyAccuracy;
@@ -11,13 +12,15 @@ use std::ops::{Add, Sub};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
     pub time_s: f64,
-    /// At the active current while the core ran, and at a sleep mode's while it slept in that, in joules.
+    /// At the active current while the core ran, and at a sleep mode's while it slept in that, in
+    /// joules.
     pub energy_j: f64,
     /// Of the time, what the core slept, in seconds.
     pub asleep_s: f64,
     /// Of the energy, what it took asleep, in joules.
     pub asleep_j: f64,
-    /// Of the time asleep, what the target file has no current for: counted at an upper bound, in seconds.
+    /// Of the time asleep, what the target file has no current for: counted at an upper bound, in
+    /// seconds.
     pub bounded_s: f64,
 }
 

@@ -97,15 +97,18 @@ pub(crate) struct Recorder<'a> {
     current_ua: f64,
     /// An interrupt that began in a table of jumps: the jump says which handler it has.
     vector: Option<(u64, u32)>,
-    /// Of each interrupt that is active, whether the trace has an event of its own for it: one for the handler is enough.
+    /// Of each interrupt that is active, whether the trace has an event of its own for it: one for
+    /// the handler is enough.
     interrupt_events: Vec<bool>,
 }
 
 impl<'a> Recorder<'a> {
-    /// Opens the files; `None` where nothing is to be recorded. Instructions are counted for a `listing`, too.
+    /// Opens the files; `None` where nothing is to be recorded. Instructions are counted for a
+    /// `listing`, too.
     ///
     /// # Errors
-    /// A file that cannot be written; firmware without source lines, of which coverage was asked for.
+    /// A file that cannot be written; firmware without source lines, of which coverage was asked
+    /// for.
     pub fn open(
         files: &'a TraceFiles,
         listing: bool,
@@ -216,7 +219,8 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// The interrupt that has begun is shown, if one waits for the name of its handler; since when it was.
+    /// The interrupt that has begun is shown, if one waits for the name of its handler; since when
+    /// it was.
     fn show_interrupt(&mut self, handler: Option<&str>) -> Option<u64> {
         let (at_ps, pc) = self.vector.take()?;
         let vector = self.name(self.firmware.function_at(pc), Some(pc));

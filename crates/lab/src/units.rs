@@ -292,8 +292,8 @@ pub fn hertz(text: &str) -> Result<f64, String> {
     if rate > 0.0 && rate.is_finite() { Ok(rate) } else { Err(wrong()) }
 }
 
-/// A battery: capacity and voltage, `220mAh@3V`, and where it counts the share that it loses by itself in a year,
-/// `220mAh@3V,1%/y`.
+/// A battery: capacity and voltage, `220mAh@3V`, and where it counts the share that it loses by
+/// itself in a year, `220mAh@3V,1%/y`.
 ///
 /// # Errors
 /// A sentence with the notation of a battery.
@@ -332,8 +332,8 @@ pub fn capacitor(text: &str) -> Result<Capacitor, String> {
     Ok(Capacitor { capacitance_f, max_v, esr_ohm: 0.0, leakage_a: 0.0 })
 }
 
-/// A panel by its power at 1,000 W/m², `50mW`, and where it is not whole the share of it that the charger stores,
-/// `50mW@85%`.
+/// A panel by its power at 1,000 W/m², `50mW`, and where it is not whole the share of it that the
+/// charger stores, `50mW@85%`.
 ///
 /// # Errors
 /// A sentence with the notation of a panel.
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_says_how_to_write_one() {
+    fn malformed_quantity_is_refused_with_the_notation() {
         for (error, hint) in [
             (joules("2mj").unwrap_err(), "did you mean 2mJ?"),
             (joules("2").unwrap_err(), "write 2mJ"),

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_loses_its_middle_before_a_column_goes_and_what_goes_is_said() {
+    fn narrow_table_shortens_names_before_it_drops_columns() {
         let sheet = |length: usize, more: &str| {
             let columns = [Column::name("name"), Column::right("cycles"), Column::right("energy").spare(1)];
             let mut sheet = Sheet::new(&columns);

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_time_is_refused() {
+    fn malformed_time_is_refused() {
         assert_eq!(seconds("1.5"), Ok(Duration::from_millis(1500)));
         for wrong in ["", "1m", "0", "-1", "1e8", "nan", "inf"] {
             assert!(seconds(wrong).is_err(), "{wrong}");

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_published_keeps_its_digits() {
+    fn published_figure_keeps_its_digits() {
         assert_eq!(exact(None), "–");
         assert_eq!(exact(Some(863.081_077)), "863.081077");
         assert_eq!(exact(Some(2_496.780_385)), "2,496.780385");

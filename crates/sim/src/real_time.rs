@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_late_is_lived_and_what_is_too_late_is_given_up() {
+    fn pacer_catches_up_short_delays_and_gives_up_long_ones() {
         let ms = Duration::from_millis;
         let mut pace = RealTimePacer::new(7_000_000);
         assert_eq!(pace.next_ns(7_000_000, ms(2)), 9_000_000);

@@ -143,7 +143,7 @@ fn no_dependency_has_an_advisory_that_nobody_has_looked_at() {
 }
 
 #[test]
-fn what_is_concerned_is_found_and_what_is_not_is_not() {
+fn findings_are_advisories_on_packages_in_the_lock_file() {
     let requirements =
         |texts: &[&str]| texts.iter().map(|text| text.parse().expect("a requirement")).collect();
     let advisory = Advisory {

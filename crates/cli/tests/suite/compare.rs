@@ -96,7 +96,7 @@ fn rows_that_are_new_and_gone_are_named() {
 }
 
 #[test]
-fn what_is_no_baseline_is_refused_before_the_run() {
+fn compare_refuses_a_bad_baseline_before_the_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();
     let refused = |content: &str| {

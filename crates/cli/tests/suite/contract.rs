@@ -172,7 +172,7 @@ fn a_second_bench_has_the_rows_of_the_first() {
 /// avr-gcc moves the stack pointer a byte at a time; a depth read in between would be up to 255
 /// bytes too much.
 #[test]
-fn sealing_needs_at_most_400_bytes_of_ram_and_stack_on_the_smallest_avr() {
+fn sealing_on_the_smallest_avr_needs_at_most_400_bytes() {
     for row in rows(&[
         "bench",
         "--target",
@@ -227,7 +227,7 @@ fn an_unknown_name_is_wrong_usage_and_names_its_neighbours() {
 }
 
 #[test]
-fn a_clock_or_supply_outside_the_data_sheet_is_refused_with_its_limits() {
+fn clock_or_supply_outside_the_data_sheet_is_refused() {
     let error = refused(&["bench", "--target", "atmega328p", "--clock", "16M", "--supply", "3.3"], 2);
     assert!(
         error.contains("16 MHz is too fast at 3.3 V") && error.contains("allows 13.33 MHz there"),
@@ -322,7 +322,7 @@ fn more_bytes_than_fit_are_refused_with_the_room_there_is() {
 }
 
 #[test]
-fn what_is_no_firmware_for_the_target_is_a_failure_that_says_so() {
+fn measure_refuses_a_file_that_is_no_firmware_for_the_target() {
     let error = refused(&["measure", "no-such.elf", "--target", "atmega328p"], 1);
     assert!(error.contains("no-such.elf") && error.contains("No such file"), "{error}");
     let error = refused(&["measure", firmware(), "--target", "stm32f407"], 2);
@@ -711,7 +711,7 @@ fn ct_shows_what_it_has_when_it_fails() {
 }
 
 #[test]
-fn what_is_not_constant_is_a_failure_that_names_its_line() {
+fn ct_failure_names_the_line_that_is_not_constant() {
     let arguments = [
         "ct",
         "--target",
@@ -835,7 +835,7 @@ fn a_simulation_tells_all_in_one_object() {
 
 /// A year would take half an hour: the picture's folder is looked at first.
 #[test]
-fn a_picture_that_cannot_be_written_is_refused_before_the_days_pass() {
+fn simulate_refuses_an_unwritable_picture_before_the_run() {
     let error =
         refused(&["simulate", "harvest-solar", "--days", "360", "--plot", "no-such-folder/out.svg"], 1);
     assert!(error.contains("no-such-folder/out.svg"), "{error}");

@@ -373,7 +373,7 @@ fn symbol(elf: &Path, name: &str) -> u64 {
 }
 
 #[test]
-fn what_gdb_cannot_have_is_refused() {
+fn gdb_is_refused_on_impossible_requests() {
     let run = |elf: &Path, target: &str, options: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_wattseal"))
             .env("WATTSEAL_HOME", home())

@@ -119,7 +119,7 @@ fn firmware_of_one_s_own_needs_no_cache() {
 
 /// Writing fails because of a file in place of the folder, which stops the administrator, too.
 #[test]
-fn a_clone_that_cannot_be_written_leaves_what_is_built_to_the_user_s_cache() {
+fn unwritable_clone_builds_into_the_user_s_cache() {
     let machine = Machine::new();
     let clone = machine.at("clone");
     fs::create_dir(&clone).expect("a folder");

@@ -221,7 +221,7 @@ fn paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn what_is_written_has_the_fields_of_its_schema() {
+fn rows_have_the_fields_of_their_schema() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name).display().to_string();
     let (elf, saved) = (at("debug.elf"), at("saved.json"));

@@ -69,7 +69,7 @@ fn the_paper_s_cycles_give_the_paper_s_energy() {
 /// 12 MHz is the most at 2.0 V: 2,372,103 cycles take 197.7 ms, 19 % (197.675 / 166.667 - 1 = 18.6
 /// %) above 1/6 s.
 #[test]
-fn what_is_impossible_says_which_requirement_and_how_far() {
+fn infeasible_plan_names_the_requirement_and_its_excess() {
     let error = refused(&["--cycles", "2372103", "--supply", "2.0", "--latency", "1/6s"], 1);
     assert!(error.contains("none of 12 points"), "{error}");
     assert!(error.contains("latency at most 166.7 ms excludes 12, 12 of them alone"), "{error}");

@@ -83,7 +83,7 @@ fn input_reaches_the_uart_and_main_s_result_is_the_exit_code() {
 }
 
 #[test]
-fn a_program_that_waits_for_ever_is_ended_and_that_is_a_failure() {
+fn run_ends_an_endless_wait_as_a_failure() {
     let echo = avr("echo.c");
     let (code, out, said) = run(&echo, "atmega328p", &["--time", "20ms"]);
     assert_eq!((code, out.as_str()), (Some(1), "ready\n"), "{said}");
@@ -284,7 +284,7 @@ fn the_end_is_seen_also_at_the_last_cycle_of_a_limit() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn run_refuses_impossible_requests() {
     let ports = arm("ports.c");
     let echo = avr("echo.c");
     for (elf, target, options, words) in [

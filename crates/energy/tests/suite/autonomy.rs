@@ -105,7 +105,7 @@ fn a_supply_above_the_capacitor_is_never_met() {
 /// store of 100 F loses (10 µA - 25 µW / 2.7 V) x 864,000 s / 100 F = 6 mV or more in ten days:
 /// full at first, it is empty after a year or two.
 #[test]
-fn what_a_large_store_hides_for_some_rounds_is_found() {
+fn deficit_behind_a_large_store_is_found() {
     let sun = days(&[1000.0; 5]);
     let large = Capacitor { capacitance_f: 100.0, ..CAPACITOR };
     assert_eq!(course(&NODE, &large, &panel(50e-6), &sun), None);
@@ -118,7 +118,7 @@ fn what_a_large_store_hides_for_some_rounds_is_found() {
 /// 0.114048 = 3.7801 V. (6.1) with 7.0 J asks for √14 = 3.742 V and is met, with 7.2 J for √14.4 =
 /// 3.795 V, which the first ten days from a full store still have.
 #[test]
-fn a_store_that_is_never_full_again_comes_to_rest_where_the_panel_feeds_the_node() {
+fn store_settles_below_full_if_the_panel_feeds_the_node() {
     let sun = days(&[1000.0; 5]);
     let asks = |required_j| Node { required_j, ..NODE };
     let found = course(&asks(7.0), &CAPACITOR, &panel(80e-6), &sun).expect("it rests above");

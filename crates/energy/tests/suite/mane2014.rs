@@ -30,7 +30,7 @@ fn assert_close(ours: f64, expected: f64, share: f64) {
 /// 3.50 mA at 12 MHz and 6.37 mA at 20 MHz: 3.50 + 2/8 * 2.87 = 4.2175 mA at 14 MHz; 2,372,103
 /// cycles are 0.16944 s; 2.7 V * 4.2175 mA * 0.16944 s = 1.929 mJ, where the paper has 1.9 mJ.
 #[test]
-fn a_signature_at_14_mhz_and_2_7_v_costs_what_the_paper_measured() {
+fn signature_at_14_mhz_and_2_7_v_costs_the_published_energy() {
     let ours = signature_j(&supply(), 14e6, 2.7);
     assert_close(ours, 1.929e-3, 1e-3);
     assert_close(ours, 1.9e-3, 0.15);
@@ -72,7 +72,7 @@ fn the_curve_steps_where_the_core_level_does() {
 /// / 25 = 0.356: the least is at 8 MHz, 2,372,103 * 0.230 nC = 0.5456 mC, 1.473 mJ at 2.7 V and
 /// 1.091 mJ at 2.0 V.
 #[test]
-fn the_least_energy_is_at_the_highest_clock_of_the_lowest_level() {
+fn least_energy_is_at_the_lowest_level_s_highest_clock() {
     let supply = supply();
     let least_j = signature_j(&supply, 8e6, 2.7);
     assert_close(least_j, 1.473e-3, 1e-3);
@@ -144,7 +144,7 @@ fn the_paper_s_three_points_calibrate_to_six_percent() {
 /// at 0.5 V: from 16.2 MHz up the mean current alone is beyond it. At 2.0 V and 12 MHz, 3.10 mA
 /// leave the part 1.69 V, where it needs 2.0 V.
 #[test]
-fn the_paper_s_shunt_ends_at_16_mhz_and_takes_the_part_out_of_its_limits() {
+fn paper_s_shunt_saturates_at_16_mhz_beyond_the_limits() {
     const SHUNT_OHM: f64 = 100.0;
     let supply = supply();
     let drop_v = |clock_hz, supply_v| supply.current_a(clock_hz, supply_v).expect("allowed") * SHUNT_OHM;

@@ -108,7 +108,7 @@ fn the_meters_radio_at_its_largest_packet() {
 }
 
 #[test]
-fn what_the_data_sheet_does_not_have_is_refused_with_what_it_has() {
+fn unknown_radio_settings_are_refused_with_the_known_ones() {
     let radio = cc2500();
     let error = radio.send(1, 1.7).unwrap_err().to_string();
     assert_eq!(error, "1.7 V is outside the 1.8 V to 3.6 V that SWRS040C allows for cc2500");

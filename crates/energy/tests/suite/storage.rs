@@ -182,7 +182,7 @@ fn next_to_no_self_discharge_is_as_none() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn storage_refuses_impossible_figures() {
     let message = |capacitor: Capacitor| capacitor.check().unwrap_err().to_string();
     assert_eq!(IDEAL.check(), Ok(()));
     assert_eq!(

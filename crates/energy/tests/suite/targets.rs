@@ -42,7 +42,7 @@ fn every_figure_names_its_source() {
 }
 
 #[test]
-fn sleep_draws_less_than_running_and_a_part_wakes_above_where_it_falls() {
+fn sleep_draws_less_and_brown_out_has_hysteresis() {
     for (name, supply) in supplies() {
         for mode in &supply.sleeps {
             let volts = mode.supply_v.unwrap_or(supply.default_v);
@@ -71,7 +71,7 @@ fn sleep_draws_less_than_running_and_a_part_wakes_above_where_it_falls() {
 }
 
 #[test]
-fn code_in_ram_draws_less_than_code_in_flash_at_every_point_that_has_both() {
+fn code_in_ram_draws_less_than_code_in_flash() {
     for (name, supply) in supplies() {
         for level in &supply.levels {
             for ram in &level.ram_points {

@@ -136,7 +136,8 @@ impl Project {
     /// Reads the project's file.
     ///
     /// # Errors
-    /// [`LabError::File`] for one that cannot be read, [`LabError::Usage`] for one that says what cannot be, with its line.
+    /// [`LabError::File`] for one that cannot be read, [`LabError::Usage`] for one that says what
+    /// cannot be, with its line.
     pub fn read(path: &Path) -> Result<Project, LabError> {
         let text =
             std::fs::read_to_string(path).map_err(|error| LabError::File { path: path.into(), error })?;
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line_and_the_nearest_key() {
+    fn project_error_names_line_and_nearest_key() {
         let one = "[[firmware]]\nelf = \"a.elf\"\ntarget = \"stm32f407\"\n";
         assert_eq!(
             problem(&one.replace("target", "tagret")),

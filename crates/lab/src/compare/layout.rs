@@ -129,7 +129,8 @@ impl Measured {
         self.figures.iter().find(|(known, _)| *known == figure).map(|(_, value)| *value)
     }
 
-    /// Why its run did not end as it should, where it did not: its figures are of a part of the run.
+    /// Why its run did not end as it should, where it did not: its figures are of a part of the
+    /// run.
     #[must_use]
     pub fn unfinished(&self) -> Option<&str> {
         self.ended.as_ref()?.why.as_deref()

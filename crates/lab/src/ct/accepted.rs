@@ -33,8 +33,8 @@ struct Decision {
     kind: Difference,
     /// The secrets on which it may depend, and on no other.
     secrets: Vec<String>,
-    /// A source file, and lines of it by their text or a part of that: compilers give a branch the line that it is for or one that it
-    /// goes to.
+    /// A source file, and lines of it by their text or a part of that: compilers give a branch the
+    /// line that it is for or one that it goes to.
     file: Option<String>,
     #[serde(default)]
     lines: Vec<String>,

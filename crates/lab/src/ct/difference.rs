@@ -89,7 +89,8 @@ pub(super) struct Finding {
     pub what: String,
 }
 
-/// Says in what `other`, which is that of `run`, differs first from `plain`; nothing where the interval shows no difference.
+/// Says in what `other`, which is that of `run`, differs first from `plain`; nothing where the
+/// interval shows no difference.
 pub(super) fn finding(
     firmware: &Firmware,
     run: u32,

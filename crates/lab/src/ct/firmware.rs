@@ -1,8 +1,9 @@
-//! `ct FIRMWARE.elf`: where a function of anybody's firmware takes another time or way because of its secrets, by taint tracking.
+//! `ct FIRMWARE.elf`: where a function of anybody's firmware takes another time or way because of
+//! its secrets, by taint tracking.
 //!
-//! The firmware starts up as on a board. At each call of the function the secrets are labelled in memory and followed through every
-//! instruction until it returns ([`mcu::Taint`]). One run is enough: what depends on a secret is found whatever its value is, as far as
-//! the run comes by it.
+//! The firmware starts up as on a board. At each call of the function the secrets are labelled in
+//! memory and followed through every instruction until it returns ([`mcu::Taint`]). One run is
+//! enough: what depends on a secret is found whatever its value is, as far as the run comes by it.
 
 use super::{Difference, Reads, row_of};
 use crate::LabError;
@@ -87,8 +88,8 @@ struct Named {
 /// Runs the firmware from reset and follows the secrets through each call of the function.
 ///
 /// # Errors
-/// An unknown target, function or symbol, with the nearest names; a symbol whose size is not known, or that is in no memory; a fault; no
-/// call.
+/// An unknown target, function or symbol, with the nearest names; a symbol whose size is not known,
+/// or that is in no memory; a fault; no call.
 pub fn run(workspace: &Workspace, request: &Request) -> Result<Checked, LabError> {
     let Loaded { target, firmware, mut machine, .. } = request.setup.load(workspace)?;
     let function = &firmware.functions()[firmware.function(&request.function)?];

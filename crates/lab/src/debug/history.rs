@@ -39,7 +39,8 @@ impl History {
         }
     }
 
-    /// The snapshots before a cycle, the latest first, each with the cycle up to which it is the nearest.
+    /// The snapshots before a cycle, the latest first, each with the cycle up to which it is the
+    /// nearest.
     pub fn before(&self, cycles: u64) -> impl Iterator<Item = (&dyn Mcu, u64)> {
         let earlier = self.kept.iter().filter(move |kept| kept.cycles() < cycles);
         let ends = self.kept.iter().skip(1).map(|next| next.cycles());

@@ -141,7 +141,8 @@ fn msp430() -> Layout {
     Layout { gdb: "msp430-elf-gdb", description: String::new(), stops_before_access: false, slots }
 }
 
-/// gdb/m32c-tdep.c: the registers of both banks side by side, SB twice, then those that there is one of.
+/// gdb/m32c-tdep.c: the registers of both banks side by side, SB twice, then those that there is
+/// one of.
 fn m32c() -> Layout {
     let banked = [
         ("bank0.r0", "bank1.r0"),
@@ -185,8 +186,8 @@ impl Description {
         self.text.push_str("</feature>\n");
     }
 
-    /// The cycles since reset are a register of every core that can have more than its gdb knows. The gdbs of these have
-    /// `gdbarch_have_nonsteppable_watchpoint` set.
+    /// The cycles since reset are a register of every core that can have more than its gdb knows.
+    /// The gdbs of these have `gdbarch_have_nonsteppable_watchpoint` set.
     fn layout(mut self, gdb: &'static str) -> Layout {
         self.feature("wattseal", &[("cycles", Source::Cycles, 8, "uint64")]);
         self.text.push_str("</target>\n");

@@ -155,7 +155,8 @@ impl<'s, 'p> Session<'s, 'p> {
         self.reason(&until, stop, hit).or(Some(Reason::DoneStep))
     }
 
-    /// Runs on; where a watchpoint sees an access, only to the instruction that makes it, or to its end, as gdb takes it to be.
+    /// Runs on; where a watchpoint sees an access, only to the instruction that makes it, or to its
+    /// end, as gdb takes it to be.
     fn run_watched(&mut self, until: &Until) -> (Result<Stop, mcu::Fault>, Option<Hit>) {
         let machine = &mut self.program.machine;
         if self.watchpoints.is_empty() {
@@ -233,7 +234,8 @@ impl<'s, 'p> Session<'s, 'p> {
         Reason::ReplayLog { tid: None, pos: ReplayLogPosition::Begin }
     }
 
-    /// Somebody changed the machine: from here on the program may take another way, and what was before cannot be had again.
+    /// Somebody changed the machine: from here on the program may take another way, and what was
+    /// before cannot be had again.
     fn changed(&mut self) {
         self.program.takes_another_way();
         self.history = History::begin(&*self.program.machine);
@@ -435,7 +437,8 @@ impl Breakpoints for Session<'_, '_> {
     }
 }
 
-/// No breakpoint is written into the program, whichever kind gdb asks for: the machine stops before an address.
+/// No breakpoint is written into the program, whichever kind gdb asks for: the machine stops before
+/// an address.
 impl HwBreakpoint for Session<'_, '_> {
     fn add_hw_breakpoint(&mut self, address: u32, _: usize) -> TargetResult<bool, Self> {
         self.breakpoints.push(address);

@@ -1,4 +1,5 @@
-//! Watchpoints, breakpoints in the past, and the steps of a replay: what is noted while the machine runs.
+//! Watchpoints, breakpoints in the past, and the steps of a replay: what is noted while the machine
+//! runs.
 
 use gdbstub::target::ext::breakpoints::WatchKind;
 use mcu::{Access, AccessKind, Observer, Step};

@@ -1,4 +1,5 @@
-//! The inputs of a bench's firmware that is measured by itself: those of `bench`, so that it does what `bench` says the cost of.
+//! The inputs of a bench's firmware that is measured by itself: those of `bench`, so that it does
+//! what `bench` says the cost of.
 
 use crate::LabError;
 use crate::harness::{Buffers, READY};

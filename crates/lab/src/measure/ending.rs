@@ -24,7 +24,8 @@ pub(crate) const IN_VAIN: &str =
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum How {
-    /// The program did: by a loop to itself, by a sleep with its interrupts off, or by the return of its reset handler.
+    /// The program did: by a loop to itself, by a sleep with its interrupts off, or by the return
+    /// of its reset handler.
     Ended,
     /// The program sleeps, waits for an interrupt, and none can come.
     Asleep,
@@ -54,7 +55,8 @@ pub enum How {
 pub struct Ended {
     /// By what.
     pub how: How,
-    /// The address of the instruction that comes next, or that failed, with its function and source line as far as the file tells.
+    /// The address of the instruction that comes next, or that failed, with its function and source
+    /// line as far as the file tells.
     #[serde(rename = "where")]
     pub place: Option<String>,
     /// Reason for an end that is not as it should be; absent where it is. The figures are then only

@@ -34,7 +34,8 @@ pub struct MeasureRow {
     pub name: String,
     /// Calls that returned; for a single call or region 1, or 0 where it did not end.
     pub calls: u64,
-    /// Calls that had not returned when the run ended; what they took until then is in the other figures.
+    /// Calls that had not returned when the run ended; what they took until then is in the other
+    /// figures.
     pub not_returned: u64,
     /// Cycles since reset at which it began; absent for sums.
     pub start_cycle: Option<u64>,
@@ -52,7 +53,8 @@ pub struct MeasureRow {
     pub ram_bytes: Option<i64>,
     /// Time of the inclusive cycles, in seconds.
     pub time_s: f64,
-    /// Energy of the inclusive cycles, in joules: at the active current, and asleep at that of the sleep mode.
+    /// Energy of the inclusive cycles, in joules: at the active current, and asleep at that of the
+    /// sleep mode.
     pub energy_j: f64,
     /// Mean current meanwhile, in amperes.
     pub current_a: f64,
@@ -67,8 +69,8 @@ pub struct MeasureRow {
     pub asleep_s: f64,
     /// Of the energy, what it took asleep, in joules.
     pub asleep_j: f64,
-    /// Of the time asleep, what the target file has no current for at the clock, in seconds: counted at an upper bound, so that the
-    /// energy is one, too.
+    /// Of the time asleep, what the target file has no current for at the clock, in seconds:
+    /// counted at an upper bound, so that the energy is one, too.
     pub bounded_s: f64,
     /// End of the row's run.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -197,7 +199,8 @@ pub(super) fn rows(
     }
     let open = watcher.profiler.open_calls();
     let mut calls: Vec<Call> = watcher.profiler.calls().to_vec();
-    // The run is looked at now and then; more calls than asked for may have returned since the last look.
+    // The run is looked at now and then; more calls than asked for may have returned since the last
+    // look.
     let wanted = wanted.map_or(usize::MAX, |calls| usize::try_from(calls).unwrap_or(usize::MAX));
     calls.truncate(wanted);
     calls.sort_by_key(|call| call.start);

@@ -1,4 +1,5 @@
-//! The space that a plan searches: targets, schemes, variants, clocks and supplies, and what follows for each point.
+//! The space that a plan searches: targets, schemes, variants, clocks and supplies, and what
+//! follows for each point.
 
 use super::Request;
 use crate::energy_accuracy::EnergyAccuracy;
@@ -141,7 +142,8 @@ impl Space {
             let all: Vec<HashMap<u8, Cost>> =
                 choices.ways.iter().map(|way| self.costs(choices, way, figures)).collect();
             for (at, way) in choices.ways.iter().enumerate() {
-                // Two variants of one program are one: the MSP430's fast and mpy32, of which the last is kept.
+                // Two variants of one program are one: the MSP430's fast and mpy32, of which the
+                // last is kept.
                 let costs = &all[at];
                 let again = |other: usize| choices.ways[other].scheme == way.scheme && all[other] == *costs;
                 if (at + 1..choices.ways.len()).any(again) {
@@ -171,7 +173,8 @@ impl Space {
                         radio_bytes: sent.map_or(0, |sent| sent.air_bytes),
                         radio_packets: sent.map_or(0, |sent| sent.packets),
                         radio_s: sent.map_or(0.0, |sent| sent.time_s),
-                        // The microcontroller is awake while the radio sends: it may have to feed it byte by byte.
+                        // The microcontroller is awake while the radio sends: it may have to feed
+                        // it byte by byte.
                         radio_j: sent.map_or(0.0, |sent| sent.energy_j + point.power_w * sent.time_s),
                         flash_bytes: cost.flash_bytes,
                         ram_bytes: cost.ram_bytes,

@@ -33,7 +33,8 @@ pub enum Returns {
 pub struct CallResult {
     /// None of a function that gives nothing.
     pub result: Option<i128>,
-    /// From the function's first instruction to the end of its return; the call instruction, which there is none of, is not in it.
+    /// From the function's first instruction to the end of its return; the call instruction, which
+    /// there is none of, is not in it.
     pub cycles: u64,
     pub instructions: u64,
     /// Deepest stack use, its return address with it, in bytes.
@@ -54,8 +55,9 @@ struct Prepared<'a> {
 const COPIES: [&str; 3] = [".isra.", ".constprop.", ".part."];
 
 impl Probe {
-    /// Calls a function where the program stands, and leaves the program where it stood, with its registers as they were. Interrupts
-    /// that are enabled come in between, as on the part. A core that sleeps is awake afterwards.
+    /// Calls a function where the program stands, and leaves the program where it stood, with its
+    /// registers as they were. Interrupts that are enabled come in between, as on the part. A core
+    /// that sleeps is awake afterwards.
     ///
     /// # Errors
     /// An unknown function or symbol, with the nearest names. Arguments that are not the

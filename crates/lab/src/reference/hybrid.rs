@@ -1,5 +1,6 @@
-//! The hybrid key agreements, `device/crypto/p256_ml_kem_512.h` and `x25519_ml_kem.h`: RustCrypto's P-256, OpenSSL's X25519, RustCrypto's HMAC, and the
-//! crate fips203, put together as SP 800-56C says.
+//! The hybrid key agreements, `device/crypto/p256_ml_kem_512.h` and `x25519_ml_kem.h`: RustCrypto's
+//! P-256, OpenSSL's X25519, RustCrypto's HMAC, and the crate fips203, put together as SP 800-56C
+//! says.
 
 use super::curve::{Curve, x25519};
 use super::drbg::{Drbg, SEED_BYTES};
@@ -160,7 +161,8 @@ pub fn extracted(secrets: &[u8], salt: &[u8]) -> Vec<u8> {
     hmac(salt, &[secrets])
 }
 
-/// A case with random inputs; `None` for another operation. One response in four is not for the offer, and gives the key of implicit rejection.
+/// A case with random inputs; `None` for another operation. One response in four is not for the
+/// offer, and gives the key of implicit rejection.
 pub(super) fn case(name: &str, rng: &mut StdRng) -> Result<Option<Case>, LabError> {
     let pairs = [
         ("p256-ml-kem-512-", P256MlKem512),

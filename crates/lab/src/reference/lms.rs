@@ -1,5 +1,5 @@
-//! LMS and HSS signatures and their verification on RustCrypto's SHA-256, RFC 8554 sections 4 to 6, with LMS_SHA256_M32_H5 and
-//! LMOTS_SHA256_N32_W8.
+//! LMS and HSS signatures and their verification on RustCrypto's SHA-256, RFC 8554 sections 4 to 6,
+//! with LMS_SHA256_M32_H5 and LMOTS_SHA256_N32_W8.
 
 use super::{Case, bytes_of};
 use rand::{Rng, rngs::StdRng};
@@ -97,7 +97,8 @@ fn random_signature(bytes: usize, rng: &mut StdRng) -> Case {
     signature(seed, &id, rng.random_range(0..1 << HEIGHT), &randomizer, message, nodes)
 }
 
-/// A signature by a leaf of a tree whose nodes are given, as `device/crypto/lms_sign_bench.h` has it.
+/// A signature by a leaf of a tree whose nodes are given, as `device/crypto/lms_sign_bench.h` has
+/// it.
 #[must_use]
 pub fn signature(
     seed: Vec<u8>,

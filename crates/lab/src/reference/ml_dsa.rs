@@ -42,8 +42,8 @@ fn failed(problem: &str) -> LabError {
     LabError::Reference { what: "ML-DSA", problem: problem.to_owned() }
 }
 
-/// A key pair of `xi`, and its signature, one bit of which is flipped, counted modulo how many there are. `None` for a parameter set that is not
-/// known.
+/// A key pair of `xi`, and its signature, one bit of which is flipped, counted modulo how many
+/// there are. `None` for a parameter set that is not known.
 ///
 /// # Errors
 /// [`LabError::Reference`] where the crate does not sign.

@@ -1,4 +1,5 @@
-//! Key derivation and ECIES, composed of RustCrypto's parts as `device/crypto/ecies.h` and `ecies_ecdsa.h` say.
+//! Key derivation and ECIES, composed of RustCrypto's parts as `device/crypto/ecies.h` and
+//! `ecies_ecdsa.h` say.
 
 use super::curve::{Curve, compressed};
 use super::drbg::{Drbg, SEED_BYTES};
@@ -11,7 +12,8 @@ use hmac::{Hmac, Mac};
 use rand::rngs::StdRng;
 use sha2::{Digest, Sha256};
 
-/// Bytes of info that a packet is signed with: those that `device/bench` has room for on the smallest target.
+/// Bytes of info that a packet is signed with: those that `device/bench` has room for on the
+/// smallest target.
 const INFO_BYTES: usize = 16;
 
 /// X9.63's key derivation with SHA-256, SEC 1 version 2.0 section 3.6.1.

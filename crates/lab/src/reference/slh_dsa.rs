@@ -69,8 +69,8 @@ fn signed(is_fast: bool, bytes: usize, rng: &mut StdRng) -> Arc<Signed> {
     Arc::clone(one)
 }
 
-/// A case with random inputs, on `bytes` of message; `None` for an operation of another kind. Of the signatures to be verified one in eight is
-/// wrong.
+/// A case with random inputs, on `bytes` of message; `None` for an operation of another kind. Of
+/// the signatures to be verified one in eight is wrong.
 pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Option<Case> {
     let (set, action) = name.strip_prefix("slh-dsa-sha2-")?.split_once('-')?;
     let is_fast = match set {

@@ -47,7 +47,8 @@ impl From<Difference> for Said {
 pub struct CheckedRow<'a> {
     /// Kind of dependence on secrets; `read` for a row on the reads of one, which is no leak.
     kind: Said,
-    /// Function and source line, as far as the file tells; of `read` the function that was followed.
+    /// Function and source line, as far as the file tells; of `read` the function that was
+    /// followed.
     place: &'a str,
     /// Address of the instruction; absent of `read`.
     pc: Option<u32>,
@@ -91,7 +92,8 @@ impl<'a> CheckedRow<'a> {
     }
 }
 
-/// The leaks of a function's calls, and what was read of each secret. JUnit's report has one test, of the function.
+/// The leaks of a function's calls, and what was read of each secret. JUnit's report has one test,
+/// of the function.
 ///
 /// # Errors
 /// None in practice: rows can always be written.

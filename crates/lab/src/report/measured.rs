@@ -25,7 +25,8 @@ const COLUMNS: [Column<'static>; 11] = [
     Column::right("energy").spare(1),
 ];
 
-/// The rows of a measurement, or of several. A table has many calls of one function in one line, unless it is `wide`.
+/// The rows of a measurement, or of several. A table has many calls of one function in one line,
+/// unless it is `wide`.
 ///
 /// # Errors
 /// None in practice: rows can always be written.
@@ -121,7 +122,8 @@ fn conditions(rows: &[MeasureRow]) -> Vec<String> {
     said
 }
 
-/// The rows of each line: calls of one function, or intervals of one region, where there are many, else one row.
+/// The rows of each line: calls of one function, or intervals of one region, where there are many,
+/// else one row.
 fn lines(rows: &[MeasureRow], wide: bool) -> Vec<Vec<&MeasureRow>> {
     let key = |row: &'_ MeasureRow| (row.firmware.clone(), row.kind, row.name.clone(), row.not_returned > 0);
     let mut calls: HashMap<_, usize> = HashMap::new();

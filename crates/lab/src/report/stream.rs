@@ -51,8 +51,8 @@ const FIGURES: [Column; 10] = [
 ];
 const OUTPUT: &str = "output";
 
-/// Writes rows one after the other: a table for each target, one array, or lines below one header. JUnit's report, which says first how
-/// many there are, comes at the end.
+/// Writes rows one after the other: a table for each target, one array, or lines below one header.
+/// JUnit's report, which says first how many there are, comes at the end.
 pub struct RowWriter {
     format: ReportFormat,
     columns: Vec<Column>,
@@ -67,7 +67,8 @@ pub struct RowWriter {
 }
 
 impl RowWriter {
-    /// For rows of these operations and variants; a table that may not be `wide` has no more columns than fit in 80.
+    /// For rows of these operations and variants; a table that may not be `wide` has no more
+    /// columns than fit in 80.
     pub fn new<'a>(
         format: ReportFormat,
         wide: bool,
@@ -394,7 +395,8 @@ mod tests {
         assert!(text.contains("<failure message=\"WRONG output\""), "{text}");
     }
 
-    /// Runs end at a budget, too; then the table says how well its mean is known, once for the row's own target.
+    /// Runs end at a budget, too; then the table says how well its mean is known, once for the
+    /// row's own target.
     #[test]
     fn a_mean_that_is_not_known_to_two_percent_says_so() {
         let rows = [

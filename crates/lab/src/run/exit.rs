@@ -30,8 +30,8 @@ pub(super) fn address(asked: Option<&str>, firmware: &Firmware) -> Result<Option
     Ok(Some(firmware.symbol(name)?.address))
 }
 
-/// The registers of a function's first argument, an `int`, the low one first: avr-gcc, SLAA534 (MSP430), AAPCS,
-/// the RISC-V calling convention.
+/// The registers of a function's first argument, an `int`, the low one first: avr-gcc, SLAA534
+/// (MSP430), AAPCS, the RISC-V calling convention.
 fn argument(core: CoreName) -> Option<&'static [&'static str]> {
     match core {
         CoreName::Avr25 | CoreName::Avr5 | CoreName::Avr51 | CoreName::Avr6 => Some(&["r24", "r25"]),

@@ -1,7 +1,8 @@
 //! Several ports at one standard output: each keeps its lines whole.
 //!
-//! RTT's buffers are fetched now and then, so the end of a line may come later than its beginning, and what leaves elsewhere meanwhile waits for
-//! it. A line that does not go on, such as a prompt, holds up nobody for long.
+//! RTT's buffers are fetched now and then, so the end of a line may come later than its beginning,
+//! and what leaves elsewhere meanwhile waits for it. A line that does not go on, such as a prompt,
+//! holds up nobody for long.
 
 use std::ops::ControlFlow;
 

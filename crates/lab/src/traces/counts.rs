@@ -7,7 +7,8 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     pub executions: u64,
-    /// From its beginning to that of the next one, in all: with waiting, sleep, and the entry into an interrupt behind it.
+    /// From its beginning to that of the next one, in all: with waiting, sleep, and the entry into
+    /// an interrupt behind it.
     pub cycles: u64,
 }
 
@@ -29,7 +30,8 @@ impl InstructionCounts {
     /// An instruction is about to execute; the one before it has been.
     pub fn step(&mut self, step: &Step) {
         let Some((pc, cycles)) = self.last.replace((step.pc, step.cycles)) else { return };
-        // A run that goes on tells of the instruction again that the last one ended before, and so does one that ends in a fault.
+        // A run that goes on tells of the instruction again that the last one ended before, and so
+        // does one that ends in a fault.
         if (pc, cycles) == (step.pc, step.cycles) {
             return;
         }

@@ -1,4 +1,5 @@
-//! Calls, interrupts, sleep and current as a trace in JSON, as Perfetto and Chrome's tracing read it ("Trace Event Format").
+//! Calls, interrupts, sleep and current as a trace in JSON, as Perfetto and Chrome's tracing read
+//! it ("Trace Event Format").
 
 use std::collections::BTreeMap;
 use std::fs::File;

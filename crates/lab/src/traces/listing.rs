@@ -1,4 +1,5 @@
-//! The instructions of a function: how often each was executed, in how many cycles, and from which source line it is.
+//! The instructions of a function: how often each was executed, in how many cycles, and from which
+//! source line it is.
 
 use super::counts::InstructionCounts;
 use firmware::{Disassembled, Firmware};
@@ -111,7 +112,8 @@ impl Sources {
     }
 }
 
-/// An opcode as the manuals write it: of AVR, MSP430 and Thumb in words of 16 bits, of RISC-V as one number, else byte by byte.
+/// An opcode as the manuals write it: of AVR, MSP430 and Thumb in words of 16 bits, of RISC-V as
+/// one number, else byte by byte.
 fn opcode(core: CoreName, bytes: &[u8]) -> String {
     let unit = match core {
         CoreName::R8c | CoreName::Mcs51 | CoreName::Hc08 => 1,

@@ -1,4 +1,5 @@
-//! Sleep counts at the current of its mode: in the whole run, in the calls that sleep, and in what `run` says.
+//! Sleep counts at the current of its mode: in the whole run, in the calls that sleep, and in what
+//! `run` says.
 
 use crate::bare::{program, request, set_up, try_measure};
 use lab::measure::{MeasureResult, Request};
@@ -110,7 +111,7 @@ fn idle_of_an_avr_counts_at_its_own_current() {
 
 /// The STM32F407 has a current asleep only at 168 MHz.
 #[test]
-fn sleep_without_a_current_at_its_clock_is_an_upper_bound_that_says_so() {
+fn sleep_without_a_known_current_is_a_marked_upper_bound() {
     let asked = Request { max_cycles: 100_000, ..request("stm32f407", &cortex(0)) };
     let at = |clock_hz: u64| ran(&set_up(asked.clone(), |setup| setup.clock_hz = Some(clock_hz)));
     let known = at(168_000_000);
@@ -143,7 +144,8 @@ fn deep_sleep_of_a_cortex_m_is_a_mode_of_its_own() {
 fn states_follow_the_clock() {
     let text = AVR.replace("rcall nap", "ldi r16, 0x80\nsts 0x61, r16\nldi r16, 3\nsts 0x61, r16\nrcall nap");
     let result = ran(&Request { max_cycles: 100_000, ..request("atmega328p", &text) });
-    // The machine's clock changes where STS begins, the time of calls where it ends: two cycles later.
+    // The machine's clock changes where STS begins, the time of calls where it ends: two cycles
+    // later.
     let time_s: f64 = result.states.iter().map(|state| state.time_s).sum();
     let later_s = 2.0 * (1.0 / 2e6 - 1.0 / 16e6);
     assert!((time_s - result.program.time_s - later_s).abs() < 1e-12, "{result:?}");

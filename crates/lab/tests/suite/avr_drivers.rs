@@ -1,6 +1,7 @@
 //! The meter's drivers on the model of the ATmega328P, call by call (`device/trial`).
 //!
-//! Expected times: DS40002061, table 8-1 (3.4 ms for a byte of EEPROM), and the clock's 16 MHz / 1024.
+//! Expected times: DS40002061, table 8-1 (3.4 ms for a byte of EEPROM), and the clock's 16 MHz
+//! / 1024.
 
 use firmware::Firmware;
 use firmware::build_app;
@@ -149,7 +150,8 @@ impl Rig {
 fn the_clock_is_exact_over_minutes() {
     let mut rig = Rig::new();
     let begin = rig.machine.cycles();
-    // Between overflows, across one, and across many: what it says is what the crystal's cycles say.
+    // Between overflows, across one, and across many: what it says is what the crystal's cycles
+    // say.
     for sleep_s in [1, 3, 4, 5, 60, 200] {
         let now = rig.call(TICKS).value;
         let deadline = now + sleep_s * TICKS_HZ as u32;
@@ -243,7 +245,7 @@ fn background_writing_takes_its_time_and_ends() {
 }
 
 #[test]
-fn what_is_abandoned_ends_with_the_byte_under_way() {
+fn abandoned_write_ends_with_the_byte_under_way() {
     let mut rig = Rig::new();
     rig.put(b"background");
     rig.call_within(Call { what: BEGIN, at: 300, len: 10, ..Call::default() }, 1.0);
@@ -311,7 +313,8 @@ fn causes_of_resets_are_told_apart() {
     assert_eq!(rig.trial().cause, 4);
 }
 
-/// With a step of noise, without which 25 samples a period would all be rounded alike in every period.
+/// With a step of noise, without which 25 samples a period would all be rounded alike in every
+/// period.
 fn mains(supply_v: f64, seed: u64) -> Signal {
     Signal::Mains {
         offset_v: 0.5 * supply_v,

@@ -1,5 +1,6 @@
-//! Two ATmega328P with an RFM12B each, and the driver between them (`device/ports/avr/drivers/rfm12b.c`, `device/exchange`), in
-//! the framing of JeeLib (docs/protocol.md, "On an RFM12B"), which is computed here by hand.
+//! Two ATmega328P with an RFM12B each, and the driver between them
+//! (`device/ports/avr/drivers/rfm12b.c`, `device/exchange`), in the framing of JeeLib
+//! (docs/protocol.md, "On an RFM12B"), which is computed here by hand.
 
 use firmware::Firmware;
 use firmware::build_app;
@@ -196,7 +197,8 @@ fn ticks(ms: f64) -> u32 {
     (ms * 1e-3 * TICKS_HZ) as u32
 }
 
-/// x^16 + x^15 + x^2 + 1 the other way around, begun with ones: CRC-16/MODBUS of the catalogues, whose check value is 4b37h.
+/// x^16 + x^15 + x^2 + 1 the other way around, begun with ones: CRC-16/MODBUS of the catalogues,
+/// whose check value is 4b37h.
 fn crc(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0xffff, |sum, byte| {
         (0..8).fold(sum ^ u16::from(*byte), |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xa001 } else { sum >> 1 })
@@ -220,8 +222,8 @@ fn the_check_sum_is_the_catalogues() {
     assert_eq!(crc(b"123456789"), 0x4b37);
 }
 
-/// Both ways, and what is on the air meanwhile, byte by byte: five bytes of preamble, 2Dh, the group, header, length, payload, check
-/// sum, and of one more the beginning.
+/// Both ways, and what is on the air meanwhile, byte by byte: five bytes of preamble, 2Dh, the
+/// group, header, length, payload, check sum, and of one more the beginning.
 #[test]
 fn packets_go_both_ways_in_jeelibs_framing() {
     let mut air = Air::new(20);
@@ -378,13 +380,15 @@ fn without_a_radio_it_says_so() {
     assert_eq!(station.result(), -1);
 }
 
-/// Interrupts of the sampler do not lose a byte, whenever they come: 2,500 a second, and each as long as the load makes it.
+/// Interrupts of the sampler do not lose a byte, whenever they come: 2,500 a second, and each as
+/// long as the load makes it.
 #[test]
 fn no_byte_is_lost_beside_the_sampler() {
     let seed = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock").as_nanos() as u64;
     println!("seed {seed}");
     let mut random = StdRng::seed_from_u64(seed);
-    // 4 cycles each, beside the 80 and more of the interrupt itself: the meter's are 250 together, and 2,200 go well.
+    // 4 cycles each, beside the 80 and more of the interrupt itself: the meter's are 250 together,
+    // and 2,200 go well.
     for load in [1, 50, 500] {
         let mut air = Air::new(load);
         for _ in 0..8 {

@@ -8,14 +8,15 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// The linked program of an assembler text that begins with the symbol `start`: what the part executes first. `function NAME` and
-/// `end NAME` stand around each function.
+/// The linked program of an assembler text that begins with the symbol `start`: what the part
+/// executes first. `function NAME` and `end NAME` stand around each function.
 pub fn program(target: &str, text: &str) -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let name = format!("bare-{}-{target}", NUMBER.fetch_add(1, Ordering::Relaxed));
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).expect("a folder");
-    // No assembler puts the prefix of ELF's symbol types otherwise than the Arm's, where @ begins a comment.
+    // No assembler puts the prefix of ELF's symbol types otherwise than the Arm's, where @ begins a
+    // comment.
     let is_arm = target.starts_with("stm32") || target == "nrf52840";
     let kind = if is_arm { "%function" } else { "@function" };
     let lines: Vec<String> = text

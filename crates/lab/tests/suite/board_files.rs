@@ -85,7 +85,8 @@ fn firmware_and_model_have_the_wiring_of_the_board_s_file() {
 
     assert_eq!(started(&workspace, "emontx", "emontx"), Ok(0));
     assert_eq!(started(&workspace, "rewired", "rewired"), Ok(0));
-    // The other board's select line is an output at 0 here: the radio takes all bytes for one command.
+    // The other board's select line is an output at 0 here: the radio takes all bytes for one
+    // command.
     for (firmware_for, on) in [("emontx", "rewired"), ("rewired", "emontx")] {
         let fault = started(&workspace, firmware_for, on).expect_err("the wrong wiring").to_string();
         assert!(fault.contains("a byte more than the two of a command"), "{fault}");

@@ -1,5 +1,5 @@
-//! Time and energy follow the clock that the program sets: by the part's registers, its fuses and its crystal, also where it changes
-//! in mid-run.
+//! Time and energy follow the clock that the program sets: by the part's registers, its fuses and
+//! its crystal, also where it changes in mid-run.
 
 use crate::bare::{measure, request, set_up, try_measure};
 use lab::LabError;
@@ -7,7 +7,8 @@ use lab::loaded::ClockSource;
 use lab::measure::{MeasureResult, Request};
 use lab::target::Workspace;
 
-/// The times of the calls of `work` must be these cycles at these clocks, and the energies those at the data sheet's current.
+/// The times of the calls of `work` must be these cycles at these clocks, and the energies those at
+/// the data sheet's current.
 fn check(result: &MeasureResult, target: &str, calls: &[(u64, f64)]) {
     let target = Workspace::find().expect("the project").target(target).expect("a target");
     assert_eq!(result.rows.len(), calls.len(), "{:?}", result.rows);

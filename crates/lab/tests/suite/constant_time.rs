@@ -131,7 +131,8 @@ fn assert_leaks_of_every_target(rows: &[ConstantTimeRow]) {
     assert_depends(&rows[4], Difference::Branch, "RARE");
 }
 
-/// The leaks that taint tracking finds in a function of `device/leaks`: what depends on the key, and on which line.
+/// The leaks that taint tracking finds in a function of `device/leaks`: what depends on the key,
+/// and on which line.
 fn followed(elf: &Path, target: &str, function: &str) -> Vec<(Difference, usize)> {
     let request = ct::firmware::Request {
         setup: Setup {
@@ -200,7 +201,7 @@ fn planted_leaks_are_found_on_cortex_m() {
 }
 
 #[test]
-fn instructions_that_take_their_time_from_their_operands_are_found() {
+fn operand_dependent_instruction_times_are_found() {
     assert_leaks_of_every_target(&leaks("stm32f100", &EVERYWHERE));
     let rows = leaks("stm32f100", &["leaks_by_multiplying", "leaks_by_dividing"]);
     assert_leak(&rows[0], Difference::Time, "MULTIPLICATION");
@@ -226,7 +227,7 @@ fn a_table_of_aes_is_named_and_counts_where_it_is_asked_for() {
 }
 
 #[test]
-fn a_table_of_aes_is_an_address_on_a_secret_where_it_is_asked_for() {
+fn aes_table_is_a_secret_address_on_request() {
     let mut request = request("atmega328p", &["aes128-encrypt"], &["fast"], 1);
     let rows = ct::run(&workspace(), &request, &Silence).expect("it runs");
     assert_eq!((rows[0].verdict, rows[0].leaks.len()), (Verdict::Constant, 0), "{rows:?}");
@@ -243,7 +244,7 @@ fn a_table_of_aes_is_an_address_on_a_secret_where_it_is_asked_for() {
 }
 
 #[test]
-fn what_is_accepted_says_why() {
+fn accepted_dependence_has_its_reason() {
     let request = request("stm32f051", &["aes128-gcm-open"], &["fast"], 2);
     let rows = ct::run(&workspace(), &request, &Silence).expect("it runs");
     assert_eq!(rows[0].verdict, Verdict::Constant, "{rows:?}");
@@ -307,7 +308,8 @@ const QUICK: [&str; 10] = [
     "hkdf-*",
     "drbg-*",
 ];
-/// Those that are not, but for signing with SLH-DSA, which takes minutes, and for X25519 and Ed25519: `./wattseal ct` with their names.
+/// Those that are not, but for signing with SLH-DSA, which takes minutes, and for X25519 and
+/// Ed25519: `./wattseal ct` with their names.
 const LONG: [&str; 11] = [
     "*-keygen",
     "ecdsa-*-sign",

@@ -1,6 +1,7 @@
-//! Curves on every emulated target: published vectors of ECDSA, Ed25519 and ECDH, right and wrong ones, and the prime fields with
-//! operands at their edges in every variant. All vectors run on the host build (`crates/primitives`); each target takes
-//! others of them, because a call takes millions of cycles.
+//! Curves on every emulated target: published vectors of ECDSA, Ed25519 and ECDH, right and wrong
+//! ones, and the prime fields with operands at their edges in every variant. All vectors run on the
+//! host build (`crates/primitives`); each target takes others of them, because a call takes
+//! millions of cycles.
 
 use firmware::Firmware;
 use hex_literal::hex;
@@ -44,8 +45,8 @@ const RFC_6979: [(&str, [u8; 64]); 3] = [
     ),
 ];
 
-/// GEC 2 (Test Vectors for SEC 1) version 0.3, sections 2.1.2 to 2.1.4 and 3.1: the signer's public key and a signature of
-/// "abc".
+/// GEC 2 (Test Vectors for SEC 1) version 0.3, sections 2.1.2 to 2.1.4 and 3.1: the signer's public
+/// key and a signature of "abc".
 const GEC2_KEY: [u8; 40] = hex!(
     "51b4496fecc406ed0e75a24a3c03206251419dc0"
     "c28dcb4b73a514b468d793894f381ccc1756aa6c"
@@ -81,7 +82,8 @@ fn agreement(private: &[u8], public: &[u8], shared: Option<&[u8]>) -> Case {
     }
 }
 
-/// The cases of an operation; `turn` says which of Wycheproof's, and `many` whether more than one right and one wrong.
+/// The cases of an operation; `turn` says which of Wycheproof's, and `many` whether more than one
+/// right and one wrong.
 fn cases(operation: &str, turn: usize, many: bool) -> Vec<Case> {
     let few = if many { 4 } else { 1 };
     match operation {
@@ -209,7 +211,8 @@ fn edges(field: &Field) -> Vec<BigUint> {
         &field.limit - 2u8,
     ];
     if field.limit != field.p {
-        // Around the multiples of p, and where a sum or a product has a carry behind its first reduction.
+        // Around the multiples of p, and where a sum or a product has a carry behind its first
+        // reduction.
         edges.extend([
             &field.p + 1u8,
             &field.p + 18u8,

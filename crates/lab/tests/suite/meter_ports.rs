@@ -1,5 +1,6 @@
-//! The meter's firmware as it is built for the MSP430F5438A and the STM32F407, on the models of the parts with a CC2500 and an
-//! FM25L16B: provisioned, it delivers sealed measurements to the collector's end of the protocol, and takes commands.
+//! The meter's firmware as it is built for the MSP430F5438A and the STM32F407, on the models of the
+//! parts with a CC2500 and an FM25L16B: provisioned, it delivers sealed measurements to the
+//! collector's end of the protocol, and takes commands.
 
 use firmware::Firmware;
 use firmware::{Slot, build_meter, build_meter_for_slot};
@@ -22,8 +23,8 @@ const COLLECTOR_ADDRESS: u8 = 0x22;
 const START_MS: u64 = 9497 * 86_400_000;
 /// Interval at which the world looks at the radio.
 const STEP_S: f64 = 0.002;
-/// A bit at 249.9 kbit/s, in nanoseconds (drivers' register settings), and the bytes around a packet: preamble, sync word,
-/// length, check sum.
+/// A bit at 249.9 kbit/s, in nanoseconds (drivers' register settings), and the bytes around a
+/// packet: preamble, sync word, length, check sum.
 const BIT_NS: u64 = 4001;
 const AROUND: u64 = 4 + 4 + 1 + 2;
 /// From one packet of the collector's to the next, so that the meter is back in receive.
@@ -48,7 +49,8 @@ pub struct Rig {
     start_ms: u64,
 }
 
-/// A part's flash with a bootloader and a program in its first slot, once it is provisioned at that address.
+/// A part's flash with a bootloader and a program in its first slot, once it is provisioned at that
+/// address.
 pub struct Slots<'a> {
     pub boot: &'a Firmware,
     /// Further contents of flash: address and bytes.
@@ -246,7 +248,8 @@ impl Rig {
                     self.send(acknowledgement);
                 }
                 Heard::Answer(answered) => self.answered.push(*answered),
-                // A reply to a piece that went out again comes when all is there, or of an update that is forgotten.
+                // A reply to a piece that went out again comes when all is there, or of an update
+                // that is forgotten.
                 Heard::Piece | Heard::Busy | Heard::Rejected(Rejection::NoCommand) => {}
                 heard => panic!("the collector hears {:02x?}: {heard:?}", frame.bytes),
             }
@@ -273,7 +276,8 @@ impl Rig {
         }
     }
 
-    /// Cycles from the beginning of the next sealing to its end, with the sampler's interrupts that come meanwhile.
+    /// Cycles from the beginning of the next sealing to its end, with the sampler's interrupts that
+    /// come meanwhile.
     fn sealing_cycles(&mut self) -> u64 {
         let begun = self.machine.cycles();
         while self.machine.pc() != self.prepare {
@@ -398,7 +402,8 @@ fn the_stm32_delivers_sealed_measurements_and_takes_commands() {
     delivers_and_obeys("stm32f407-cc2500");
 }
 
-/// docs/post-quantum.md, "In the meter", the parts with a CC2500: the least of some, because the sampler's interrupts come now and then, on top of it.
+/// docs/post-quantum.md, "In the meter", the parts with a CC2500: the least of some, because the
+/// sampler's interrupts come now and then, on top of it.
 #[test]
 fn sealing_takes_as_long_as_the_page_says() {
     let page = include_str!("../../../../docs/post-quantum.md");

@@ -91,7 +91,8 @@ fn moments(rig: &mut Rig) -> Vec<Moment> {
     moments
 }
 
-/// The power is cut behind a byte, and comes back; the meter has a key that the collector has, and both come to one. Returns its epoch.
+/// The power is cut behind a byte, and comes back; the meter has a key that the collector has, and
+/// both come to one. Returns its epoch.
 fn cut_behind(rig: &Rig, moment: &Moment, write: u64, seed: u64) -> u32 {
     let mut rig = rig.at(moment.machine.snapshot(), moment.record.clone(), moment.state.clone(), seed);
     rig.run_to_write(write, FINE);

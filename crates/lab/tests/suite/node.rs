@@ -1,5 +1,6 @@
-//! The harvested node's firmware as it is built for the part, on the model of the part with its radio: it signs what it
-//! sends, answers challenges, sleeps without energy, and leaves no copy of its key in RAM.
+//! The harvested node's firmware as it is built for the part, on the model of the part with its
+//! radio: it signs what it sends, answers challenges, sleeps without energy, and leaves no copy of
+//! its key in RAM.
 
 use firmware::Firmware;
 use firmware::build_app;
@@ -196,7 +197,8 @@ impl Observer for ConverterClock {
     }
 }
 
-/// ADC12OSC is 5.4 MHz at most; with the internal reference linearity is specified up to 4.0 MHz, with some settings 2.7 MHz.
+/// ADC12OSC is 5.4 MHz at most; with the internal reference linearity is specified up to 4.0 MHz,
+/// with some settings 2.7 MHz.
 #[test]
 fn the_converter_is_clocked_within_its_specification() {
     let mut rig = Rig::new(config(Mode::Periodic, Scheme::Secp160r1), 25_000_000);
@@ -310,7 +312,8 @@ fn counters_rise_over_restarts() {
     assert_eq!(counters, [500, 501, 564, 565, 628, 629, 692, 693]);
 }
 
-/// The power fails at any moment of the first second, in which the counter's segment is erased and written.
+/// The power fails at any moment of the first second, in which the counter's segment is erased and
+/// written.
 #[test]
 fn counters_rise_over_power_failures_at_any_moment() {
     let seed = 20_140_217;
@@ -331,7 +334,8 @@ fn counters_rise_over_power_failures_at_any_moment() {
     assert!(lives > 0, "seed {seed}: no life was long enough for a message");
 }
 
-/// As `wiped.rs` does for operations: eight bytes of the key in a row, in any order that an implementation may have.
+/// As `wiped.rs` does for operations: eight bytes of the key in a row, in any order that an
+/// implementation may have.
 #[test]
 fn no_copy_of_the_key_stays_in_ram() {
     for scheme in [Scheme::Secp160r1, Scheme::P256] {

@@ -1,5 +1,5 @@
-//! Functions of a program, called from outside: arguments where the compilers of each core look for them, costs as the manuals have
-//! them, and the program as it was afterwards.
+//! Functions of a program, called from outside: arguments where the compilers of each core look for
+//! them, costs as the manuals have them, and the program as it was afterwards.
 
 use lab::LabError;
 use lab::loaded::Setup;
@@ -197,7 +197,7 @@ fn arguments_arrive_where_each_compiler_looks_for_them() {
 }
 
 #[test]
-fn a_call_costs_what_the_manual_says_and_the_program_goes_on_as_if_there_had_been_none() {
+fn call_costs_the_manual_s_cycles_and_leaves_no_trace() {
     // NOP 1 and RET 4, with a program counter of 22 bits 5; NOP 1 and BX 3; NOP 1 and RET 4.
     let costs = [("atmega328p", 5, 2), ("atmega2560", 6, 3), ("stm32f051", 4, 0), ("msp430f5438a", 5, 2)];
     for (target, cycles, stack) in costs {
@@ -251,7 +251,7 @@ fn a_call_costs_what_the_manual_says_and_the_program_goes_on_as_if_there_had_bee
 }
 
 #[test]
-fn functions_take_addresses_bytes_and_functions_and_give_numbers_back() {
+fn call_takes_all_kinds_of_arguments_and_returns_numbers() {
     for target in TARGETS {
         let elf = program(target, "", &["-gdwarf-4"]);
         let mut probe = begun(target, &elf);
@@ -281,7 +281,7 @@ fn functions_take_addresses_bytes_and_functions_and_give_numbers_back() {
 }
 
 #[test]
-fn what_cannot_be_called_is_refused_with_what_to_do() {
+fn impossible_call_is_refused_with_advice() {
     let target = "stm32f051";
     let elf = program(target, "", &["-gdwarf-4"]);
     let mut early = attach(target, &elf);
@@ -324,7 +324,7 @@ fn what_cannot_be_called_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn without_debug_information_types_are_what_they_are_said_to_be() {
+fn call_without_debug_information_uses_the_stated_types() {
     for target in ["atmega328p", "msp430f5438a"] {
         let elf = program(target, "", &[]);
         let mut probe = begun(target, &elf);

@@ -1,6 +1,6 @@
-//! Runs of the bench that only stop where the call begins and returns, and those that only look at control transfers, must give
-//! the very cycles of runs that are looked at step by step: on every target, with whatever its model has of caches, prefetch
-//! and dual issue.
+//! Runs of the bench that only stop where the call begins and returns, and those that only look at
+//! control transfers, must give the very cycles of runs that are looked at step by step: on every
+//! target, with whatever its model has of caches, prefetch and dual issue.
 
 use firmware::Firmware;
 use lab::harness::Bench;

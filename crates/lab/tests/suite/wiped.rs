@@ -1,6 +1,7 @@
-//! Nothing secret stays in RAM: after an operation the stopped machine's whole RAM is searched for eight bytes in a row of
-//! anything that it had to keep to itself, in every form that an implementation may have held it in. The buffers that the
-//! caller owns are left out, and so is the generator's present state.
+//! Nothing secret stays in RAM: after an operation the stopped machine's whole RAM is searched for
+//! eight bytes in a row of anything that it had to keep to itself, in every form that an
+//! implementation may have held it in. The buffers that the caller owns are left out, and so is the
+//! generator's present state.
 //!
 //! All operations, variants and targets take half an hour of processor time:
 //!
@@ -8,7 +9,8 @@
 //! cargo test -p wattseal-lab --test suite -- --ignored --nocapture wiped::all
 //! ```
 //!
-//! WATTSEAL_TARGETS, WATTSEAL_VARIANTS and WATTSEAL_OPERATIONS choose some by patterns, `stm32f4*`, `{small,fast}`.
+//! WATTSEAL_TARGETS, WATTSEAL_VARIANTS and WATTSEAL_OPERATIONS choose some by patterns, `stm32f4*`,
+//! `{small,fast}`.
 
 use firmware::Firmware;
 use lab::harness::Bench;

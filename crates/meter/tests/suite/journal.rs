@@ -257,7 +257,7 @@ fn reports_wait_in_order_until_they_are_acknowledged() {
 }
 
 #[test]
-fn as_many_wait_as_there_is_room_for_and_then_the_oldest_measurement_goes() {
+fn full_journal_drops_the_oldest_measurement() {
     for (suite, room) in [(0, 17), (1, 17), (2, 17), (3, 6), (4, 5), (5, 17)] {
         let mut meter = Meter::new(1, format!("suite {suite}"));
         for n in 0..100 {
@@ -297,7 +297,7 @@ fn an_early_acknowledgement_saves_writes() {
 
 /// One that comes before the append has begun spares all of it; and what is held is not kept.
 #[test]
-fn what_is_acknowledged_while_it_is_held_is_never_written() {
+fn report_acknowledged_while_held_is_never_written() {
     let mut meter = Meter::new(1, "held".into());
     meter.append(1, false);
     eeprom(|eeprom| eeprom.advance(u64::MAX));

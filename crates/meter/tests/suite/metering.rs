@@ -142,7 +142,7 @@ fn distorted_waves() {
 }
 
 #[test]
-fn what_flows_back_is_told_and_not_taken_in() {
+fn energy_that_flows_back_is_told_and_not_counted() {
     let current: Wave = &[(1.0, 10.0, 0.3 + TAU / 2.0)];
     let line = Line { voltage: SINE, current, hz: 50.0, skew_s: 0.0, offsets: [512.0; 2] };
     check(&line, 0, 1e-3);

@@ -33,7 +33,7 @@ fn is_off() -> bool {
 }
 
 #[test]
-fn numbers_follow_each_other_and_a_start_skips_the_rest_of_a_block() {
+fn numbers_are_consecutive_and_a_start_skips_to_the_next_block() {
     provision(1, 1);
     let (mut numbers, started) = start();
     assert!(started);

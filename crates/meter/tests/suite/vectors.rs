@@ -15,7 +15,7 @@ fn header(case: &MeterMessageCase) -> Header {
 }
 
 #[test]
-fn what_the_meter_seals_has_the_same_bytes() {
+fn meter_seals_the_vectors_bytes() {
     let (keys, cases) = meter_protocol();
     provision(&keys.flash);
     let address = Address {
@@ -55,7 +55,7 @@ fn all_packets_are_cut_alike_and_put_together_in_any_order() {
 }
 
 #[test]
-fn commands_and_acknowledgements_are_opened_and_refused_with_a_bit_changed() {
+fn opening_commands_and_acknowledgements_refuses_a_changed_bit() {
     let (keys, cases) = meter_protocol();
     provision(&keys.flash);
     for case in cases.iter().filter(|case| case.kind >= ACKNOWLEDGEMENT) {

@@ -19,7 +19,7 @@ fn is_off() -> bool {
 }
 
 #[test]
-fn numbers_follow_each_other_and_a_start_skips_the_rest_of_a_block() {
+fn numbers_are_consecutive_and_a_start_skips_to_the_next_block() {
     fresh(1);
     let mut counter = start();
     // Two segments of ten records each, 64 numbers a record, and once around.

@@ -28,7 +28,7 @@ fn signature(signed_key: &[u8], (head, mut signing): ([u8; 40], primitives::lms:
 /// Key pair, lower tree's key and signatures are those of another implementation; at the end of a
 /// tree the next one has its turn.
 #[test]
-fn another_implementation_makes_the_same_keys_and_takes_what_is_signed() {
+fn keys_and_signatures_agree_with_another_implementation() {
     let bytes: [u8; 32] = std::array::from_fn(|at| 7 * at as u8);
     let level = HssParameter::<Sha256_256>::new(LmotsAlgorithm::LmotsW8, LmsAlgorithm::LmsH5);
     let (private, public) =

@@ -59,7 +59,7 @@ fn a_memory_that_keeps_nothing_is_noticed() {
 
 /// Numbers go on, so that the old key's leaves are used up with it.
 #[test]
-fn another_key_begins_with_leaf_0_and_ends_the_first_one_s_leaves() {
+fn new_key_begins_with_leaf_0_and_ends_the_old_one_s_leaves() {
     let (old, ..) = made();
     let mut counter = start();
     for _ in 0..40 {

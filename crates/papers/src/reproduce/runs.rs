@@ -341,7 +341,7 @@ mod tests {
     /// Two hashes each have a table of their own that is called the same, one of them twice as
     /// large.
     #[test]
-    fn what_operations_share_is_counted_once_by_name_and_size() {
+    fn shared_piece_is_counted_once_by_name_and_size() {
         let of = |names: &[(&str, u32)]| {
             let with: Vec<(String, u32)> =
                 names.iter().map(|&(name, size)| (name.to_owned(), size)).collect();

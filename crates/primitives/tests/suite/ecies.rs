@@ -151,7 +151,7 @@ fn refused((result, output): (i32, Vec<u8>), what: &str) {
 /// A signature says who made a packet, not who made its ciphertext: with another's over it, it
 /// opens to nothing of what was sealed, as `info` names the sender.
 #[test]
-fn a_ciphertext_under_another_senders_signature_opens_to_nothing_of_it() {
+fn ciphertext_under_another_sender_s_signature_is_refused() {
     let mut random = random();
     for form in FORMS {
         let [recipient, sender, thief] = [(); 3].map(|()| Pair::new(&mut random));
@@ -196,7 +196,7 @@ fn bad_ephemerals(form: Form) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn opening_refuses_every_packet_that_is_not_the_one_that_was_sealed() {
+fn open_refuses_a_changed_packet() {
     let mut random = random();
     for form in FORMS {
         let recipient = Pair::new(&mut random);
@@ -229,7 +229,7 @@ fn opening_refuses_every_packet_that_is_not_the_one_that_was_sealed() {
 }
 
 #[test]
-fn opening_with_a_signature_refuses_every_packet_that_is_not_the_one_that_was_sealed() {
+fn open_signed_refuses_a_changed_packet() {
     let mut random = random();
     for form in FORMS {
         let (recipient, sender) = (Pair::new(&mut random), Pair::new(&mut random));

@@ -77,7 +77,7 @@ fn a_run_of_equal_samples_fails_at_the_cutoff_and_not_before() {
 }
 
 #[test]
-fn a_value_that_comes_too_often_in_a_window_fails_at_the_cutoff_and_not_before() {
+fn frequent_value_fails_exactly_at_the_window_s_cutoff() {
     for h in 1..=8u8 {
         let cutoff = proportion_cutoff(h.into());
         // The value 255 first, then in groups of no more than may follow each other, with others
@@ -125,7 +125,7 @@ fn stuck_and_biased_sources_fail_healthy_ones_do_not() {
 }
 
 #[test]
-fn what_a_source_can_be_worth() {
+fn start_refuses_an_impossible_entropy_rate() {
     let mut entropy = Entropy::default();
     set_healthy(8, 1);
     for h in [0, 9, 255] {
@@ -229,7 +229,7 @@ fn distinct(outputs: &[[u8; 32]]) {
 const BYTES: usize = 2 * RECORD + 2;
 
 #[test]
-fn power_loss_at_every_byte_neither_loses_a_seed_nor_uses_one_twice() {
+fn seed_survives_power_loss_at_every_byte_and_is_used_once() {
     for torn in [Torn::Old, Torn::Erased, Torn::Mixed] {
         for flash in [false, true] {
             let mut cut_off = 0;
@@ -268,7 +268,7 @@ fn power_loss_again_and_again() {
 }
 
 #[test]
-fn a_start_cut_off_before_the_end_of_the_new_record_is_as_if_it_had_not_been() {
+fn start_cut_off_within_the_new_record_has_no_effect() {
     for power in 0..BYTES {
         fresh_memory(Torn::Mixed, false);
         start();
@@ -303,7 +303,7 @@ fn a_record_that_decays_does_not_bring_the_one_before_back() {
 }
 
 #[test]
-fn memory_that_does_not_hold_what_is_written_gives_no_generator() {
+fn generator_refuses_a_memory_that_forgets() {
     for slot in 0..2 {
         for at in 0..RECORD {
             fresh_memory(Torn::Old, false);

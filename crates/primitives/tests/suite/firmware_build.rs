@@ -29,7 +29,7 @@ fn elf(folder: &str, arguments: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_not_known_is_refused_with_what_there_is() {
+fn unknown_name_is_refused_with_the_known_ones() {
     for (arguments, says) in [
         (["TARGET=pdp11"], "stm32f407"),
         (["OP=rot13"], "aes128-encrypt"),
@@ -112,7 +112,7 @@ fn compiled(output: &Output) -> Vec<String> {
 }
 
 #[test]
-fn what_a_program_needs_is_compiled_once_for_all_programs() {
+fn object_file_is_compiled_once_for_all_programs() {
     std::fs::remove_dir_all(Path::new(env!("CARGO_TARGET_TMPDIR")).join("shared")).ok();
     let arguments = ["TARGET=stm32f407", "OP=sha1"];
     let (_, first) = make("shared", &arguments);

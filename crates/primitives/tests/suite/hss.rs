@@ -11,7 +11,7 @@ fn verified(case: &HssCase) -> (i32, i32) {
 }
 
 #[test]
-fn the_signatures_of_rfc_8554_are_good_however_the_message_is_cut() {
+fn rfc_8554_signatures_verify_in_any_pieces() {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
     for case in vectors::hss() {
         assert_eq!(verified(&case), (0, 0));
@@ -51,7 +51,7 @@ pub fn signed(levels: &[LmotsAlgorithm], count: usize, random: &mut fastrand::Rn
 }
 
 #[test]
-fn what_another_implementation_signs_is_good_with_any_number_of_levels() {
+fn another_implementation_s_signature_verifies_at_any_level() {
     use LmotsAlgorithm::{LmotsW1, LmotsW2, LmotsW4, LmotsW8};
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
     for levels in [&[LmotsW4][..], &[LmotsW4, LmotsW1], &[LmotsW2, LmotsW4, LmotsW2], &[LmotsW1, LmotsW8]] {
@@ -67,7 +67,7 @@ fn what_another_implementation_signs_is_good_with_any_number_of_levels() {
 }
 
 #[test]
-fn what_is_not_signed_is_refused() {
+fn verify_refuses_a_changed_message_or_signature() {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
     for case in vectors::hss() {
         let refused = |wrong: &HssCase, what: &str| assert_eq!(verified(wrong).1, -1, "{what}");

@@ -143,7 +143,7 @@ fn a_bit_changed_gives_another_key() {
 }
 
 #[test]
-fn what_is_no_offer_is_refused() {
+fn respond_refuses_a_malformed_offer() {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
     for pair in ALL {
         let private_key = pair.keygen(&mut generator(&mut random)).expect("it has a seed");

@@ -104,7 +104,7 @@ fn too_little_entropy_is_no_reseed() {
 }
 
 #[test]
-fn requests_are_counted_up_to_the_interval_and_limited_in_length() {
+fn generator_limits_number_and_length_of_requests() {
     const INTERVAL: u32 = 0x8000_0000;
     let mut drbg = Drbg::default();
     assert_eq!(drbg.instantiate(&[1; 48]), 0);

@@ -350,7 +350,7 @@ fn deaf_for_a_while(firmware: &Arc<MeterFirmware>, suite: Suite, seed: u64) -> C
 }
 
 #[test]
-fn what_has_no_room_is_told_to_be_lost() {
+fn report_without_room_is_counted_as_lost() {
     let (firmware, seed) = (firmware(&[Suite::Aes128Gcm]), seed());
     let count = deaf_for_a_while(&firmware, Suite::Aes128Gcm, seed);
     println!("seed {seed}: {count:?}");

@@ -1,5 +1,5 @@
-//! `ws_stack_wipe` is told how many bytes to erase, and each call is watched: what was written to the stack before is written over,
-//! and little is erased that nothing used.
+//! `ws_stack_wipe` is told how many bytes to erase, and each call is watched: what was written to
+//! the stack before is written over, and little is erased that nothing used.
 
 use super::runs;
 use super::secrets::WINDOW;
@@ -39,7 +39,8 @@ struct Watcher<'a> {
     written: Vec<u32>,
     /// The function that erases, and the bytes of the stack that were written since it began.
     inside: Option<(&'static str, BTreeSet<u32>)>,
-    /// The lowest byte of the stack in use where `ws_stack_wipe` began, and the bytes that it wrote.
+    /// The lowest byte of the stack in use where `ws_stack_wipe` began, and the bytes that it
+    /// wrote.
     erasing: Option<(u32, BTreeSet<u32>)>,
     depths: BTreeMap<&'static str, Depth>,
 }
@@ -78,7 +79,8 @@ impl Observer for Watcher<'_> {
         if let Some((began, _)) = self.erasing {
             let wipe = self.firmware.symbols()["ws_stack_wipe"];
             let is_outside = step.pc.wrapping_sub(wipe.address) >= wipe.size;
-            // A call that pushes where to return to gives that back; routines that functions share to push are deeper.
+            // A call that pushes where to return to gives that back; routines that functions share
+            // to push are deeper.
             if is_outside && in_use_from >= began + self.pushed {
                 self.note();
             }
@@ -178,10 +180,11 @@ fn stack_is_erased_as_deep_as_it_was_used() {
 /// More that is erased takes stack that nothing else needs.
 const SPARE: u32 = 40;
 
-/// Builds of one port share a size, which one of them comes near to; those that are not optimised share one of all ports.
+/// Builds of one port share a size, which one of them comes near to; those that are not optimised
+/// share one of all ports.
 #[test]
 #[ignore = "minutes: builds all variants"]
-fn stack_is_erased_as_deep_as_it_was_used_on_every_target_and_little_deeper() {
+fn stack_is_erased_to_its_used_depth_on_every_target() {
     let workspace = Workspace::find().expect("the tests run inside the project");
     let mut too_few = Vec::new();
     let mut spare: BTreeMap<(String, &str), u32> = BTreeMap::new();

@@ -88,7 +88,8 @@ const FORS_TREES: u32 = 33;
 const FORS_HEIGHT: u32 = 6;
 const CHAINS: u32 = 35;
 
-/// The private key, the values of the one-time signatures along the hypertree, and those of FORS, of which a signature shows one a tree.
+/// The private key, the values of the one-time signatures along the hypertree, and those of FORS,
+/// of which a signature shows one a tree.
 fn slh_dsa(secrets: &mut Secrets, private: &[u8], context: &[u8], message: &[u8], signs: bool) {
     let (seed, prf, public) = (&private[..N], &private[N..2 * N], &private[2 * N..3 * N]);
     secrets.bytes("SK.seed", seed);
@@ -145,7 +146,8 @@ fn slh_dsa(secrets: &mut Secrets, private: &[u8], context: &[u8], message: &[u8]
     }
 }
 
-/// The reference is right: a signature shows the first value of a chain whose digit is 0, and one of each tree of FORS.
+/// The reference is right: a signature shows the first value of a chain whose digit is 0, and one
+/// of each tree of FORS.
 #[test]
 fn signature_shows_values_of_the_reference() {
     use fips205::slh_dsa_sha2_128f;

@@ -1,5 +1,6 @@
-//! The running meter: once a message is sealed or opened, nothing of a key stream, a mask, an ephemeral key, its private key or a key
-//! schedule is in its RAM. Of its generator the present state stays, of suite 6 the key of the epoch, and none of an epoch before.
+//! The running meter: once a message is sealed or opened, nothing of a key stream, a mask, an
+//! ephemeral key, its private key or a key schedule is in its RAM. Of its generator the present
+//! state stays, of suite 6 the key of the epoch, and none of an epoch before.
 
 use super::secrets::Secrets;
 use super::symmetric::{ascon, gcm, hmac, key_stream};

@@ -30,7 +30,8 @@ pub struct Secrets {
     public: HashSet<Window>,
 }
 
-/// Bytes as they are, backwards, and with the bytes of each word of four backwards, as hashes load them.
+/// Bytes as they are, backwards, and with the bytes of each word of four backwards, as hashes load
+/// them.
 fn forms(bytes: &[u8]) -> [Vec<u8>; 3] {
     let words = bytes.chunks(4).flat_map(|word| word.iter().rev().copied()).collect();
     [bytes.to_vec(), bytes.iter().rev().copied().collect(), words]
@@ -78,7 +79,8 @@ impl Secrets {
         forms_of_words(words).iter().for_each(|form| self.bytes(name, form));
     }
 
-    /// Bytes that anybody may see, as inputs and outputs are: what of a secret looks like them is none.
+    /// Bytes that anybody may see, as inputs and outputs are: what of a secret looks like them is
+    /// none.
     pub fn public(&mut self, bytes: &[u8]) {
         self.public.extend(forms(bytes).iter().flat_map(|form| windows(form)));
         let words: Vec<u64> =

@@ -425,7 +425,8 @@ static ROUND_CONSTANTS: LazyLock<Vec<u32>> = LazyLock::new(|| {
 });
 
 impl Sha256Trace {
-    /// A block; its words and all of the message schedule where it is secret, and the working variables.
+    /// A block; its words and all of the message schedule where it is secret, and the working
+    /// variables.
     pub fn block(&mut self, secrets: &mut Secrets, name: &str, block: &[u8], is_secret: bool) {
         let mut w: Vec<u32> =
             block.chunks(4).map(|word| u32::from_be_bytes(word.try_into().expect("4 bytes"))).collect();

@@ -166,7 +166,7 @@ fn the_answer_to_a_configure_is_always_sealed() {
 }
 
 #[test]
-fn an_answer_is_authentic_for_the_address_that_the_meter_has_then() {
+fn answer_is_authentic_for_the_meter_s_present_address() {
     let new = Address { name: 0x4321, radio: ADDRESS + 1, collector: COLLECTOR + 1 };
     for suite in Suite::ALL.into_iter().filter(|suite| *suite != Suite::None) {
         let mut world = World::new(setup(suite, 600), 15);
@@ -228,7 +228,7 @@ fn reading_the_state_writes_no_settings() {
 /// An answered command stays done through a loss of power, and earlier ones stay too late. Reading
 /// the state is excepted: it leaves no trace.
 #[test]
-fn a_command_that_was_answered_ends_those_before_it_but_for_reading_the_state() {
+fn answered_command_outdates_earlier_ones_but_status_reads() {
     for suite in Suite::ALL {
         let refused = Command::Calibrate { voltage_uv: 1, current_ua: 1, phase: 0 };
         for (command, ends) in [

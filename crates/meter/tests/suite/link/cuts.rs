@@ -285,7 +285,7 @@ fn every_byte_write_can_be_the_last() {
 /// The first answer to a configure is lost, and the power fails; what was sealed before the next
 /// answer is delivered all the same.
 #[test]
-fn reports_made_before_the_answer_to_a_change_of_suite_are_delivered() {
+fn reports_before_an_answered_suite_change_are_delivered() {
     for from in Suite::ALL {
         for to in Suite::ALL {
             let mut world = World::new(setup(from, 5), 31);

@@ -79,7 +79,7 @@ fn sealed_with(world: &mut World, keys: &MeterKeys, plaintext: &[u8; 16]) -> Vec
 }
 
 #[test]
-fn a_key_is_renewed_and_one_that_was_stolen_opens_nothing_of_before_and_after() {
+fn stolen_key_opens_nothing_before_and_after_its_epoch() {
     let mut world = world(41);
     let mut stolen = vec![keys(&world)];
     for epoch in 1..=3 {
@@ -117,7 +117,7 @@ fn a_key_is_renewed_and_one_that_was_stolen_opens_nothing_of_before_and_after() 
 }
 
 #[test]
-fn what_is_sealed_is_sealed_with_the_key_that_the_memory_has() {
+fn reports_are_sealed_with_the_key_of_the_memory() {
     let mut world = World::new(setup(SUITE, 2), 54);
     world.watch("three renewals".to_owned());
     world.run(3 * SECOND_NS);
@@ -328,7 +328,7 @@ fn the_collector_may_begin_anew_at_any_time() {
 
 /// The attacker records and plays again, mixes pieces of several renewals, and changes bits.
 #[test]
-fn what_an_attacker_sends_renews_nothing() {
+fn attacker_s_packets_renew_nothing() {
     let seed = testkit::random::seed();
     let mut world = world(seed);
     for epoch in 1..=2 {
@@ -360,7 +360,7 @@ fn what_an_attacker_sends_renews_nothing() {
 
 /// With a report in the journal the next key is not taken: it would not be opened any more.
 #[test]
-fn reports_that_wait_are_delivered_before_the_next_key_is_taken() {
+fn waiting_reports_are_delivered_before_the_next_key() {
     let mut world = world(47);
     order(&mut world);
     // The collector's acknowledgements are lost from when it has the next key on.
@@ -529,7 +529,7 @@ fn until_next(world: &mut World) -> MeterKeys {
 /// their memories, all of it, between two renewals. No 32 bytes of that are the key of anything but
 /// of the present epoch.
 #[test]
-fn a_theft_of_all_memories_opens_neither_yesterday_nor_tomorrow() {
+fn theft_of_all_memories_opens_neither_past_nor_future() {
     const THEFT: u32 = 2;
     let mut world = world(50);
     let (mut by_epoch, mut loot) = (Vec::new(), Vec::new());
@@ -598,7 +598,7 @@ fn the_next_key_takes_noise_that_no_thief_has() {
 
 /// A request for the response without the key writes nothing: seeds are in a memory that wears out.
 #[test]
-fn nobody_else_has_the_generator_seeded() {
+fn request_without_the_key_does_not_seed_the_generator() {
     let mut world = world(52);
     order(&mut world);
     let limit = world.now_ns + 60 * SECOND_NS;
@@ -630,7 +630,7 @@ fn nobody_else_has_the_generator_seeded() {
 /// The meter's power fails in the midst of a renewal, and another one is begun in the same epoch;
 /// what it said in the one is nothing in the other, whatever number is written on it.
 #[test]
-fn answers_of_a_renewal_that_was_broken_off_are_not_taken_in_the_next() {
+fn renewal_refuses_answers_of_an_abandoned_one() {
     let mut world = world(53);
     order(&mut world);
     let limit = world.now_ns + 300 * SECOND_NS;

@@ -134,7 +134,7 @@ fn each_suite_that_has_pieces_brings_an_image_to_either_slot() {
 }
 
 #[test]
-fn lost_and_doubled_packets_are_sent_again_and_no_piece_has_two_contents() {
+fn update_survives_lost_and_doubled_packets() {
     let seed = seed();
     let mut world = watched(Suite::Aes128Gcm, seed, &format!("seed {seed}"));
     let images = [image(1, 2), image(0, 3), image(1, 4)];
@@ -156,7 +156,7 @@ fn lost_and_doubled_packets_are_sent_again_and_no_piece_has_two_contents() {
 }
 
 #[test]
-fn what_is_not_for_this_meter_is_refused() {
+fn update_for_another_meter_is_refused() {
     let mut world = world(Suite::Aes128Gcm, 72);
     let with = |at: usize, bytes: &[u8]| {
         let mut changed = image(1, 2).bytes().to_vec();
@@ -369,7 +369,7 @@ fn oldest_waiting(world: &World) -> u32 {
 /// An attacker who plays packets again, changes them, or makes them up writes nothing, and gets no
 /// more than the present state.
 #[test]
-fn what_an_attacker_sends_writes_nothing() {
+fn attacker_s_packets_write_nothing() {
     let seed = seed();
     let mut world = world(Suite::Aes128Gcm, seed);
     let second = image(1, 2);
@@ -454,7 +454,7 @@ fn the_collector_may_begin_anew_at_any_time() {
 
 /// A paused update sends nothing, and goes on from the same piece.
 #[test]
-fn a_paused_update_sends_nothing_until_the_image_is_given_again() {
+fn paused_update_sends_nothing_until_its_image_is_given() {
     let second = image(1, 2);
     for pieces in [1, 20, 45] {
         let mut world = world(Suite::Aes128Gcm, 79);

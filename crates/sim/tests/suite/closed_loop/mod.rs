@@ -103,7 +103,7 @@ fn a_periodic_node_is_authenticated_each_interval() {
 }
 
 #[test]
-fn what_the_storage_loses_in_the_dark_is_what_was_drawn() {
+fn storage_loses_the_drawn_energy_in_the_dark() {
     let outcome = periodic().run();
     // By charge: awake 358 × 0.2 s × 5 mA = 0.358 C; on the air 358 × 3 ms × 21.2 mA = 22.8 mC (and
     // the beginning of a 359th sleep); asleep (21,600 − 72.7) s × 10 µA = 215.3 mC; overhead and
