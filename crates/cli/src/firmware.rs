@@ -1,8 +1,8 @@
 //! A user's own firmware and its machine, as the commands that run it are told of them.
 
 use clap::Args;
-use lab::loaded::Setup;
 use lab::units;
+use lab::user_firmware::Setup;
 use std::path::PathBuf;
 
 /// Firmware on its machine.

@@ -362,15 +362,15 @@ fn run_bench(workspace: Workspace, args: BenchArgs) -> Result<Answer, LabError> 
         cold: args.cold,
         earlier: if args.fresh { bench::Earlier::Replaced } else { bench::Earlier::Taken },
     };
-    let plan = bench::plan(&workspace, &request)?;
+    let schedule = bench::schedule(&workspace, &request)?;
     let destination = args.compare.prepare(&BENCH)?;
-    let mut writer = RowWriter::new(args.format, args.wide, plan.names());
+    let mut writer = RowWriter::new(args.format, args.wide, schedule.names());
     let mut rows = Vec::new();
     let bar = Bar::new();
     let interrupted = interruption()?;
     let watched = Interruptible { bar: &bar, interrupted: &interrupted };
     let mut failed = None;
-    let count = plan.run(&watched, |row| {
+    let count = schedule.run(&watched, |row| {
         let text = if destination.is_comparison() { Ok(String::new()) } else { writer.row(&row) };
         if destination.wants_rows() {
             rows.push(row);

@@ -1,13 +1,13 @@
 //! `bench`: what each operation costs on each target, every output verified.
 
 use crate::LabError;
-use crate::harness::Bench;
-use crate::kept::{self, Content, Samples};
+use crate::harness::OperationRun;
 use crate::operations::{Catalogue, Operation, VARIANTS};
 use crate::pipeline;
 use crate::progress::{Progress, go_on};
 use crate::reference::random_case;
 use crate::repetition::Repetition;
+use crate::result_cache::{self, Content, Samples};
 use crate::row::{BenchRow, Cycles};
 use crate::selection::{Choice, Selection};
 use crate::target::{OperatingPoint, Target, Workspace};
@@ -68,7 +68,7 @@ pub struct Count {
 }
 
 /// A bench whose rows are known, none of them measured yet.
-pub struct Plan<'a> {
+pub struct Schedule<'a> {
     workspace: &'a Workspace,
     request: &'a Request,
     targets: Vec<(Target, OperatingPoint)>,
@@ -104,7 +104,7 @@ pub fn run(
     progress: &dyn Progress,
 ) -> Result<Vec<BenchRow>, LabError> {
     let mut rows = Vec::new();
-    plan(workspace, request)?.run(progress, |row| {
+    schedule(workspace, request)?.run(progress, |row| {
         rows.push(row);
         ControlFlow::Continue(())
     })?;
@@ -115,7 +115,7 @@ pub fn run(
 ///
 /// # Errors
 /// An unknown name, an operating point that a data sheet refuses, or nothing that is asked for.
-pub fn plan<'a>(workspace: &'a Workspace, request: &'a Request) -> Result<Plan<'a>, LabError> {
+pub fn schedule<'a>(workspace: &'a Workspace, request: &'a Request) -> Result<Schedule<'a>, LabError> {
     if request.runs == Repetition::Exactly(0) {
         return Err(LabError::Usage("--runs must be at least 1".into()));
     }
@@ -124,7 +124,8 @@ pub fn plan<'a>(workspace: &'a Workspace, request: &'a Request) -> Result<Plan<'
     let selection = Selection::new(workspace, &request.choice, &catalogue)?;
     let targets = workspace.targets_with_operations(selection.targets())?;
     workspace.calibration_is_of(targets.iter().map(Target::name))?;
-    let mut plan = Plan { workspace, request, targets: Vec::new(), builds: Vec::new(), rows: Vec::new() };
+    let mut schedule =
+        Schedule { workspace, request, targets: Vec::new(), builds: Vec::new(), rows: Vec::new() };
     for target in targets {
         let mut rows: Vec<(usize, Operation)> = Vec::new();
         for variant in VARIANTS {
@@ -134,8 +135,8 @@ pub fn plan<'a>(workspace: &'a Workspace, request: &'a Request) -> Result<Plan<'
                 continue;
             }
             let names = operations.iter().map(|operation| operation.name.clone()).collect();
-            rows.extend(operations.into_iter().map(|operation| (plan.builds.len(), operation)));
-            plan.builds.push(Wanted { target: plan.targets.len(), variant, operations: names });
+            rows.extend(operations.into_iter().map(|operation| (schedule.builds.len(), operation)));
+            schedule.builds.push(Wanted { target: schedule.targets.len(), variant, operations: names });
         }
         if rows.is_empty() {
             continue;
@@ -143,23 +144,23 @@ pub fn plan<'a>(workspace: &'a Workspace, request: &'a Request) -> Result<Plan<'
         let point = target.operating_point(request.clock_hz, request.supply_v)?;
         let mut target = target;
         target.set_supply(request.supply_v)?;
-        plan.targets.push((target, point));
+        schedule.targets.push((target, point));
         // Builds are in the order of variants.
         rows.sort_by_key(|(build, operation)| {
             (order.iter().position(|known| *known == operation.name), *build)
         });
-        plan.rows.extend(rows);
+        schedule.rows.extend(rows);
     }
-    if plan.rows.is_empty() {
+    if schedule.rows.is_empty() {
         return Err(LabError::Usage(
             "no target has such an operation in such a variant; without --op or --variant, bench shows what it has"
                 .into(),
         ));
     }
-    Ok(plan)
+    Ok(schedule)
 }
 
-impl Plan<'_> {
+impl Schedule<'_> {
     /// Operation and variant of each row.
     pub fn names(&self) -> impl Iterator<Item = (&str, &str)> {
         self.rows.iter().map(|(build, operation)| (operation.name.as_str(), self.builds[*build].variant))
@@ -261,16 +262,17 @@ impl Plan<'_> {
                 verified,
             }
         };
-        let kept = built.content.as_ref().map(|content| self.kept(content, point, operation, bytes, built));
-        let kept = kept.transpose()?;
-        if let Some(path) = kept.as_deref().filter(|_| self.request.earlier == Earlier::Taken)
-            && let Some(samples) = kept::read(path)
+        let cached =
+            built.content.as_ref().map(|content| self.cache_path(content, point, operation, bytes, built));
+        let cached = cached.transpose()?;
+        if let Some(path) = cached.as_deref().filter(|_| self.request.earlier == Earlier::Taken)
+            && let Some(samples) = result_cache::read(path)
         {
             return Ok((row(samples, true), true));
         }
         let (samples, verified) = self.measure(target, point, operation, bytes, built)?;
-        if let Some(path) = kept.as_deref().filter(|_| verified) {
-            kept::keep(path, &samples);
+        if let Some(path) = cached.as_deref().filter(|_| verified) {
+            result_cache::keep(path, &samples);
         }
         Ok((row(samples, verified), false))
     }
@@ -278,7 +280,7 @@ impl Plan<'_> {
     /// Returns the path of a row's samples in the cache. It is named by the content of this
     /// program, the target's file and the programs with the operation and without any, and by the
     /// request. The supply is excepted: no cycle depends on it.
-    fn kept(
+    fn cache_path(
         &self,
         content: &Content,
         point: &OperatingPoint,
@@ -311,7 +313,7 @@ impl Plan<'_> {
     ) -> Result<(Samples, bool), LabError> {
         let Request { runs, max_cycles, seed, cold, .. } = *self.request;
         let firmware = Firmware::read(&built.build.image(&operation.name), target.part.core)?;
-        let mut bench = Bench::start(target, &firmware, operation, point.clock_hz, max_cycles)?;
+        let mut bench = OperationRun::start(target, &firmware, operation, point.clock_hz, max_cycles)?;
         if operation.any_length && u32::from(bytes) > bench.capacity()? {
             return Err(LabError::Usage(format!(
                 "--bytes {bytes} is too long for {}: its bench firmware has room for {}",

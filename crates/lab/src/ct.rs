@@ -20,7 +20,7 @@ pub use reads::{Reads, SecretRead};
 use self::dependence::Followed;
 use self::difference::{Finding, Record, finding};
 use self::firmware::LeakRow;
-use crate::harness::Bench;
+use crate::harness::OperationRun;
 use crate::operations::{Catalogue, InputBytes, Operation, VARIANTS};
 use crate::pipeline;
 use crate::progress::{Progress, go_on};
@@ -352,7 +352,7 @@ fn check_by(
     case: &(dyn Fn(u32) -> Result<Case, LabError> + Sync),
 ) -> Result<ConstantTimeRow, LabError> {
     let Subject { target, clock_hz, firmware, operation, variant } = *subject;
-    let mut bench = Bench::start(target, firmware, operation, clock_hz, request.max_cycles)?;
+    let mut bench = OperationRun::start(target, firmware, operation, clock_hz, request.max_cycles)?;
     let (mut return_to, mut cycles) = (0, 0);
     // Where nothing is compared, one run tells whether the outputs are right.
     let warm_up = if operation.rejects || request.runs == Some(1) { 1 } else { WARM_UP };
@@ -460,7 +460,7 @@ fn row_of(firmware: &Firmware, secrets: &[&str], leak: &Leak) -> LeakRow {
 /// threads.
 fn first_other(
     workers: usize,
-    bench: &Bench<'_>,
+    bench: &OperationRun<'_>,
     return_to: u32,
     runs: u32,
     plain: &Trace,
@@ -468,8 +468,8 @@ fn first_other(
     case: &(dyn Fn(u32) -> Result<Case, LabError> + Sync),
 ) -> Result<Option<(u32, Trace)>, LabError> {
     let next = AtomicU32::new(1);
-    let workers: Vec<Bench<'_>> = (0..workers).map(|_| bench.fork()).collect();
-    let worker = |bench: Bench<'_>| {
+    let workers: Vec<OperationRun<'_>> = (0..workers).map(|_| bench.fork()).collect();
+    let worker = |bench: OperationRun<'_>| {
         loop {
             let run = next.fetch_add(1, Ordering::Relaxed);
             if run >= runs {

@@ -12,7 +12,7 @@ use mcu::{ControlTransfers, Labels, Mcu, Observer, Step, Stop, Tables, Taint, Tr
 use std::ops::Range;
 
 /// One firmware image on one machine, ready for its inputs.
-pub struct Bench<'a> {
+pub struct OperationRun<'a> {
     target: &'a Target,
     firmware: &'a Firmware,
     what: String,
@@ -61,7 +61,7 @@ pub struct Measurement {
 /// Label at which a bench's firmware waits for its inputs.
 pub(crate) const READY: &str = "ws_bench_ready";
 
-impl<'a> Bench<'a> {
+impl<'a> OperationRun<'a> {
     /// Starts the firmware and runs it up to where it waits for inputs.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl<'a> Bench<'a> {
         operation: &Operation,
         clock_hz: u64,
         max_cycles: u64,
-    ) -> Result<Bench<'a>, LabError> {
+    ) -> Result<OperationRun<'a>, LabError> {
         let mut machine = new_machine(&target.part, clock_hz)
             .map_err(|problem| LabError::BadFile { path: target.file(), problem })?;
         let what = format!("{} {}", target.name(), operation.name);
@@ -81,7 +81,7 @@ impl<'a> Bench<'a> {
         machine.reset();
         let ready = firmware.functions()[firmware.function(READY)?].address;
         let measure = firmware.function(&operation.measure)?;
-        let mut bench = Bench {
+        let mut bench = OperationRun {
             target,
             firmware,
             what,
@@ -97,14 +97,14 @@ impl<'a> Bench<'a> {
 
     /// Another one in the same state, to be run on from here independently.
     #[must_use]
-    pub fn fork(&self) -> Bench<'a> {
+    pub fn fork(&self) -> OperationRun<'a> {
         let machine = self.machine.snapshot();
-        Bench { what: self.what.clone(), machine, ..*self }
+        OperationRun { what: self.what.clone(), machine, ..*self }
     }
 
     /// Puts the machine into the state of another of the same firmware; what its runs showed so far
     /// stays known.
-    pub fn rewind(&mut self, to: &Bench<'_>) {
+    pub fn rewind(&mut self, to: &OperationRun<'_>) {
         self.machine = to.machine.snapshot();
     }
 
@@ -196,7 +196,7 @@ impl<'a> Bench<'a> {
         self.measure_unobserved(case)
     }
 
-    /// As [`Bench::measure`], following all calls.
+    /// As [`OperationRun::measure`], following all calls.
     fn measure_call(&mut self, case: &Case) -> Result<Measurement, LabError> {
         self.write(case)?;
         let mut profiler = Profiler::new(self.firmware, &[self.measure]);
@@ -206,11 +206,11 @@ impl<'a> Bench<'a> {
         self.observed_call(case, &profiler)
     }
 
-    /// As [`Bench::measure`], while `observer` looks on at each step from where the inputs are
+    /// As [`OperationRun::measure`], while `observer` looks on at each step from where the inputs are
     /// written to where the next ones are waited for.
     ///
     /// # Errors
-    /// As [`Bench::measure`].
+    /// As [`OperationRun::measure`].
     pub fn measure_observed(
         &mut self,
         case: &Case,
@@ -241,12 +241,12 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// As [`Bench::measure`], stopping only where the call began and returned in the last observed
+    /// As [`OperationRun::measure`], stopping only where the call began and returned in the last observed
     /// run, and at the function's first instruction, so that it is known to be entered. Without an
     /// observed run before, this is one.
     ///
     /// # Errors
-    /// As [`Bench::measure`], and where the function is not called once and by the same
+    /// As [`OperationRun::measure`], and where the function is not called once and by the same
     /// instruction.
     pub fn measure_unobserved(&mut self, case: &Case) -> Result<Measurement, LabError> {
         let Some(seen) = self.observed.call else { return self.measure_call(case) };
@@ -294,7 +294,7 @@ impl<'a> Bench<'a> {
     /// be read anywhere. The next run must begin at a fork of a bench that waits for inputs.
     ///
     /// # Errors
-    /// As [`Bench::measure`].
+    /// As [`OperationRun::measure`].
     pub fn trace(&mut self, case: &Case, return_to: u32, tables: &Tables) -> Result<Trace, LabError> {
         let mut trace = Trace::new(tables.clone());
         self.enter(case)?;
@@ -303,10 +303,10 @@ impl<'a> Bench<'a> {
         Ok(trace)
     }
 
-    /// As [`Bench::trace`], while `observer` looks on. Returns the cycles since reset at the end.
+    /// As [`OperationRun::trace`], while `observer` looks on. Returns the cycles since reset at the end.
     ///
     /// # Errors
-    /// As [`Bench::measure`].
+    /// As [`OperationRun::measure`].
     pub fn observe_call(
         &mut self,
         case: &Case,
@@ -318,12 +318,12 @@ impl<'a> Bench<'a> {
         Ok(self.machine.cycles())
     }
 
-    /// Runs the operation as [`Bench::trace`] does, and follows these bytes by their labels once
+    /// Runs the operation as [`OperationRun::trace`] does, and follows these bytes by their labels once
     /// the inputs are written. Returns the dependences and reads from the first instruction of the
     /// measured function to its return.
     ///
     /// # Errors
-    /// As [`Bench::measure`], and where an instruction cannot be followed.
+    /// As [`OperationRun::measure`], and where an instruction cannot be followed.
     pub fn follow(
         &mut self,
         case: &Case,

@@ -12,7 +12,6 @@ pub(crate) use rows::{rate, sums};
 
 use crate::accuracy::Accuracy;
 use crate::energy_accuracy::EnergyAccuracy;
-use crate::loaded::{ClockSource, Loaded, Setup, hand_over_remark, reservations};
 use crate::power_states::{ACTIVE, StateSpent, by_state};
 use crate::profile::Profiler;
 use crate::region::{Region, RegionTimer};
@@ -21,6 +20,7 @@ use crate::run::Input;
 use crate::target::{Target, Workspace};
 use crate::timeline::{Clocks, Spent, Timeline, Timestamp};
 use crate::traces::{Listing, Recorder, TraceFiles, open_for_writing};
+use crate::user_firmware::{ClockSource, Setup, UserFirmware, hand_over_remark, reservations};
 use crate::{LabError, board, names};
 use bench_inputs::BenchInputs;
 use console::Console;
@@ -293,7 +293,8 @@ pub fn run(
     interrupted: &AtomicBool,
     console: Option<&mut dyn Write>,
 ) -> Result<MeasureResult, LabError> {
-    let Loaded { target, firmware, mut machine, clock_source, supply_v } = request.setup.load(workspace)?;
+    let UserFirmware { target, firmware, mut machine, clock_source, supply_v } =
+        request.setup.load(workspace)?;
     let watched: Vec<usize> =
         request.functions.iter().map(|name| firmware.function(name)).collect::<Result<_, _>>()?;
     if request.calls.is_some() && watched.is_empty() {

@@ -13,7 +13,7 @@ pub use sizing::{Sizing, Sun};
 use crate::energy_accuracy::{self, EnergyAccuracy};
 use crate::progress::Progress;
 use crate::target::Workspace;
-use crate::{LabError, figures};
+use crate::{LabError, cost_table};
 use energy::plan::{Candidate, Quantity, Requirement, SearchResult, search};
 use energy::storage::{Battery, Capacitor};
 use energy::sun::Panel;
@@ -90,12 +90,12 @@ pub struct Plan {
 ///
 /// # Errors
 /// Unknown names; a clock and supply that no chosen target allows; an option that needs another
-/// one; errors of [`figures::get`]. An infeasible plan is no error here but an outcome without
+/// one; errors of [`cost_table::get`]. An infeasible plan is no error here but an outcome without
 /// points.
 pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) -> Result<Plan, LabError> {
     check(request)?;
     let space = space::Space::new(workspace, request)?;
-    let figures = figures::get(workspace, &space.wanted(), progress)?;
+    let figures = cost_table::get(workspace, &space.wanted(), progress)?;
     let sun = Sun::of(workspace, request)?;
     let mut candidates = space.candidates(request, &figures)?;
     let left_out = leave_out(request, &mut candidates)?;

@@ -8,11 +8,11 @@ pub use call::{Argument, CallResult, Returns};
 
 use crate::LabError;
 use crate::harness::place_fault;
-use crate::loaded::{ClockSource, Loaded, Setup, advice};
 use crate::measure::{self, MeasureRow};
 use crate::profile::Profiler;
 use crate::target::{Target, Workspace};
 use crate::timeline::{Spent, Timeline};
+use crate::user_firmware::{ClockSource, Setup, UserFirmware, advice};
 use firmware::Firmware;
 use firmware::symbols::Symbol;
 use mcu::{ControlTransfers, Fault, Mcu, Observer, Stop, Until};
@@ -93,7 +93,7 @@ impl Probe {
     /// # Errors
     /// [`Setup::load`]'s.
     pub fn attach(workspace: &Workspace, setup: &Setup) -> Result<Probe, LabError> {
-        let Loaded { target, firmware, mut machine, clock_source, supply_v } = setup.load(workspace)?;
+        let UserFirmware { target, firmware, mut machine, clock_source, supply_v } = setup.load(workspace)?;
         // From now on it is kept.
         machine.board_mut().take_sent();
         let subject = Subject { target, firmware };

@@ -9,12 +9,12 @@ mod lines;
 
 use crate::debug;
 use crate::energy_accuracy::EnergyAccuracy;
-use crate::loaded::{Loaded, Setup, advice_on, hand_over_remark, reservations};
 use crate::measure::IN_VAIN;
 use crate::power_states::{ACTIVE, StateSpent, by_state};
 use crate::rtt::{self, Rtt};
 use crate::target::{Target, Workspace};
 use crate::traces::{Recorder, TraceFiles};
+use crate::user_firmware::{Setup, UserFirmware, advice_on, hand_over_remark, reservations};
 use crate::{LabError, names};
 use firmware::Firmware;
 pub(crate) use input::Input;
@@ -125,7 +125,7 @@ impl RunResult {
 /// Errors at the beginning, as for [`crate::measure::run`]; a UART that cannot receive; a core that
 /// no gdb knows.
 pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Result<RunResult, LabError> {
-    let Loaded { target, firmware, mut machine, supply_v, .. } = request.setup.load(workspace)?;
+    let UserFirmware { target, firmware, mut machine, supply_v, .. } = request.setup.load(workspace)?;
     let exit = exit::address(request.exit.as_deref(), &firmware)?;
     check_ports(&request.ports, &target)?;
     let Outside { interrupted, input, gdb, out, say } = outside;
@@ -474,7 +474,7 @@ impl Program<'_> {
 
     /// From here on what comes in is noted, so that the run can be repeated.
     pub fn keep_journal(&mut self) {
-        self.journal.kept = true;
+        self.journal.is_recording = true;
     }
 
     /// The machine of an earlier time, `from`, as it was at the cycle `to`, up to which the run is

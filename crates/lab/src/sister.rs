@@ -164,7 +164,7 @@ mod tests {
         let reserved = |name: &str| {
             let target = workspace.target(name).expect("a target");
             let machine = mcu::new_machine(&target.part, target.part.default_clock_hz).expect("a machine");
-            crate::loaded::reservations(&*machine, &target)
+            crate::user_firmware::reservations(&*machine, &target)
         };
         assert!(reserved("samd21").is_empty() && reserved("samd21g17").is_empty());
         let said = reserved("samd21e17");

@@ -4,7 +4,7 @@ use crate::accuracy::{self, Accuracy};
 use crate::calibration::Calibrated;
 use crate::energy_accuracy::{self, EnergyAccuracy};
 use crate::files::{Embedded, Files};
-use crate::kept::Content;
+use crate::result_cache::Content;
 use crate::sister::Sister;
 use crate::{LabError, cache, names};
 use energy::radio::Radio;

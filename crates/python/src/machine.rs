@@ -3,9 +3,9 @@
 use crate::convert::{names, optional, place, places, quantity, records, workspace};
 use crate::errors::{UsageError, exception};
 use crate::number::{Number, c_type};
-use lab::loaded::Setup;
 use lab::probe::{self, Argument, Probe, Reason, Returns};
 use lab::timeline::Spent;
+use lab::user_firmware::Setup;
 use lab::{LabError, bench, units};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -1,9 +1,9 @@
 //! `wattseal.toml`: what a project builds, what of it is measured, and what that may cost.
 
 use crate::compare::{Figure, Limit};
-use crate::loaded::Setup;
 use crate::measure::Request;
 use crate::traces::TraceFiles;
+use crate::user_firmware::Setup;
 use crate::{LabError, names, units};
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@ use super::firmware::LeakRow;
 use super::reads::Reads;
 use super::{Subject, row_of};
 use crate::LabError;
-use crate::harness::Bench;
+use crate::harness::OperationRun;
 use crate::operations::{InputBytes, Operation};
 use crate::reference::Case;
 use mcu::{Labels, Tables};
@@ -52,9 +52,9 @@ fn secrets(operation: &Operation, case: &Case) -> Vec<(String, String, Range<usi
 /// secrets, and the reads of them.
 ///
 /// # Errors
-/// As [`Bench::follow`]; more secrets than can be told apart.
+/// As [`OperationRun::follow`]; more secrets than can be told apart.
 pub(super) fn find(
-    mut bench: Bench<'_>,
+    mut bench: OperationRun<'_>,
     subject: &Subject<'_>,
     case: &Case,
     return_to: u32,

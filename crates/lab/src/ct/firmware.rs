@@ -8,8 +8,8 @@
 use super::{Difference, Reads, row_of};
 use crate::LabError;
 use crate::harness::place_fault;
-use crate::loaded::{Loaded, Setup, advice};
 use crate::target::{Target, Workspace};
+use crate::user_firmware::{Setup, UserFirmware, advice};
 use ::firmware::Firmware;
 use mcu::{CoreName, Labels, Leak, LeakKind, Mcu, Role, Stop, Taint, Until};
 use serde::Serialize;
@@ -91,7 +91,7 @@ struct Named {
 /// An unknown target, function or symbol, with the nearest names; a symbol whose size is not known,
 /// or that is in no memory; a fault; no call.
 pub fn run(workspace: &Workspace, request: &Request) -> Result<Checked, LabError> {
-    let Loaded { target, firmware, mut machine, .. } = request.setup.load(workspace)?;
+    let UserFirmware { target, firmware, mut machine, .. } = request.setup.load(workspace)?;
     let function = &firmware.functions()[firmware.function(&request.function)?];
     let named = |names: &[String]| -> Result<Vec<Named>, LabError> {
         names.iter().map(|name| bytes_of(&firmware, &*machine, name)).collect()

@@ -2,8 +2,8 @@
 
 use super::bench_inputs::BenchInputs;
 use super::{MeasureRow, Recording, Request, Watcher};
-use crate::loaded::advice_on;
 use crate::target::Target;
+use crate::user_firmware::advice_on;
 use crate::{LabError, rtt};
 use firmware::Firmware;
 use mcu::{ControlTransfers, Mcu, Observer, Stop, Until};

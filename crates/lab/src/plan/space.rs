@@ -2,8 +2,8 @@
 //! follows for each point.
 
 use super::Request;
+use crate::cost_table::{Figure, Key, Wanted};
 use crate::energy_accuracy::EnergyAccuracy;
-use crate::figures::{Figure, Key, Wanted};
 use crate::operations::{Catalogue, Operation, VARIANTS};
 use crate::schemes::{self, Scheme};
 use crate::target::{OperatingPoint, Target, Workspace};
@@ -24,11 +24,11 @@ struct TargetChoices {
     points: Vec<OperatingPoint>,
     /// For each number of wait states a point at which start-up makes the clock.
     measured_at: BTreeMap<u8, OperatingPoint>,
-    ways: Vec<Way>,
+    built: Vec<BuiltScheme>,
 }
 
 /// A scheme in a variant.
-struct Way {
+struct BuiltScheme {
     scheme: Arc<Scheme>,
     variant: &'static str,
     operations: Vec<Operation>,
@@ -58,16 +58,16 @@ impl Space {
         let targets = workspace.targets_with_operations(&request.targets)?;
         workspace.calibration_is_of(targets.iter().map(Target::name))?;
         for target in targets {
-            let mut ways = Vec::new();
+            let mut built = Vec::new();
             for scheme in schemes.iter().filter(|scheme| chosen.contains(&scheme.name.as_str())) {
                 for &variant in &variants {
                     if request.variants.is_empty() && variant == UNOPTIMISED {
                         continue;
                     }
-                    ways.extend(way(&catalogue, &target, scheme, variant)?);
+                    built.extend(built_scheme(&catalogue, &target, scheme, variant)?);
                 }
             }
-            if ways.is_empty() {
+            if built.is_empty() {
                 continue;
             }
             let points = points(&target, request, radio.as_ref());
@@ -76,7 +76,7 @@ impl Space {
                 continue;
             }
             let measured_at = measured_at(&target, &points);
-            target_choices.push(TargetChoices { target, points, measured_at, ways });
+            target_choices.push(TargetChoices { target, points, measured_at, built });
         }
         if target_choices.is_empty() {
             return Err(refused.unwrap_or_else(|| {
@@ -96,12 +96,12 @@ impl Space {
         let mut wanted = Vec::new();
         for choices in &self.target_choices {
             for &point in choices.measured_at.values() {
-                for way in &choices.ways {
-                    for operation in &way.operations {
+                for built in &choices.built {
+                    for operation in &built.operations {
                         wanted.push(Wanted {
                             target: &choices.target,
                             point,
-                            variant: way.variant,
+                            variant: built.variant,
                             op: &operation.name,
                             bytes: self.bytes_of(operation),
                         });
@@ -140,24 +140,25 @@ impl Space {
         for choices in &self.target_choices {
             let target: Arc<str> = choices.target.name().into();
             let all: Vec<HashMap<u8, Cost>> =
-                choices.ways.iter().map(|way| self.costs(choices, way, figures)).collect();
-            for (at, way) in choices.ways.iter().enumerate() {
+                choices.built.iter().map(|built| self.costs(choices, built, figures)).collect();
+            for (at, built) in choices.built.iter().enumerate() {
                 // Two variants of one program are one: the MSP430's fast and mpy32, of which the
                 // last is kept.
                 let costs = &all[at];
-                let again = |other: usize| choices.ways[other].scheme == way.scheme && all[other] == *costs;
-                if (at + 1..choices.ways.len()).any(again) {
+                let again =
+                    |other: usize| choices.built[other].scheme == built.scheme && all[other] == *costs;
+                if (at + 1..choices.built.len()).any(again) {
                     continue;
                 }
-                let scheme: Arc<str> = way.scheme.name.as_str().into();
-                let variant: Arc<str> = way.variant.into();
+                let scheme: Arc<str> = built.scheme.name.as_str().into();
+                let variant: Arc<str> = built.variant.into();
                 // By supply, because it depends on nothing else here.
                 let mut sent: HashMap<u64, Option<Transmission>> = HashMap::new();
                 for point in &choices.points {
                     let Some(cost) = costs.get(&point.wait_states) else { continue };
                     let sent = match sent.entry(point.supply_v.to_bits()) {
                         Entry::Occupied(known) => known.into_mut(),
-                        Entry::Vacant(new) => new.insert(self.send(way, point.supply_v)?),
+                        Entry::Vacant(new) => new.insert(self.send(built, point.supply_v)?),
                     };
                     let sent = sent.as_ref();
                     let mut one = Candidate {
@@ -166,7 +167,7 @@ impl Space {
                         variant: variant.clone(),
                         clock_hz: point.clock_hz,
                         supply_v: point.supply_v,
-                        security_bits: way.scheme.security_bits,
+                        security_bits: built.scheme.security_bits,
                         cycles: request.cycles.unwrap_or(cost.cycles),
                         compute_s: 0.0,
                         compute_j: 0.0,
@@ -195,26 +196,31 @@ impl Space {
     }
 
     /// Cost of a scheme in a variant, by wait states.
-    fn costs(&self, choices: &TargetChoices, way: &Way, figures: &HashMap<Key, Figure>) -> HashMap<u8, Cost> {
+    fn costs(
+        &self,
+        choices: &TargetChoices,
+        built: &BuiltScheme,
+        figures: &HashMap<Key, Figure>,
+    ) -> HashMap<u8, Cost> {
         let wait_states = choices.measured_at.keys();
-        wait_states.filter_map(|&count| Some((count, self.cost(choices, way, count, figures)?))).collect()
+        wait_states.filter_map(|&count| Some((count, self.cost(choices, built, count, figures)?))).collect()
     }
 
     /// Sum of the costs of a scheme's operations; none where a figure is missing.
     fn cost(
         &self,
         choices: &TargetChoices,
-        way: &Way,
+        built: &BuiltScheme,
         wait_states: u8,
         figures: &HashMap<Key, Figure>,
     ) -> Option<Cost> {
         let mut sum = Cost::default();
         let mut stack = 0;
-        for operation in &way.operations {
+        for operation in &built.operations {
             let key = Key {
                 target: choices.target.name().into(),
                 wait_states,
-                variant: way.variant.into(),
+                variant: built.variant.into(),
                 op: operation.name.clone(),
                 bytes: self.bytes_of(operation),
             };
@@ -228,9 +234,9 @@ impl Space {
         Some(sum)
     }
 
-    fn send(&self, way: &Way, supply_v: f64) -> Result<Option<Transmission>, LabError> {
+    fn send(&self, built: &BuiltScheme, supply_v: f64) -> Result<Option<Transmission>, LabError> {
         let Some(radio) = &self.radio else { return Ok(None) };
-        let bytes = u32::from(self.bytes) + way.scheme.bytes;
+        let bytes = u32::from(self.bytes) + built.scheme.bytes;
         radio
             .send(bytes, supply_v)
             .map(Some)
@@ -270,12 +276,12 @@ struct Cost {
 }
 
 /// A scheme in a variant, where the target has all its operations so.
-fn way(
+fn built_scheme(
     catalogue: &Catalogue,
     target: &Target,
     scheme: &Arc<Scheme>,
     variant: &'static str,
-) -> Result<Option<Way>, LabError> {
+) -> Result<Option<BuiltScheme>, LabError> {
     let built = catalogue.built_as(target, variant)?;
     let known = catalogue.names();
     let mut operations = Vec::new();
@@ -295,7 +301,7 @@ fn way(
             None => return Ok(None),
         }
     }
-    Ok(Some(Way { scheme: scheme.clone(), variant, operations }))
+    Ok(Some(BuiltScheme { scheme: scheme.clone(), variant, operations }))
 }
 
 /// Clocks by supplies, as far as the data sheets of the part and of the radio allow them.

@@ -14,14 +14,14 @@ pub(crate) enum Event {
 #[derive(Default)]
 pub(crate) struct Journal {
     /// Nobody repeats a run that is not debugged.
-    pub kept: bool,
+    pub is_recording: bool,
     events: Vec<(u64, Event)>,
 }
 
 impl Journal {
     /// At this cycle this came about.
     pub fn note(&mut self, cycles: u64, event: Event) {
-        if self.kept {
+        if self.is_recording {
             self.events.push((cycles, event));
         }
     }
@@ -51,7 +51,7 @@ mod tests {
         let mut journal = Journal::default();
         journal.note(5, Event::Fetched);
         assert_eq!(journal.next(0), None, "nobody wants it");
-        journal.kept = true;
+        journal.is_recording = true;
         for cycles in [5, 7, 9] {
             journal.note(cycles, Event::Received(vec![cycles as u8]));
         }

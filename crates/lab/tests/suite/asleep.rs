@@ -159,7 +159,11 @@ fn states_follow_the_clock() {
 
 fn run_of(target: &str, text: &str, clock_hz: Option<u64>) -> RunResult {
     let request = run::Request {
-        setup: lab::loaded::Setup { clock_hz, elf: program(target, text), ..request(target, text).setup },
+        setup: lab::user_firmware::Setup {
+            clock_hz,
+            elf: program(target, text),
+            ..request(target, text).setup
+        },
         ports: Vec::new(),
         uart: None,
         exit: None,

@@ -1,9 +1,9 @@
 //! Programs of a few lines of assembly, which `measure` takes as they are.
 
 use lab::LabError;
-use lab::loaded::Setup;
 use lab::measure::{MeasureResult, Request, run};
 use lab::target::Workspace;
+use lab::user_firmware::Setup;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

@@ -5,11 +5,11 @@
 use firmware::{Firmware, build_app};
 use lab::LabError;
 use lab::ct::{self, Accepted, ConstantTimeRow, Difference, Request, Subject, Verdict};
-use lab::loaded::Setup;
 use lab::operations::{Catalogue, Key, Operation};
 use lab::progress::Progress;
 use lab::reference::Case;
 use lab::target::Workspace;
+use lab::user_firmware::Setup;
 use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
 use std::collections::BTreeMap;

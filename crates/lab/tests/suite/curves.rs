@@ -5,7 +5,7 @@
 
 use firmware::Firmware;
 use hex_literal::hex;
-use lab::harness::Bench;
+use lab::harness::OperationRun;
 use lab::operations::{Catalogue, Operation, VARIANTS};
 use lab::reference::Case;
 use lab::reference::field::Field;
@@ -254,7 +254,8 @@ fn check(target: &Target, variant: &str, turn: usize, of: &dyn Fn(&Operation) ->
         .expect("the firmware builds");
     for operation in &operations {
         let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
-        let mut bench = Bench::start(target, &elf, operation, point.clock_hz, CYCLES).expect("it starts");
+        let mut bench =
+            OperationRun::start(target, &elf, operation, point.clock_hz, CYCLES).expect("it starts");
         for (index, case) in of(operation).iter().enumerate() {
             let measurement = bench.measure(case).expect("the operation returns");
             let what = format!("{} {} {variant}, turn {turn}, case {index}", target.name(), operation.name);

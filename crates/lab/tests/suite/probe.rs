@@ -2,10 +2,10 @@
 //! them, costs as the manuals have them, and the program as it was afterwards.
 
 use lab::LabError;
-use lab::loaded::Setup;
 use lab::measure;
 use lab::probe::{Argument, CallResult, Probe, Reason, Returns};
 use lab::target::Workspace;
+use lab::user_firmware::Setup;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;

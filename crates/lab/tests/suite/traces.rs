@@ -3,11 +3,11 @@
 
 use crate::bare;
 use lab::LabError;
-use lab::loaded::Setup;
 use lab::measure::{self, MeasureResult, Request};
 use lab::run::{self, Outside};
 use lab::target::Workspace;
 use lab::traces::TraceFiles;
+use lab::user_firmware::Setup;
 use lcov::report::section::{function, line};
 use lcov::{Reader, Record, Report};
 use serde_json::Value;

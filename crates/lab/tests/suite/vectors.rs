@@ -4,7 +4,7 @@
 
 use firmware::Firmware;
 use firmware::toolchain::PUBLIC_KEY;
-use lab::harness::Bench;
+use lab::harness::OperationRun;
 use lab::operations::{Catalogue, Key, Operation, VARIANTS};
 use lab::reference::Case;
 use lab::reference::symmetric::expand;
@@ -346,7 +346,7 @@ fn check(target: &str, variants: &[&str]) {
         for operation in &operations {
             let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
             let mut bench =
-                Bench::start(&target, &elf, operation, point.clock_hz, CYCLES).expect("start-up ends");
+                OperationRun::start(&target, &elf, operation, point.clock_hz, CYCLES).expect("start-up ends");
             for (index, case) in of(operation).into_iter().flatten().enumerate() {
                 let measurement = bench.measure(&as_taken(operation, case)).expect("the operation returns");
                 assert!(measurement.verified, "{} {} {variant}, case {index}", target.name(), operation.name);

@@ -13,7 +13,7 @@
 //! `{small,fast}`.
 
 use firmware::Firmware;
-use lab::harness::Bench;
+use lab::harness::OperationRun;
 use lab::operations::{Catalogue, Operation, VARIANTS};
 use lab::reference::{self, Case};
 use lab::target::{Target, Workspace};
@@ -97,7 +97,7 @@ fn variables(firmware: &Firmware) -> Vec<(u32, u32)> {
 }
 
 /// All RAM of the machine, what the bench's variables hold blotted out.
-fn memories(bench: &mut Bench<'_>, target: &Target, firmware: &Firmware) -> Vec<(u32, Vec<u8>)> {
+fn memories(bench: &mut OperationRun<'_>, target: &Target, firmware: &Firmware) -> Vec<(u32, Vec<u8>)> {
     let blots = variables(firmware);
     let ram = target.part.memories.iter();
     ram.filter(|memory| matches!(memory.kind, MemoryKind::Ram | MemoryKind::Tcm))
@@ -124,7 +124,7 @@ fn search(
     clock_hz: u64,
     rng: &mut StdRng,
 ) -> Vec<String> {
-    let fresh = Bench::start(target, firmware, operation, clock_hz, CYCLES).expect("start-up ends");
+    let fresh = OperationRun::start(target, firmware, operation, clock_hz, CYCLES).expect("start-up ends");
     let mut bench = fresh.fork();
     let room = fresh.capacity().map_or(0, |bytes| bytes as usize);
     let what = format!("{} {}", target.name(), operation.name);

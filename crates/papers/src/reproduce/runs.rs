@@ -7,7 +7,7 @@ use energy::radio::Radio;
 use firmware::Build;
 use firmware::Firmware;
 use firmware::symbols::Footprint;
-use lab::harness::Bench;
+use lab::harness::OperationRun;
 use lab::operations::{Catalogue, Operation};
 use lab::progress::{Progress, go_on};
 use lab::reference::random_case;
@@ -259,7 +259,7 @@ fn sample(
         .iter()
         .find(|operation| operation.name == run.op)
         .ok_or_else(|| LabError::Usage(format!("{} has no operation '{}'", target.name(), run.op)))?;
-    let mut bench = Bench::start(target, firmware, operation, point.clock_hz, ENDLESS)?;
+    let mut bench = OperationRun::start(target, firmware, operation, point.clock_hz, ENDLESS)?;
     let mut rng = StdRng::seed_from_u64(SEED);
     let bytes = usize::from(run.bytes.unwrap_or(operation.bytes));
     // Caches and prefetch buffers are warm afterwards, as in the papers' loops.

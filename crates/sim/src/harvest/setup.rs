@@ -17,7 +17,7 @@ use crate::time::{SECOND_NS, nanoseconds};
 use energy::radio::Radio;
 use energy::sizing;
 use energy::sun::Irradiance;
-use lab::figures::{self, Wanted};
+use lab::cost_table::{self, Wanted};
 use lab::target::{OperatingPoint, Target, Workspace};
 use lab::{LabError, names};
 use rand::{SeedableRng, rngs::StdRng};
@@ -242,7 +242,7 @@ fn threshold_v(
         },
     };
     let key = wanted.key();
-    let figures = figures::get(workspace, &[wanted], &Silent)?;
+    let figures = cost_table::get(workspace, &[wanted], &Silent)?;
     let cycles = figures.get(&key).map_or(0.0, |figure| figure.cycles);
     let compute_j = cycles * target.seconds_per_cycle(point) * point.power_w;
     let mut radio_j = 0.0;

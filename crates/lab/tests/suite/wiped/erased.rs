@@ -4,7 +4,7 @@
 use super::runs;
 use super::secrets::WINDOW;
 use firmware::Firmware;
-use lab::harness::Bench;
+use lab::harness::OperationRun;
 use lab::operations::{Catalogue, VARIANTS};
 use lab::target::Workspace;
 use mcu::{Access, AccessKind, CoreName, Observer, Step};
@@ -26,7 +26,7 @@ struct Depth {
     used: u32,
     erased: u32,
     /// The most bytes in a row of those that were used and are not written over.
-    kept: u32,
+    intact: u32,
 }
 
 struct Watcher<'a> {
@@ -55,15 +55,15 @@ impl Watcher<'_> {
         let (began, erased) = self.erasing.take().expect("it began");
         let (name, used) = self.inside.take().expect("one of them calls ws_stack_wipe");
         let depth = |bytes: &BTreeSet<u32>| bytes.first().map_or(0, |lowest| began.saturating_sub(*lowest));
-        let (mut kept, mut row, mut last) = (0, 0, None);
+        let (mut intact, mut row, mut last) = (0, 0, None);
         for byte in used.range(..began).filter(|byte| !erased.contains(byte)) {
             row = if last == Some(byte - 1) { row + 1 } else { 1 };
-            (last, kept) = (Some(*byte), row.max(kept));
+            (last, intact) = (Some(*byte), row.max(intact));
         }
         let deepest = self.depths.entry(name).or_default();
         deepest.used = deepest.used.max(depth(&used));
         deepest.erased = depth(&erased);
-        deepest.kept = deepest.kept.max(kept);
+        deepest.intact = deepest.intact.max(intact);
     }
 }
 
@@ -125,7 +125,7 @@ fn depths(target: &str, variant: &str) -> BTreeMap<&'static str, Depth> {
         if firmware.symbols().get("ws_stack_wipe").is_none() {
             continue;
         }
-        let fresh = Bench::start(&target, &firmware, operation, point.clock_hz, super::CYCLES)
+        let fresh = OperationRun::start(&target, &firmware, operation, point.clock_hz, super::CYCLES)
             .expect("start-up ends");
         let mut bench = fresh.fork();
         let room = fresh.capacity().map_or(0, |bytes| bytes as usize);
@@ -158,13 +158,13 @@ fn depths(target: &str, variant: &str) -> BTreeMap<&'static str, Depth> {
 fn shown(target: &str, variant: &str, name: &str, depth: Depth) -> String {
     format!(
         "{target} {variant} {name}: {} bytes used, {} erased, {} in a row kept",
-        depth.used, depth.erased, depth.kept
+        depth.used, depth.erased, depth.intact
     )
 }
 
 /// Fewer bytes in a row than a find has are kept.
 fn is_enough(depth: Depth) -> bool {
-    depth.erased >= depth.used && depth.kept < WINDOW as u32
+    depth.erased >= depth.used && depth.intact < WINDOW as u32
 }
 
 #[test]

@@ -3,9 +3,9 @@
 
 use crate::LabError;
 use crate::bench::{self, Earlier, MAX_CYCLES, Request};
-use crate::kept::{Content, keep, read};
 use crate::progress::Progress;
 use crate::repetition::Repetition;
+use crate::result_cache::{Content, keep, read};
 use crate::row::BenchRow;
 use crate::selection::Choice;
 use crate::target::{OperatingPoint, Target, Workspace};

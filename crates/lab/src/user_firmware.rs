@@ -45,7 +45,7 @@ pub enum ClockSource {
 }
 
 /// The firmware in its machine, reset.
-pub struct Loaded {
+pub struct UserFirmware {
     /// The target, with its stubs.
     pub target: Target,
     /// The file.
@@ -63,7 +63,7 @@ impl Setup {
     /// # Errors
     /// An unknown target or stub, with the nearest names; a file that is none for the target; a
     /// clock or a supply that the data sheet does not allow.
-    pub fn load(&self, workspace: &Workspace) -> Result<Loaded, LabError> {
+    pub fn load(&self, workspace: &Workspace) -> Result<UserFirmware, LabError> {
         let mut target = workspace.target(&self.target)?;
         workspace.calibration_is_of([target.name()])?;
         for name in &self.stubs {
@@ -87,7 +87,7 @@ impl Setup {
         let allowed = target.supply.check(machine.clock_hz() as f64, supply_v);
         allowed.map_err(|error| LabError::Supply { target: target.name().into(), error })?;
         fuses::check_brown_out(&*machine, &target, supply_v)?;
-        Ok(Loaded { target, firmware, machine, clock_source, supply_v })
+        Ok(UserFirmware { target, firmware, machine, clock_source, supply_v })
     }
 }
 
