@@ -18,7 +18,7 @@ const TAKEN: [&str; 10] = [
     "targets",
 ];
 
-/// Where make puts what it builds by hand.
+/// Folder of make's builds by hand.
 const BUILT: &str = "device/build";
 
 fn main() -> io::Result<()> {

@@ -1,5 +1,6 @@
-//! Compiles the meter of `device/meter` for the host, all but its `main.c`, and of the bootloader what decides which image runs and takes new ones; its drivers are in `src/`, and so is what `seeds.c` does:
-//! the primitives' crate has those two functions already, and passes them on.
+//! Compiles the meter of `device/meter` for the host, all but its `main.c`, and of the bootloader
+//! what decides which image runs and takes new ones; its drivers are in `src/`, and so is what
+//! `seeds.c` does: the primitives' crate has those two functions already, and passes them on.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Compiles the node of `device/node` for the host, all but its `main.c`; its drivers are in `src/`.
+//! Compiles the node of `device/node` for the host, all but its `main.c`; its drivers are in
+//! `src/`.
 
 use std::path::Path;
 

@@ -8,7 +8,8 @@ fn main() {
         .expect("device/crypto is beside crates")
         .map(|entry| entry.expect("device/crypto can be listed").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
-        // Their functions of ml_kem_pieces.h, lms_sign.h and hss.h are src/ml_kem.rs's and src/lms.rs's here.
+        // Their functions of ml_kem_pieces.h, lms_sign.h and hss.h are src/ml_kem.rs's and
+        // src/lms.rs's here.
         .filter(|path| {
             ["ml_kem_bench.c", "lms_sign_bench.c", "hss_bench.c"].iter().all(|name| !path.ends_with(name))
         })

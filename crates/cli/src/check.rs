@@ -18,10 +18,11 @@ pub(crate) struct CheckArgs {
     /// Make what is measured the baseline, which limits such as +1% are of
     #[arg(long)]
     save: bool,
-    /// Write the table into this file, too, in the format that its name ends in: .md, .xml (JUnit), .json or .csv; may be repeated
+    /// Write the table into this file, too, in the format that its name ends in: .md, .xml (JUnit),
+    /// .json or .csv; may be repeated
     #[arg(long, value_name = "FILE")]
     report: Vec<PathBuf>,
-    /// How the rows are written
+    /// Format of the rows
     #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
     format: ReportFormat,
     /// Tables of all columns, however wide they are

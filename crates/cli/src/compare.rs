@@ -10,18 +10,20 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct CompareArgs {
-    /// Write the rows as JSON into this file, to compare later runs with, once they are all measured
+    /// Write the rows as JSON into this file, to compare later runs with, once they are all
+    /// measured
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     /// Show what changed since the rows of this file, which --save or --format json wrote
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
-    /// Fail where a figure (cycles, flash, RAM, stack or energy) grew by more than this, such as 1% [default: none fails]
+    /// Fail where a figure (cycles, flash, RAM, stack or energy) grew by more than this, such as 1%
+    /// [default: none fails]
     #[arg(long, value_name = "PERCENT", requires = "against", value_parser = units::growth)]
     fail_over: Option<f64>,
 }
 
-/// What becomes of the rows, found possible before the run.
+/// Destination of the rows, checked before the run.
 pub(crate) struct Destination {
     layout: &'static Layout,
     before: Option<Vec<Measured>>,
@@ -39,17 +41,18 @@ impl CompareArgs {
 }
 
 impl Destination {
-    /// Whether what changed is shown in place of the rows.
+    /// Returns true if the changes are shown in place of the rows.
     pub(crate) fn is_comparison(&self) -> bool {
         self.before.is_some()
     }
 
-    /// Whether the rows are of use behind the run.
+    /// Returns true if the rows are of use behind the run.
     pub(crate) fn wants_rows(&self) -> bool {
         self.before.is_some() || self.save.is_some()
     }
 
-    /// Saves the rows of a run that succeeded, and shows what changed; the answer without that is `plain`.
+    /// Saves the rows of a run that succeeded, and shows what changed; the answer without that is
+    /// `plain`.
     pub(crate) fn finish<T: Serialize>(
         self,
         rows: &[T],

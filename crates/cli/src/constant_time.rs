@@ -1,13 +1,14 @@
-//! `ct`: operations with random secrets and by taint tracking, a function of any firmware by taint tracking.
+//! `ct`: operations with random secrets and by taint tracking, a function of any firmware by taint
+//! tracking.
 
 use crate::CacheArgs;
 use crate::compare::CompareArgs;
 use crate::{Interruptible, interruption, lines, write_row};
 use clap::Args;
 use lab::compare::CONSTANT_TIME;
-use lab::loaded::Setup;
 use lab::report::constant_time::RowWriter;
 use lab::target::Workspace;
+use lab::user_firmware::Setup;
 use lab::{LabError, ct, report, units};
 use output::{Answer, Bar, ReportFormat};
 use std::path::PathBuf;
@@ -24,38 +25,40 @@ pub(crate) const EXAMPLES: &str = "Operations run with random secrets, and once 
 pub(crate) struct CtArgs {
     #[command(flatten)]
     firmware: TracedArgs,
-    /// Target, a pattern such as 'stm32*', a target file of your own such as ./part.toml, or a folder of such; may be repeated
-    /// [default: all]
+    /// Target, a pattern such as 'stm32*', a target file of your own such as ./part.toml, or a
+    /// folder of such; may be repeated [default: all]
     #[arg(long, value_name = "TARGET")]
     target: Vec<String>,
     /// Operation, or a pattern such as 'aes128-*'; may be repeated [default: all]
     #[arg(long, value_name = "GLOB")]
     op: Vec<String>,
-    /// How it is built: O0, portable, small or fast, some targets have others; may be repeated [default: all]
+    /// Variant of the build: O0, portable, small or fast, some targets have others; may be repeated
+    /// [default: all]
     #[arg(long, value_name = "VARIANT")]
     variant: Vec<String>,
-    /// Random secrets for each row, of which the first are also followed through every instruction; with 1 nothing else is done
-    /// [default: 200, or as many as take 2e8 cycles, but at least 3]
+    /// Random secrets for each row, of which the first are also followed through every instruction;
+    /// with 1 nothing else is done [default: 200, or as many as take 2e8 cycles, but at least 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     runs: Option<u32>,
-    /// Where the random secrets begin
+    /// Seed of the random secrets
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Check operations on public data, too, which may take their time from it; with FIRMWARE.elf: these bytes are public although
-    /// they lie in a secret; may be repeated
+    /// Check operations on public data, too, which may take their time from it; with FIRMWARE.elf:
+    /// these bytes are public although they lie in a secret; may be repeated
     #[arg(long, value_name = "SYMBOL[:LEN]", num_args = 0..=1, action = clap::ArgAction::Append)]
     public: Option<Vec<String>>,
     /// Compare which entries of AES's tables are read, too; they lie where each takes the same time
     #[arg(long)]
     strict: bool,
-    /// Cycles after which one operation counts as endless, or with FIRMWARE.elf the run ends [default: 1e10; 1e9]
+    /// Cycles after which one operation counts as endless, or with FIRMWARE.elf the run ends
+    /// [default: 1e10; 1e9]
     #[arg(long, value_name = "N", value_parser = units::count)]
     max_cycles: Option<u64>,
     #[command(flatten)]
     pub(crate) cache: CacheArgs,
     #[command(flatten)]
     compare: CompareArgs,
-    /// How the rows are written
+    /// Format of the rows
     #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
     format: ReportFormat,
     /// Tables of all columns, however wide they are
@@ -75,17 +78,19 @@ struct TracedArgs {
     /// These bytes are secret when the function is called; may be repeated, up to eight times
     #[arg(long, value_name = "SYMBOL[:LEN]", requires = "elf")]
     secret: Vec<String>,
-    /// These bytes are public from then on, whatever is written to them, such as a ciphertext; may be repeated
+    /// These bytes are public from then on, whatever is written to them, such as a ciphertext; may
+    /// be repeated
     #[arg(long, value_name = "SYMBOL[:LEN]", requires = "elf")]
     declassify: Vec<String>,
-    /// End after so many calls of the function [default: 10]
+    /// End after this many calls of the function [default: 10]
     #[arg(long, value_name = "N", requires = "elf", value_parser = units::count)]
     calls: Option<u64>,
-    /// Give this peripheral, by its name in the target's file, or these addresses registers that remember what is written; may be
-    /// repeated
+    /// Back this peripheral, by its name in the target's file, or these addresses with plain
+    /// storage so that the program can continue; may be repeated
     #[arg(long, value_name = "NAME", requires = "elf")]
     stub: Vec<String>,
-    /// Run at this core clock, such as 16MHz, whatever the program sets [default: as the program sets it]
+    /// Run at this core clock, such as 16MHz, whatever the program sets [default: as the program
+    /// sets it]
     #[arg(long, value_name = "HZ", requires = "elf", value_parser = units::frequency)]
     clock: Option<u64>,
 }

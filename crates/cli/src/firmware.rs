@@ -1,8 +1,8 @@
 //! A user's own firmware and its machine, as the commands that run it are told of them.
 
 use clap::Args;
-use lab::loaded::Setup;
 use lab::units;
+use lab::user_firmware::Setup;
 use std::path::PathBuf;
 
 /// Firmware on its machine.
@@ -17,28 +17,33 @@ pub(crate) struct FirmwareArgs {
 
 #[derive(Args)]
 pub(crate) struct MachineArgs {
-    /// The target it is built for, a sister part of one such as stm32f103rb, or a target file of your own such as ./part.toml
+    /// The target it is built for, a sister part of one such as stm32f103rb, or a target file of
+    /// your own such as ./part.toml
     #[arg(long, value_name = "TARGET")]
     target: String,
-    /// Go on, as the part does, where the program does what is a mistake, but of which it is known what the part makes of it (a
-    /// word at an odd address on the MSP430, a write to a protected register on the R8C, to CLKPR out of time on the AVR); each
-    /// kind is counted and reported at the end [default: stop]
+    /// Continue past program errors whose effect on the part is known (a word at an odd address on
+    /// the MSP430, a write to a protected register on the R8C, to CLKPR out of time on the AVR).
+    /// Each kind is counted and reported at the end [default: stop]
     #[arg(long)]
     lenient: bool,
-    /// Stop where the part faults, such as at an undefined instruction or a division by zero that it traps; otherwise the fault enters
-    /// its handler, as on the part (Cortex-M), and the end says so [default: false for run, true for all else]
+    /// Stop where the part faults, such as at an undefined instruction or a division by zero that
+    /// it traps; otherwise the fault enters its handler, as on the part (Cortex-M), and the end
+    /// says so [default: false for run, true for all else]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     stop_on_fault: Option<bool>,
-    /// Give this peripheral, by its name in the target's file, or these addresses, such as 0x50050000-0x500503ff, registers that
-    /// remember what is written, so that a program goes on that only passes by; may be repeated. Each use is counted and reported
-    /// at the end, and the figures are then estimates [default: what has no model stops the run]
+    /// Back this peripheral with plain storage so that the program can continue: a name in the
+    /// target's file, or addresses such as 0x50050000-0x500503ff; may be repeated. Each use is
+    /// counted and reported at the end, and the figures are then estimates [default: an access
+    /// without a model stops the run]
     #[arg(long, value_name = "NAME")]
     stub: Vec<String>,
-    /// The crystal's or external clock's frequency, such as 25MHz, from which the program makes its clock [default: the target's]
+    /// The crystal's or external clock's frequency, such as 25MHz, from which the program makes its
+    /// clock [default: the target's]
     #[arg(long, value_name = "HZ", value_parser = units::frequency)]
     crystal: Option<u64>,
-    /// Run at this core clock, such as 16MHz, whatever the program sets [default: time and energy follow the clock that the
-    /// program sets, from the first instruction on and wherever it changes]
+    /// Run at this core clock, such as 16MHz, whatever the program sets [default: time and energy
+    /// follow the clock that the program sets, from the first instruction on and wherever it
+    /// changes]
     #[arg(long, value_name = "HZ", value_parser = units::frequency)]
     clock: Option<u64>,
     /// Supply, such as 3.3V [default: the target's]

@@ -38,7 +38,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Says to the cycle, the byte and the microjoule what cryptography costs on a microcontroller.
 ///
-/// Exit codes: 0 success, 1 failure, 2 wrong usage. Data goes to standard output, all else to standard error.
+/// Exit codes: 0 success, 1 failure, 2 wrong usage. Data goes to standard output, all else to
+/// standard error.
 #[derive(Parser)]
 #[command(
     name = "wattseal",
@@ -67,10 +68,11 @@ enum Command {
     Shell(shell::ShellCommand),
 }
 
-/// What needs the project's targets and firmware.
+/// Commands that need the project's targets and firmware.
 #[derive(Subcommand)]
 enum ProjectCommand {
-    /// What each operation costs on each target: cycles, time, energy, flash, RAM, stack; every output verified
+    /// Measure the cost of each operation on each target: cycles, time, energy, flash, RAM, stack;
+    /// every output verified
     #[command(
         after_help = "Without a choice of targets, operations and variants it measures the README's tables (bench.toml).\n\n\
                       Example: wattseal bench --target 'atmega*' --op 'aes128-*' --variant fast"
@@ -86,7 +88,8 @@ enum ProjectCommand {
                       For GTKWave and Perfetto: wattseal measure firmware.elf --target stm32f407 --vcd pins.vcd --trace calls.json"
     )]
     Measure(Box<measure::MeasureArgs>),
-    /// Builds a project, measures its firmware and compares it with its limits, as its wattseal.toml says
+    /// Builds a project, measures its firmware and compares it with its limits, as its
+    /// wattseal.toml says
     #[command(
         after_help = "docs/ci.md says what stands in wattseal.toml. Exit code 1 where a limit is passed, with which.\n\n\
                       Example: wattseal check\n\n\
@@ -104,21 +107,24 @@ enum ProjectCommand {
                       Coverage of the program's lines: wattseal run tests.elf --target stm32f407 --lcov tests.info"
     )]
     Run(Box<run::RunArgs>),
-    /// Whether operations, or a function of any ELF file, take the same time and the same way whatever their secrets are
+    /// Check that neither time nor path of operations, or of a function of any ELF file, depends on
+    /// their secrets
     #[command(after_help = constant_time::EXAMPLES)]
     Ct(Box<constant_time::CtArgs>),
     #[cfg(feature = "simulator")]
-    /// A paper's tables: each published figure beside the one measured here, and what does not add up
+    /// A paper's tables: each published figure beside the one measured here, and what does not add
+    /// up
     #[command(after_help = "Example: wattseal reproduce fujdiak2015")]
     Reproduce(ReproduceArgs),
-    /// The right clock, supply, microcontroller and scheme for a requirement, and battery, capacitor and panel for it
+    /// The right clock, supply, microcontroller and scheme for a requirement, and battery,
+    /// capacitor and panel for it
     #[command(
         after_help = "Example: wattseal plan --target msp430f5438a --scheme ecdsa-secp160r1 --energy 2mJ --supply 2.0"
     )]
     Plan(Box<plan::PlanArgs>),
     #[cfg(feature = "simulator")]
-    /// In virtual time: a harvested node with sun, storage and server, or a network of meters with radio channel,
-    /// attacker, losses of power and collector
+    /// In virtual time: a harvested node with sun, storage and server, or a network of meters with
+    /// radio channel, attacker, losses of power and collector
     #[command(after_help = "The scenario says which it is.\n\n\
                       Examples: wattseal simulate scenarios/harvest-solar.toml --seed 1 --plot day.svg\n          \
                       wattseal simulate scenarios/network.toml --seed 1")]
@@ -126,7 +132,8 @@ enum ProjectCommand {
 }
 
 impl ProjectCommand {
-    /// Where what the command builds and measures is to be kept, if it does and one was asked for.
+    /// Returns the folder for built firmware and measurements, if the command has any and one was
+    /// asked for.
     fn cache(&self) -> Option<PathBuf> {
         match self {
             ProjectCommand::Bench(args) => args.cache.cache.clone(),
@@ -143,8 +150,8 @@ impl ProjectCommand {
 
 #[derive(Args)]
 struct CacheArgs {
-    /// Keep what is built and measured in this folder [default: target/ of a clone that can be written, else wattseal/ in
-    /// XDG_CACHE_HOME or in ~/.cache]
+    /// Keep what is built and measured in this folder [default: target/ of a clone that can be
+    /// written, else wattseal/ in XDG_CACHE_HOME or in ~/.cache]
     #[arg(long, value_name = "FOLDER")]
     cache: Option<PathBuf>,
 }
@@ -157,7 +164,8 @@ struct OperatingPoint {
     /// Supply, such as 3.3V [default: the target's]
     #[arg(long, value_name = "V", value_parser = units::volts)]
     supply: Option<f64>,
-    /// Measurements of one's own that correct the target's current, such as calibrations/mane2014.toml
+    /// Measurements of one's own that correct the target's current, such as
+    /// calibrations/mane2014.toml
     #[arg(long, value_name = "FILE.toml")]
     calibration: Option<PathBuf>,
 }
@@ -177,7 +185,7 @@ fn calibrated(workspace: Workspace, path: Option<&Path>) -> Result<(Workspace, S
     Ok((workspace, remark))
 }
 
-/// What is to be said of the figures and of the run, a line each.
+/// Returns the remarks on the figures and on the run, a line each.
 fn lines(remarks: impl IntoIterator<Item = String>) -> String {
     remarks.into_iter().filter(|remark| !remark.is_empty()).collect::<Vec<_>>().join("\n")
 }
@@ -187,22 +195,24 @@ struct BenchArgs {
     /// Every operation on every target in every variant
     #[arg(long)]
     all: bool,
-    /// Target, a pattern such as 'stm32*', a target file of your own such as ./part.toml, or a folder of such; may be repeated
-    /// [default: all, once anything is chosen]
+    /// Target, a pattern such as 'stm32*', a target file of your own such as ./part.toml, or a
+    /// folder of such; may be repeated [default: all, once anything is chosen]
     #[arg(long, value_name = "TARGET")]
     target: Vec<String>,
-    /// Operation, or a pattern such as 'aes128-*'; may be repeated [default: all, once anything is chosen]
+    /// Operation, or a pattern such as 'aes128-*'; may be repeated [default: all, once anything is
+    /// chosen]
     #[arg(long, value_name = "GLOB")]
     op: Vec<String>,
-    /// How it is built: O0, portable, small or fast, some targets have others; may be repeated [default: all, once
-    /// anything is chosen]
+    /// Variant of the build: O0, portable, small or fast, some targets have others; may be repeated
+    /// [default: all, once anything is chosen]
     #[arg(long, value_name = "VARIANT")]
     variant: Vec<String>,
     /// Message length [default: the operation's]
     #[arg(long, value_name = "N")]
     bytes: Option<u16>,
-    /// Random inputs for each row [default: 3 where the cycles do not vary; else from 5 to 100, until the 95 % confidence interval of
-    /// the mean is within 2 % of it, or the runs have taken 1e9 cycles]
+    /// Random inputs for each row [default: 3 where the cycles do not vary; else from 5 to 100,
+    /// until the 95 % confidence interval of the mean is within 2 % of it, or the runs have taken
+    /// 1e9 cycles]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     runs: Option<u32>,
     #[command(flatten)]
@@ -210,21 +220,22 @@ struct BenchArgs {
     /// Cycles after which an operation counts as endless
     #[arg(long, value_name = "N", default_value = "4e9", value_parser = units::count)]
     max_cycles: u64,
-    /// Where the random inputs begin
+    /// Seed of the random inputs
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Start each run right after start-up, with cold caches [default: after a run that does not count]
+    /// Start each run right after start-up, with cold caches [default: after a run that does not
+    /// count]
     #[arg(long)]
     cold: bool,
     #[command(flatten)]
     cache: CacheArgs,
-    /// Measure anew what was measured before [default: rows whose firmware, target, request and program are those of an
-    /// earlier measurement are taken from there]
+    /// Measure anew what was measured before [default: rows whose firmware, target, request and
+    /// program are those of an earlier measurement are taken from there]
     #[arg(long)]
     fresh: bool,
     #[command(flatten)]
     compare: CompareArgs,
-    /// How the rows are written
+    /// Format of the rows
     #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
     format: ReportFormat,
     /// Tables of all columns, however wide they are
@@ -249,13 +260,13 @@ struct ReproduceArgs {
     /// Tables as wide as their rows are
     #[arg(long)]
     wide: bool,
-    /// How the rows are written
+    /// Format of the rows
     #[arg(long, value_enum, default_value_t = output::Format::Table)]
     format: output::Format,
 }
 
-/// Does what a command line says, of which the first argument is what the command is called by, and returns its exit code. Ends the
-/// process where the line is wrong, or asks for help.
+/// Does what a command line says, of which the first argument is what the command is called by, and
+/// returns its exit code. Ends the process where the line is wrong, or asks for help.
 #[must_use]
 pub fn run(line: Vec<OsString>) -> ExitCode {
     let arguments = line.get(1..).unwrap_or_default();
@@ -355,15 +366,15 @@ fn run_bench(workspace: Workspace, args: BenchArgs) -> Result<Answer, LabError> 
         cold: args.cold,
         earlier: if args.fresh { bench::Earlier::Replaced } else { bench::Earlier::Taken },
     };
-    let plan = bench::plan(&workspace, &request)?;
+    let schedule = bench::schedule(&workspace, &request)?;
     let destination = args.compare.prepare(&BENCH)?;
-    let mut writer = RowWriter::new(args.format, args.wide, plan.names());
+    let mut writer = RowWriter::new(args.format, args.wide, schedule.names());
     let mut rows = Vec::new();
     let bar = Bar::new();
     let interrupted = interruption()?;
     let watched = Interruptible { bar: &bar, interrupted: &interrupted };
     let mut failed = None;
-    let count = plan.run(&watched, |row| {
+    let count = schedule.run(&watched, |row| {
         let text = if destination.is_comparison() { Ok(String::new()) } else { writer.row(&row) };
         if destination.wants_rows() {
             rows.push(row);
@@ -402,8 +413,8 @@ fn run_bench(workspace: Workspace, args: BenchArgs) -> Result<Answer, LabError> 
     destination.finish(&rows, answer, args.format, args.wide)
 }
 
-/// Writes a row's text beside the progress, and tells whether another one is wanted; where it is not because this one could not be
-/// written, `failed` says why.
+/// Writes a row's text beside the progress, and tells whether another one is wanted; where it is
+/// not because this one could not be written, `failed` says why.
 fn write_row(text: Result<String, LabError>, bar: &Bar, failed: &mut Option<LabError>) -> ControlFlow<()> {
     match text.and_then(|text| Ok(bar.aside(|| output::write(&text))?)) {
         Ok(Written::All) => ControlFlow::Continue(()),

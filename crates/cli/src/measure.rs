@@ -47,7 +47,8 @@ pub(crate) struct MeasureArgs {
     /// The UART that the input goes to [default: the only one]
     #[arg(long, value_name = "UART")]
     uart: Option<String>,
-    /// Show on standard error, line by line, what the program writes to its UARTs, the trace port (ITM), RTT and semihosting
+    /// Show on standard error, line by line, what the program writes to its UARTs, the trace port
+    /// (ITM), RTT and semihosting
     #[arg(long)]
     console: bool,
     /// Write a flame graph of the cycles
@@ -55,16 +56,17 @@ pub(crate) struct MeasureArgs {
     flamegraph: Option<PathBuf>,
     #[command(flatten)]
     traces: TraceArgs,
-    /// List this function's instructions beneath their source lines, with how often each was executed and in how many cycles, in
-    /// place of the rows of calls
+    /// List this function's instructions beneath their source lines, with how often each was
+    /// executed and in how many cycles, in place of the rows of calls
     #[arg(long, value_name = "NAME", conflicts_with = "against")]
     listing: Option<String>,
-    /// Measurements of one's own that correct the target's current, such as calibrations/mane2014.toml
+    /// Measurements of one's own that correct the target's current, such as
+    /// calibrations/mane2014.toml
     #[arg(long, value_name = "FILE.toml")]
     calibration: Option<PathBuf>,
     #[command(flatten)]
     compare: CompareArgs,
-    /// How the rows are written
+    /// Format of the rows
     #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
     format: ReportFormat,
     /// Tables of all columns, however wide they are
@@ -108,7 +110,8 @@ pub(crate) fn command(workspace: Workspace, args: MeasureArgs) -> Result<Answer,
         let mut stderr = std::io::stderr();
         let console = args.console.then_some(&mut stderr as &mut dyn Write);
         let mut result = match measure::run(&workspace, &request, &interrupted, console) {
-            // The rows of the others are still to be had, and a report for a server says what is not.
+            // The rows of the others are still to be had, and a report for a server says what is
+            // not.
             Err(error) if !error.is_usage() && (args.elf.len() > 1 || plain.is_none()) => {
                 rows.push(MeasureRow::not_begun(elf, &request.setup.target, &error));
                 remarks.push(format!("wattseal: {error}"));

@@ -11,32 +11,35 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct PlanArgs {
-    /// Target, a pattern such as 'stm32*', a target file of your own such as ./part.toml, or a folder of such; may be repeated
-    /// [default: all]
+    /// Target, a pattern such as 'stm32*', a target file of your own such as ./part.toml, or a
+    /// folder of such; may be repeated [default: all]
     #[arg(long, value_name = "TARGET", help_heading = "What to search")]
     target: Vec<String>,
     /// Scheme of schemes.toml, or a pattern such as 'ecdsa-*'; may be repeated [default: all]
     #[arg(long, value_name = "SCHEME", help_heading = "What to search")]
     scheme: Vec<String>,
-    /// How its operations are built; may be repeated [default: all but O0]
+    /// Variant of its operations; may be repeated [default: all but O0]
     #[arg(long, value_name = "VARIANT", help_heading = "What to search")]
     variant: Vec<String>,
     /// Core clock, such as 8MHz; may be repeated [default: those of the target file]
     #[arg(long, value_name = "HZ", value_parser = units::frequency, help_heading = "What to search")]
     clock: Vec<u64>,
-    /// Supply, such as 2.7; may be repeated [default: all that the data sheet allows, in steps of 0.1 V]
+    /// Supply, such as 2.7; may be repeated [default: all that the data sheet allows, in steps of
+    /// 0.1 V]
     #[arg(long, value_name = "V", value_parser = units::volts, help_heading = "What to search")]
     supply: Vec<f64>,
     /// Bytes of message
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "What to search")]
     bytes: u16,
-    /// Reckon with so many cycles a message instead of the measured ones
+    /// Assume this many cycles per message instead of measuring
     #[arg(long, value_name = "N", value_parser = units::count, help_heading = "What to search")]
     cycles: Option<u64>,
-    /// Send the message and what the scheme adds with this radio of radios/, such as cc2500 [default: do not send]
+    /// Send the message and what the scheme adds with this radio of radios/, such as cc2500
+    /// [default: do not send]
     #[arg(long, value_name = "RADIO", help_heading = "What to search")]
     radio: Option<String>,
-    /// Measurements of one's own that correct the target's current, such as calibrations/mane2014.toml
+    /// Measurements of one's own that correct the target's current, such as
+    /// calibrations/mane2014.toml
     #[arg(long, value_name = "FILE.toml", help_heading = "What to search")]
     calibration: Option<PathBuf>,
 
@@ -49,7 +52,7 @@ pub struct PlanArgs {
     /// Least security level in bits, such as 128
     #[arg(long, value_name = "BITS", help_heading = "Requirements")]
     security: Option<u32>,
-    /// How often a message is due, such as 4/h or 1/15min
+    /// Rate of messages, such as 4/h or 1/15min
     #[arg(long, value_name = "RATE", value_parser = units::hertz, help_heading = "Requirements")]
     rate: Option<f64>,
     /// Most program memory, such as 24kB
@@ -65,21 +68,22 @@ pub struct PlanArgs {
     /// A battery, such as 220mAh@3V, or 220mAh@3V,1%/y with its self-discharge: how long it lasts
     #[arg(long, value_name = "CHARGE@V", value_parser = units::battery, help_heading = "Supply")]
     battery: Option<Battery>,
-    /// A capacitor, such as 0.1F or 0.1F@5V: what must be stored, and how long it lasts without sun; with --rate the
-    /// smallest panel for it
+    /// A capacitor, such as 0.1F or 0.1F@5V: what must be stored, and how long it lasts without
+    /// sun; with --rate the smallest panel for it
     #[arg(long, value_name = "F[@V]", value_parser = units::capacitor, help_heading = "Supply")]
     capacitor: Option<Capacitor>,
-    /// A panel by its power at 1000 W/m², such as 50mW, or with its charger's efficiency 50mW@85%: how often a message
-    /// can be sent; with --rate the smallest capacitor for it
+    /// A panel by its power at 1000 W/m², such as 50mW, or with its charger's efficiency 50mW@85%:
+    /// how often a message can be sent; with --rate the smallest capacitor for it
     #[arg(long, value_name = "W[@%]", value_parser = units::panel, help_heading = "Supply")]
     panel: Option<Panel>,
     /// Find pairs of panel and capacitor that never miss a message; with --rate
     #[arg(long, help_heading = "Supply")]
     harvest: bool,
-    /// Irradiance for capacitor and panel, a file as scenarios/sun/greensboro.csv, which is the default
+    /// Irradiance for capacitor and panel, a file as scenarios/sun/greensboro.csv, which is the
+    /// default
     #[arg(long, value_name = "FILE", help_heading = "Supply")]
     sun: Option<PathBuf>,
-    /// What a harvester needs for itself before a message, E_ov of the sizing equations
+    /// Energy that a harvester needs for itself before a message, E_ov of the sizing equations
     #[arg(long, value_name = "ENERGY", value_parser = units::joules, default_value = "125mJ", help_heading = "Supply")]
     overhead: f64,
 
@@ -94,7 +98,7 @@ pub struct PlanArgs {
     /// Tables of all columns, however wide they are
     #[arg(long)]
     wide: bool,
-    /// How the points are written; JSON and CSV have all of them
+    /// Format of the points; JSON and CSV have all of them
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }

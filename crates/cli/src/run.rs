@@ -22,29 +22,32 @@ const MOST_CYCLES: u64 = 1_000_000_000;
 pub(crate) struct RunArgs {
     #[command(flatten)]
     firmware: FirmwareArgs,
-    /// Show only what leaves by this port: a UART by its name in the target's file, such as USART2, ITM.0, RTT.0 or semihosting;
-    /// may be repeated [default: all]
+    /// Show only what leaves by this port: a UART by its name in the target's file, such as USART2,
+    /// ITM.0, RTT.0 or semihosting; may be repeated [default: all]
     #[arg(long, value_name = "PORT")]
     port: Vec<String>,
-    /// Send this file, or standard input (-), to the program's UART, once it has switched on its receiver
+    /// Send this file, or standard input (-), to the program's UART, once it has switched on its
+    /// receiver
     #[arg(long, value_name = "FILE|-")]
     input: Option<PathBuf>,
     /// The UART that the input goes to [default: the only one]
     #[arg(long, value_name = "UART")]
     uart: Option<String>,
-    /// The program ends where it comes to this function, whose first argument is its exit code; none: at no function, where
-    /// _exit ends a task alone [default: _exit, if there is one]
+    /// The program ends where it comes to this function, whose first argument is its exit code;
+    /// none: at no function, where _exit ends a task alone [default: _exit, if there is one]
     #[arg(long, value_name = "SYMBOL|ADDRESS")]
     exit: Option<String>,
-    /// The program ends where it sleeps and no interrupt that it listens to can come [default: that is a lost wake-up, and exit code 1;
-    /// sleep with interrupts off is an end]
+    /// The program ends where it sleeps and no interrupt that it listens to can come [default: that
+    /// is a lost wake-up, and exit code 1; sleep with interrupts off is an end]
     #[arg(long)]
     ends_asleep: bool,
-    /// Wait for gdb at this address of the machine, and let it run the program; behind the firmware, or with =
+    /// Wait for gdb at this address of the machine, and let it run the program; behind the
+    /// firmware, or with =
     #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "3333", value_parser = gdb_address,
         conflicts_with_all = ["vcd", "trace", "lcov"])]
     gdb: Option<SocketAddr>,
-    /// Give up after this many cycles, such as 2e9 [default: 1e9, but with --time, --gdb or --input - none]
+    /// Give up after this many cycles, such as 2e9 [default: 1e9, but with --time, --gdb or
+    /// --input - none]
     #[arg(long, value_name = "N", value_parser = units::count)]
     max_cycles: Option<u64>,
     /// Give up after this much of the program's own time, such as 500ms

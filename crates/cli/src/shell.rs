@@ -1,4 +1,4 @@
-//! What a shell and `man` read of the commands.
+//! Files for a shell and `man`, made of the commands.
 
 use clap::{Args, Command, Subcommand};
 use clap_complete::Shell;
@@ -7,10 +7,10 @@ use output::Answer;
 use std::fs::create_dir_all;
 use std::path::PathBuf;
 
-/// What needs no project.
+/// Commands that need no project.
 #[derive(Subcommand)]
 pub(crate) enum ShellCommand {
-    /// What a shell completes commands and options with
+    /// Write a shell's completions of commands and options
     #[command(
         after_help = "Example: wattseal completions bash >~/.local/share/bash-completion/completions/wattseal"
     )]
@@ -42,7 +42,7 @@ pub(crate) fn perform(command: ShellCommand, commands: Command) -> Result<Answer
     }
 }
 
-/// What the shell is to source.
+/// Writes the script that the shell is to source.
 fn completions(args: &CompletionsArgs, mut commands: Command) -> Answer {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut commands, "wattseal", &mut script);

@@ -15,13 +15,15 @@ pub(crate) struct SimulateArgs {
     /// The scenario's file, or the name of one in scenarios/
     #[arg(value_name = "SCENARIO.toml")]
     scenario: PathBuf,
-    /// Where the random numbers begin: keys, challenges, loads, packets lost, attacks, losses of power [default: the scenario's]
+    /// Seed of the random numbers: keys, challenges, loads, packets lost, attacks, losses of power
+    /// [default: the scenario's]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// How long it lasts [default: the scenario's]
+    /// Duration of the simulation [default: the scenario's]
     #[arg(long, value_name = "N")]
     days: Option<f64>,
-    /// Harvested node: measurements of one's own that correct the processor's active current, such as calibrations/mane2014.toml
+    /// Harvested node: measurements of one's own that correct the processor's active current, such
+    /// as calibrations/mane2014.toml
     #[arg(long, value_name = "FILE.toml")]
     calibration: Option<PathBuf>,
     /// Harvested node: write a plot of voltage, sun and events against time
@@ -29,7 +31,7 @@ pub(crate) struct SimulateArgs {
     plot: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) cache: CacheArgs,
-    /// How the outcome is written; CSV is the node's voltages against time, or a line for each meter
+    /// Format of the outcome; CSV is the node's voltages against time, or a line for each meter
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }

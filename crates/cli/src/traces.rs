@@ -6,13 +6,16 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct TraceArgs {
-    /// Write pins, interrupts, sleep, core clock and current as a value change dump, for GTKWave or Surfer
+    /// Write pins, interrupts, sleep, core clock and current as a value change dump, for GTKWave or
+    /// Surfer
     #[arg(long, value_name = "OUT.vcd")]
     vcd: Option<PathBuf>,
-    /// Write calls, interrupts, sleep and current as a trace, for ui.perfetto.dev or chrome://tracing
+    /// Write calls, interrupts, sleep and current as a trace, for ui.perfetto.dev or
+    /// chrome://tracing
     #[arg(long, value_name = "OUT.json")]
     trace: Option<PathBuf>,
-    /// Write how often each source line was executed as a tracefile, for genhtml and other readers of lcov's
+    /// Write how often each source line was executed as a tracefile, for genhtml and other readers
+    /// of lcov's
     #[arg(long, value_name = "OUT.info")]
     lcov: Option<PathBuf>,
 }

@@ -14,10 +14,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What is done with an image.
+/// Commands on a firmware image.
 #[derive(Subcommand)]
 pub(crate) enum FirmwareCommand {
-    /// Make a key pair: LMS with SHA-256 (RFC 8554), a file for the private key and FILE.pub for the bootloader
+    /// Make a key pair: LMS with SHA-256 (RFC 8554), a file for the private key and FILE.pub for
+    /// the bootloader
     #[command(
         after_help = "Each image uses one leaf of the key's tree up, and the file says which is next: never restore an old copy of it, \
                             and never sign with two copies.\n\nExample: wattseal firmware keygen maker.key"
@@ -29,10 +30,10 @@ pub(crate) enum FirmwareCommand {
                             Example: wattseal firmware sign update.elf --target stm32f407 --version 7 --key maker.key --output update-7.img"
     )]
     Sign(SignArgs),
-    /// Whether an image's signature is good, and what its header says
+    /// Verify an image's signature, and show its header
     #[command(after_help = "Example: wattseal firmware verify update-7.img --key maker.key.pub")]
     Verify(VerifyArgs),
-    /// What a bootloader at a serial port runs and takes
+    /// Show the firmware that a bootloader at a serial port runs and takes
     #[command(after_help = "Reset the part while this waits: a bootloader listens for 0.2 s.\n\n\
                             Example: wattseal firmware status --port /dev/ttyUSB0")]
     Status(PortArgs),
@@ -82,7 +83,7 @@ pub(crate) struct SignArgs {
     /// The private key, of wattseal firmware keygen
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
-    /// Where the image goes
+    /// File for the image
     #[arg(long, short, value_name = "FILE.img")]
     output: PathBuf,
 }
@@ -102,7 +103,7 @@ pub(crate) struct PortArgs {
     /// The serial port, such as /dev/ttyUSB0
     #[arg(long, value_name = "PORT")]
     port: PathBuf,
-    /// How long to wait until the part is reset, in seconds
+    /// Time to wait until the part is reset, in seconds
     #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     wait: u64,
 }

@@ -12,7 +12,7 @@ use wire::meter::MeterId;
 
 /// From one harm to the next, in ms.
 const APART_MS: std::ops::Range<u64> = 1000..4000;
-/// What was killed is started again after that, in ms.
+/// Time in ms after which a killed part is started again.
 const AWAY_MS: std::ops::Range<u64> = 0..3000;
 /// A pause, in ms: longer than a lease, which is 3 s.
 const PAUSE_MS: std::ops::Range<u64> = 3300..6000;
@@ -21,12 +21,13 @@ const STALE_MS: std::ops::Range<u64> = 500..4000;
 /// A network is broken, or slow, for that, in ms.
 const BROKEN_MS: std::ops::Range<u64> = 500..6000;
 const SLOW_MS: std::ops::Range<u64> = 3000..8000;
-/// By that everything comes later on a slow network, each way, in ms: a lease is renewed within 600 ms, or tried again.
+/// By that everything comes later on a slow network, each way, in ms: a lease is renewed within 600
+/// ms, or tried again.
 const DELAY_MS: std::ops::Range<u64> = 50..500;
 /// A hostile gateway attacks for that, in ms.
 const ATTACK_MS: std::ops::Range<u64> = 3000..8000;
 
-/// How a part is.
+/// State of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Up,
@@ -36,7 +37,7 @@ pub enum State {
     Begins,
 }
 
-/// What was done to a part, and until when.
+/// Harm to a part, and its end.
 #[derive(Clone, Copy, Debug)]
 pub struct Done {
     pub part: PartId,
@@ -76,7 +77,7 @@ impl Chaos {
     /// Mends what is due, and does harm when it is time. Returns what it has done.
     ///
     /// # Errors
-    /// What cannot be started.
+    /// Errors of starting parts.
     pub fn step(&mut self, machines: &mut Machines, harms: bool) -> Result<Option<Done>, ClusterError> {
         self.mend(machines, Instant::now())?;
         if !harms || Instant::now() < self.next {
@@ -89,7 +90,7 @@ impl Chaos {
         Ok(Some(done))
     }
 
-    /// Whether all parts are up.
+    /// Returns true if all parts are up.
     #[must_use]
     pub fn is_calm(&self) -> bool {
         self.states.iter().all(|(_, state, _)| *state == State::Up)
@@ -99,7 +100,7 @@ impl Chaos {
         Duration::from_millis(self.rng.random_range(ms))
     }
 
-    /// Which part is harmed next, and how, as the table of parts allows it at the moment.
+    /// Chooses the next part to harm, and the harm, as the table of parts allows it at the moment.
     fn choose(&mut self, primary: PartId, now: Instant) -> Option<(PartId, Harm)> {
         let states = &self.states;
         let of = |kind: Kind| states.iter().filter(move |(part, ..)| part.kind == kind);
@@ -193,7 +194,7 @@ impl Chaos {
 mod tests {
     use super::*;
 
-    /// What may be harmed at the moment, in many draws.
+    /// Returns the harms that are possible at the moment, in many draws.
     fn drawn(chaos: &mut Chaos, now: Instant) -> std::collections::BTreeSet<(PartId, Harm)> {
         let primary = PartId { kind: Kind::Postgres, index: 1 };
         (0..2000).filter_map(|_| chaos.choose(primary, now)).collect()

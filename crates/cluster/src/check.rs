@@ -1,4 +1,4 @@
-//! What the meters sent and heard, compared with what the database has.
+//! Comparison of the meters' packets with the database.
 
 use crate::ClusterError;
 use crate::firmware::record::{MeterLog, OnAir, unix_s};
@@ -14,7 +14,7 @@ use wire::meter::{Command, Content, Measurement, MeterId};
 /// Of each kind of trouble so many are told one by one.
 const TOLD: usize = 10;
 
-/// What came of the comparison.
+/// Result of the comparison.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Checked {
     /// Readings whose acknowledgement a meter heard, all of which were looked for.
@@ -33,7 +33,7 @@ pub struct Checked {
     pub commands_twice: u64,
     /// Meters with their firmware, whose readings are among those above.
     pub firmware_meters: Vec<FirmwareRow>,
-    /// What is wrong, the first few of each kind.
+    /// Faults, the first few of each kind.
     pub wrong: Vec<String>,
 }
 
@@ -82,7 +82,7 @@ impl Expected {
 }
 
 /// # Errors
-/// Where the database does not answer, or says what is no reading.
+/// The database does not answer, or its answer is no reading.
 pub fn check(
     machines: &Machines,
     meters: &[Meter],
@@ -117,7 +117,7 @@ pub fn check(
     Ok(checked)
 }
 
-/// What a meter had on the air, as its firmware says what was acknowledged of it.
+/// Compares a meter's packets on the air with the acknowledgements that its firmware counts.
 fn of_firmware(checked: &mut Checked, meter: &MeterLog, rows: &mut HashMap<(MeterId, u32), Vec<Row>>) {
     let (mut acknowledged, mut stored) = (0, 0);
     for (n, on_air) in &meter.on_air {

@@ -1,4 +1,4 @@
-//! Who has which partition, as PostgreSQL sees it, looked at again and again while the cluster runs.
+//! Holders of the partitions, as PostgreSQL sees them, read again and again while the cluster runs.
 
 use std::collections::HashMap;
 use std::os::unix::process::CommandExt;
@@ -10,14 +10,14 @@ const EVERY: Duration = Duration::from_millis(500);
 const ASK: &str =
     "SELECT network || '.' || slice || ' ' || fence || ' ' || holder FROM partitions WHERE holder <> ''";
 
-/// What was seen.
+/// Observations of the holders.
 #[derive(Debug, Default)]
 pub struct Holders {
-    /// How often the database was asked, and answered.
+    /// Number of queries that the database answered.
     pub looked: u64,
-    /// How often another worker had a partition than before.
+    /// Number of times that another worker had a partition than before.
     pub changes: u64,
-    /// What must not be: a fence that goes back, or one with two holders.
+    /// Violations: a fence that goes back, or one with two holders.
     pub wrong: Vec<String>,
     last: HashMap<String, (i64, String)>,
 }

@@ -1,6 +1,6 @@
-//! A gateway that was taken over: it holds the credential of one gateway, and tries by NATS all that
-//! this should not do. Its choices are drawn from a seed. It ends by itself after its time, or after
-//! [`MOST_MESSAGES`].
+//! A gateway that was taken over: it holds the credential of one gateway, and tries by NATS all
+//! that this should not do. Its choices are drawn from a seed. It ends by itself after its time, or
+//! after [`MOST_MESSAGES`].
 
 use crate::ClusterError;
 use crate::parts::{Kind, PartId};
@@ -86,7 +86,7 @@ const BODIES: [&str; 8] = [
     r#"{"stream":"wattseal-up","seq":7}"#,
 ];
 
-/// Whom it attacks, and by what name.
+/// Targets of the attack, by name.
 #[derive(Clone, Debug)]
 pub struct Targets {
     pub own: PartId,
@@ -98,7 +98,7 @@ pub struct Targets {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sending {
     subject: String,
-    /// Where JetStream's answer is to go.
+    /// Subject for JetStream's answer.
     reply: Option<String>,
     header: Option<(&'static str, &'static str)>,
     bytes: Vec<u8>,
@@ -256,7 +256,7 @@ impl Attack {
     /// credentials: the file with its user's key.
     ///
     /// # Errors
-    /// Where the key cannot be read, or the system gives no thread.
+    /// The key cannot be read, or the system gives no thread.
     pub fn start(
         servers: &[u16],
         credentials: &Path,
@@ -286,7 +286,7 @@ impl Attack {
         Ok(Attack { _runtime: runtime, sent })
     }
 
-    /// How many messages it has sent.
+    /// Returns the number of messages that it has sent.
     #[must_use]
     pub fn sent(&self) -> u64 {
         self.sent.load(Ordering::Relaxed)

@@ -13,7 +13,7 @@ pub struct Answered {
 /// Asks, and waits for the answer as long at each step.
 ///
 /// # Errors
-/// What the system says, also that nothing comes: whether it was heard is not known then.
+/// The system's error, also if no answer comes: the request may have arrived then.
 pub fn ask(
     to: SocketAddr,
     (method, path): (&str, &str),

@@ -1,11 +1,14 @@
-//! The cluster of docs/cluster.md, all of it on this machine, in a folder that goes with it: three NATS servers, PostgreSQL with a synchronous
-//! standby, gateways, workers, an API, and meters that keep what they sent and heard. What is harmed, and how, is by chance with a seed.
+//! The cluster of docs/cluster.md, all of it on this machine, in a folder that goes with it: three
+//! NATS servers, PostgreSQL with a synchronous standby, gateways, workers, an API, and meters that
+//! keep what they sent and heard. What is harmed, and how, is by chance with a seed.
 //!
-//! - [`parts`]: which parts there are, and what may be done to each; [`machines`]: their processes; [`network`]: what is between them;
-//!   [`chaos`]: what is done when; [`hostile`]: a gateway that was taken over
-//! - [`meters`]: the client that all is checked with; [`orders`]: commands for meters; [`holders`]: who has which partition; [`check`]:
-//!   the comparison in the end
-//! - [`firmware`]: meters beside it that run the meter's firmware, on models of their boards or built for this machine
+//! - [`parts`]: which parts there are, and what may be done to each; [`machines`]: their processes;
+//!   [`network`]: what is between them; [`chaos`]: what is done when; [`hostile`]: a gateway that
+//!   was taken over
+//! - [`meters`]: the client that all is checked with; [`orders`]: commands for meters; [`holders`]:
+//!   who has which partition; [`check`]: the comparison in the end
+//! - [`firmware`]: meters beside it that run the meter's firmware, on models of their boards or
+//!   built for this machine
 //! - [`run`]: a run; [`report`]: what came of it; [`logs`]: what is kept of one that ended badly
 
 pub mod chaos;

@@ -1,4 +1,4 @@
-//! What is kept of a run that ended badly, so that it can be looked at afterwards: the logs of all parts, and what each says of itself.
+//! Files that are kept of a run that ended badly: the logs of all parts, and each part's state.
 
 use crate::ClusterError;
 use crate::http::ask;
@@ -12,11 +12,12 @@ use std::time::Duration;
 
 /// A part that does not answer is not waited for.
 const WITHIN: Duration = Duration::from_secs(3);
-/// What a role says of itself.
+/// Paths at which a role tells its state.
 const ROLE: [&str; 2] = ["/health/ready", "/metrics"];
-/// What a NATS server does: its clients and routes with what they hear, and streams and consumers with their leaders.
+/// State of a NATS server: its clients and routes with their subjects, and streams and consumers
+/// with their leaders.
 const NATS: [&str; 3] = ["/connz?subs=1", "/routez?subs=1", "/jsz?consumers=1&config=1"];
-/// What the database does.
+/// State of the database.
 const POSTGRES: [(&str, &str); 4] = [
     ("partitions", "SELECT * FROM partitions ORDER BY network, slices, slice"),
     ("activity", "SELECT * FROM pg_stat_activity WHERE backend_type = 'client backend'"),
@@ -24,10 +25,11 @@ const POSTGRES: [(&str, &str); 4] = [
     ("locks", "SELECT * FROM pg_locks"),
 ];
 
-/// Copies them into a folder of their own, which stays. Returns it. waiting: the reports that were not acknowledged.
+/// Copies them into a folder of their own, which stays. Returns it. waiting: the reports that were
+/// not acknowledged.
 ///
 /// # Errors
-/// Where it cannot be written.
+/// The files cannot be written.
 pub fn keep(machines: &Machines, waiting: &[Waiting]) -> Result<PathBuf, ClusterError> {
     let name = format!("wattseal-cluster-logs-{}", std::process::id());
     let folder = std::env::temp_dir().join(name);

@@ -1,4 +1,5 @@
-//! The processes: how each part is started, where it is heard, and what SIGKILL and SIGSTOP do to it.
+//! The processes: how each part is started, where it is heard, and what SIGKILL and SIGSTOP do to
+//! it.
 
 use crate::ClusterError;
 use crate::hostile::{self, Attack, Targets};
@@ -24,7 +25,7 @@ use std::time::{Duration, Instant};
 use wire::meter::MeterId;
 use zeroize::Zeroizing;
 
-/// What the database is called.
+/// Name of the database.
 const DATABASE: &str = "wattseal";
 /// Names the sockets of the database's servers; nobody listens by TCP.
 const FIRST_PORT: u16 = 5432;
@@ -40,7 +41,8 @@ fn credentials(part: PartId) -> String {
     }
 }
 
-/// Makes the keys of the roles' users in a folder. Returns their accounts, as the NATS servers have them.
+/// Makes the keys of the roles' users in a folder. Returns their accounts, as the NATS servers have
+/// them.
 fn users(folder: &Path) -> Result<String, ClusterError> {
     let mut users = Vec::new();
     let of = |kind: Kind| (0..kind.rule().count).map(move |index| PartId { kind, index });
@@ -76,7 +78,7 @@ pub struct Machines {
     stale: Option<Postgres>,
     primary: Postgres,
     nats: Vec<Nats>,
-    /// Where each NATS server tells by HTTP how it is.
+    /// Address of each NATS server's HTTP monitor.
     monitors: Vec<SocketAddr>,
     /// Between the roles and the servers, and between these.
     network: Network,
@@ -86,7 +88,7 @@ pub struct Machines {
     folder: ServerFolder,
 }
 
-/// Who gets all that is committed.
+/// Standby that gets all commits.
 enum Standby {
     Follows(Box<Postgres>),
     /// Made of the primary's files at the moment.
@@ -99,9 +101,9 @@ struct Role {
     part: PartId,
     arguments: Vec<String>,
     process: Option<Process>,
-    /// Where it says how it is.
+    /// Address of its health endpoint.
     health: SocketAddr,
-    /// Where it is spoken to: a gateway by packets, an API by HTTP; a worker nowhere.
+    /// Address of its service: packets for a gateway, HTTP for an API; none for a worker.
     listens: SocketAddr,
 }
 
@@ -178,7 +180,8 @@ impl Machines {
         Ok(machines)
     }
 
-    /// Takes the keys of a folder into the database, makes a token, and starts the roles. Returns the token.
+    /// Takes the keys of a folder into the database, makes a token, and starts the roles. Returns
+    /// the token.
     ///
     /// # Errors
     /// [`ClusterError`]
@@ -197,7 +200,7 @@ impl Machines {
         Ok(token)
     }
 
-    /// How a role is started, with its networks.
+    /// Returns the start of a role, with its networks.
     fn role(&mut self, part: PartId) -> Result<Option<Role>, ClusterError> {
         if !matches!(part.kind, Kind::Gateway | Kind::Worker | Kind::Api) {
             return Ok(None);
@@ -253,13 +256,13 @@ impl Machines {
         &self.network
     }
 
-    /// Where the database's servers are.
+    /// Returns the folder of the database's servers.
     #[must_use]
     pub fn postgres_home(&self) -> &Path {
         self.primary.home()
     }
 
-    /// Where the NATS servers say how they are.
+    /// Returns the addresses of the NATS servers' monitors.
     #[must_use]
     pub fn monitors(&self) -> Vec<(PartId, SocketAddr)> {
         let of = |(index, monitor): (usize, &SocketAddr)| (PartId { kind: Kind::Nats, index }, *monitor);
@@ -269,7 +272,7 @@ impl Machines {
     /// `psql` with the database, whichever of both is primary.
     ///
     /// # Errors
-    /// Where it is not installed.
+    /// It is not installed.
     pub fn client(&self) -> Result<Command, ClusterError> {
         let home = self.primary.home().display();
         let next = FIRST_PORT + 1;
@@ -282,30 +285,31 @@ impl Machines {
     /// Asks the primary.
     ///
     /// # Errors
-    /// Where it does not answer.
+    /// The database does not answer.
     pub fn sql(&self, sql: &str) -> Result<String, ClusterError> {
         Ok(self.primary.sql(DATABASE, sql)?)
     }
 
-    /// Where the roles of a kind are spoken to.
+    /// Returns the service addresses of the roles of a kind.
     #[must_use]
     pub fn listening(&self, kind: Kind) -> Vec<SocketAddr> {
         self.roles.iter().filter(|role| role.part.kind == kind).map(|role| role.listens).collect()
     }
 
-    /// Where the roles say how they are.
+    /// Returns the health addresses of the roles.
     #[must_use]
     pub fn health(&self) -> Vec<(PartId, SocketAddr)> {
         self.roles.iter().map(|role| (role.part, role.health)).collect()
     }
 
-    /// Which of both has the primary.
+    /// Returns the part that is the primary.
     #[must_use]
     pub fn primary(&self) -> PartId {
         PartId { kind: Kind::Postgres, index: usize::from(self.primary.port() - FIRST_PORT) }
     }
 
-    /// Starts a part that was killed. A database's is made of the primary's files, which takes a while: [`Machines::settle`].
+    /// Starts a part that was killed. A database's is made of the primary's files, which takes a
+    /// while: [`Machines::settle`].
     ///
     /// # Errors
     /// [`ClusterError`]
@@ -331,7 +335,8 @@ impl Machines {
         Ok(())
     }
 
-    /// SIGKILL. Of the primary of the database: its standby is promoted, and what was killed is made its standby.
+    /// SIGKILL. Of the primary of the database: its standby is promoted, and what was killed is
+    /// made its standby.
     ///
     /// # Errors
     /// [`ClusterError`]
@@ -369,8 +374,8 @@ impl Machines {
         }
     }
 
-    /// The hostile gateway attacks by a connection of its own, until it is ended, or by itself after a
-    /// while. meters: in whose names.
+    /// The hostile gateway attacks by a connection of its own, until it is ended, or by itself
+    /// after a while. meters: in whose names.
     ///
     /// # Errors
     /// [`ClusterError`]
@@ -400,7 +405,8 @@ impl Machines {
         self.hostile_messages + self.attack.as_ref().map_or(0, Attack::sent)
     }
 
-    /// The primary is cut off, the standby promoted; then the old one goes on, and believes that it is the primary.
+    /// The primary is cut off, the standby promoted; then the old one goes on, and believes that it
+    /// is the primary.
     ///
     /// # Errors
     /// [`ClusterError`]
@@ -412,7 +418,7 @@ impl Machines {
         Ok(())
     }
 
-    /// What was cut off ends, and is made a standby.
+    /// Ends a server that was cut off, and makes it a standby.
     ///
     /// # Errors
     /// [`ClusterError`]
@@ -443,10 +449,10 @@ impl Machines {
         }));
     }
 
-    /// Whether the database has a standby that has all that is committed.
+    /// Returns true if the database has a standby that has all commits.
     ///
     /// # Errors
-    /// Where one was to be made, and could not.
+    /// A standby was to be made, and could not.
     pub fn settle(&mut self) -> Result<bool, ClusterError> {
         match std::mem::replace(&mut self.standby, Standby::None) {
             Standby::Begins(begins) if begins.is_finished() => {
@@ -458,10 +464,11 @@ impl Machines {
         Ok(matches!(self.standby, Standby::Follows(_)))
     }
 
-    /// Roles that ended though nobody killed them, each with the end of its log; they are started again.
+    /// Roles that ended though nobody killed them, each with the end of its log; they are started
+    /// again.
     ///
     /// # Errors
-    /// Where one cannot be started.
+    /// A part cannot be started.
     pub fn restart_ended(&mut self) -> Result<Vec<(PartId, String)>, ClusterError> {
         let is_over = |role: &mut Role| role.process.as_mut().is_some_and(Process::is_over);
         let ended: Vec<PartId> =
@@ -490,7 +497,8 @@ impl Drop for Machines {
     }
 }
 
-/// Sockets as those of the database's servers, in a folder that is made for them, by a network. Returns them.
+/// Sockets as those of the database's servers, in a folder that is made for them, by a network.
+/// Returns them.
 fn sockets(
     network: &mut Network,
     link: PartId,

@@ -1,4 +1,5 @@
-//! The `wattseal-cluster` command, which `./wattseal demo --cluster` is: a whole cluster on this machine, whose parts are killed.
+//! The `wattseal-cluster` command, which `./wattseal demo --cluster` is: a whole cluster on this
+//! machine, whose parts are killed.
 
 mod terminal;
 
@@ -36,7 +37,7 @@ struct ClusterArgs {
     /// End after so many kills, pauses and cuts
     #[arg(long, value_name = "N", requires = "chaos", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     kills: Option<u32>,
-    /// Where the random numbers begin: what is killed when, what meters measure; keys are drawn anew each time
+    /// Seed of the random numbers: kills, loads; keys are drawn anew each time
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Meters that keep what they sent and heard
@@ -48,7 +49,7 @@ struct ClusterArgs {
     /// Meters beside them whose firmware is built for this machine
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(0..=MOST.into()))]
     host: u16,
-    /// How the figures are written at the end
+    /// Format of the figures at the end
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }
@@ -64,7 +65,7 @@ enum CommandError {
 }
 
 impl CommandError {
-    /// Whether something was asked for that cannot be: exit code 2, else 1.
+    /// Returns true if the request is impossible: exit code 2, else 1.
     fn is_usage(&self) -> bool {
         matches!(self, CommandError::Cluster(ClusterError::Firmware(error)) if error.is_usage())
     }

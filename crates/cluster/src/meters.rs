@@ -1,7 +1,9 @@
-//! Meters that keep what they sent and what they heard: the client that the cluster is checked with.
+//! Meters that keep what they sent and what they heard: the client that the cluster is checked
+//! with.
 //!
-//! They seal as `crates/wire` does, send by UDP to a gateway, and send a report again until it is acknowledged. A command they do once, by
-//! its number, and answer again where it comes again (docs/protocol.md, "Acknowledgement, resending, order").
+//! They seal as `crates/wire` does, send by UDP to a gateway, and send a report again until it is
+//! acknowledged. A command they do once, by its number, and answer again where it comes again
+//! (docs/protocol.md, "Acknowledgement, resending, order").
 
 use crate::ClusterError;
 use collector::gateway::udp::{MOST_DATAGRAM_BYTES, datagram, parse};
@@ -27,7 +29,8 @@ use zeroize::Zeroizing;
 pub const METERS_EPOCH_S: u64 = 946_684_800;
 /// The first one's number.
 const FIRST: MeterId = 1001;
-/// One after the other, so that each slice and each way of sealing that packets of several pieces take is there.
+/// One after the other, so that each slice and each way of sealing that packets of several pieces
+/// take is there.
 const SUITES: [Suite; 4] = [Suite::Aes128Gcm, Suite::Aes256Gcm, Suite::EciesEcdsa, Suite::AsconAead128];
 /// From an acknowledgement to the next report, between the half of it and this and a half.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -50,7 +53,7 @@ pub struct Wait {
     pub lasted: Duration,
 }
 
-/// What all meters noticed.
+/// Observations of all meters.
 #[derive(Clone, Debug, Default)]
 pub struct Noticed {
     /// Readings that were acknowledged.
@@ -112,7 +115,7 @@ impl Meter {
         Some(Waiting { meter: self.id, n: *n, gateway: self.gateway, since: *first })
     }
 
-    /// How it seals.
+    /// Returns its suite.
     #[must_use]
     pub fn suite(&self) -> Suite {
         self.suite
@@ -148,7 +151,8 @@ impl Meter {
         self.under_way = Some(UnderWay { n, datagrams, first: now, last: now });
     }
 
-    /// An acknowledgement. Returns how long its report waited, if it is that of the report under way.
+    /// An acknowledgement. Returns how long its report waited, if it is that of the report under
+    /// way.
     fn acknowledge(&mut self, suite: Suite, bytes: &[u8], now: Instant) -> Option<Wait> {
         let n = self.channel(|channel| channel.open_acknowledgement(suite, bytes)).ok()?;
         let waited = self.under_way.take_if(|under_way| under_way.n == n && suite == self.suite)?;
@@ -202,7 +206,8 @@ pub struct Meters {
 }
 
 impl Meters {
-    /// Makes them, and registers them with the collector whose keys these are. folder: for their key files. seed: of what they measure, and when.
+    /// Makes them, and registers them with the collector whose keys these are. folder: for their
+    /// key files. seed: of what they measure, and when.
     ///
     /// # Errors
     /// [`ClusterError`]
@@ -241,13 +246,14 @@ impl Meters {
         Ok(Meters { meters, socket, rng: StdRng::seed_from_u64(seed), noticed: Arc::default() })
     }
 
-    /// What they notice while they run.
+    /// Returns their observations while they run.
     #[must_use]
     pub fn noticed(&self) -> Arc<Mutex<Noticed>> {
         Arc::clone(&self.noticed)
     }
 
-    /// Measures and sends, each by the gateway that it is near to. last: makes no new report from then on. over: ends at once.
+    /// Measures and sends, each by the gateway that it is near to. last: makes no new report from
+    /// then on. over: ends at once.
     #[must_use]
     pub fn run(mut self, gateways: &[SocketAddr], last: &AtomicBool, over: &AtomicBool) -> Meters {
         for (meter, gateway) in self.meters.iter_mut().zip(gateways.iter().cycle()) {

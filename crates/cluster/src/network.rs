@@ -1,5 +1,5 @@
-//! The network between the roles and the servers, and between servers: each connection goes through a relay of this process, which carries what
-//! is sent, or harms it.
+//! The network between the roles and the servers, and between servers: each connection goes through
+//! a relay of this process, which carries what is sent, or harms it.
 //!
 //! A relay takes no privileges. It knows nothing of what it carries.
 
@@ -21,11 +21,12 @@ const PIECE_BYTES: usize = 16 << 10;
 /// Pieces of one direction of a connection that are on their way at most.
 const MOST_PIECES: usize = 256;
 
-/// What becomes of connections.
+/// Condition of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     Carries,
-    /// Nothing gets through, and nobody is told; later all of it does, as packets that a network sends again.
+    /// Nothing gets through, and nobody is told; later all of it does, as packets that a network
+    /// sends again.
     Holds,
     /// All connections end, and none is taken.
     Refuses,
@@ -43,7 +44,7 @@ impl Network {
     /// Without relays yet.
     ///
     /// # Errors
-    /// Where the system gives no thread.
+    /// The system gives no thread.
     pub fn new() -> Result<Network, ClusterError> {
         let runtime =
             Builder::new_multi_thread().worker_threads(1).thread_name("network").enable_all().build();
@@ -54,7 +55,7 @@ impl Network {
     /// A relay to a server's port on this machine, which is of this link. Returns its own port.
     ///
     /// # Errors
-    /// Where the system gives none.
+    /// The system gives no port.
     pub fn to_port(&mut self, link: PartId, server: u16) -> Result<u16, ClusterError> {
         let condition = self.condition(link);
         let bound = self.runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)));
@@ -81,7 +82,7 @@ impl Network {
     /// A relay to a server's socket, which is heard at another path.
     ///
     /// # Errors
-    /// Where the system gives none.
+    /// The system gives no socket.
     pub fn to_socket(&mut self, link: PartId, at: PathBuf, server: PathBuf) -> Result<(), ClusterError> {
         let condition = self.condition(link);
         let _inside = self.runtime.enter();
@@ -113,7 +114,7 @@ impl Network {
     }
 }
 
-/// What is small is not kept until there is more.
+/// Sends small data at once, and does not wait for more.
 fn at_once(stream: TcpStream) -> io::Result<TcpStream> {
     stream.set_nodelay(true)?;
     Ok(stream)
@@ -124,7 +125,8 @@ async fn no_room() {
     tokio::time::sleep(Duration::from_millis(10)).await;
 }
 
-/// Carries a connection until one of both sides ends it. Who is not there is as one who ends it at once.
+/// Carries a connection until one of both sides ends it. Who is not there is as one who ends it at
+/// once.
 async fn relay<C, S>(
     client: C,
     server: impl Future<Output = io::Result<S>>,

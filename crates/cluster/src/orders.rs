@@ -11,7 +11,8 @@ use wire::meter::{MeterId, Suite};
 /// One command after the other.
 const EVERY: Duration = Duration::from_millis(1500);
 const WITHIN: Duration = Duration::from_secs(3);
-/// The first one's seconds between two measurements; each has one more than the last. These meters do not go by it.
+/// The first one's seconds between two measurements; each has one more than the last. These meters
+/// do not go by it.
 const FIRST_S: u16 = 1000;
 
 /// A command: to configure, with an interval that no other one has.
@@ -19,7 +20,7 @@ const FIRST_S: u16 = 1000;
 pub struct Given {
     pub meter: MeterId,
     pub interval_s: u16,
-    /// Whether the API said that it has it; else nobody knows.
+    /// True if the API said that it has it; else nobody knows.
     pub taken: bool,
 }
 

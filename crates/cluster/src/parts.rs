@@ -1,9 +1,9 @@
-//! Which parts there are, and what may be done to each.
+//! Parts of the cluster, and the harms that may be done to each.
 
 use serde::Serialize;
 use std::time::Duration;
 
-/// What a part is.
+/// Kind of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -24,15 +24,17 @@ pub enum Kind {
     Routes,
 }
 
-/// What is done to it.
+/// Harm to a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Harm {
-    /// SIGKILL; it is started again. Of PostgreSQL's primary: the standby is promoted, and a new one is made of it.
+    /// SIGKILL; it is started again. Of PostgreSQL's primary: the standby is promoted, and a new
+    /// one is made of it.
     Kill,
     /// SIGSTOP for longer than a lease, then SIGCONT.
     Pause,
-    /// PostgreSQL's primary is stopped, the standby promoted, and then the old one goes on for a while, as a machine that was cut off.
+    /// PostgreSQL's primary is stopped, the standby promoted, and then the old one goes on for a
+    /// while, as a machine that was cut off.
     Split,
     /// On a network nothing gets through for longer than a lease, and then all that was sent does.
     Hold,
@@ -44,15 +46,15 @@ pub enum Harm {
     Attack,
 }
 
-/// What may be done to the parts of a kind.
+/// Harms to the parts of a kind.
 pub struct Rule {
     pub kind: Kind,
     pub count: usize,
-    /// How often, compared with others.
+    /// Frequency, compared with others.
     pub weight: u32,
     pub harms: &'static [Harm],
-    /// All of the kind have to be up for so long before one is harmed. What chooses a leader among three is given the time for it; a
-    /// database has to have its standby.
+    /// All of the kind have to be up for so long before one is harmed. What chooses a leader among
+    /// three is given the time for it; a database has to have its standby.
     pub all_up_for: Duration,
 }
 
@@ -130,8 +132,9 @@ pub static RULES: [Rule; 10] = [
     },
 ];
 
-/// NATS servers. Of the parts of [`Kind::Routes`] so many are the networks between two, each with the index of the third; so many those of a
-/// server, which is alone without them; and the last is all of them.
+/// NATS servers. Of the parts of [`Kind::Routes`] so many are the networks between two, each with
+/// the index of the third; so many those of a server, which is alone without them; and the last is
+/// all of them.
 const NATS: usize = 3;
 
 /// The roles, those first that have no database.
@@ -154,7 +157,7 @@ impl Kind {
         }
     }
 
-    /// Whether it is no process.
+    /// Returns true if it is no process.
     #[must_use]
     pub fn is_network(self) -> bool {
         matches!(self, Kind::ToNats | Kind::ToPostgres | Kind::Replication | Kind::Routes)

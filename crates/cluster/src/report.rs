@@ -1,4 +1,4 @@
-//! What came of a run, for a person and for a program.
+//! Result of a run, for a person and for a program.
 
 use crate::check::Checked;
 use crate::firmware::record::MeterLog;
@@ -7,17 +7,18 @@ use output::{Format, OutputError, csv, json, table};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClusterResult {
     pub seed: u64,
     pub seconds: f64,
     /// Of the client that the cluster is checked with.
     pub meters: usize,
-    /// What was done to parts, and of that, how often one was killed.
+    /// Number of harms to parts, and of kills among them.
     pub harms: usize,
     pub killed: usize,
-    /// By how much this machine was too slow for the models of those with their firmware, in seconds.
+    /// By how much this machine was too slow for the models of those with their firmware, in
+    /// seconds.
     pub behind_s: f64,
     /// Reports that meters sent again.
     pub resent: u64,
@@ -25,7 +26,7 @@ pub struct ClusterResult {
     pub longest_s: f64,
     /// Messages of the gateway that was taken over.
     pub hostile_messages: u64,
-    /// How often PostgreSQL said who has which partition, and how often that was another one than before.
+    /// Number of PostgreSQL's answers on the partitions' holders, and of changes among them.
     pub partitions_looked: u64,
     pub partitions_changed: u64,
     #[serde(flatten)]
@@ -34,19 +35,19 @@ pub struct ClusterResult {
     /// Everything that must not be.
     #[serde(rename = "all_wrong")]
     pub wrong: Vec<String>,
-    /// Where the logs of all parts are kept, where something was wrong.
+    /// Folder of all parts' logs, where something was wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logs: Option<PathBuf>,
 }
 
-/// What meters noticed of one thing that is done to one kind of part.
+/// Observations of the meters on one harm to one kind of part.
 #[derive(Clone, Debug, Serialize)]
 pub struct Harmed {
     pub part: Kind,
     pub harm: Harm,
     pub times: usize,
-    /// Of the reports that were under way while the part was away: the longest time to the acknowledgement; the median and the longest of
-    /// all times.
+    /// Of the reports that were under way while the part was away: the longest time to the
+    /// acknowledgement; the median and the longest of all times.
     pub wait_median_s: f64,
     pub wait_longest_s: f64,
     #[serde(skip)]
@@ -74,11 +75,13 @@ impl Harmed {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FirmwareRow {
     pub meter: u16,
-    /// Its board and its microcontroller, on their models; none of both where the firmware is built for this machine.
+    /// Its board and its microcontroller, on their models; none of both where the firmware is built
+    /// for this machine.
     pub board: Option<&'static str>,
     pub target: Option<String>,
     pub suite: &'static str,
-    /// Measurements that it made; of these, those whose acknowledgement it took, and those that were lost for want of room, as it counts them.
+    /// Measurements that it made; of these, those whose acknowledgement it took, and those that
+    /// were lost for want of room, as it counts them.
     pub measurements: u32,
     pub acknowledged: u64,
     pub lost: u16,
@@ -106,7 +109,7 @@ impl FirmwareRow {
         }
     }
 
-    /// What its firmware runs on.
+    /// Names the runner of its firmware.
     fn runs_on(&self) -> String {
         match (&self.target, self.board) {
             (Some(target), Some(board)) => format!("{target} ({board})"),
@@ -116,7 +119,8 @@ impl FirmwareRow {
 }
 
 impl ClusterResult {
-    /// Whether everything that was acknowledged is stored once and as it was sent, no command was done twice, and nothing else was wrong.
+    /// Returns true if every acknowledged report is stored once and as it was sent, no command was
+    /// done twice, and nothing else was wrong.
     #[must_use]
     pub fn is_good(&self) -> bool {
         self.wrong.is_empty() && self.checked.acknowledged > 0

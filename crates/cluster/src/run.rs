@@ -1,4 +1,5 @@
-//! A run: everything started, meters that send, harm where it is asked for, and in the end the comparison.
+//! A run: everything started, meters that send, harm where it is asked for, and in the end the
+//! comparison.
 
 use crate::ClusterError;
 use crate::chaos::{Chaos, Done, State};
@@ -24,24 +25,24 @@ use wire::meter::MeterId;
 
 const TICK: Duration = Duration::from_millis(20);
 const SHOW_EVERY: Duration = Duration::from_millis(500);
-/// What is under way at the end has to be acknowledged within this, after all is up again.
+/// Time within which open reports must be acknowledged at the end, after all parts are up again.
 const CALM_WITHIN: Duration = Duration::from_secs(120);
-/// Those with their firmware have so long by their own clocks, which go slower where this machine is too slow for the models; and this by
-/// the clock on the wall.
+/// Those with their firmware have so long by their own clocks, which go slower where this machine
+/// is too slow for the models; and this by the clock on the wall.
 const CALM_WITHIN_ON_MODELS: Duration = Duration::from_secs(1200);
 /// The roles have to be ready within this.
 const READY_WITHIN: Duration = Duration::from_secs(120);
 
-/// What is asked for.
+/// Parameters of a run.
 #[derive(Clone, Debug)]
 pub struct ClusterRequest {
     /// For how long; without it until it is told to stop.
     pub lasts: Option<Duration>,
     /// So many harms, and then the end.
     pub kills: Option<usize>,
-    /// Whether harm is done.
+    /// True if harm is done.
     pub chaos: bool,
-    /// Where chance begins: what is harmed when, what meters measure.
+    /// Seed of harms and loads.
     pub seed: u64,
     /// Meters of the client that the cluster is checked with.
     pub meters: MeterId,
@@ -51,20 +52,20 @@ pub struct ClusterRequest {
     pub collector: PathBuf,
 }
 
-/// How it is at the moment.
+/// State at the moment.
 pub struct ClusterStatus<'a> {
     pub dashboard_url: &'a str,
     pub token: &'a str,
     pub elapsed: Duration,
     pub noticed: &'a Noticed,
-    /// Where there are meters with their firmware.
+    /// Observations of the meters with firmware, where there are any.
     pub firmware: Option<&'a FirmwareNoticed>,
     pub primary: PartId,
     pub states: &'a [(PartId, State, Instant)],
     pub harms: usize,
 }
 
-/// Who looks on.
+/// Observer of a run.
 pub trait ClusterObserver {
     /// Something goes on before there are figures.
     fn preparing(&mut self, what: &str);
@@ -74,10 +75,12 @@ pub trait ClusterObserver {
     fn show(&mut self, now: &ClusterStatus<'_>);
 }
 
-/// Runs it until its time is over, or `stop` says so. Returns what came of it, or nothing where it was stopped before it had begun.
+/// Runs it until its time is over, or `stop` says so. Returns what came of it, or nothing where it
+/// was stopped before it had begun.
 ///
 /// # Errors
-/// [`ClusterError`]: what cannot be started, or answers nothing any more. That a reading was lost is none: the result says so.
+/// [`ClusterError`]: what cannot be started, or answers nothing any more. That a reading was lost
+/// is none: the result says so.
 pub fn run(
     request: &ClusterRequest,
     stop: &dyn Fn() -> bool,
@@ -118,7 +121,7 @@ pub fn run(
     cluster.live((meters, firmware), stop, observer).map(Some)
 }
 
-/// Which meters there are, in words.
+/// Names the kinds of meters.
 fn kinds(client: MeterId, firmware: Option<&FirmwareMeters>) -> String {
     let mut text = format!("{client} meters that keep what they sent and heard");
     for (board, count) in firmware.map(FirmwareMeters::kinds).unwrap_or_default() {
@@ -165,16 +168,16 @@ struct Cluster<'r> {
     begun: Instant,
 }
 
-/// What is seen of the threads beside.
+/// View of the threads beside.
 #[derive(Clone, Copy)]
 struct Seen<'a> {
     noticed: &'a Mutex<Noticed>,
     firmware: Option<&'a Mutex<FirmwareNoticed>>,
-    /// Whether the meters with their firmware live no more.
+    /// Returns true once the meters with their firmware live no more.
     is_over: &'a dyn Fn() -> bool,
 }
 
-/// What the threads beside are told.
+/// Signals to the threads beside.
 #[derive(Default)]
 struct Ends {
     /// Nothing new is begun.
@@ -189,8 +192,8 @@ struct Calm {
     behind: Duration,
 }
 
-/// Whether all that was under way had its time since all was up. client: some of it is the client's. missed: what the models fell behind
-/// the clock by in that time.
+/// Returns true if all that was open had its time since all parts were up. client: some of it is
+/// the client's. missed: the time by which the models fell behind the clock.
 fn is_long_calm(elapsed: Duration, client: bool, missed: Duration) -> bool {
     let own = elapsed.saturating_sub(missed);
     elapsed > CALM_WITHIN && (client || own > CALM_WITHIN || elapsed > CALM_WITHIN_ON_MODELS)
@@ -380,7 +383,8 @@ fn joined<T>(done: std::thread::Result<T>) -> T {
     done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Where the threads beside would be waited for for ever: a panic, or an error.
+/// Guard for the case in which the threads beside would be waited for for ever: a panic, or an
+/// error.
 struct OnDrop<'e>(&'e Ends);
 
 impl Drop for OnDrop<'_> {
@@ -393,7 +397,7 @@ impl Drop for OnDrop<'_> {
 /// The collector's program, which is built into the same folder.
 ///
 /// # Errors
-/// Where it is not there.
+/// The program does not exist.
 pub fn collector_program() -> Result<PathBuf, ClusterError> {
     let own =
         std::env::current_exe().map_err(|error| ClusterError::File { path: "this program".into(), error })?;
@@ -408,7 +412,8 @@ pub fn collector_program() -> Result<PathBuf, ClusterError> {
 mod tests {
     use super::*;
 
-    /// A machine that is too slow for the models gives their meters the time that they missed, and no more than twenty minutes.
+    /// A machine that is too slow for the models gives their meters the time that they missed, and
+    /// no more than twenty minutes.
     #[test]
     fn meters_on_models_have_their_time_by_their_own_clocks() {
         let s = Duration::from_secs;

@@ -105,7 +105,8 @@ fn figures(now: &ClusterStatus<'_>) -> String {
     text
 }
 
-/// A line for each part; networks only while something is the matter with them, else there are too many.
+/// A line for each part; networks only while something is the matter with them, else there are too
+/// many.
 fn parts(now: &ClusterStatus<'_>) -> String {
     let of = |(part, state, _): &(PartId, State, Instant)| {
         let state = match state {

@@ -1,8 +1,9 @@
-//! What readings cost, suite by suite: from cycles and states to microjoules.
+//! Cost of readings, suite by suite: from cycles and states to microjoules.
 //!
-//! The processor's current is that of the target's file at the board's supply and clock, awake and asleep; the radio's that of its
-//! file, state by state. 16 MHz at 3.3 V, as the emonTx has it, is more than the data sheet allows, and its straight lines are
-//! continued to there. What the converter, the timers and the EEPROM draw beside the core is in neither.
+//! The processor's current is that of the target's file at the board's supply and clock, awake and
+//! asleep; the radio's that of its file, state by state. 16 MHz at 3.3 V, as the emonTx has it, is
+//! more than the data sheet allows, and its straight lines are continued to there. What the
+//! converter, the timers and the EEPROM draw beside the core is in neither.
 
 use lab::LabError;
 use lab::target::Workspace;
@@ -13,10 +14,10 @@ use sim::reading_account::{Reading, Spent};
 use std::time::Duration;
 use wire::meter::Suite;
 
-/// How the meter's processor sleeps, by the name that its target's file has for it.
+/// Sleep mode of the meter's processor, by the name in its target's file.
 const SLEEP: &str = "idle";
 
-/// What the meter draws, in amperes at its board's supply.
+/// Currents of the meter, in amperes at its board's supply.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Currents {
     /// The processor, awake.
@@ -25,7 +26,7 @@ pub struct Currents {
     pub asleep_a: f64,
     /// The radio, in each of its states.
     pub radio_a: [f64; RADIO_STATES],
-    /// How long a byte is on the air, in nanoseconds.
+    /// Duration of a byte on the air, in nanoseconds.
     pub byte_ns: u64,
     supply_v: f64,
     clock_hz: f64,
@@ -61,14 +62,14 @@ impl Currents {
         })
     }
 
-    /// What the processor took, in joules.
+    /// Returns the energy of the processor, in joules.
     #[must_use]
     pub fn processor_j(&self, spent: &Spent) -> f64 {
         let charge = spent.active_cycles as f64 * self.active_a + spent.asleep_cycles as f64 * self.asleep_a;
         self.supply_v * charge / self.clock_hz
     }
 
-    /// What the radio took, in joules.
+    /// Returns the energy of the radio, in joules.
     #[must_use]
     pub fn radio_j(&self, spent: &Spent) -> f64 {
         let states = spent.radio_ns.iter().zip(self.radio_a);
@@ -76,7 +77,7 @@ impl Currents {
     }
 }
 
-/// What was measured of the readings of one suite.
+/// Measurements of the readings of one suite.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     readings: u64,
@@ -100,13 +101,13 @@ impl Tally {
         self.round_trips_ns.insert(at, reading.round_trip_ns);
     }
 
-    /// How many there are.
+    /// Number of readings.
     #[must_use]
     pub fn readings(&self) -> u64 {
         self.readings
     }
 
-    /// What they cost.
+    /// Returns their cost.
     #[must_use]
     pub fn cost(&self, suite: Suite, currents: &Currents) -> Cost {
         // Where there is none, no figure: JSON has null for it.
@@ -127,16 +128,18 @@ impl Tally {
     }
 }
 
-/// What a reading costs its meter; means, where nothing else is said. Without readings the figures are not numbers.
+/// Cost of a reading for its meter; means, where nothing else is said. Without readings the figures
+/// are not numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cost {
-    /// How it is sealed.
+    /// Suite of the readings.
     pub suite: &'static str,
     /// Readings that were acknowledged.
     pub readings: u64,
-    /// How often they went out again, all together.
+    /// Number of repetitions, all together.
     pub resent: u64,
-    /// From the plain measurement to the sealed message, in cycles; the sampler's interrupts are among them.
+    /// From the plain measurement to the sealed message, in cycles; the sampler's interrupts are
+    /// among them.
     pub prepare_cycles: f64,
     /// The same, in milliseconds.
     pub prepare_ms: f64,
@@ -146,6 +149,7 @@ pub struct Cost {
     pub radio_uj: f64,
     /// Bytes that the meter had on the air, with preambles and check sums.
     pub air_bytes: f64,
-    /// From the beginning of sealing to the acknowledgement's acceptance, in milliseconds: the median.
+    /// From the beginning of sealing to the acknowledgement's acceptance, in milliseconds: the
+    /// median.
     pub round_trip_ms: f64,
 }

@@ -18,8 +18,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 use wire::meter::Suite;
 
-/// Share of the packets that a receiver does not get, and of the bits that are wrong. Chosen: a channel on which something is
-/// sent again now and then.
+/// Share of the packets that a receiver does not get, and of the bits that are wrong. Chosen: a
+/// channel on which something is sent again now and then.
 const LOSS: f64 = 0.03;
 const BIT_ERROR_RATE: f64 = 1e-5;
 /// The first meter is heard so long before the second, and so on.
@@ -30,20 +30,21 @@ const TICK: Duration = Duration::from_millis(2);
 const SHOW_EVERY: Duration = Duration::from_millis(250);
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
-/// What is asked for.
+/// Parameters of the demonstration.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// For how long; without it until it is told to stop.
     pub lasts: Option<Duration>,
-    /// Where the dashboard is; without it port 8080 on loopback, or where that is taken, one that is free.
+    /// Address of the dashboard; without it port 8080 on loopback, or a free one where that is
+    /// taken.
     pub listen: Option<SocketAddr>,
-    /// Where the random numbers begin: noise, losses, loads. Keys are drawn from the system.
+    /// Seed of the random numbers: noise, losses, loads. Keys are drawn from the system.
     pub seed: u64,
-    /// Where database and keys stay; without it they go at the end.
+    /// Folder in which database and keys stay; without it they go at the end.
     pub keep: Option<PathBuf>,
 }
 
-/// Who looks on.
+/// Observer of the demonstration.
 pub trait Observer {
     /// Something goes on before there are figures.
     fn preparing(&mut self, what: &str);
@@ -51,22 +52,22 @@ pub trait Observer {
     fn show(&mut self, now: &Status);
 }
 
-/// What has come of it so far.
+/// State of the demonstration so far.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
-    /// Where the dashboard is, with what signs in there the first time.
+    /// URL of the dashboard that signs in the first time.
     pub dashboard_url: String,
-    /// How long it has gone on.
+    /// Time since the beginning.
     pub elapsed: Duration,
     /// Of that, the time that this machine was too slow for.
     pub behind: Duration,
     /// A line a suite.
     pub rows: Vec<CostRow>,
-    /// What was on the air.
+    /// Traffic on the air.
     pub traffic: Traffic,
 }
 
-/// What it does not do.
+/// Errors of the demonstration.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
     /// Meters.
@@ -78,7 +79,8 @@ pub enum DemoError {
 }
 
 impl DemoError {
-    /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
+    /// Returns true if the request is impossible (exit code 2), false if something went wrong (exit
+    /// code 1).
     #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
@@ -88,10 +90,11 @@ impl DemoError {
     }
 }
 
-/// Runs it until its time is over, or `stop` says so. Returns the status then, or nothing where it was stopped before it had begun.
+/// Runs it until its time is over, or `stop` says so. Returns the status then, or nothing where it
+/// was stopped before it had begun.
 ///
 /// # Errors
-/// What building and running firmware can bring, and what the collector's service can.
+/// Errors of building and running firmware, and of the collector's service.
 pub fn run(
     workspace: &Workspace,
     request: &Request,
@@ -164,7 +167,7 @@ impl Live {
                 told = pacer.elapsed() + TELL_EVERY;
                 served.tell_costs(&self.rows());
             }
-            for gateway in &mut self.simulation.base.gateways {
+            for gateway in &mut self.simulation.station.gateways {
                 gateway.uplink.wait(TICK);
             }
         }

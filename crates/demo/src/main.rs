@@ -1,4 +1,5 @@
-//! The `wattseal-demo` command: meters on their models, their radio channel, a collector and its dashboard, live.
+//! The `wattseal-demo` command: meters on their models, their radio channel, a collector and its
+//! dashboard, live.
 
 use clap::Parser;
 use demo::live::{self, DemoError, Request};
@@ -28,16 +29,16 @@ struct DemoArgs {
     /// End after so long [default: with Ctrl-C]
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
     lasts: Option<Duration>,
-    /// Where the dashboard is [default: 127.0.0.1:8080, or where that is taken, a free port]
+    /// Address of the dashboard [default: 127.0.0.1:8080, or where that is taken, a free port]
     #[arg(long, value_name = "ADDR")]
     listen: Option<SocketAddr>,
-    /// Where the random numbers begin: noise, losses, loads; keys are drawn anew each time
+    /// Seed of the random numbers: noise, losses, loads; keys are drawn anew each time
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Keep database and keys in this folder [default: they are removed at the end]
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
-    /// How the costs are written at the end
+    /// Format of the costs at the end
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }
@@ -55,7 +56,7 @@ enum CommandError {
 }
 
 impl CommandError {
-    /// Whether something was asked for that cannot be: exit code 2, else 1.
+    /// Returns true if the request is impossible: exit code 2, else 1.
     fn is_usage(&self) -> bool {
         match self {
             CommandError::Signals(_) => false,

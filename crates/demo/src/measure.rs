@@ -1,4 +1,5 @@
-//! What a reading costs where nothing is lost: one meter and its collector alone on a channel, in virtual time.
+//! Cost of a reading without losses: one meter and its collector alone on a channel, in virtual
+//! time.
 
 use crate::cost::{Cost, Currents, Tally};
 use crate::meter_site::{COLLECTOR_ADDRESS, FRAMING, METER_SITES};
@@ -7,14 +8,14 @@ use crate::station::radio_settings;
 use lab::LabError;
 use lab::target::Workspace;
 use rand::{SeedableRng, rngs::StdRng};
-use sim::base::collector::{BEGINS_MS, CollectorSettings, CollectorStation, ProcessingDelay, Setup};
 use sim::load::Load;
 use sim::radio::ChannelModel;
+use sim::station::collector::{BEGINS_MS, CollectorSettings, CollectorStation, ProcessingDelay, Setup};
 use wire::meter::{Identity, Policy, Suite};
 
-/// What the meters measure, in watts.
+/// Load of the meters, in watts.
 const LOAD_W: f64 = 1000.0;
-/// How long a reading may take at most, in nanoseconds.
+/// Longest time of a reading, in nanoseconds.
 const LONGEST_NS: u64 = 30_000_000_000;
 /// A meter lives on so long from one look to the next.
 const LOOK_NS: u64 = 100_000_000;
@@ -22,7 +23,7 @@ const LOOK_NS: u64 = 100_000_000;
 /// Measures so many readings of each suite, in their order.
 ///
 /// # Errors
-/// What building and running firmware can bring; a reading that does not come.
+/// Errors of building and running firmware; a reading that does not come.
 pub fn costs(workspace: &Workspace, readings: u64, seed: u64) -> Result<Vec<Cost>, LabError> {
     let firmwares = Firmwares::build(workspace)?;
     let currents = Currents::new(workspace, firmwares.with(Suite::None).board())?;

@@ -1,20 +1,20 @@
-//! Which meters there are, how they are set, and what they measure.
+//! Meters of the demonstration: their settings, and their loads.
 //!
-//! Appliances are those of [`sim::load`]. They live [`SPEED`] times as fast as their meters, so that something is to be seen
-//! within a minute; the pauses between their runs are chosen.
+//! Appliances are those of [`sim::load`]. They live [`SPEED`] times as fast as their meters, so
+//! that something is to be seen within a minute; the pauses between their runs are chosen.
 
 use sim::load::{self, Load, LoadProfile, Run};
 use sim::radio::Framing;
 use wire::meter::{MeterId, Setup, Suite};
 
-/// How much faster appliances go through their runs than the meters' clocks go.
+/// Speed of the appliances' runs against the meters' clocks.
 pub const SPEED: u64 = 60;
 /// The time of day at which a whole flat's load begins.
 const BEGINS_H: f64 = 17.0;
 
 /// The group that JeeLib's examples have; 1 to 250 are allowed.
 const GROUP: u8 = 212;
-/// How packets lie on the air.
+/// Framing of packets on the air.
 pub const FRAMING: Framing = Framing::Rfm12b { group: GROUP };
 /// The collector's radio address: JeeLib's header for a packet to node 1.
 pub const COLLECTOR_ADDRESS: u8 = 0x41;
@@ -27,9 +27,9 @@ const CURRENT_UA: u32 = 100_000;
 pub struct MeterSite {
     /// Its name on the radio channel.
     pub meter: MeterId,
-    /// How it seals.
+    /// Suite of the meter.
     pub suite: Suite,
-    /// What it measures, in a word or two.
+    /// Label of the load, in a word or two.
     pub label: &'static str,
     /// Seconds between two readings; with curves one takes up to 2.7 s to prepare.
     pub interval_s: u16,
@@ -58,7 +58,7 @@ const fn meter_site(
 }
 
 impl MeterSite {
-    /// What its meter is provisioned with. phase: the board's.
+    /// Returns the provisioning of its meter. phase: the board's.
     #[must_use]
     pub fn setup(&self, phase: i16) -> Setup {
         Setup {
@@ -76,7 +76,7 @@ impl MeterSite {
         }
     }
 
-    /// What is drawn there. seed: of a whole flat.
+    /// Returns its load. seed: of a whole flat.
     #[must_use]
     pub fn load(&self, seed: u64) -> Load {
         match self.run {

@@ -7,18 +7,19 @@ use serde::Serialize;
 /// A suite of the demonstration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostRow {
-    /// What readings with it cost.
+    /// Cost of readings with it.
     #[serde(flatten)]
     pub cost: Cost,
-    /// What is measured: the meters that seal with it now.
+    /// Loads: those of the meters that seal with it now.
     pub load: String,
-    /// What these draw now, in watts.
+    /// Present load of these, in watts.
     pub load_w: f64,
 }
 
 /// Writes the figures at the end.
 ///
-/// width: of the terminal that the table is for, in columns; what does not fit is left out of the table.
+/// width: of the terminal that the table is for, in columns; what does not fit is left out of the
+/// table.
 ///
 /// # Errors
 /// None in practice.
@@ -31,7 +32,7 @@ pub fn report(rows: &[CostRow], format: Format, width: Option<usize>) -> Result<
     }
 }
 
-/// What the columns say.
+/// Explanation of the columns.
 const NOTE: &str = "\
 What a reading costs its meter, from the beginning of sealing to the accepted
 acknowledgement, waiting to send again included: means; round trip: median.
@@ -40,7 +41,8 @@ cycles include the sampler's interrupts.";
 
 /// Columns that are left out where there is no room, the first one first.
 const LEFT_OUT: [&str; 6] = ["cycles", "load", "resent", "on air", "draws", "readings"];
-/// Nothing between columns, and around them (comfy-table's presets: a character for each line and corner).
+/// Nothing between columns, and around them (comfy-table's presets: a character for each line and
+/// corner).
 const NO_LINES: &str = "                   ";
 
 /// A line a suite. live: with what is drawn now. width: as [`report`] has it.

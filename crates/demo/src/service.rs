@@ -1,4 +1,5 @@
-//! The collector's service of a demonstration: keys and database in a folder of their own, the dashboard on loopback.
+//! The collector's service of a demonstration: keys and database in a folder of their own, the
+//! dashboard on loopback.
 
 use crate::report::CostRow;
 use collector::api::{self, Cost, Costs, Listen, ListenError, Rates};
@@ -20,11 +21,11 @@ use tokio::task::JoinHandle;
 use wire::meter::{MeterRecord, PublicKey, Suite};
 use zeroize::Zeroizing;
 
-/// Where the dashboard is, if nobody says where.
+/// Default port of the dashboard.
 const PORT: u16 = 8080;
 /// The service has so many threads for the network.
 const THREADS: usize = 2;
-/// What a cost was measured on, for whoever sees it.
+/// Conditions of a cost's measurement, for its reader.
 const SOURCE: &str = "measured in this demonstration, losses and this machine's delays included: \
                       ATmega328P at 16 MHz and 3.3 V, RFM12B, on their models";
 
@@ -34,9 +35,9 @@ pub enum ServedError {
     /// Files.
     #[error("{path}: {error}; check the path and the room on its disk")]
     File {
-        /// Which.
+        /// File or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: std::io::Error,
     },
     /// There is something in the folder already.
@@ -57,7 +58,7 @@ pub enum ServedError {
     /// The link that signs in.
     #[error(transparent)]
     OneTimeLink(#[from] OneTimeLinkError),
-    /// What meters are called.
+    /// Error of the names of meters.
     #[error(transparent)]
     Write(#[from] WriteError),
     /// The dashboard has ended.
@@ -66,7 +67,8 @@ pub enum ServedError {
 }
 
 impl ServedError {
-    /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
+    /// Returns true if the request is impossible (exit code 2), false if something went wrong (exit
+    /// code 1).
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(self, ServedError::NotEmpty(_) | ServedError::Listen(_))
@@ -79,7 +81,7 @@ pub struct Keys {
     registry: Registry,
 }
 
-/// Where the files are.
+/// Folder of the files.
 enum Folder {
     Kept(PathBuf),
     Passing(TempDir),
@@ -139,7 +141,8 @@ impl Keys {
 
     /// Registers these meters, each with what it is called, and starts the service.
     ///
-    /// listen: where the dashboard is; without it port 8080 on loopback, or where that is taken, one that is free.
+    /// listen: where the dashboard is; without it port 8080 on loopback, or where that is taken,
+    /// one that is free.
     ///
     /// # Errors
     /// [`ServedError`].
@@ -212,13 +215,14 @@ impl Served {
         self.running.link()
     }
 
-    /// Where the dashboard is, with what signs in there the first time.
+    /// Returns the URL of the dashboard that signs in the first time.
     #[must_use]
     pub fn dashboard_url(&self) -> &str {
         &self.dashboard_url
     }
 
-    /// Tells the collector what readings cost; of suites without readings it shows what it has of itself.
+    /// Tells the collector what readings cost; of suites without readings it shows what it has of
+    /// itself.
     pub fn tell_costs(&self, rows: &[CostRow]) {
         let mut costs = Costs::default().get();
         for row in rows.iter().filter(|row| row.cost.readings > 0) {

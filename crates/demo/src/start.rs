@@ -3,7 +3,6 @@
 use crate::meter_site::MeterSite;
 use lab::LabError;
 use lab::target::Workspace;
-use sim::base::BaseStation;
 use sim::chance::{Chance, Purpose};
 use sim::load::Load;
 use sim::node::meter::{EmulatedMeter, MeterFirmware};
@@ -12,17 +11,20 @@ use sim::radio::{ChannelModel, RadioChannel};
 use sim::reading_account::{FUNCTIONS, ReadingAccount, ReadingAccounts};
 use sim::simulation::{Schedule, Simulation};
 use sim::site::Site;
+use sim::station::BaseStation;
 use std::sync::Arc;
 use wire::meter::{MeterRecord, Provision, PublicKey, Suite};
 
 /// The meters' board.
 const BOARD: &str = "emontx";
-/// From a sender's antenna to a receiver's: nothing on a radio channel of this size, but it lets all live a step apart. A round
-/// trip is two of them longer than it would be.
+/// From a sender's antenna to a receiver's: nothing on a radio channel of this size, but it lets
+/// all live a step apart. A round trip is two of them longer than it would be.
 pub const LATENCY_NS: u64 = 500_000;
-/// How long a meter may take to its first report: with curves its noise source is tested first, which takes 5.3 s.
+/// Longest time of a meter to its first report: with curves its noise source is tested first, which
+/// takes 5.3 s.
 const STARTS_WITHIN_NS: u64 = 30_000_000_000;
-/// It is looked at so often until then: less than its radio takes from the order to send to the first bit.
+/// It is looked at so often until then: less than its radio takes from the order to send to the
+/// first bit.
 const LOOK_NS: u64 = 100_000;
 
 /// The meters' firmware: a part that has no room for all suites in one build has several.
@@ -32,7 +34,7 @@ impl Firmwares {
     /// Builds what has all suites.
     ///
     /// # Errors
-    /// What building firmware can bring.
+    /// Errors of building firmware.
     pub fn build(workspace: &Workspace) -> Result<Firmwares, LabError> {
         let mut built: Vec<(Suite, Arc<MeterFirmware>)> = Vec::new();
         for suite in Suite::WITH_FIXED_KEYS {
@@ -60,13 +62,14 @@ pub struct StartedMeter {
     load: Load,
 }
 
-/// Makes the meters of some sites with keys that nobody has had before, and lets each live to its first report, on as many processors as
-/// there are. What is returned beside a meter is its collector's.
+/// Makes the meters of some sites with keys that nobody has had before, and lets each live to its
+/// first report, on as many processors as there are. What is returned beside a meter is its
+/// collector's.
 ///
 /// loads: what each measures. seed: of what converters read beside the signals.
 ///
 /// # Errors
-/// What a model cannot execute; a meter that has nothing to say within 30 s.
+/// An instruction or access that a model cannot execute; a meter without a report within 30 s.
 pub fn start(
     firmwares: &Firmwares,
     sites: &[(MeterSite, Load)],
@@ -109,8 +112,8 @@ fn started(mut meter: EmulatedMeter) -> Result<EmulatedMeter, LabError> {
     Ok(meter)
 }
 
-/// A simulation of meters and a station. It begins when the meters, which have each lived alone, meet: one after the other, `apart_ns`
-/// between two. Their accounts begin there.
+/// A simulation of meters and a station. It begins when the meters, which have each lived alone,
+/// meet: one after the other, `apart_ns` between two. Their accounts begin there.
 #[must_use]
 pub fn simulation<B: BaseStation>(
     meters: Vec<StartedMeter>,
@@ -132,7 +135,7 @@ pub fn simulation<B: BaseStation>(
 }
 
 impl StartedMeter {
-    /// Where it is.
+    /// Returns its site.
     #[must_use]
     pub fn site(&self) -> &MeterSite {
         &self.site

@@ -2,10 +2,10 @@
 
 use collector::gateway::{HeardPacket, Route, Transmit};
 use collector::link::LinkHandle;
-use sim::base::gateway::{GatewayStation, Uplink};
-use sim::base::radio::RadioSettings;
 use sim::link::TURNAROUND_NS;
 use sim::radio::Framing;
+use sim::station::gateway::{GatewayStation, Uplink};
+use sim::station::radio::RadioSettings;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Transmissions that wait for the radio at most; more are lost, as a radio loses them.
 const MOST_WAITING: usize = 64;
 
-/// How the collector's radio sends.
+/// Returns the settings of the collector's radio.
 #[must_use]
 pub fn radio_settings(framing: Framing, byte_ns: u64, address: u8) -> RadioSettings {
     RadioSettings {
@@ -31,7 +31,7 @@ pub struct ServiceUplink {
     link: LinkHandle,
     route: Route,
     to_send: Receiver<Vec<Vec<u8>>>,
-    /// What came while somebody waited for it.
+    /// Packets that came while somebody waited for them.
     came: Option<Vec<Vec<u8>>>,
 }
 

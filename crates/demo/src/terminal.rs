@@ -64,7 +64,7 @@ fn width_of(terminal: &Term) -> Option<usize> {
     terminal.is_term().then(|| terminal.size().1.into())
 }
 
-/// How long it has gone on, what was on the air, and whether the machine is fast enough, in a line.
+/// Writes time, traffic, and whether the machine is fast enough, in a line.
 #[must_use]
 pub fn state(now: &Status) -> String {
     let seconds = now.elapsed.as_secs();

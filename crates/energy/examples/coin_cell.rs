@@ -1,4 +1,4 @@
-//! How long a coin cell feeds a node that seals 16 bytes every ten minutes on an ATmega328P.
+//! Life of a coin cell that feeds a node on an ATmega328P, which seals 16 bytes every ten minutes.
 
 use energy::storage::Battery;
 use energy::{Supply, sizing};

@@ -1,14 +1,17 @@
-//! Whether a node under the sun ever misses a message, and the smallest capacitor and panel with which it does not.
+//! Autonomy of a node under the sun: whether it ever misses a message, and the smallest capacitor
+//! and panel with which it does not.
 //!
-//! The capacitor is charged by the panel and feeds the node through a linear regulator, so that the node's mean current
-//! is drawn whatever the stored voltage. A message may be due at any time: the voltage must never be below the
-//! regulator's output and the charge of a message above it, nor below what (6.1) asks for. The irradiance goes round, the first time from a full capacitor,
-//! until a year is as the one before it: a store that is a little lower each year misses messages in the end.
+//! The capacitor is charged by the panel and feeds the node through a linear regulator, so that the
+//! node's mean current is drawn whatever the stored voltage. A message may be due at any time: the
+//! voltage must never be below the regulator's output and the charge of a message above it, nor
+//! below what (6.1) asks for. The irradiance goes round, the first time from a full capacitor,
+//! until a year is as the one before it: a store that is a little lower each year misses messages
+//! in the end.
 
 use crate::storage::Capacitor;
 use crate::sun::{Irradiance, Panel};
 
-/// What the store must keep up.
+/// Load that the store must keep up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Node {
     /// Mean current, asleep and at work, in amperes.
@@ -17,13 +20,13 @@ pub struct Node {
     pub supply_v: f64,
     /// The energy that must be stored before a message, by (6.1), in joules.
     pub required_j: f64,
-    /// What a message takes beyond sleeping, in joules at the supply.
+    /// Energy of a message beyond sleeping, in joules at the supply.
     pub message_j: f64,
 }
 
 impl Node {
-    /// The lowest stored voltage at which a message can be sent, in volts: at its end the supply must still be there,
-    /// its charge drawn.
+    /// The lowest stored voltage at which a message can be sent, in volts: at its end the supply
+    /// must still be there, its charge drawn.
     #[must_use]
     pub fn threshold_v(&self, capacitor: &Capacitor) -> f64 {
         let dip_v = self.message_j / self.supply_v / capacitor.capacitance_f;
@@ -38,7 +41,7 @@ pub struct Course {
     pub lowest_v: f64,
     /// When, in seconds from the start of the irradiance.
     pub lowest_at_s: f64,
-    /// How long the store had not been full by then, in seconds.
+    /// Time for which the store had not been full by then, in seconds.
     pub dark_s: f64,
     /// Share of what the panel gave that the full store refused.
     pub refused: f64,
@@ -49,19 +52,23 @@ const FINE: f64 = 0.02;
 /// Steps within a step of the irradiance, at most.
 const FINEST: u32 = 64;
 
-/// A round that ends this little below where it began, as a share of the highest voltage, is as the one before it.
+/// A round that ends this little below where it began, as a share of the highest voltage, is as the
+/// one before it.
 const STEADY: f64 = 1e-6;
-/// Rounds at most. Stores that are not steady by then hold many times what the node takes in a round.
+/// Rounds at most. Stores that are not steady by then hold many times what the node takes in a
+/// round.
 const MOST_ROUNDS: u32 = 64;
 
-/// Lets the irradiance go round until the course of a round repeats itself; none where a message would have been missed.
+/// Lets the irradiance go round until the course of a round repeats itself; none where a message
+/// would have been missed.
 #[must_use]
 pub fn course(node: &Node, capacitor: &Capacitor, panel: &Panel, sun: &Irradiance) -> Option<Course> {
     let threshold_v = node.threshold_v(capacitor);
     if threshold_v > capacitor.max_v {
         return None;
     }
-    // The same power charges most at the lowest voltage: what is too little there drains any store in the end.
+    // The same power charges most at the lowest voltage: what is too little there drains any store
+    // in the end.
     let mean_w = panel.power_w(sun.insolation_j_per_m2() / sun.period_s());
     if mean_w / threshold_v < node.mean_a + capacitor.leakage_at(threshold_v) {
         return None;
@@ -92,9 +99,9 @@ struct Walk {
     /// When it was last full.
     full_at_s: f64,
     course: Course,
-    /// What the panel gave in this round, in joules.
+    /// Energy of the panel in this round, in joules.
     offered_j: f64,
-    /// What of it the full store refused, in joules.
+    /// Part of it that the full store refused, in joules.
     refused_j: f64,
 }
 
@@ -164,7 +171,7 @@ impl Walk {
 pub struct Smallest<T> {
     /// The part.
     pub part: T,
-    /// What decides.
+    /// The course that decides.
     pub course: Course,
 }
 
@@ -185,8 +192,9 @@ fn smallest(lowest: f64, highest: f64, survives: impl Fn(f64) -> Option<Course>)
     Some(found)
 }
 
-/// The smallest capacitance, with the other properties of `like`, with which no message is ever missed under a panel.
-/// None where not even 10,000 F are enough: the panel is too small, or the voltage.
+/// The smallest capacitance, with the other properties of `like`, with which no message is ever
+/// missed under a panel. None where not even 10,000 F are enough: the panel is too small, or the
+/// voltage.
 #[must_use]
 pub fn smallest_capacitor(
     node: &Node,
@@ -199,8 +207,8 @@ pub fn smallest_capacitor(
         .map(|(capacitance_f, course)| Smallest { part: of(capacitance_f), course })
 }
 
-/// The smallest panel, with the charger of `like`, with which no message is ever missed on a capacitor. None where not
-/// even 1 kW is enough: the capacitor does not last a night.
+/// The smallest panel, with the charger of `like`, with which no message is ever missed on a
+/// capacitor. None where not even 1 kW is enough: the capacitor does not last a night.
 #[must_use]
 pub fn smallest_panel(
     node: &Node,
@@ -213,8 +221,8 @@ pub fn smallest_panel(
         .map(|(rated_w, course)| Smallest { part: of(rated_w), course })
 }
 
-/// The panel below which the sun does not give what the node takes, however large the capacitor: in watts at 1,000
-/// W/m². The store is taken to be full, where the node takes most.
+/// The panel below which the sun does not give what the node takes, however large the capacitor: in
+/// watts at 1,000 W/m². The store is taken to be full, where the node takes most.
 #[must_use]
 pub fn least_panel_w(node: &Node, like: &Capacitor, charger_efficiency: f64, sun: &Irradiance) -> f64 {
     let mean_w_per_m2 = sun.insolation_j_per_m2() / sun.period_s();

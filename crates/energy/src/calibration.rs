@@ -11,7 +11,7 @@ use thiserror::Error;
 pub struct Calibration {
     /// The target that was measured.
     pub target: String,
-    /// Who measured what and how.
+    /// Author and method of the measurement.
     pub source: String,
     /// The measurements, at least one.
     #[serde(rename = "point")]
@@ -40,18 +40,18 @@ pub struct Measurement {
     pub time_s: Option<f64>,
 }
 
-/// What a calibration does to the active current: `gain * current + offset`.
+/// Effect of a calibration on the active current: `gain * current + offset`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Correction {
     /// On the data sheet's current.
     pub gain: f64,
-    /// What is drawn at any clock, in amperes; 0 where all points lie at one current of the data sheet.
+    /// Current at any clock, in amperes; 0 where all points lie at one current of the data sheet.
     pub offset_a: f64,
-    /// How the model stands to each point, in the file's order.
+    /// Deviation of the model from each point, in the file's order.
     pub deviations: Vec<Deviation>,
 }
 
-/// How the model stands to one measurement.
+/// Deviation of the model from one measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Deviation {
     /// Clock, in Hz.
@@ -79,15 +79,15 @@ pub enum CalibrationError {
         "calibration point {number}: {problem}; give current_a, or energy_j with cycles or time_s, all above zero"
     )]
     Point {
-        /// Which, counted from 1.
+        /// Number of the point, counted from 1.
         number: usize,
-        /// What is wrong.
+        /// Fault of the point.
         problem: &'static str,
     },
     /// A point lies where the data sheet does not let the part run.
     #[error("calibration point {number}: {error}")]
     Outside {
-        /// Which, counted from 1.
+        /// Number of the point, counted from 1.
         number: usize,
         /// The data sheet's limits.
         error: SupplyError,
@@ -137,11 +137,13 @@ impl Calibration {
         Ok(calibration)
     }
 
-    /// What it does to a data sheet's currents: the gain and the offset whose relative deviations from the points have
-    /// the least sum of squares; the gain alone where all points lie at one current of the data sheet.
+    /// Returns the effect on a data sheet's currents: the gain and the offset whose relative
+    /// deviations from the points have the least sum of squares. It is only the gain where all
+    /// points lie at one current of the data sheet.
     ///
     /// # Errors
-    /// [`CalibrationError::Point`], [`CalibrationError::Outside`] and [`CalibrationError::Contradiction`].
+    /// [`CalibrationError::Point`], [`CalibrationError::Outside`] and
+    /// [`CalibrationError::Contradiction`].
     pub fn correction(&self, supply: &Supply) -> Result<Correction, CalibrationError> {
         let uncalibrated = Supply { adjustment: Adjustment::default(), ..supply.clone() };
         let mut pairs = Vec::new();
@@ -187,7 +189,7 @@ fn gain_alone(pairs: &[(f64, f64)]) -> f64 {
     ratios().sum::<f64>() / ratios().map(|ratio| ratio * ratio).sum::<f64>()
 }
 
-/// What a calibration does to a current.
+/// Effect of a calibration on a current.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Adjustment {
     pub gain: f64,

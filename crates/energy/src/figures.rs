@@ -1,9 +1,9 @@
-//! What the figures of a `[supply]` table must be, checked where it is read.
+//! Checks on the figures of a `[supply]` table, where it is read.
 
 use crate::supply::{Limit, Point, Supply};
 
 impl Supply {
-    /// Whether its figures are such that a current comes out at each clock and supply; or what is wrong.
+    /// Checks that a current comes out of its figures at each clock and supply.
     pub(crate) fn check_figures(&self) -> Result<(), String> {
         let positive = |value: f64| value.is_finite() && value > 0.0;
         if self.limits.is_empty() {

@@ -5,24 +5,27 @@ use crate::supply::{Level, Supply, SupplyError, at};
 
 /// Charge per cycle and steady current of a core level at one supply.
 ///
-/// A workload of n cycles of length T at a supply V takes `E = n (alpha C V^2 + K V T)`: Mane, "Energy-harvested
-/// lightweight cryptosystems", 2014, equations (2.1) to (2.3). Divided by V and the time n T this is a current,
-/// `I = alpha C V f + K`, a straight line over the clock f, which is fitted here.
+/// A workload of n cycles of length T at a supply V takes `E = n (alpha C V^2 + K V T)`: Mane,
+/// "Energy-harvested lightweight cryptosystems", 2014, equations (2.1) to (2.3). Divided by V and
+/// the time n T this is a current, `I = alpha C V f + K`, a straight line over the clock f, which
+/// is fitted here.
 ///
-/// Where the core stands behind a linear regulator, `alpha C V` is the charge that a cycle takes at the core's own
-/// voltage, and does not change with the supply: `alpha C` at another supply is another, and the energy goes with V, not
-/// with its square. [`Fit::charge_c`] is what stays.
+/// If the core is behind a linear regulator, `alpha C V` is the charge that a cycle takes at the
+/// core's own voltage, and does not change with the supply. `alpha C` at another supply is another,
+/// and the energy goes with V, not with its square. [`Fit::charge_c`] is the constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
     /// Switched capacitance by activity, alpha C, in farads, at `supply_v`.
     pub alpha_c_f: f64,
     /// Steady current K, in amperes.
     pub k_a: f64,
-    /// Largest deviation of the line from a current that it was fitted to, as a share of that current.
+    /// Largest deviation of the line from a current that it was fitted to, as a share of that
+    /// current.
     pub worst: f64,
     /// The supply that it holds at, in volts.
     pub supply_v: f64,
-    /// Whether the data sheet has one supply alone, so that the current is taken to be the same at all.
+    /// True if the data sheet has only one supply, so that the current is taken to be the same at
+    /// all.
     pub regulated: bool,
 }
 
@@ -41,11 +44,13 @@ impl Fit {
 }
 
 impl Supply {
-    /// Fits the model to a level's currents from flash at one supply, over the clocks that the data sheet lists for the
-    /// level and allows at the supply; the deviations are taken relative to the currents.
+    /// Fits the model to a level's currents from flash at one supply, over the clocks that the data
+    /// sheet lists for the level and allows at the supply; the deviations are taken relative to the
+    /// currents.
     ///
     /// # Errors
-    /// [`SupplyError::Voltage`] outside the part's supplies; [`SupplyError::Fit`] where there are fewer than two clocks.
+    /// [`SupplyError::Voltage`] outside the part's supplies; [`SupplyError::Fit`] where there are
+    /// fewer than two clocks.
     pub fn fit(&self, level: &Level, supply_v: f64) -> Result<Fit, SupplyError> {
         self.check_supply(supply_v)?;
         let regulated = level.points.iter().all(|point| point.supply_v == level.points[0].supply_v);

@@ -1,5 +1,6 @@
-//! A sampled-current meter, as mane2014 built one (section 3.1): a shunt in the supply line, a converter, an
-//! accumulator that a trigger opens and closes; over a current that is known exactly, so that its error shows.
+//! A sampled-current meter, as mane2014 built one (section 3.1): a shunt in the supply line, a
+//! converter, an accumulator that a trigger opens and closes; over a current that is known exactly,
+//! so that its error shows.
 
 use crate::range::{self, OutOfRange};
 use serde::Deserialize;
@@ -7,9 +8,9 @@ use serde::Deserialize;
 /// A stretch of constant current.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
-    /// How long, in seconds.
+    /// Duration, in seconds.
     pub duration_s: f64,
-    /// How much, in amperes.
+    /// Current, in amperes.
     pub current_a: f64,
 }
 
@@ -18,7 +19,7 @@ pub struct Segment {
 pub struct Waveform {
     /// Supply before the shunt, in volts; constant.
     pub supply_v: f64,
-    /// What the part draws, one stretch after the other.
+    /// Current of the part, one stretch after the other.
     pub segments: Vec<Segment>,
 }
 
@@ -41,7 +42,8 @@ impl Waveform {
         self.segments.iter().map(|segment| segment.current_a * segment.duration_s).sum()
     }
 
-    /// Returns the energy that the supply gives, in joules: charge times `supply_v`. Without a shunt it is what the part takes.
+    /// Returns the energy that the supply gives, in joules: charge times `supply_v`. Without a
+    /// shunt it is what the part takes.
     #[must_use]
     pub fn energy_j(&self) -> f64 {
         self.charge_c() * self.supply_v
@@ -71,8 +73,8 @@ pub struct Instrument {
     pub phase_s: f64,
 }
 
-/// What the meter says, and where that differs from the truth:
-/// `energy_j` = `part_j` + `shunt_j` + `sampling_j` + `saturation_j` + `quantisation_j`.
+/// Reading of the meter, and its differences from the truth: `energy_j` = `part_j` + `shunt_j` +
+/// `sampling_j` + `saturation_j` + `quantisation_j`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
     /// Sum of the samples' codes.
@@ -85,9 +87,9 @@ pub struct Reading {
     pub energy_j: f64,
     /// Cycles by equation (3.2).
     pub cycles: f64,
-    /// What the part itself takes, in joules: its current times the supply less the shunt's drop.
+    /// Energy of the part itself, in joules: its current times the supply less the shunt's drop.
     pub part_j: f64,
-    /// What turns to heat in the shunt, which (3.1) charges to the part, in joules.
+    /// Heat in the shunt, which (3.1) charges to the part, in joules.
     pub shunt_j: f64,
     /// Too much or too little because the samples stand for the time between them, in joules.
     pub sampling_j: f64,
@@ -140,12 +142,13 @@ impl Instrument {
         (steps.max(0.0) as u64).min((1 << self.bits) - 1)
     }
 
-    /// Measures a current at a core clock: samples at `phase_s` + k / `sample_hz` from the trigger's rise to before its
-    /// fall; energy = Vcc · Accm · Vref / (2ⁿ · R) · Ts (3.1), cycles = Ns · Ts · Fcpu (3.2).
+    /// Measures a current at a core clock: samples at `phase_s` + k / `sample_hz` from the
+    /// trigger's rise to before its fall; energy = Vcc · Accm · Vref / (2ⁿ · R) · Ts (3.1),
+    /// cycles = Ns · Ts · Fcpu (3.2).
     ///
     /// # Errors
-    /// [`OutOfRange`] as [`Instrument::check`], and for a supply or a clock that is not above zero, a stretch that is
-    /// negative, or a current that leaves no supply behind the shunt.
+    /// [`OutOfRange`] as [`Instrument::check`], and for a supply or a clock that is not above zero,
+    /// a stretch that is negative, or a current that leaves no supply behind the shunt.
     pub fn read(&self, waveform: &Waveform, clock_hz: f64) -> Result<Reading, OutOfRange> {
         self.check()?;
         range::positive("supply_v", waveform.supply_v)?;
@@ -163,7 +166,8 @@ impl Instrument {
         }
         let sample_s = 1.0 / self.sample_hz;
         let full_scale_a = self.full_scale_a();
-        // Samples before a time: those with phase + k·Ts < t, a millionth of Ts being nothing but rounding.
+        // Samples before a time: those with phase + k·Ts < t, a millionth of Ts being nothing but
+        // rounding.
         let samples_before = |t_s: f64| ((t_s - self.phase_s) * self.sample_hz - 1e-6).ceil().max(0.0) as u64;
 
         let (mut accumulator, mut samples, mut saturated) = (0, 0, 0);

@@ -1,7 +1,8 @@
-//! Cycles become joules: what a data sheet says of a microcontroller's supply and of a radio, what a measuring
-//! instrument would read, what the sun gives and what a store keeps of it.
+//! Cycles become joules: what a data sheet says of a microcontroller's supply and of a radio, what
+//! a measuring instrument would read, what the sun gives and what a store keeps of it.
 //!
-//! - [`Supply`]: the `[supply]` table of a target file, its limits, and the current between its points
+//! - [`Supply`]: the `[supply]` table of a target file, its limits, and the current between its
+//!   points
 //! - [`radio`]: `radios/*.toml`, what a message on the air costs
 //! - [`instrument`]: a sampled-current meter over a current of the models, and its error
 //! - [`sun`]: irradiance from a file or a clear-sky model, and the panel under it
@@ -10,7 +11,7 @@
 
 #![warn(missing_docs)]
 
-/// What the page of the package shows works.
+/// Runs the example on the package's page.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,7 +1,7 @@
 //! Straight lines through points, by least squares.
 
-/// The line `y = slope * x + offset` whose relative deviations from the points have the least sum of squares; none
-/// where all `x` are the same or a `y` is not positive.
+/// The line `y = slope * x + offset` whose relative deviations from the points have the least sum
+/// of squares; none where all `x` are the same or a `y` is not positive.
 pub(crate) fn through(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     if points.len() < 2 || points.iter().any(|&(x, y)| !x.is_finite() || !y.is_finite() || y <= 0.0) {
         return None;

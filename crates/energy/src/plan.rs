@@ -1,18 +1,19 @@
-//! The search of a plan: which of many measured points meet what is asked for, what limits each of them, and which are
-//! the best; or, where none does, what excludes them and how far the nearest one is.
+//! The search of a plan: which of many measured points meet what is asked for, what limits each of
+//! them, and which are the best; or, where none does, what excludes them and how far the nearest
+//! one is.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// One way to do what a node does for a message: a microcontroller at a clock and a supply, a scheme and how it is
-/// built, with all that follows from them.
+/// One way to do what a node does for a message: a microcontroller at a clock and a supply, a
+/// scheme and how it is built, with all that follows from them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// Target name.
     pub target: Arc<str>,
     /// Scheme name.
     pub scheme: Arc<str>,
-    /// How its operations are built.
+    /// Variant of its operations.
     pub variant: Arc<str>,
     /// Core clock, in Hz.
     pub clock_hz: u64,
@@ -42,11 +43,14 @@ pub struct Candidate {
     pub sleep_w: Option<f64>,
     /// Energy of sleeping until the next message is due, in joules; 0 where no rate is given.
     pub sleep_j: f64,
-    /// How long the battery asked about lasts, in seconds; none where there is none or `sleep_w` is unknown.
+    /// Life of the battery that was asked about, in seconds; none where there is none or `sleep_w`
+    /// is unknown.
     pub life_s: Option<f64>,
-    /// To what the capacitor asked about must be charged before a message (6.1), in volts; none where there is none.
+    /// To what the capacitor asked about must be charged before a message (6.1), in volts; none
+    /// where there is none.
     pub stored_v: Option<f64>,
-    /// Mean power at the rate of messages, in watts; none without a rate or where `sleep_w` is unknown.
+    /// Mean power at the rate of messages, in watts; none without a rate or where `sleep_w` is
+    /// unknown.
     pub mean_w: Option<f64>,
 }
 
@@ -64,7 +68,7 @@ impl Candidate {
     }
 }
 
-/// What can be asked of a point.
+/// Quantity of a point that a requirement or a table names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantity {
     /// Energy of a message, in joules, at most.
@@ -77,7 +81,8 @@ pub enum Quantity {
     Flash,
     /// Static RAM and stack, in bytes, at most.
     Ram,
-    /// A message must be through before the next is due: computation and time on the air, in seconds, at most.
+    /// A message must be through before the next is due: computation and time on the air, in
+    /// seconds, at most.
     Interval,
     /// Life of the battery, in seconds, at least.
     Life,
@@ -103,7 +108,7 @@ impl Quantity {
         }
     }
 
-    /// Whether more is better, so that a requirement is a least value.
+    /// Returns true if more is better, so that a requirement is a least value.
     #[must_use]
     pub fn at_least(self) -> bool {
         matches!(self, Quantity::Security | Quantity::Life)
@@ -142,34 +147,36 @@ impl Quantity {
 /// A quantity and the most, or the least, that it may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Requirement {
-    /// Which quantity.
+    /// Quantity that is limited.
     pub quantity: Quantity,
     /// The limit, in its unit; above 0.
     pub limit: f64,
 }
 
 impl Requirement {
-    /// Returns how far a candidate is beyond the limit, as a share of the limit: 0.16 is 16 % too much (or too little, where
-    /// more is better), a negative one is slack. Infinite where the quantity is not known or no number.
+    /// Returns how far a candidate is beyond the limit, as a share of the limit: 0.16 is 16 % too
+    /// much (or too little, where more is better), a negative one is slack. Infinite where the
+    /// quantity is not known or no number.
     #[must_use]
     pub fn excess(&self, candidate: &Candidate) -> f64 {
         let value = match self.quantity.of(candidate) {
             Some(value) if !value.is_nan() => value,
             _ => return f64::INFINITY,
         };
-        // A requirement that is written with few digits is met by what rounds to it: 1/6 s by 0.16666...7 s.
+        // A requirement that is written with few digits is met by what rounds to it: 1/6 s by
+        // 0.16666...7 s.
         let share = value / self.limit - 1.0;
         let excess = if self.quantity.at_least() { -share } else { share };
         if excess.abs() < 1e-9 { 0.0 } else { excess }
     }
 }
 
-/// What limits a feasible point most.
+/// Requirement that limits a feasible point most.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limiting {
     /// The quantity with the least slack.
     pub quantity: Quantity,
-    /// What is left, as a share of the limit: 0.03 is 3 %.
+    /// Distance from the limit, as a share of it: 0.03 is 3 %.
     pub slack: f64,
 }
 
@@ -178,13 +185,14 @@ pub struct Limiting {
 pub struct Point {
     /// Index of the candidate.
     pub index: usize,
-    /// What limits it most; none where nothing was required.
+    /// Requirement that limits it most; none where nothing was required.
     pub limiting: Option<Limiting>,
-    /// Whether no other feasible point is better in one of energy, latency, flash and RAM, and as good in the others.
+    /// True if no other feasible point is better in one of energy, latency, flash and RAM, and as
+    /// good in the others.
     pub front: bool,
 }
 
-/// What one requirement excludes.
+/// Candidates that one requirement excludes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exclusion {
     /// The requirement.
@@ -193,8 +201,9 @@ pub struct Exclusion {
     pub excluded: usize,
     /// Those of them that meet all others.
     pub alone: usize,
-    /// The candidate beyond this limit that is nearest to it: among those that meet all others where there are such
-    /// (then `alone` is not 0). None where it excludes nothing, or its quantity is not known of any.
+    /// The candidate beyond this limit that is nearest to it: among those that meet all others
+    /// where there are such (then `alone` is not 0). None where it excludes nothing, or its
+    /// quantity is not known of any.
     pub nearest: Option<Nearest>,
 }
 
@@ -203,7 +212,7 @@ pub struct Exclusion {
 pub struct Nearest {
     /// Index of the candidate.
     pub index: usize,
-    /// How far beyond, as a share of the limit.
+    /// Distance beyond the limit, as a share of it.
     pub excess: f64,
 }
 
@@ -214,8 +223,8 @@ pub struct SearchResult {
     pub points: Vec<Point>,
     /// A line for each requirement, in their order.
     pub exclusions: Vec<Exclusion>,
-    /// Where nothing is feasible, the candidate whose worst excess is least. None where something is, or where there are
-    /// no candidates or none of which all is known.
+    /// The candidate whose worst excess is least, where nothing is feasible. None where something
+    /// is, or where there are no candidates or none of which all is known.
     pub closest: Option<Nearest>,
 }
 
@@ -301,7 +310,8 @@ fn by_cost(a: &[f64; 4], b: &[f64; 4]) -> Ordering {
     a.iter().zip(b).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
-/// Returns for each candidate whether no other is better in one of energy, latency, flash and RAM, and as good in the others.
+/// Returns for each candidate whether no other is better in one of energy, latency, flash and RAM,
+/// and as good in the others.
 #[must_use]
 pub fn pareto_front(candidates: &[&Candidate]) -> Vec<bool> {
     let mut rows: Vec<(usize, [f64; 4])> =

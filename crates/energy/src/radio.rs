@@ -1,4 +1,5 @@
-//! Radios: what their states draw, how long they take from one to the next, and what a message on the air costs.
+//! Radios: what their states draw, how long they take from one to the next, and what a message on
+//! the air costs.
 
 mod tables;
 
@@ -10,12 +11,13 @@ pub use tables::{Change, Packet, Passage, Receive, ReceivePoint, State, Transmit
 
 /// A radio, as `radios/*.toml` describes it.
 ///
-/// The states' names are also those by which a chip model reports its time, so that time in a state times
-/// [`Radio::state_a`] is its charge:
-/// `sleep` (registers kept, nothing runs), `wor` (asleep with the timer that wakes the receiver), `xoff` (the digital
-/// part alone), `crystal` (the oscillator starts), `idle` (the oscillator runs), `calibrate` (the synthesizer finds its
-/// settings), `settling` (it goes to its frequency), `fstxon` (it stands there, ready), `rx`, `tx`. A file has those
-/// that its chip has. `rx` and `tx` draw what the radio is set to ([`Radio::set`]).
+/// The states' names are also those by which a chip model reports its time, so that time in a state
+/// times [`Radio::state_a`] is its charge: `sleep` (registers kept, nothing runs), `wor` (asleep
+/// with the timer that wakes the receiver), `xoff` (the digital part alone), `crystal` (the
+/// oscillator starts), `idle` (the oscillator runs), `calibrate` (the synthesizer finds its
+/// settings), `settling` (it goes to its frequency), `fstxon` (it stands there, ready), `rx`, `tx`.
+/// A file has those that its chip has. `rx` and `tx` draw what the radio is set to
+/// ([`Radio::set`]).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Radio {
@@ -25,7 +27,7 @@ pub struct Radio {
     pub description: String,
     /// Data sheet, document number.
     pub source: String,
-    /// How well the source covers what is asked of it, in a sentence for the reader of an energy figure.
+    /// Coverage of the source for these figures, in a sentence for the reader of an energy figure.
     pub note: String,
     /// Lowest supply, in volts.
     pub min_v: f64,
@@ -38,24 +40,24 @@ pub struct Radio {
     /// Band, in Hz, where the part knows several.
     #[serde(default)]
     pub band_hz: Option<f64>,
-    /// How the receiver is set, where that matters.
+    /// Mode of the receiver, where that matters.
     #[serde(default)]
     pub receive_mode: Option<String>,
-    /// What a packet has besides its data.
+    /// Bytes of a packet besides its data.
     pub packet: Packet,
-    /// What the states draw, `rx` and `tx` excepted.
+    /// Currents of the states, `rx` and `tx` excepted.
     #[serde(rename = "state")]
     pub states: Vec<State>,
-    /// What receiving draws.
+    /// Currents of receiving.
     pub receive: Receive,
-    /// What transmitting draws.
+    /// Currents of transmitting.
     pub transmit: Transmit,
-    /// How long the radio takes from one state to another, and through which.
+    /// Durations of the changes from one state to another, and the states in between.
     #[serde(rename = "change")]
     pub changes: Vec<Change>,
 }
 
-/// How a radio is set; what is `None` stays as it is.
+/// Setting of a radio; a field that is `None` stays as it is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Setting {
     /// Bits a second.
@@ -64,11 +66,11 @@ pub struct Setting {
     pub output_dbm: Option<f64>,
     /// Band, in Hz.
     pub band_hz: Option<f64>,
-    /// How the receiver is set.
+    /// Mode of the receiver.
     pub receive_mode: Option<String>,
 }
 
-/// What sending a message takes.
+/// Cost of sending a message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transmission {
     /// Packets.
@@ -87,7 +89,7 @@ pub struct Transmission {
     pub passages: Vec<Passage>,
 }
 
-/// What listening takes.
+/// Cost of listening.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listening {
     /// Time from sleep to sleep, in seconds.
@@ -107,19 +109,19 @@ pub enum RadioError {
     /// There is no such state, way, rate or power in its file.
     #[error("{radio} has no {what} '{asked}'; it has {known}")]
     Unknown {
-        /// Which radio.
+        /// Name of the radio.
         radio: String,
         /// The kind of entry that was asked for.
         what: &'static str,
         /// The entry that was asked for.
         asked: String,
-        /// What there is.
+        /// Names that exist.
         known: String,
     },
     /// The supply is outside its range.
     #[error("{supply_v} V is outside the {min_v} V to {max_v} V that {source_document} allows for {radio}")]
     Voltage {
-        /// Which radio.
+        /// Name of the radio.
         radio: String,
         /// Asked for, in volts.
         supply_v: f64,
@@ -127,7 +129,7 @@ pub enum RadioError {
         min_v: f64,
         /// Highest allowed, in volts.
         max_v: f64,
-        /// Where the limit stands.
+        /// Document with the limit.
         source_document: String,
     },
     /// A figure that cannot be.
@@ -174,8 +176,8 @@ impl Radio {
     /// The same radio, set otherwise.
     ///
     /// # Errors
-    /// [`RadioError::Unknown`] with the settings that the data sheet gives a current for; [`RadioError::OutOfRange`] for
-    /// a bit rate that is not above zero.
+    /// [`RadioError::Unknown`] with the settings that the data sheet gives a current for;
+    /// [`RadioError::OutOfRange`] for a bit rate that is not above zero.
     pub fn set(&self, setting: &Setting) -> Result<Radio, RadioError> {
         let radio = Radio {
             bit_rate_hz: setting.bit_rate_hz.unwrap_or(self.bit_rate_hz),
@@ -190,7 +192,8 @@ impl Radio {
         Ok(radio)
     }
 
-    /// Returns the current of a state, in amperes; the same at every supply, as the data sheet knows one alone.
+    /// Returns the current of a state, in amperes; the same at every supply, as the data sheet
+    /// knows one alone.
     ///
     /// # Errors
     /// [`RadioError::Unknown`] with the states that there are.
@@ -267,9 +270,10 @@ impl Radio {
         8.0 * f64::from(bytes + self.packet.overhead_bytes()) / self.bit_rate_hz
     }
 
-    /// What sending `bytes` of data takes, from sleep to sleep, in as few packets as they fit in: the oscillator
-    /// starts, and for each packet the synthesizer is brought to its frequency, the packet goes out, the radio is
-    /// idle again. Without what the microcontroller does meanwhile; nothing is sent for no bytes.
+    /// Returns the cost of sending `bytes` of data, from sleep to sleep, in the fewest packets. The
+    /// oscillator starts; for each packet the synthesizer is brought to its frequency, the packet
+    /// goes out, the radio is idle again. The microcontroller's work meanwhile is not in it.
+    /// Nothing is sent for no bytes.
     ///
     /// # Errors
     /// [`RadioError::Voltage`] for a supply outside the radio's range.
@@ -305,11 +309,11 @@ impl Radio {
         })
     }
 
-    /// What listening for `seconds` takes, from sleep to sleep.
+    /// Returns the cost of listening for `seconds`, from sleep to sleep.
     ///
     /// # Errors
-    /// [`RadioError::Voltage`] for a supply outside the radio's range; [`RadioError::OutOfRange`] for a time below
-    /// zero.
+    /// [`RadioError::Voltage`] for a supply outside the radio's range; [`RadioError::OutOfRange`]
+    /// for a time below zero.
     pub fn listen(&self, seconds: f64, supply_v: f64) -> Result<Listening, RadioError> {
         self.check_supply(supply_v)?;
         range::not_negative("seconds", seconds)?;

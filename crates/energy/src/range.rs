@@ -10,7 +10,7 @@ pub struct OutOfRange {
     pub what: &'static str,
     /// The value that is out of range.
     pub value: f64,
-    /// What is allowed.
+    /// Values that are allowed.
     pub must: &'static str,
 }
 

@@ -9,7 +9,8 @@ pub fn stored_j(capacitance_f: f64, voltage_v: f64) -> f64 {
     capacitance_f * voltage_v * voltage_v / 2.0
 }
 
-/// The right side of (6.1): what must be stored before a message is begun, twice its energy and the overhead, in joules.
+/// The right side of (6.1): what must be stored before a message is begun, twice its energy and the
+/// overhead, in joules.
 #[must_use]
 pub fn required_j(compute_j: f64, radio_j: f64, overhead_j: f64) -> f64 {
     2.0 * (compute_j + radio_j) + overhead_j
@@ -29,15 +30,16 @@ pub fn required_f(compute_j: f64, radio_j: f64, overhead_j: f64, voltage_v: f64)
 
 /// The right side of (6.2): mean power of a node that sends `rate_hz` messages a second, in watts.
 ///
-/// `message_j` is what a message takes beyond sleeping. Sleeping counts all the time, as in the paper: a part that is
-/// awake for a share of the time would sleep for less, and the difference is below that share of `sleep_w`.
+/// `message_j` is what a message takes beyond sleeping. Sleeping counts all the time, as in the
+/// paper: a part that is awake for a share of the time would sleep for less, and the difference is
+/// below that share of `sleep_w`.
 #[must_use]
 pub fn mean_w(sleep_w: f64, message_j: f64, rate_hz: f64) -> f64 {
     sleep_w + message_j * rate_hz
 }
 
-/// (6.2) solved for the duty cycle: how many messages a second a source of `source_w` keeps up, in hertz; none where it
-/// does not even keep the node asleep.
+/// (6.2) solved for the duty cycle: how many messages a second a source of `source_w` keeps up, in
+/// hertz; none where it does not even keep the node asleep.
 #[must_use]
 pub fn sustainable_hz(source_w: f64, sleep_w: f64, message_j: f64) -> Option<f64> {
     (source_w > sleep_w).then(|| (source_w - sleep_w) / message_j)
@@ -49,9 +51,9 @@ pub fn dark_s(stored_j: f64, sleep_w: f64, message_j: f64, rate_hz: f64) -> f64 
     stored_j / mean_w(sleep_w, message_j, rate_hz)
 }
 
-/// (6.3) behind a linear regulator, in seconds: of what is stored the charge counts, and only what lies above the supply.
-/// The regulator passes the charge on and turns the rest of the energy to heat; nothing is left for a node whose supply is
-/// above the full store.
+/// (6.3) behind a linear regulator, in seconds: of what is stored the charge counts, and only what
+/// lies above the supply. The regulator passes the charge on and turns the rest of the energy to
+/// heat; nothing is left for a node whose supply is above the full store.
 #[must_use]
 pub fn regulated_dark_s(capacitance_f: f64, full_v: f64, supply_v: f64, mean_w: f64) -> f64 {
     capacitance_f * (full_v - supply_v).max(0.0) * supply_v / mean_w
@@ -65,8 +67,8 @@ mod tests {
         (a - b).abs() <= 1e-9 * b.abs()
     }
 
-    /// Ec = 1.9 mJ, Erf = 0.137 mJ, C = 0.1 F: 2 (1.9 + 0.137) + 125 = 129.074 mJ; by the paper's own form,
-    /// V = √(129.074 / (500 · 0.1)) = √2.58148 = 1.606698... V.
+    /// Ec = 1.9 mJ, Erf = 0.137 mJ, C = 0.1 F: 2 (1.9 + 0.137) + 125 = 129.074 mJ; by the paper's
+    /// own form, V = √(129.074 / (500 · 0.1)) = √2.58148 = 1.606698... V.
     #[test]
     fn the_paper_s_form_of_6_1_gives_the_same_voltage() {
         let v = required_v(1.9e-3, 0.137e-3, HARVESTER_OVERHEAD_J, 0.1);
@@ -76,8 +78,8 @@ mod tests {
         assert!(close(stored_j(0.1, v), 129.074e-3));
     }
 
-    /// Asleep at 5 µW, 2 mJ a message: 1 mW gives (1 mW − 5 µW) / 2 mJ = 0.4975 messages a second; and that rate takes
-    /// the 1 mW. Half of the sleeping power keeps nothing up.
+    /// Asleep at 5 µW, 2 mJ a message: 1 mW gives (1 mW − 5 µW) / 2 mJ = 0.4975 messages a second;
+    /// and that rate takes the 1 mW. Half of the sleeping power keeps nothing up.
     #[test]
     fn the_duty_cycle_of_6_2_uses_up_the_panel() {
         let rate = sustainable_hz(1e-3, 5e-6, 2e-3).expect("enough to sleep");

@@ -1,4 +1,4 @@
-//! What keeps energy: a capacitor that a harvester charges, and a battery.
+//! Storage of energy: a capacitor that a harvester charges, and a battery.
 
 use crate::range::{self, OutOfRange};
 use serde::Deserialize;
@@ -6,9 +6,10 @@ use serde::Deserialize;
 /// Seconds in a year of 365 days.
 pub const YEAR_S: f64 = 365.0 * 86_400.0;
 
-/// A capacitor with the losses that a data sheet gives: its series resistance, and a leakage that the model takes
-/// as a resistance in parallel, so that it falls with the voltage. (Within hours of a charge a supercapacitor
-/// takes more than its leakage as charge wanders into its pores; that is not modelled.)
+/// A capacitor with the losses that a data sheet gives: its series resistance, and a leakage that
+/// the model takes as a resistance in parallel, so that it falls with the voltage. (Within hours of
+/// a charge a supercapacitor takes more than its leakage as charge wanders into its pores; that is
+/// not modelled.)
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Capacitor {
@@ -24,8 +25,8 @@ pub struct Capacitor {
     pub leakage_a: f64,
 }
 
-/// What a step does to a capacitor, every joule of it: `harvested_j` = `load_j` + `esr_j` + `leaked_j` + the change
-/// of [`Capacitor::energy_j`].
+/// Effect of a step on a capacitor, every joule of it: `harvested_j` = `load_j` + `esr_j` +
+/// `leaked_j` + the change of [`Capacitor::energy_j`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// Open-circuit voltage after the step, in volts.
@@ -42,8 +43,8 @@ pub struct Step {
     pub esr_j: f64,
     /// Lost to leakage, in joules.
     pub leaked_j: f64,
-    /// The load asked for more than there was: the capacitor is empty, or its series resistance does not let the
-    /// current through, and `load_j` is what the load got.
+    /// The load asked for more than there was: the capacitor is empty, or its series resistance
+    /// does not let the current through, and `load_j` is what the load got.
     pub starved: bool,
 }
 
@@ -83,15 +84,18 @@ impl Capacitor {
         self.leakage_a * stored_v / self.max_v
     }
 
-    /// Lets `seconds` pass with a harvester pushing `harvest_w` into the terminals and a load drawing `load_a` out of
-    /// them. The current through the capacitor is taken as constant within the step, as the mean voltage asks for; with
-    /// it the solution is exact, leakage included, so energies balance whatever the step. For the harvester's current to
-    /// be true as well the step should change the voltage by a few per cent at most.
+    /// Lets `seconds` pass with a harvester pushing `harvest_w` into the terminals and a load
+    /// drawing `load_a` out of them. The current through the capacitor is taken as constant within
+    /// the step, as the mean voltage asks for; with it the solution is exact, leakage included, so
+    /// energies balance whatever the step. For the harvester's current to be true as well the step
+    /// should change the voltage by a few per cent at most.
     ///
-    /// `stored_v` is 0 to `max_v`; `harvest_w` and `load_a` are not negative; `seconds` is above zero.
+    /// `stored_v` is 0 to `max_v`; `harvest_w` and `load_a` are not negative; `seconds` is above
+    /// zero.
     #[must_use]
     pub fn step(&self, stored_v: f64, harvest_w: f64, load_a: f64, seconds: f64) -> Step {
-        // C dv/dt = i - g·v with constant i, x = g·t / C: v(t) = e^-x·v0 + gain·i, mean of v = share·v0 + lift·i.
+        // C dv/dt = i - g·v with constant i, x = g·t / C: v(t) = e^-x·v0 + gain·i, mean of v =
+        // share·v0 + lift·i.
         let siemens = self.leakage_a / self.max_v;
         let x = siemens * seconds / self.capacitance_f;
         let kept = (-x).exp();
@@ -101,7 +105,8 @@ impl Capacitor {
         let per_f = seconds / self.capacitance_f;
         let (gain, lift) = (per_f * share, per_f * rest);
 
-        // The terminals stand at v = open_v + ohm·i, and v·(i + load) = P: both roots without a difference of like numbers.
+        // The terminals stand at v = open_v + ohm·i, and v·(i + load) = P: both roots without a
+        // difference of like numbers.
         let open_v = share * stored_v;
         let ohm = self.esr_ohm + lift;
         let w = open_v - ohm * load_a;
@@ -111,7 +116,8 @@ impl Capacitor {
             sum => 2.0 * (harvest_w - open_v * load_a) / sum,
         };
 
-        // At the lowest current the capacitor ends empty, or its terminals are at zero; at the highest it ends full.
+        // At the lowest current the capacitor ends empty, or its terminals are at zero; at the
+        // highest it ends full.
         let lowest_a = (-kept * stored_v / gain).max(-open_v / ohm);
         let highest_a = (self.max_v - kept * stored_v) / gain;
         let starved = asked_a < lowest_a || (w <= 0.0 && harvest_w == 0.0 && load_a > 0.0);
@@ -159,7 +165,8 @@ pub struct Battery {
     /// Share of its charge that it loses by itself in a year: 0 to below 1.
     #[serde(default)]
     pub self_discharge_per_year: f64,
-    /// Share of the capacity that can be drawn before the voltage is too low for the load: above 0, at most 1.
+    /// Share of the capacity that can be drawn before the voltage is too low for the load: above 0,
+    /// at most 1.
     #[serde(default = "whole")]
     pub usable: f64,
 }
@@ -192,8 +199,9 @@ impl Battery {
         self.energy_j() * self.usable
     }
 
-    /// Returns how long it feeds a load of constant power, in seconds; for ever (infinity) where nothing draws and nothing
-    /// leaks. Its charge E follows dE/dt = -P - λE with λ = -ln(1 - `self_discharge_per_year`) a year.
+    /// Returns how long it feeds a load of constant power, in seconds; for ever (infinity) where
+    /// nothing draws and nothing leaks. Its charge E follows dE/dt = -P - λE with λ = -ln(1 -
+    /// `self_discharge_per_year`) a year.
     #[must_use]
     pub fn life_s(&self, power_w: f64) -> f64 {
         let end_j = (1.0 - self.usable) * self.energy_j();

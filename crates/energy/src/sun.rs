@@ -1,4 +1,5 @@
-//! What the sun gives: irradiance on a horizontal plane, from a file or from a clear-sky model, and the panel there.
+//! Energy of the sun: irradiance on a horizontal plane, from a file or from a clear-sky model, and
+//! the panel there.
 
 use crate::range::{self, OutOfRange};
 use serde::Deserialize;
@@ -6,15 +7,15 @@ use thiserror::Error;
 
 const DAY_S: f64 = 86_400.0;
 
-/// Global horizontal irradiance over a time that repeats: a year, or some days. Each figure is the mean of its step;
-/// time 0 is midnight at the start of the first day.
+/// Global horizontal irradiance over a time that repeats: a year, or some days. Each figure is the
+/// mean of its step; time 0 is midnight at the start of the first day.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Irradiance {
     /// Length of a step, in seconds.
     pub step_s: f64,
     /// Mean of each step, in W/m².
     pub w_per_m2: Vec<f64>,
-    /// Where the figures are from.
+    /// Source of the figures.
     pub source: String,
 }
 
@@ -26,7 +27,7 @@ pub enum SunError {
     Line {
         /// Counted from 1.
         line: usize,
-        /// What is wrong there.
+        /// Fault of the line.
         problem: String,
     },
     /// No line has figures.
@@ -38,9 +39,9 @@ pub enum SunError {
 }
 
 impl Irradiance {
-    /// Reads days from text: a line is a day, its figures (means of equal parts of the day from midnight on, in W/m²)
-    /// stand between commas, every day has as many. Lines that begin with `#` are for the reader; the first of them
-    /// is the source.
+    /// Reads days from text: a line is a day, its figures (means of equal parts of the day from
+    /// midnight on, in W/m²) stand between commas, every day has as many. Lines that begin with `#`
+    /// are for the reader; the first of them is the source.
     ///
     /// # Errors
     /// [`SunError::Line`] with the line and what is wrong; [`SunError::Empty`].
@@ -78,15 +79,16 @@ impl Irradiance {
         Ok(Irradiance { step_s: DAY_S / per_day as f64, w_per_m2, source })
     }
 
-    /// A cloudless sky for `days` from `day_of_year` (1 is 1 January; a leap year's last day is 366) at a latitude
-    /// (north positive), in true solar time: noon is when the sun is highest. Global irradiance after Haurwitz
-    /// (Journal of Meteorology 2 (1945) 154 and 3 (1946) 123, in the form of SAND2012-2389, section 3.1): 1098
-    /// cos z exp(-0.059 / cos z) W/m²; declination after Spencer (Search 2 (1971) 172). A step's figure is the mean
-    /// over the step, taken at a point a minute.
+    /// A cloudless sky for `days` from `day_of_year` (1 is 1 January; a leap year's last day
+    /// is 366) at a latitude (north positive), in true solar time: noon is when the sun is highest.
+    /// Global irradiance after Haurwitz (Journal of Meteorology 2 (1945) 154 and 3 (1946) 123, in
+    /// the form of SAND2012-2389, section 3.1): 1098 cos z exp(-0.059 / cos z) W/m²; declination
+    /// after Spencer (Search 2 (1971) 172). A step's figure is the mean over the step, taken at a
+    /// point a minute.
     ///
     /// # Errors
-    /// [`OutOfRange`] for a latitude beyond the poles, a day that no year has, no days or more than a year's, or
-    /// a step that does not divide a day.
+    /// [`OutOfRange`] for a latitude beyond the poles, a day that no year has, no days or more than
+    /// a year's, or a step that does not divide a day.
     pub fn clear_sky(
         latitude_deg: f64,
         day_of_year: u32,
@@ -137,8 +139,9 @@ impl Irradiance {
         self.step_s * self.w_per_m2.len() as f64
     }
 
-    /// The irradiance at a time, in W/m²: a straight line between the middles of two steps, so that a whole period
-    /// has the energy of its steps. Time goes round: after the last step comes the first.
+    /// The irradiance at a time, in W/m²: a straight line between the middles of two steps, so that
+    /// a whole period has the energy of its steps. Time goes round: after the last step comes the
+    /// first.
     #[must_use]
     pub fn at(&self, t_s: f64) -> f64 {
         let steps = self.w_per_m2.len();
@@ -167,8 +170,8 @@ impl Irradiance {
     }
 }
 
-/// More than falls on a horizontal plane anywhere: the sun outside the atmosphere gives 1,361 W/m² (mean), clouds can
-/// add to a clear sky for minutes.
+/// More than falls on a horizontal plane anywhere: the sun outside the atmosphere gives 1,361 W/m²
+/// (mean), clouds can add to a clear sky for minutes.
 const MOST_W_PER_M2: f64 = 1_800.0;
 
 /// The sun's declination on a day of the year (from 1), in radians: Spencer 1971.
@@ -180,13 +183,15 @@ fn declination_rad(day_of_year: f64) -> f64 {
         + 0.001_48 * (3.0 * angle).sin()
 }
 
-/// Global irradiance of a cloudless sky by the cosine of the sun's zenith angle, in W/m²: Haurwitz 1945.
+/// Global irradiance of a cloudless sky by the cosine of the sun's zenith angle, in W/m²:
+/// Haurwitz 1945.
 fn haurwitz_w_per_m2(cos_zenith: f64) -> f64 {
     if cos_zenith > 0.0 { 1098.0 * cos_zenith * (-0.059 / cos_zenith).exp() } else { 0.0 }
 }
 
-/// A solar panel that lies flat, and the charger between it and the store. Its power follows the irradiance in
-/// proportion: no temperature, no angle of incidence, and a charger that keeps to the panel's best point.
+/// A solar panel that lies flat, and the charger between it and the store. Its power follows the
+/// irradiance in proportion: no temperature, no angle of incidence, and a charger that keeps to the
+/// panel's best point.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Panel {

@@ -43,7 +43,7 @@ pub struct Level {
     pub ram_points: Vec<Point>,
 }
 
-/// Where the core fetches its instructions.
+/// Memory from which the core fetches its instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fetch {
     /// From flash, as firmware usually does.
@@ -58,7 +58,7 @@ pub enum Fetch {
 pub struct LowestClock {
     /// It, in Hz.
     pub clock_hz: f64,
-    /// Where it stands.
+    /// Document and table of the figures.
     pub source: String,
 }
 
@@ -68,9 +68,11 @@ pub struct LowestClock {
 pub struct Supply {
     /// Data sheet, document number, tables.
     pub source: String,
-    /// How well the source covers the default clock and supply, in a sentence for the reader of an energy figure.
+    /// Coverage of the source for the default clock and supply, in a sentence for the reader of an
+    /// energy figure.
     pub note: String,
-    /// The memory that programs execute from where the currents are those of [`Level::points`]: `flash`, `FRAM`.
+    /// The memory that programs execute from where the currents are those of [`Level::points`]:
+    /// `flash`, `FRAM`.
     #[serde(default = "flash")]
     pub memory: String,
     /// The supply where none is asked for, in volts.
@@ -83,7 +85,8 @@ pub struct Supply {
     /// The lowest clock that the part runs at, where its data sheet gives one.
     #[serde(default)]
     pub lowest: Option<LowestClock>,
-    /// Whether the highest clock rises linearly between two rows of `limit` (AVR) or in steps (the others).
+    /// True if the highest clock rises linearly between two rows of `limit` (AVR), false if in
+    /// steps (the others).
     #[serde(default)]
     pub linear_limits: bool,
     /// Core-voltage levels, rising.
@@ -92,16 +95,16 @@ pub struct Supply {
     /// Sleep modes, from the lightest down.
     #[serde(rename = "sleep", default)]
     pub sleeps: Vec<SleepMode>,
-    /// What parts of the microcontroller draw beside the core.
+    /// Currents of the microcontroller's parts beside the core.
     #[serde(rename = "module", default)]
     pub modules: Vec<Module>,
-    /// How long changes of the core level and the clock, and the start, take.
+    /// Durations of the start, and of changes of the core level and the clock.
     #[serde(default)]
     pub change: Change,
-    /// Where the part resets itself for want of supply; the first is in force after a reset.
+    /// Supplies below which the part resets itself; the first is in force after a reset.
     #[serde(rename = "brown_out", default)]
     pub brown_outs: Vec<BrownOut>,
-    /// What a calibration did to the active currents.
+    /// Effect of a calibration on the active currents.
     #[serde(skip)]
     pub(crate) adjustment: Adjustment,
 }
@@ -122,7 +125,7 @@ pub enum SupplyError {
         min_v: f64,
         /// Highest allowed, in volts.
         max_v: f64,
-        /// Where the limit stands.
+        /// Document with the limit.
         source_document: String,
     },
     /// The clock is too high at this supply.
@@ -140,7 +143,7 @@ pub enum SupplyError {
         limit_hz: f64,
         /// The supply from which the clock is allowed, where there is one.
         needs_v: Option<f64>,
-        /// Where the limit stands.
+        /// Document with the limit.
         source_document: String,
     },
     /// The clock is too low.
@@ -150,7 +153,7 @@ pub enum SupplyError {
         clock_hz: f64,
         /// Lowest clock, in Hz.
         limit_hz: f64,
-        /// Where the limit stands.
+        /// Document with the limit.
         source_document: String,
     },
     /// No clock at all.
@@ -162,18 +165,18 @@ pub enum SupplyError {
     /// The data sheet has no current for code in RAM.
     #[error("{source_document} gives no current for code in RAM; ask for that of code in flash")]
     NoRamCurrent {
-        /// Where it would stand.
+        /// Document that would have the figures.
         source_document: String,
     },
     /// Too few currents to fit a line to.
     #[error("a fit needs currents at two clocks; at {supply_v} V {level} has {clocks}; take another level or supply",
         level = if level.is_empty() { "the part" } else { level })]
     Fit {
-        /// Which core level.
+        /// Core level of the points.
         level: String,
         /// Asked for, in volts.
         supply_v: f64,
-        /// How many there are.
+        /// Number of the clocks with a point.
         clocks: usize,
     },
     /// A calibration, or a line through points far away, leaves no current here.
@@ -186,7 +189,7 @@ pub enum SupplyError {
         clock_hz: f64,
         /// Asked for, in volts.
         supply_v: f64,
-        /// What came of it, in amperes: nothing, or less.
+        /// Resulting current, in amperes: nothing, or less.
         current_a: f64,
     },
     /// The `[supply]` table is missing or wrong.
@@ -249,7 +252,7 @@ impl Supply {
         Some(before.supply_v + share * (row.supply_v - before.supply_v))
     }
 
-    /// Whether the data sheet allows this supply.
+    /// Checks that the data sheet allows this supply.
     ///
     /// # Errors
     /// [`SupplyError::Voltage`] with the limits.
@@ -265,11 +268,11 @@ impl Supply {
         })
     }
 
-    /// Whether the data sheet allows this clock at this supply.
+    /// Checks that the data sheet allows this clock at this supply.
     ///
     /// # Errors
-    /// [`SupplyError::Voltage`], [`SupplyError::Clock`] or [`SupplyError::Slow`] with the limits; [`SupplyError::NoClock`] for one that is not
-    /// above zero.
+    /// [`SupplyError::Voltage`], [`SupplyError::Clock`] or [`SupplyError::Slow`] with the limits;
+    /// [`SupplyError::NoClock`] for one that is not above zero.
     pub fn check(&self, clock_hz: f64, supply_v: f64) -> Result<(), SupplyError> {
         self.check_supply(supply_v)?;
         if clock_hz.is_nan() || clock_hz <= 0.0 {
@@ -282,7 +285,8 @@ impl Supply {
             return Err(SupplyError::Slow { clock_hz, limit_hz: *limit_hz, source_document });
         }
         let limit_hz = self.max_clock_hz(supply_v);
-        // A kilohertz of slack, so that a limit read off a linear rise can be asked for as it is printed.
+        // A kilohertz of slack, so that a limit read off a linear rise can be asked for as it is
+        // printed.
         if clock_hz > limit_hz + 1e3 {
             return Err(SupplyError::Clock {
                 clock_hz,
@@ -304,7 +308,8 @@ impl Supply {
             .unwrap_or(&self.levels[self.levels.len() - 1])
     }
 
-    /// The active current at a clock and supply, in amperes, executing from flash: [`Supply::current_at`].
+    /// The active current at a clock and supply, in amperes, executing from flash:
+    /// [`Supply::current_at`].
     ///
     /// # Errors
     /// As [`Supply::check`].
@@ -312,21 +317,23 @@ impl Supply {
         self.current_at(clock_hz, supply_v, Fetch::Flash)
     }
 
-    /// The active current at a clock and supply, in amperes: linear in the clock along the points of one supply
-    /// (continued beyond the outermost two, or in proportion where there is one), linear in the supply between the
-    /// two nearest, and the same at every supply where the data sheet knows one alone (a part whose core stands
-    /// behind a linear regulator). After [`Supply::calibrated`], what the calibration makes of that.
+    /// The active current at a clock and supply, in amperes: linear in the clock along the points
+    /// of one supply (continued beyond the outermost two, or in proportion where there is one),
+    /// linear in the supply between the two nearest, and the same at every supply where the data
+    /// sheet knows one alone (a part whose core stands behind a linear regulator). After
+    /// [`Supply::calibrated`], what the calibration makes of that.
     ///
     /// # Errors
-    /// As [`Supply::check`]; [`SupplyError::NoRamCurrent`] where the data sheet has no current for code in RAM;
-    /// [`SupplyError::Calibrated`] where a calibration leaves none.
+    /// As [`Supply::check`]; [`SupplyError::NoRamCurrent`] where the data sheet has no current for
+    /// code in RAM; [`SupplyError::Calibrated`] where a calibration leaves none.
     pub fn current_at(&self, clock_hz: f64, supply_v: f64, fetch: Fetch) -> Result<f64, SupplyError> {
         self.check(clock_hz, supply_v)?;
         self.between_points(clock_hz, supply_v, fetch)
     }
 
-    /// The active current from flash as [`Supply::current_a`] has it, and beyond the clock that the data sheet allows at a supply:
-    /// there its straight lines go on. For boards that are built so all the same.
+    /// The active current from flash as [`Supply::current_a`] has it, and beyond the clock that the
+    /// data sheet allows at a supply: there its straight lines go on. For boards that are built so
+    /// all the same.
     ///
     /// # Errors
     /// As [`Supply::check_supply`]; [`SupplyError::NoClock`], [`SupplyError::Calibrated`].
@@ -359,7 +366,8 @@ impl Supply {
         self.sleeps.iter().find(|mode| mode.name == name)
     }
 
-    /// Returns the current of a sleep mode, in amperes, at the clock and supply that its entry names.
+    /// Returns the current of a sleep mode, in amperes, at the clock and supply that its entry
+    /// names.
     #[must_use]
     pub fn sleep_a(&self, name: &str) -> Option<f64> {
         self.sleep(name).map(|mode| mode.current_a)
@@ -377,8 +385,8 @@ impl Supply {
         self.brown_outs.first()
     }
 
-    /// The memory whose currents are taken of programs that execute from there, by its name: where the data sheet has none of RAM, that
-    /// of the others.
+    /// The memory whose currents are taken of programs that execute from there, by its name: where
+    /// the data sheet has none of RAM, that of the others.
     #[must_use]
     pub fn memory_of(&self, fetch: Fetch) -> &str {
         match fetch {
@@ -387,7 +395,7 @@ impl Supply {
         }
     }
 
-    /// Whether the data sheet has currents of code in RAM at every core level.
+    /// Returns true if the data sheet has currents of code in RAM at every core level.
     #[must_use]
     pub fn tells_ram_apart(&self) -> bool {
         self.levels.iter().all(|level| !level.ram_points.is_empty())
@@ -402,7 +410,8 @@ impl Supply {
     }
 }
 
-/// The current at a clock and supply between points, as [`Supply::current_at`] says; at least one point.
+/// The current at a clock and supply between points, as [`Supply::current_at`] says; at least one
+/// point.
 pub(crate) fn at(points: &[Point], clock_hz: f64, supply_v: f64) -> f64 {
     let mut supplies: Vec<f64> = points.iter().map(|point| point.supply_v).collect();
     supplies.sort_by(f64::total_cmp);
@@ -423,7 +432,8 @@ pub(crate) fn at(points: &[Point], clock_hz: f64, supply_v: f64) -> f64 {
     }
 }
 
-/// The value at `x` on the line through the two points around it, or through the outermost two; at least two points.
+/// The value at `x` on the line through the two points around it, or through the outermost two; at
+/// least two points.
 fn interpolate(curve: &[(f64, f64)], x: f64) -> f64 {
     let right = curve.partition_point(|point| point.0 < x).clamp(1, curve.len() - 1);
     let ((x0, y0), (x1, y1)) = (curve[right - 1], curve[right]);
@@ -481,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_that_the_data_sheet_forbids_is_refused_with_its_limits() {
+    fn forbidden_clock_and_supply_are_refused_with_limits() {
         let error = msp430().check(12e6, 1.9).unwrap_err().to_string();
         assert_eq!(error, "12 MHz is too fast at 1.9 V: SLAS655 allows 8 MHz there; this clock needs 2.00 V");
         assert!(matches!(msp430().check(1e6, 1.7), Err(SupplyError::Voltage { .. })));
@@ -491,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_what_is_allowed_the_line_goes_on_where_that_is_asked_for() {
+    fn line_extends_beyond_the_limits_on_request() {
         let supply = msp430();
         assert!((supply.continued_a(8e6, 3.0).unwrap() - 1.84e-3).abs() < 1e-12);
         assert!(matches!(supply.current_a(14e6, 3.0), Err(SupplyError::Clock { .. })));

@@ -1,4 +1,5 @@
-//! Firmware, of the bench and other programs: built by `device/Makefile`, kept by the content of everything that goes into it.
+//! Firmware, of the bench and other programs: built by `device/Makefile`, kept by the content of
+//! everything that goes into it.
 
 use crate::toolchain::Toolchain;
 use crate::{FirmwareError, suggestion};
@@ -15,21 +16,22 @@ pub const EMPTY: &str = "empty";
 /// The app that is the meter.
 const METER: &str = "meter";
 
-/// In a port's folder: makes sure that its tools are there, and writes their folder to standard output.
+/// In a port's folder: makes sure that its tools are there, and writes their folder to standard
+/// output.
 const TOOLS_SCRIPT: &str = "build-binutils";
 
-/// What firmware is built from, and for.
+/// Sources of firmware, and its target.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     /// The project's folder, with `device/` and `targets/`.
     pub root: &'a Path,
-    /// Where built firmware is kept, in a folder `firmware`.
+    /// Cache of built firmware, in a folder `firmware`.
     pub cache: &'a Path,
     /// The target's name.
     pub target: &'a str,
     /// The target's file, where that is none of the project's `targets/`.
     pub target_file: Option<&'a Path>,
-    /// How firmware for it is built.
+    /// Toolchain of the target.
     pub toolchain: &'a Toolchain,
     /// The board whose wiring the drivers have; the target's first one where none is given.
     pub board: Option<&'a str>,
@@ -40,7 +42,7 @@ pub struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Where built firmware is kept.
+    /// Returns the folder of built firmware.
     fn cache(&self) -> PathBuf {
         self.cache.join("firmware")
     }
@@ -54,7 +56,8 @@ pub struct Build {
 }
 
 impl Build {
-    /// The linked program of an operation, or of an app that is none of the bench's, as [`crate::elf::Firmware::read`] takes it.
+    /// The linked program of an operation, or of an app that is none of the bench's, as
+    /// [`crate::elf::Firmware::read`] takes it.
     #[must_use]
     pub fn image(&self, operation: &str) -> PathBuf {
         self.folder.join(format!("{operation}.{}", self.extension))
@@ -64,17 +67,19 @@ impl Build {
 /// Builds the named operations, and the empty program beside them, where they are not there yet.
 ///
 /// # Errors
-/// [`FirmwareError::MissingTool`] for a compiler that is not installed, [`FirmwareError::Build`] with what it said.
+/// [`FirmwareError::MissingTool`] for a compiler that is not installed, [`FirmwareError::Build`]
+/// with what it said.
 pub fn build(source: &Source<'_>, variant: &str, operations: &[&str]) -> Result<Build, FirmwareError> {
     let wanted: Vec<&str> = operations.iter().copied().chain([EMPTY]).collect();
     make(source, variant, "bench", &wanted, &Choice::default())
 }
 
-/// Builds a program of its own, such as the harvested `node`, where it is not there yet. Returns the linked program.
+/// Builds a program of its own, such as the harvested `node`, where it is not there yet. Returns
+/// the linked program.
 ///
 /// # Errors
-/// [`FirmwareError::MissingTool`] for a compiler that is not installed, [`FirmwareError::Build`] with what it said, also where there
-/// is no such program for the target.
+/// [`FirmwareError::MissingTool`] for a compiler that is not installed, [`FirmwareError::Build`]
+/// with what it said, also where there is no such program for the target.
 pub fn build_app(source: &Source<'_>, variant: &str, app: &str) -> Result<PathBuf, FirmwareError> {
     make(source, variant, app, &[app], &Choice::default()).map(|build| build.image(app))
 }
@@ -102,8 +107,8 @@ pub fn build_for_slot(
     make(source, variant, app, &[app], &choice).map(|build| build.image(app))
 }
 
-/// Builds the meter with these suites of its protocol, by their names, where it is not there yet; with those of the board's first build
-/// where there are none. Returns the linked program.
+/// Builds the meter with these suites of its protocol, by their names, where it is not there yet;
+/// with those of the board's first build where there are none. Returns the linked program.
 ///
 /// # Errors
 /// As [`build_app`]; a suite that there is not.
@@ -112,7 +117,8 @@ pub fn build_meter(source: &Source<'_>, variant: &str, suites: &[String]) -> Res
     make(source, variant, METER, &[METER], &choice).map(|build| build.image(METER))
 }
 
-/// As [`build_meter`], linked for a slot of the target's bootloader: such a meter takes images by radio.
+/// As [`build_meter`], linked for a slot of the target's bootloader: such a meter takes images by
+/// radio.
 ///
 /// # Errors
 /// As [`build_meter`]; a target that there is no bootloader for.
@@ -126,7 +132,7 @@ pub fn build_meter_for_slot(
     make(source, variant, METER, &[METER], &choice).map(|build| build.image(METER))
 }
 
-/// What else `device/Makefile` is told.
+/// Further variables for `device/Makefile`.
 #[derive(Default)]
 struct Choice<'a> {
     /// SUITES
@@ -156,7 +162,8 @@ fn make(
 ) -> Result<Build, FirmwareError> {
     let compiler = compiler(source)?;
     require("make")?;
-    // Every clock is built in one place, because few objects differ, and its programs are put away from there.
+    // Every clock is built in one place, because few objects differ, and its programs are put away
+    // from there.
     let out = source.cache().join(content_key(source, &compiler)?);
     let boards = boards(source)?;
     let mut place = target_folder(source.target, source.board, &boards)?;
@@ -171,7 +178,8 @@ fn make(
     let extension = if source.toolchain.compiler == "sdcc" { "ihx" } else { "elf" };
     let build = Build { folder, extension };
     let made = Build { folder: out.join(&place), extension };
-    // Two runs at once must not write the same objects; whoever comes second finds everything built.
+    // Two runs at once must not write the same objects; whoever comes second finds everything
+    // built.
     let _building = lock(&made.folder)?;
     let wanted: Vec<&str> = programs.iter().copied().filter(|op| !build.image(op).is_file()).collect();
     if wanted.is_empty() {
@@ -223,8 +231,8 @@ fn make(
     Ok(build)
 }
 
-/// Copies a linked program, and the linker's map where one stands beside it; the program last and at once, because its
-/// being there says that all is.
+/// Copies a linked program, and the linker's map where one stands beside it; the program last and
+/// at once, because its being there says that all is.
 fn put_away(from: &Path, to: &Path) -> Result<(), FirmwareError> {
     let failed = |error| FirmwareError::File { path: to.into(), error };
     std::fs::create_dir_all(to.parent().unwrap_or(to)).map_err(failed)?;
@@ -281,8 +289,8 @@ fn version(tool: &Path) -> Option<Vec<u8>> {
     output.status.success().then_some(output.stdout)
 }
 
-/// The target's compiler or assembler: from the search path, or from where the port's own script puts it, which
-/// builds it the first time.
+/// The target's compiler or assembler: from the search path, or from where the port's own script
+/// puts it, which builds it the first time.
 fn compiler(source: &Source<'_>) -> Result<PathBuf, FirmwareError> {
     let name = &source.toolchain.compiler;
     if version(Path::new(name)).is_some() {
@@ -305,7 +313,8 @@ fn compiler(source: &Source<'_>) -> Result<PathBuf, FirmwareError> {
     Ok(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()).join(name))
 }
 
-/// A name for everything that decides what the compiler puts out, the clock and its wait states excepted.
+/// A name for everything that decides what the compiler puts out, the clock and its wait states
+/// excepted.
 fn content_key(source: &Source<'_>, compiler: &Path) -> Result<String, FirmwareError> {
     let mut key = String::new();
     for byte in &content(source, compiler)?[..8] {
@@ -333,7 +342,7 @@ fn boards(source: &Source<'_>) -> Result<BTreeMap<String, PathBuf>, FirmwareErro
     Ok(boards)
 }
 
-/// Whether a board's file names a target as its own, as `device/Makefile` looks for it.
+/// Returns true if a board's file names a target as its own, as `device/Makefile` looks for it.
 fn is_board_of(text: &str, target: &str) -> bool {
     let named = format!("\"{target}\"");
     text.lines().filter_map(|line| line.split_once('=')).any(|(key, value)| {
@@ -341,7 +350,8 @@ fn is_board_of(text: &str, target: &str) -> bool {
     })
 }
 
-/// The folder of a target's programs in the folder that make builds in: of another board than the first one of its own.
+/// The folder of a target's programs in the folder that make builds in: of another board than the
+/// first one of its own.
 fn target_folder(
     target: &str,
     board: Option<&str>,
@@ -360,8 +370,8 @@ fn target_folder(
     }
 }
 
-/// A hash of everything that decides what the compiler puts out, the clock and its wait states excepted: sources under
-/// `device/`, the files of target and boards, compiler.
+/// A hash of everything that decides what the compiler puts out, the clock and its wait states
+/// excepted: sources under `device/`, the files of target and boards, compiler.
 ///
 /// # Errors
 /// [`FirmwareError::File`] for a source that cannot be read.

@@ -15,7 +15,8 @@ pub struct Disassembled {
     pub text: String,
 }
 
-/// The programs that disassemble a core's code, the first one that is there to be taken, and the Debian package of the first.
+/// The programs that disassemble a core's code, the first one that is there to be taken, and the
+/// Debian package of the first.
 fn disassemblers(core: CoreName) -> (&'static [&'static str], &'static str) {
     match core {
         CoreName::Avr25 | CoreName::Avr5 | CoreName::Avr51 | CoreName::Avr6 => {
@@ -83,7 +84,7 @@ mod tests {
     use super::{Disassembled, instruction};
 
     #[test]
-    fn lines_of_both_objdumps_are_understood_and_others_passed_over() {
+    fn parser_reads_both_objdumps_and_skips_other_lines() {
         let found = |address, text: &str| Some(Disassembled { address, text: text.into() });
         assert_eq!(instruction("  80:\tldi\tr24, 0x20\t; 32"), found(0x80, "ldi r24, 0x20 ; 32"));
         assert_eq!(instruction(" 80001a0:      \tpush\t{r4, lr}"), found(0x0800_01a0, "push {r4, lr}"));

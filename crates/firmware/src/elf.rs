@@ -1,4 +1,5 @@
-//! Linked firmware: what is loaded where, and what the addresses are called. ELF files; sdcc's hex files with their map.
+//! Linked firmware: what is loaded where, and what the addresses are called. ELF files; sdcc's hex
+//! files with their map.
 
 use crate::sdld;
 use crate::symbols::{Footprint, Function, Mark, Symbol};
@@ -25,7 +26,7 @@ pub struct Firmware {
     marks: Vec<Mark>,
     footprint: Footprint,
     pieces: Vec<(String, u32)>,
-    /// Where its instructions lie.
+    /// Ranges of its instructions.
     code: Vec<Range<u32>>,
     /// The part that it is built for, where it says so.
     device: Option<String>,
@@ -34,12 +35,12 @@ pub struct Firmware {
 }
 
 impl Firmware {
-    /// Reads an ELF file and checks that it is for `core`; or an Intel hex file (`.ihx`, `.hex`) with the map of
-    /// sdcc's linker beside it, for the processors that sdcc builds for.
+    /// Reads an ELF file and checks that it is for `core`; or an Intel hex file (`.ihx`, `.hex`)
+    /// with the map of sdcc's linker beside it, for the processors that sdcc builds for.
     ///
     /// # Errors
-    /// [`FirmwareError::File`] where it cannot be read, [`FirmwareError::OtherKind`] where it is no executable firmware for that
-    /// processor, [`FirmwareError::BadFile`] where it is damaged.
+    /// [`FirmwareError::File`] where it cannot be read, [`FirmwareError::OtherKind`] where it is no
+    /// executable firmware for that processor, [`FirmwareError::BadFile`] where it is damaged.
     pub fn read(path: &Path, core: CoreName) -> Result<Firmware, FirmwareError> {
         let extension = path.extension().and_then(|extension| extension.to_str());
         if let (Some(spaces), Some("ihx" | "hex")) = (sdld_spaces(core), extension) {
@@ -140,13 +141,14 @@ impl Firmware {
         self.core
     }
 
-    /// The part that it is built for, as the compiler calls it, where the file says so (avr-gcc's do).
+    /// The part that it is built for, as the compiler calls it, where the file says so (avr-gcc's
+    /// do).
     #[must_use]
     pub fn device(&self) -> Option<&str> {
         self.device.as_deref()
     }
 
-    /// Whether there is an instruction of the program at an address.
+    /// Returns true if there is an instruction of the program at an address.
     #[must_use]
     pub fn is_code(&self, address: u32) -> bool {
         self.code.iter().any(|code| code.contains(&address))
@@ -158,8 +160,8 @@ impl Firmware {
         &self.marks
     }
 
-    /// The functions that the compiler inlined into each other at an address, innermost first; none where the file
-    /// does not tell.
+    /// The functions that the compiler inlined into each other at an address, innermost first; none
+    /// where the file does not tell.
     #[must_use]
     pub fn inlined(&self, address: u32) -> Vec<String> {
         let mut names = Vec::new();
@@ -173,7 +175,7 @@ impl Firmware {
         names
     }
 
-    /// Where it was read from.
+    /// Returns the path from which it was read.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -203,7 +205,8 @@ impl Firmware {
         &self.symbols
     }
 
-    /// A symbol by its exact name, a function also as [`Firmware::function`] finds it; or an address.
+    /// A symbol by its exact name, a function also as [`Firmware::function`] finds it; or an
+    /// address.
     ///
     /// # Errors
     /// [`FirmwareError::UnknownName`] with the nearest names, [`FirmwareError::SeveralNames`].
@@ -228,8 +231,8 @@ impl Firmware {
         }
     }
 
-    /// A function by its name or the last parts of it (`encryptBlock`, `fw::hash`), or by an address in it; as an index into
-    /// [`Firmware::functions`].
+    /// A function by its name or the last parts of it (`encryptBlock`, `fw::hash`), or by an
+    /// address in it; as an index into [`Firmware::functions`].
     ///
     /// # Errors
     /// [`FirmwareError::UnknownName`] with the nearest names, [`FirmwareError::SeveralNames`].
@@ -282,8 +285,8 @@ impl Firmware {
         inside.then_some(index)
     }
 
-    /// Function and source line of an address, for an error message: ` in main at main.c:12`; where it is none of the program's
-    /// instructions, that it is none.
+    /// Function and source line of an address, for an error message: ` in main at main.c:12`; where
+    /// it is none of the program's instructions, that it is none.
     #[must_use]
     pub fn place(&self, address: u32) -> String {
         if !self.is_code(address) {
@@ -308,8 +311,8 @@ impl Firmware {
         Some((location.file?.to_owned(), location.line?))
     }
 
-    /// The functions and tables in program memory with their sizes, and the tables that start-up copies from there. Two
-    /// of a file's own may have the same name.
+    /// The functions and tables in program memory with their sizes, and the tables that start-up
+    /// copies from there. Two of a file's own may have the same name.
     #[must_use]
     pub fn pieces(&self) -> &[(String, u32)] {
         &self.pieces
@@ -328,9 +331,10 @@ impl Firmware {
     }
 }
 
-/// What a programmer writes: the sections within each load segment, at load addresses. What lies between them, such
-/// as the ELF header that some linkers put into the first segment, is no part of the firmware. Without a section
-/// table it is the whole segments. `None` where the file is too short.
+/// Returns the bytes that a programmer writes: the sections within each load segment, at load
+/// addresses. Bytes between them, such as the ELF header that some linkers put into the first
+/// segment, are no part of the firmware. Without a section table it is the whole segments. `None`
+/// where the file is too short.
 fn load_segments(file: &ElfFile32<LittleEndian>, bytes: &[u8]) -> Option<Vec<Segment>> {
     let mut segments = Vec::new();
     for program in file.elf_program_headers() {
@@ -359,7 +363,7 @@ fn load_segments(file: &ElfFile32<LittleEndian>, bytes: &[u8]) -> Option<Vec<Seg
     Some(segments)
 }
 
-/// Where sdcc's areas lie, for the processors that it builds for.
+/// Returns the places of sdcc's areas, for the processors that it builds for.
 fn sdld_spaces(core: CoreName) -> Option<sdld::Spaces> {
     match core {
         CoreName::Mcs51 => Some(sdld::Spaces::MCS51),
@@ -399,9 +403,10 @@ fn machine_name(machine: u16) -> String {
 /// Functions by address, and marks by address.
 type CodeLabels = (Vec<Function>, Vec<Mark>);
 
-/// Where avr-libc's programs begin: the table of vectors, of which the first jumps to what sets up stack and data and calls `main`.
+/// Beginning of avr-libc's programs: the table of vectors. The first one jumps to the code that
+/// sets up stack and data and calls `main`.
 const AVR_VECTORS: &str = "__vectors";
-/// What that is called: the table's other names are those of interrupts.
+/// Name of that code: the table's other names are those of interrupts.
 const START_UP: &str = "(start-up)";
 
 /// Calls an AVR's start-up by what it is.
@@ -412,7 +417,7 @@ fn name_start_up(symbols: &BTreeMap<String, Symbol>, functions: &mut [Function])
     }
 }
 
-/// What a file is that is no 32-bit little-endian ELF file.
+/// Names the kind of a file that is no 32-bit little-endian ELF file.
 fn other_kind(bytes: &[u8]) -> Option<&'static str> {
     const ELF32_LITTLE: [u8; 6] = [0x7f, b'E', b'L', b'F', 1, 1];
     match bytes {
@@ -431,7 +436,8 @@ fn other_kind(bytes: &[u8]) -> Option<&'static str> {
 
 fn names_of(file: &ElfFile32<LittleEndian>, thumb: bool) -> (BTreeMap<String, Symbol>, CodeLabels) {
     let mut symbols = BTreeMap::new();
-    // Sorted so that of several names at one address a global function comes first, and one that gives way to others last.
+    // Sorted so that of several names at one address a global function comes first, and one that
+    // gives way to others last.
     let mut labels: Vec<(u32, u8, Function)> = Vec::new();
     let mut marks: Vec<Mark> = Vec::new();
     for symbol in file.symbols() {
@@ -468,7 +474,8 @@ fn names_of(file: &ElfFile32<LittleEndian>, thumb: bool) -> (BTreeMap<String, Sy
     (symbols, (functions, marks))
 }
 
-/// Where the instructions of a file lie: its sections that are executed, or what it loads where it has none.
+/// Returns the ranges of a file's instructions: its executable sections, or its load segments where
+/// it has no sections.
 fn code(file: &ElfFile32<LittleEndian>) -> Vec<Range<u32>> {
     let ranged = |address: u64, size: u64| address as u32..(address as u32).saturating_add(size as u32);
     let executed = file.sections().filter(|section| has_flag(section, elf::SHF_EXECINSTR));
@@ -480,9 +487,11 @@ fn code(file: &ElfFile32<LittleEndian>) -> Vec<Range<u32>> {
     file.segments().map(|segment| ranged(segment.address(), segment.size())).collect()
 }
 
-/// The part's name in the note that avr-gcc leaves: behind the note's head and the part's memories a table of names.
+/// The part's name in the note that avr-gcc leaves: behind the note's head and the part's memories
+/// a table of names.
 fn device(file: &ElfFile32<LittleEndian>) -> Option<String> {
-    // Sizes of name and description, type, `AVR`; first address and size of flash, RAM and EEPROM; the size of a table of offsets.
+    // Sizes of name and description, type, `AVR`; first address and size of flash, RAM and EEPROM;
+    // the size of a table of offsets.
     const HEAD: usize = 16 + 6 * 4;
     let section = file.section_by_name(".note.gnu.avr.deviceinfo")?;
     let bytes = section.data().ok()?;
@@ -496,7 +505,7 @@ fn has_flag<'a>(section: &impl ObjectSection<'a>, flag: u32) -> bool {
     matches!(section.flags(), SectionFlags::Elf { sh_flags } if sh_flags & u64::from(flag) != 0)
 }
 
-/// What stands in program memory and has a size, one name for each address.
+/// Returns the pieces of program memory that have a size, one name for each address.
 fn pieces(file: &ElfFile32<LittleEndian>) -> Vec<(String, u32)> {
     let mut pieces = BTreeMap::new();
     for symbol in file.symbols() {
@@ -512,7 +521,8 @@ fn pieces(file: &ElfFile32<LittleEndian>) -> Vec<(String, u32)> {
     pieces.into_values().collect()
 }
 
-/// Where on an AVR what no program reads as its own begins: EEPROM, fuses, lock bits, signature.
+/// First address on an AVR of the memory that no program reads as its own: EEPROM, fuses, lock
+/// bits, signature.
 const AVR_APART: u32 = 0x81_0000;
 
 fn footprint(file: &ElfFile32<LittleEndian>, symbols: &BTreeMap<String, Symbol>) -> Footprint {

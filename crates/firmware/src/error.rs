@@ -1,4 +1,4 @@
-//! What can go wrong with firmware, said so that a user knows what to do next.
+//! Errors of firmware, with the user's next step.
 
 use std::path::PathBuf;
 use thiserror::Error;
@@ -29,14 +29,14 @@ pub enum FirmwareError {
     #[error("{path}: {problem}")]
     BadFile {
         path: PathBuf,
-        /// What is wrong with it, and what to do.
+        /// Fault of the file, and the user's next step.
         problem: String,
     },
     /// A file of another kind than the one that was asked for.
     #[error("{path}: {problem}")]
     OtherKind {
         path: PathBuf,
-        /// What it is, and what to give instead.
+        /// Kind of the file, and the one to give instead.
         problem: String,
     },
     /// A tool that is not installed.
@@ -52,12 +52,12 @@ pub enum FirmwareError {
     Build {
         /// Target, variant and operations.
         what: String,
-        /// What make and the compiler said.
+        /// Output of make and the compiler.
         output: String,
     },
 }
 
-/// What to do, where the tools say it less clearly.
+/// Returns advice, where the tools' own is less clear.
 fn build_advice(output: &str) -> &'static str {
     match output.contains("No space left on device") {
         true => ", since the disk is full; make room, or build elsewhere with --cache",

@@ -1,9 +1,14 @@
-//! Firmware: built by the compilers of its target and kept by content, and read back with its names.
+//! Firmware: built by the compilers of its target and kept by content, and read back with its
+//! names.
 //!
-//! - [`toolchain`]: how it is built, as a target file says; [`mod@build`]: compilers, and the cache of what they built
-//! - [`elf`], [`sdld`]: linked programs: bytes, symbols, source lines; [`symbols`]: what both kinds of file have
-//! - `prototype`: what a function takes and gives; `source_lines`, `disassembly`: which lines a function's code is from, and its instructions as text
-//! - `names`: names without their mangling, found by a part; [`suggestion`]: the nearest name where there is none
+//! - [`toolchain`]: how it is built, as a target file says; [`mod@build`]: compilers, and the cache
+//!   of what they built
+//! - [`elf`], [`sdld`]: linked programs: bytes, symbols, source lines; [`symbols`]: what both kinds
+//!   of file have
+//! - `prototype`: what a function takes and gives; `source_lines`, `disassembly`: which lines a
+//!   function's code is from, and its instructions as text
+//! - `names`: names without their mangling, found by a part; [`suggestion`]: the nearest name where
+//!   there is none
 
 pub mod build;
 mod disassembly;

@@ -3,8 +3,9 @@
 use crate::symbols::Function;
 use std::collections::HashMap;
 
-/// The name of a C++ or Rust symbol without its mangling, with or without a C++ function's parameters; `None` for a name of C or assembly.
-/// What the compiler puts behind a copy of a function (`.constprop.0`) stays.
+/// The name of a C++ or Rust symbol without its mangling, with or without a C++ function's
+/// parameters; `None` for a name of C or assembly. What the compiler puts behind a copy of a
+/// function (`.constprop.0`) stays.
 pub(crate) fn demangled(symbol: &str, parameters: bool) -> Option<String> {
     // Legacy Rust names look like C++'s; `#` leaves out the hash.
     if let Ok(name) = rustc_demangle::try_demangle(symbol) {
@@ -35,7 +36,8 @@ pub(crate) fn demangle(functions: &mut [Function]) {
     }
 }
 
-/// Whether `wanted` names the function `name`: as a whole, or its last parts (`encryptBlock`, `fw::hash`), parameters or not.
+/// Returns true if `wanted` names the function `name`: as a whole, or its last parts
+/// (`encryptBlock`, `fw::hash`), parameters or not.
 pub(crate) fn names(wanted: &str, name: &str) -> bool {
     let is_end = |name: &str| {
         name.strip_suffix(wanted).is_some_and(|before| before.is_empty() || before.ends_with("::"))
@@ -55,7 +57,8 @@ pub(crate) fn address(text: &str) -> Option<u32> {
 mod tests {
     use super::{Function, address, demangle, demangled, names};
 
-    /// The mangled names are those of the Itanium C++ ABI and of the Rust reference (RFC 2603), written by g++ and rustc.
+    /// The mangled names are those of the Itanium C++ ABI and of the Rust reference (RFC 2603),
+    /// written by g++ and rustc.
     #[test]
     fn names_are_as_their_author_wrote_them() {
         let rust = "_RNvNtCs1234_7mycrate3foo3bar";

@@ -1,5 +1,5 @@
-//! What a function takes and gives, as its debug information says (DWARF 4 and 5, sections 3.3 and 5): without any, only who wrote it
-//! knows.
+//! Parameters and result of a function, by its debug information (DWARF 4 and 5, sections 3.3 and
+//! 5). Without any, only its author knows them.
 
 use crate::{Firmware, FirmwareError};
 use addr2line::gimli::{
@@ -20,7 +20,7 @@ pub enum CType {
     },
     /// The address of data or of a function.
     Pointer { bytes: u8 },
-    /// What is passed in a way of its own; as a noun.
+    /// A type with its own way of passing; as a noun.
     Other(&'static str),
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for CType {
     }
 }
 
-/// What a function takes and gives.
+/// Parameters and result of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prototype {
     /// The names, empty where the source gives none, and types.
@@ -50,10 +50,12 @@ pub struct Prototype {
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
 impl Firmware {
-    /// The prototype of a function, by its index in [`Firmware::functions`]; none where the file does not tell.
+    /// The prototype of a function, by its index in [`Firmware::functions`]; none where the file
+    /// does not tell.
     ///
     /// # Errors
-    /// [`FirmwareError::File`] where the file is there no more, [`FirmwareError::BadFile`] for debug information that cannot be read.
+    /// [`FirmwareError::File`] where the file is there no more, [`FirmwareError::BadFile`] for
+    /// debug information that cannot be read.
     pub fn prototype(&self, function: usize) -> Result<Option<Prototype>, FirmwareError> {
         let path = self.path();
         let bytes = std::fs::read(path).map_err(|error| FirmwareError::File { path: path.into(), error })?;
@@ -80,7 +82,8 @@ fn find(dwarf: &Dwarf<Slice<'_>>, address: u32) -> Result<Option<Prototype>, Err
         let unit = dwarf.unit(header)?;
         let mut entries = unit.entries();
         while let Some((_, entry)) = entries.next_dfs()? {
-            // Declarations have no code, functions that the linker left out keep theirs at 0 without an end.
+            // Declarations have no code, functions that the linker left out keep theirs at 0
+            // without an end.
             if entry.tag() != dw::DW_TAG_subprogram || entry.attr_value(dw::DW_AT_high_pc)?.is_none() {
                 continue;
             }
@@ -110,7 +113,8 @@ impl<'u, 'd> Die<'u, 'd> {
         Die { offset, ..*self }
     }
 
-    /// The entry that an attribute of this one names, or of the entry that this one is an instance of.
+    /// The entry that an attribute of this one names, or of the entry that this one is an instance
+    /// of.
     fn named(&self, attribute: DwAt) -> Result<Option<Self>, Error> {
         if let Some(one) = self.reference(attribute)? {
             return Ok(Some(one));
@@ -118,7 +122,8 @@ impl<'u, 'd> Die<'u, 'd> {
         self.instance_of()?.map_or(Ok(None), |abstract_one| abstract_one.named(attribute))
     }
 
-    /// The entry that an attribute of this one names: in its unit. Between units, as link-time optimisation has them, none is followed.
+    /// The entry that an attribute of this one names: in its unit. Between units, as link-time
+    /// optimisation has them, none is followed.
     fn reference(&self, attribute: DwAt) -> Result<Option<Self>, Error> {
         match self.entry()?.attr_value(attribute)? {
             None => Ok(None),
@@ -127,7 +132,8 @@ impl<'u, 'd> Die<'u, 'd> {
         }
     }
 
-    /// Compiled code may be an instance of an abstract entry, and that the definition of a declaration (DWARF 5, 3.3.8.2 and 2.13.2).
+    /// Compiled code may be an instance of an abstract entry, and that the definition of a
+    /// declaration (DWARF 5, 3.3.8.2 and 2.13.2).
     fn instance_of(&self) -> Result<Option<Self>, Error> {
         match self.reference(dw::DW_AT_abstract_origin)? {
             Some(origin) => Ok(Some(origin)),

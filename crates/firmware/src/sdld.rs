@@ -1,14 +1,14 @@
-//! What sdcc's linker puts out: an Intel hex file and a map of names beside it.
+//! Output of sdcc's linker: an Intel hex file and a map of names beside it.
 //!
-//! The map (sdld's `-m`) is a list of areas with address, size and attributes, each followed by its global symbols. C
-//! names begin with an underscore there, which is left out here.
+//! The map (sdld's `-m`) is a list of areas with address, size and attributes, each followed by its
+//! global symbols. C names begin with an underscore there, which is left out here.
 
 use crate::symbols::{Footprint, Function, Symbol};
 use ihex::{Reader, Record};
 use mcu::{Image, Segment};
 use std::collections::BTreeMap;
 
-/// Where the address spaces of a processor lie among the lab's addresses.
+/// Places of a processor's address spaces among the lab's addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spaces {
     /// First address of external data memory; areas marked `XDATA` lie there.
@@ -23,7 +23,7 @@ const BENCH: &str = "ws_bench_";
 /// Areas with names that begin so hold the vectors of the 68HC08; sdcc does not mark them as code.
 const VECTORS: &str = "CODEIVT";
 
-/// Where the lab has the 8051's external and internal data memory.
+/// Addresses of the 8051's external and internal data memory in the lab.
 const EXTERNAL_8051: u32 = 0x10000;
 const DATA_8051: u32 = 0x20000;
 
@@ -34,7 +34,7 @@ impl Spaces {
     pub const LINEAR: Spaces = Spaces { external: 0, data: 0 };
 }
 
-/// What stands in the two files.
+/// Contents of the two files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// The bytes of the hex file.
@@ -43,8 +43,9 @@ pub struct Program {
     pub symbols: BTreeMap<String, Symbol>,
     /// Those in code, by address, one for each.
     pub functions: Vec<Function>,
-    /// All areas together but the bench's own functions and variables. The last of its variables is part of it: static
-    /// variables behind that, which the map does not name, would be taken for it.
+    /// All areas together but the bench's own functions and variables. The last of its variables is
+    /// part of it: static variables behind that, which the map does not name, would be taken for
+    /// it.
     pub footprint: Footprint,
 }
 
@@ -117,7 +118,7 @@ enum AddressSpace {
 struct Area {
     name: String,
     kind: AddressSpace,
-    /// Where its address space begins.
+    /// Beginning of its address space.
     base: u32,
     start: u32,
     size: u32,
@@ -127,16 +128,17 @@ struct Area {
 }
 
 impl Area {
-    /// The address behind it. An absolute area is listed from 0, wherever it has its first byte; its first symbol that
-    /// cannot lie there is taken for that.
+    /// The address behind it. An absolute area is listed from 0, wherever it has its first byte;
+    /// its first symbol that cannot lie there is taken for that.
     fn end(&self) -> u32 {
         let listed = self.start.saturating_add(self.size);
         let moved = self.symbols.iter().find(|(address, _)| self.absolute && *address >= listed);
         moved.map_or(listed, |(first, _)| first.saturating_add(self.size))
     }
 
-    /// Bytes of RAM that are used up. On the 8051 sdld fits variables and register banks together and gives their
-    /// area the whole memory as its size; what is used lies below the stack, which gets all that is left.
+    /// Bytes of RAM that are used up. On the 8051 sdld fits variables and register banks together
+    /// and gives their area the whole memory as its size; what is used lies below the stack, which
+    /// gets all that is left.
     fn ram(&self) -> u32 {
         match self.name.as_str() {
             "SSEG" if self.base == DATA_8051 => self.start - DATA_8051,
@@ -177,7 +179,8 @@ fn areas(map: &str, spaces: Spaces) -> Result<Vec<Area>, String> {
     for line in map.lines() {
         if let Some((name, address, size, attributes)) = heading(line) {
             let has = |wanted| attributes.split(',').any(|attribute| attribute == wanted);
-            // The linker's own constants, and the bits of the 8051, which are counted with the bytes that they lie in.
+            // The linker's own constants, and the bits of the 8051, which are counted with the
+            // bytes that they lie in.
             if has("ABS") && size == 0 || has("BIT") {
                 open = None;
                 continue;
@@ -262,7 +265,7 @@ C:   0000006A  _ws_bench_ready                    main
     }
 
     #[test]
-    fn what_is_neither_hex_nor_map_is_refused() {
+    fn reader_refuses_files_that_are_neither_hex_nor_map() {
         assert!(read(HEX, MAP, Spaces::MCS51).unwrap_err().contains("record 1"));
         assert!(read(":00000001FF\n", MAP, Spaces::LINEAR).unwrap_err().contains("nothing to load"));
         assert!(read(&HEX.replace(' ', ""), "no map", Spaces::LINEAR).unwrap_err().contains("no areas"));

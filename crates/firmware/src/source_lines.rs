@@ -1,4 +1,4 @@
-//! Which source lines the code of a function is from.
+//! Source lines of a function's code.
 
 use crate::Firmware;
 use std::ops::Range;
@@ -15,13 +15,14 @@ pub struct SourceLine {
 }
 
 impl Firmware {
-    /// Whether the file says of any function which source lines it is from.
+    /// Returns true if the file has source lines of any function.
     #[must_use]
     pub fn has_source_lines(&self) -> bool {
         (0..self.functions().len()).any(|function| !self.source_lines(function).is_empty())
     }
 
-    /// The addresses of a function, by its index in [`Firmware::functions`]: to the next one's where its size is not known.
+    /// The addresses of a function, by its index in [`Firmware::functions`]: to the next one's
+    /// where its size is not known.
     #[must_use]
     pub fn extent(&self, function: usize) -> Range<u32> {
         let address = self.functions()[function].address;
@@ -32,7 +33,8 @@ impl Firmware {
         address..end
     }
 
-    /// The source lines of a function, in the order of its addresses; none where the file does not tell.
+    /// The source lines of a function, in the order of its addresses; none where the file does not
+    /// tell.
     #[must_use]
     pub fn source_lines(&self, function: usize) -> Vec<SourceLine> {
         let extent = self.extent(function);
@@ -41,7 +43,8 @@ impl Firmware {
         let Ok(found) = lines.find_location_range(low, high) else { return Vec::new() };
         let mut rows: Vec<SourceLine> = Vec::new();
         for (address, size, location) in found {
-            // Functions that the linker left out keep their lines, from address 0 on; those of this one begin with it.
+            // Functions that the linker left out keep their lines, from address 0 on; those of this
+            // one begin with it.
             if address <= low {
                 rows.clear();
             }

@@ -1,17 +1,20 @@
 //! The nearest name where there is none.
 
-/// How near a name is to what was written, from 0 up: case does not count, and a slip of the fingers hardly does.
+/// Returns the distance of a name from the written one, from 0 up: case does not count, and a slip
+/// of the fingers hardly does.
 fn nearness(name: &str, candidate: &str) -> f64 {
     let (name, candidate) = (name.to_lowercase(), candidate.to_lowercase());
     let within = if candidate.contains(&name) || name.contains(&candidate) { 0.5 } else { 0.0 };
     let alike = strsim::jaro_winkler(&name, &candidate);
-    // One letter of four that is wrong, missing, too many or in its neighbour's place; of short names one of all.
+    // One letter of four that is wrong, missing, too many or in its neighbour's place; of short
+    // names one of all.
     let slips = strsim::osa_distance(&name, &candidate);
     let is_slip = name.len() > 2 && slips <= (name.len() / 4).max(1);
     within + if is_slip { alike.max(0.9) } else { alike }
 }
 
-/// The sentence that follows "there is no ...": the nearest names, or all of them where they are few.
+/// The sentence that follows "there is no ...": the nearest names, or all of them where they are
+/// few.
 #[must_use]
 pub fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let mut ranked: Vec<(f64, &str)> =

@@ -1,4 +1,4 @@
-//! What stands in linked firmware, whatever the format of its file: names, marks, sizes.
+//! Contents of linked firmware, whatever the format of its file: names, marks, sizes.
 
 /// A function or another code label.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub struct Symbol {
     pub size: u32,
 }
 
-/// A label `<kernel>.<module>.<number>` in code: the module's instructions stand from here to the next mark or to the
-/// end of the function.
+/// A label `<kernel>.<module>.<number>` in code: the module's instructions stand from here to the
+/// next mark or to the end of the function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// First instruction.
@@ -41,7 +41,7 @@ impl Mark {
     }
 }
 
-/// What a program takes up, the bench's own `ws_bench_*` symbols left out.
+/// Memory of a program, the bench's own `ws_bench_*` symbols left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footprint {
     /// Bytes of code, constants and initial values.

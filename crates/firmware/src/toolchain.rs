@@ -1,4 +1,4 @@
-//! How firmware for a target is built, as its target file says.
+//! Toolchain of a target's firmware, as its target file states it.
 
 use serde::Deserialize;
 
@@ -13,26 +13,27 @@ pub struct Toolchain {
     pub drivers: Option<String>,
     /// Folder of assembly kernels under the port.
     pub kernels: String,
-    /// Which of the port's start-up files, where they differ by family.
+    /// Family of the port's start-up files, where they differ.
     #[serde(default)]
     pub family: Option<String>,
     /// The compiler's command.
     pub compiler: String,
     /// Its flags for this target.
     pub flags: String,
-    /// Which sets of `device/ops.toml` exist on it; of two operations of one name the later set's counts.
+    /// Sets of `device/ops.toml` that exist on it; of two operations of one name the later set's
+    /// counts.
     #[serde(default = "every_compiler_s_operations")]
     pub operations: Vec<String>,
-    /// How its operations can be built.
+    /// Variants of its operations.
     #[serde(default = "every_compiler_s_variants")]
     pub variants: Vec<String>,
-    /// How those of the set `public-key` can be built.
+    /// Variants of the set `public-key`.
     #[serde(default = "every_compiler_s_public_key_variants")]
     public_key_variants: Vec<String>,
 }
 
 impl Toolchain {
-    /// How the operations of a set of `device/ops.toml` can be built.
+    /// Returns the variants of a set of `device/ops.toml`.
     #[must_use]
     pub fn variants_of(&self, set: &str) -> Vec<String> {
         if set == PUBLIC_KEY {

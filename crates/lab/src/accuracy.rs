@@ -1,16 +1,16 @@
-//! How far the cycles of a model may be from the part's: the `[[accuracy]]` tables of a target file.
+//! Bounds on a model's cycle counts against the part's: the `[[accuracy]]` tables of a target file.
 
 use mcu::Part;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// How far a count of cycles may be from the part's.
+/// Bound on the deviation of a cycle count from the part's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
     /// Not at all: the manual's counts have no exceptions, and a second model takes the same.
     Exact,
-    /// So many percent: the largest difference from counts on silicon.
+    /// The largest difference from counts on silicon, in percent.
     Percent(f64),
     /// Nobody has published counts to compare with.
     Estimate,
@@ -27,7 +27,7 @@ impl fmt::Display for Bound {
 }
 
 impl Bound {
-    /// What stands behind a figure in a table, which the table's foot explains.
+    /// Mark behind a figure in a table, which the table's foot explains.
     #[must_use]
     pub fn mark(self) -> &'static str {
         match self {
@@ -82,7 +82,7 @@ impl<'de> Deserialize<'de> for Bound {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Accuracy {
-    /// Where the code lies that it holds for, by the name of a `[[memory]]`; anywhere else where absent.
+    /// Name of the `[[memory]]` with the code that it holds for; anywhere else where absent.
     #[serde(default, skip_serializing)]
     pub memory: Option<String>,
     /// It holds for programs that do arithmetic in the floating-point unit, wherever they lie.
@@ -97,7 +97,7 @@ pub struct Accuracy {
     /// As `computation`, where the flash has no wait states.
     #[serde(default, skip_serializing)]
     pub without_wait_states: bool,
-    /// How far the cycles may be off.
+    /// Bound on the deviation of the cycles.
     pub cycles: Bound,
     /// Against what they were compared.
     pub source: String,
@@ -114,7 +114,7 @@ impl Accuracy {
         ]
     }
 
-    /// Whether it holds for all that no other entry names.
+    /// Returns true if it holds for all that no other entry names.
     #[must_use]
     pub fn is_general(&self) -> bool {
         self.memory.is_none() && self.conditions().iter().all(|(_, is_bound)| !is_bound)
@@ -147,10 +147,11 @@ impl Accuracy {
     }
 }
 
-/// Says what is wrong with the tables of a target file.
+/// Checks the tables of a target file.
 ///
 /// # Errors
-/// A memory that the part does not have, two entries for one condition, two conditions of one entry, or no entry for the rest.
+/// A memory that the part does not have, two entries for one condition, two conditions of one
+/// entry, or no entry for the rest.
 pub(crate) fn check(stated: &[Accuracy], part: &Part) -> Result<(), String> {
     for name in stated.iter().filter_map(|accuracy| accuracy.memory.as_ref()) {
         if !part.memories.iter().any(|memory| memory.name == *name) {

@@ -1,13 +1,13 @@
 //! `bench`: what each operation costs on each target, every output verified.
 
 use crate::LabError;
-use crate::harness::Bench;
-use crate::kept::{self, Content, Samples};
+use crate::harness::OperationRun;
 use crate::operations::{Catalogue, Operation, VARIANTS};
 use crate::pipeline;
 use crate::progress::{Progress, go_on};
 use crate::reference::random_case;
 use crate::repetition::Repetition;
+use crate::result_cache::{self, Content, Samples};
 use crate::row::{BenchRow, Cycles};
 use crate::selection::{Choice, Selection};
 use crate::target::{OperatingPoint, Target, Workspace};
@@ -23,10 +23,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Cycles after which one operation counts as endless, where nobody says otherwise.
 pub const MAX_CYCLES: u64 = 4_000_000_000;
 
-/// What is asked of the bench.
+/// Parameters of a bench.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Which rows.
     pub choice: Choice,
     /// Message bytes; each operation's own default where absent.
     pub bytes: Option<u16>,
@@ -38,16 +37,16 @@ pub struct Request {
     pub supply_v: Option<f64>,
     /// Cycles after which one operation counts as endless.
     pub max_cycles: u64,
-    /// Where the random inputs begin.
+    /// Seed of the random inputs.
     pub seed: u64,
-    /// Each run starts right after start-up, with cold caches and prefetch buffers; otherwise one run that does not
-    /// count goes before the others.
+    /// Each run starts right after start-up, with cold caches and prefetch buffers; otherwise one
+    /// run that does not count goes before the others.
     pub cold: bool,
-    /// Whether rows may be of an earlier measurement of the same firmware.
+    /// Use of earlier measurements of the same firmware.
     pub earlier: Earlier,
 }
 
-/// What becomes of earlier measurements of the same firmware under the same request.
+/// Use of earlier measurements of the same firmware under the same request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Earlier {
     /// They are taken, and new ones are kept.
@@ -58,7 +57,7 @@ pub enum Earlier {
     Ignored,
 }
 
-/// How many rows a bench gave.
+/// Number of rows that a bench gave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     pub rows: usize,
@@ -69,7 +68,7 @@ pub struct Count {
 }
 
 /// A bench whose rows are known, none of them measured yet.
-pub struct Plan<'a> {
+pub struct Schedule<'a> {
     workspace: &'a Workspace,
     request: &'a Request,
     targets: Vec<(Target, OperatingPoint)>,
@@ -97,15 +96,15 @@ struct Built {
 /// Builds and measures all that is asked for, on all processors of the host.
 ///
 /// # Errors
-/// The first that comes up: an unknown name, a refused operating point, a build or a model that failed. A wrong
-/// output is no error but a row that is not `verified`.
+/// The first error: an unknown name, a refused operating point, a build or a model that failed. A
+/// wrong output is no error but a row that is not `verified`.
 pub fn run(
     workspace: &Workspace,
     request: &Request,
     progress: &dyn Progress,
 ) -> Result<Vec<BenchRow>, LabError> {
     let mut rows = Vec::new();
-    plan(workspace, request)?.run(progress, |row| {
+    schedule(workspace, request)?.run(progress, |row| {
         rows.push(row);
         ControlFlow::Continue(())
     })?;
@@ -116,7 +115,7 @@ pub fn run(
 ///
 /// # Errors
 /// An unknown name, an operating point that a data sheet refuses, or nothing that is asked for.
-pub fn plan<'a>(workspace: &'a Workspace, request: &'a Request) -> Result<Plan<'a>, LabError> {
+pub fn schedule<'a>(workspace: &'a Workspace, request: &'a Request) -> Result<Schedule<'a>, LabError> {
     if request.runs == Repetition::Exactly(0) {
         return Err(LabError::Usage("--runs must be at least 1".into()));
     }
@@ -125,7 +124,8 @@ pub fn plan<'a>(workspace: &'a Workspace, request: &'a Request) -> Result<Plan<'
     let selection = Selection::new(workspace, &request.choice, &catalogue)?;
     let targets = workspace.targets_with_operations(selection.targets())?;
     workspace.calibration_is_of(targets.iter().map(Target::name))?;
-    let mut plan = Plan { workspace, request, targets: Vec::new(), builds: Vec::new(), rows: Vec::new() };
+    let mut schedule =
+        Schedule { workspace, request, targets: Vec::new(), builds: Vec::new(), rows: Vec::new() };
     for target in targets {
         let mut rows: Vec<(usize, Operation)> = Vec::new();
         for variant in VARIANTS {
@@ -135,8 +135,8 @@ pub fn plan<'a>(workspace: &'a Workspace, request: &'a Request) -> Result<Plan<'
                 continue;
             }
             let names = operations.iter().map(|operation| operation.name.clone()).collect();
-            rows.extend(operations.into_iter().map(|operation| (plan.builds.len(), operation)));
-            plan.builds.push(Wanted { target: plan.targets.len(), variant, operations: names });
+            rows.extend(operations.into_iter().map(|operation| (schedule.builds.len(), operation)));
+            schedule.builds.push(Wanted { target: schedule.targets.len(), variant, operations: names });
         }
         if rows.is_empty() {
             continue;
@@ -144,30 +144,30 @@ pub fn plan<'a>(workspace: &'a Workspace, request: &'a Request) -> Result<Plan<'
         let point = target.operating_point(request.clock_hz, request.supply_v)?;
         let mut target = target;
         target.set_supply(request.supply_v)?;
-        plan.targets.push((target, point));
+        schedule.targets.push((target, point));
         // Builds are in the order of variants.
         rows.sort_by_key(|(build, operation)| {
             (order.iter().position(|known| *known == operation.name), *build)
         });
-        plan.rows.extend(rows);
+        schedule.rows.extend(rows);
     }
-    if plan.rows.is_empty() {
+    if schedule.rows.is_empty() {
         return Err(LabError::Usage(
             "no target has such an operation in such a variant; without --op or --variant, bench shows what it has"
                 .into(),
         ));
     }
-    Ok(plan)
+    Ok(schedule)
 }
 
-impl Plan<'_> {
+impl Schedule<'_> {
     /// Operation and variant of each row.
     pub fn names(&self) -> impl Iterator<Item = (&str, &str)> {
         self.rows.iter().map(|(build, operation)| (operation.name.as_str(), self.builds[*build].variant))
     }
 
-    /// Builds and measures, and hands each row on as it is measured, by target, then by operation, then by variant,
-    /// until no more are wanted.
+    /// Builds, measures, and hands each row on as it is measured, until no more are wanted. Rows
+    /// come by target, then by operation, then by variant.
     ///
     /// # Errors
     /// A build or a model that failed.
@@ -262,23 +262,25 @@ impl Plan<'_> {
                 verified,
             }
         };
-        let kept = built.content.as_ref().map(|content| self.kept(content, point, operation, bytes, built));
-        let kept = kept.transpose()?;
-        if let Some(path) = kept.as_deref().filter(|_| self.request.earlier == Earlier::Taken)
-            && let Some(samples) = kept::read(path)
+        let cached =
+            built.content.as_ref().map(|content| self.cache_path(content, point, operation, bytes, built));
+        let cached = cached.transpose()?;
+        if let Some(path) = cached.as_deref().filter(|_| self.request.earlier == Earlier::Taken)
+            && let Some(samples) = result_cache::read(path)
         {
             return Ok((row(samples, true), true));
         }
         let (samples, verified) = self.measure(target, point, operation, bytes, built)?;
-        if let Some(path) = kept.as_deref().filter(|_| verified) {
-            kept::keep(path, &samples);
+        if let Some(path) = cached.as_deref().filter(|_| verified) {
+            result_cache::keep(path, &samples);
         }
         Ok((row(samples, verified), false))
     }
 
-    /// Where the samples of a row are kept: by the content of this program, of the target's file, of the programs with
-    /// the operation and without any, and by what is asked for, the supply excepted, which no cycle depends on.
-    fn kept(
+    /// Returns the path of a row's samples in the cache. It is named by the content of this
+    /// program, the target's file and the programs with the operation and without any, and by the
+    /// request. The supply is excepted: no cycle depends on it.
+    fn cache_path(
         &self,
         content: &Content,
         point: &OperatingPoint,
@@ -300,7 +302,7 @@ impl Plan<'_> {
             .join(format!("{}.json", &name[2..])))
     }
 
-    /// What the runs of an operation give, and whether every output was as it must be.
+    /// Returns the samples of an operation's runs, and whether every output was right.
     fn measure(
         &self,
         target: &Target,
@@ -311,7 +313,7 @@ impl Plan<'_> {
     ) -> Result<(Samples, bool), LabError> {
         let Request { runs, max_cycles, seed, cold, .. } = *self.request;
         let firmware = Firmware::read(&built.build.image(&operation.name), target.part.core)?;
-        let mut bench = Bench::start(target, &firmware, operation, point.clock_hz, max_cycles)?;
+        let mut bench = OperationRun::start(target, &firmware, operation, point.clock_hz, max_cycles)?;
         if operation.any_length && u32::from(bytes) > bench.capacity()? {
             return Err(LabError::Usage(format!(
                 "--bytes {bytes} is too long for {}: its bench firmware has room for {}",
@@ -319,7 +321,8 @@ impl Plan<'_> {
                 bench.capacity()?
             )));
         }
-        // The inputs of a run depend on the seed and on how many there were before it, and not on how many follow.
+        // The inputs of a run depend on the seed and on how many there were before it, and not on
+        // how many follow.
         let mut rng = StdRng::seed_from_u64(seed);
         let started = bench.fork();
         if !cold {

@@ -1,5 +1,5 @@
-//! Boards: `boards/*.toml`, which `device/Makefile` reads, too. A board is a target with its clock and supply, chips with their
-//! wiring, and sensors at the converter.
+//! Boards: `boards/*.toml`, which `device/Makefile` reads, too. A board is a target with its clock
+//! and supply, chips with their wiring, and sensors at the converter.
 
 use crate::target::{Target, Workspace};
 use crate::{LabError, names};
@@ -19,9 +19,9 @@ pub struct BoardDescription {
     /// Its name: the file's.
     #[serde(skip)]
     pub name: String,
-    /// What it is, for a person.
+    /// Description for a person.
     pub description: String,
-    /// Where its wiring comes from.
+    /// Source of its wiring.
     pub source: String,
     /// The name of its microcontroller's target.
     pub target: String,
@@ -29,10 +29,11 @@ pub struct BoardDescription {
     pub clock_hz: u64,
     /// Supply of microcontroller and chips, and the converter's reference, in volts.
     pub supply_v: f64,
-    /// Who runs the part at a clock and a supply that its data sheet does not allow together; none where it allows them.
+    /// Sentence on the boards that run at a clock and a supply that the data sheet does not allow
+    /// together; none where it allows them.
     #[serde(default)]
     pub beyond_data_sheet: Option<String>,
-    /// How it is a meter; none where it is not.
+    /// Build of the meter's firmware; none where the board is no meter.
     #[serde(default)]
     pub meter: Option<MeterBuild>,
     /// Its serial buses.
@@ -41,10 +42,10 @@ pub struct BoardDescription {
     /// Its chips.
     #[serde(rename = "chip", default)]
     pub chips: Vec<BoardChip>,
-    /// What is at the converter.
+    /// Sensors at the converter.
     #[serde(rename = "sensor", default)]
     pub sensors: Vec<Sensor>,
-    /// Where the part has an EEPROM of its own.
+    /// Address in the data space of the EEPROM of the part, where it has one.
     #[serde(skip)]
     eeprom: Option<u32>,
 }
@@ -57,7 +58,8 @@ pub struct MeterBuild {
     pub variant: String,
     /// By how much the current is sampled after the voltage, in 1/256 of a sampling interval.
     pub phase: i16,
-    /// Builds of the firmware, where the part has no room for all suites in one; the first is made where none is chosen.
+    /// Builds of the firmware, where the part has no room for all suites in one; the first is made
+    /// where none is chosen.
     #[serde(default, rename = "build")]
     pub builds: Vec<SuiteChoice>,
 }
@@ -71,11 +73,11 @@ pub struct SuiteChoice {
 }
 
 impl MeterBuild {
-    /// What is to be chosen for a build that has this suite: the suites of the first one that does; none where that is made without a
-    /// choice.
+    /// Returns the suites to choose for a build that has this suite. Empty where the first build
+    /// has it, or where there is no choice.
     ///
     /// # Errors
-    /// Which builds there are, where none has it.
+    /// A list of the builds, where none has the suite.
     pub fn with_suite(&self, suite: &str) -> Result<&[String], String> {
         if self.builds.is_empty() {
             return Ok(&[]);
@@ -113,16 +115,16 @@ pub struct SpiBus {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BoardChip {
-    /// Which chip.
     pub model: ChipModel,
-    /// What the firmware's drivers take it for.
+    /// Role for the firmware's drivers.
     pub role: Role,
     /// The bus that it is on.
     pub spi: String,
     /// The pin that selects it while low.
     #[serde(deserialize_with = "pin")]
     pub select: Pin,
-    /// Its other outputs, by their names in its data sheet. A CC2500's SO is wired to the bus's MISO anyhow.
+    /// Its other outputs, by their names in its data sheet. A CC2500's SO is wired to the bus's
+    /// MISO anyhow.
     #[serde(deserialize_with = "pins", default)]
     pub outputs: BTreeMap<String, Pin>,
 }
@@ -139,17 +141,17 @@ pub enum ChipModel {
     Fm25l16b,
 }
 
-/// What a chip is to the firmware; a board has each at most once.
+/// Role of a chip for the firmware; a board has each at most once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// The radio.
     Radio,
-    /// Where the meter keeps what must outlive the power.
+    /// Memory for the meter's state that must outlive the power.
     Memory,
 }
 
-/// What a sensor measures; a board has each at most once.
+/// Quantity that a sensor measures; a board has each at most once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
@@ -161,18 +163,17 @@ pub enum Quantity {
     StoredVoltage,
 }
 
-/// What is at an input of the converter.
+/// Sensor at an input of the converter.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sensor {
-    /// What it measures.
     pub quantity: Quantity,
     /// The converter's channel.
     pub channel: u8,
     /// The pin of that channel.
     #[serde(deserialize_with = "pin")]
     pub pin: Pin,
-    /// What a divider before the pin divides by.
+    /// Divisor of the divider before the pin.
     #[serde(default = "undivided")]
     pub divider: u16,
 }
@@ -302,9 +303,10 @@ impl BoardDescription {
         self.sensor(quantity).map(|sensor| sensor.channel)
     }
 
-    /// Puts a machine of its target onto the board: supply, chips, and what the memory that outlives the power begins with: the
-    /// memory chip where there is one, else the part's EEPROM. To be done before [`Mcu::reset`]. The machine is
-    /// [externally wakeable](mcu::Board::externally_wakeable).
+    /// Puts a machine of its target onto the board: supply, chips and initial memory contents.
+    /// `memory_image` goes to the memory chip where there is one, else to the part's EEPROM. To be
+    /// done before [`Mcu::reset`]. The machine is [externally
+    /// wakeable](mcu::Board::externally_wakeable).
     ///
     /// # Errors
     /// [`LabError::Protocol`] for contents that the board has no room for.
@@ -329,7 +331,7 @@ impl BoardDescription {
         Ok(())
     }
 
-    /// How one of its chips is wired.
+    /// Returns the wiring of one of its chips.
     fn wiring(&self, chip: &BoardChip) -> Wiring {
         let named = chip.model.outputs().iter();
         let mut outputs: Vec<(u8, Pin)> =
@@ -362,7 +364,7 @@ impl BoardDescription {
         buses.chain(chips).chain(sensors)
     }
 
-    /// What is wrong with it on its target, as a sentence.
+    /// Checks the board on its target.
     fn check(&self, target: &Target) -> Result<(), String> {
         let part = &target.part;
         match (target.supply.check(self.clock_hz as f64, self.supply_v), &self.beyond_data_sheet) {
@@ -510,8 +512,8 @@ impl Workspace {
     /// One board by its exact name.
     ///
     /// # Errors
-    /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed file, or one whose target
-    /// cannot be wired so.
+    /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed
+    /// file, or one whose target cannot be wired so.
     pub fn board(&self, name: &str) -> Result<BoardDescription, LabError> {
         let known = self.board_names()?;
         if !known.iter().any(|candidate| candidate == name) {
@@ -533,7 +535,8 @@ impl Workspace {
         Ok(board)
     }
 
-    /// What firmware for a board is built from; at the board's clock where none is given. `target` is the board's.
+    /// Returns the sources of firmware for a board, at the board's clock where none is given.
+    /// `target` is the board's.
     ///
     /// # Errors
     /// [`LabError::Usage`] for a clock that the flash has no wait states for.
@@ -569,7 +572,7 @@ mod tests {
         workspace().read(format!("boards/{name}.toml")).expect("a board's file").1
     }
 
-    /// What is said of a board whose file has something else in one place.
+    /// Returns the error for a board whose file has something else in one place.
     fn said(name: &str, from: &str, to: &str) -> String {
         let text = text(name);
         assert!(text.contains(from), "{name} has no {from}");
@@ -664,7 +667,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_board_cannot_be_is_refused() {
+    fn board_file_refuses_impossible_boards() {
         for (from, to, wanted) in [
             ("supply_v", "suply_v", "unknown field `suply_v`"),
             ("phase", "fase", "unknown field `fase`"),
@@ -707,7 +710,7 @@ mod tests {
     }
 
     #[test]
-    fn firmware_for_a_board_is_built_at_its_clock_unless_another_is_wanted() {
+    fn board_firmware_is_built_at_the_board_s_clock_by_default() {
         let workspace = workspace();
         let board = workspace.board("stm32f407-cc2500").expect("a board");
         let target = workspace.target(&board.target).expect("its target");

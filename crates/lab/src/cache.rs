@@ -1,16 +1,18 @@
-//! The folder in which built firmware, measured figures and the unpacked sources of firmware are kept.
+//! The folder in which built firmware, measured figures and the unpacked sources of firmware are
+//! kept.
 
 use crate::LabError;
 use etcetera::BaseStrategy;
 use etcetera::base_strategy::Xdg;
 use std::path::{Path, PathBuf};
 
-/// Where it is if nobody says: a clone's own `target/` where that can be written, else the user's cache.
+/// Default folder: a clone's own `target/` where that can be written, else the user's cache.
 pub(crate) fn folder(clone: Option<&Path>) -> Result<PathBuf, LabError> {
     if let Some(own) = clone.map(|root| root.join("target")).filter(|own| is_writable(own)) {
         return Ok(own);
     }
-    // Everywhere as on Linux, because the scripts that build compilers (device/ports/r8c/build-binutils) look there, too.
+    // Everywhere as on Linux, because the scripts that build compilers
+    // (device/ports/r8c/build-binutils) look there, too.
     let base = Xdg::new().map_err(|error| {
         let said = format!("{error}: there is no folder for what is built; give --cache FOLDER, or set HOME or XDG_CACHE_HOME");
         LabError::Unfinished(said)
@@ -18,7 +20,7 @@ pub(crate) fn folder(clone: Option<&Path>) -> Result<PathBuf, LabError> {
     Ok(base.cache_dir().join("wattseal"))
 }
 
-/// Whether files can be made there; it is made where it is missing.
+/// Returns true if files can be made in the folder; makes it where it is missing.
 fn is_writable(folder: &Path) -> bool {
     std::fs::create_dir_all(folder).is_ok() && tempfile::tempfile_in(folder).is_ok()
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub struct Calibrated {
     pub path: PathBuf,
     pub file: Calibration,
-    /// What it does to the target's active current.
+    /// Correction of the target's active current.
     pub correction: Correction,
 }
 
@@ -25,7 +25,8 @@ impl Calibrated {
         Ok(())
     }
 
-    /// How far energies may be off that are corrected: what is left at the points says nothing of clocks far from them.
+    /// Bound on the deviation of corrected energies: the rest at the points says nothing of clocks
+    /// far from them.
     fn accuracy(&self) -> EnergyAccuracy {
         let left = self.correction.deviations.iter().map(|point| point.after.abs()).fold(0.0, f64::max);
         let source = format!(
@@ -60,8 +61,9 @@ impl Workspace {
     /// The same workspace, with a target's active current corrected by a calibration file.
     ///
     /// # Errors
-    /// [`LabError::File`] where it cannot be read, [`LabError::BadFile`] where it is malformed, contradicts the data
-    /// sheet or leaves it, [`LabError::UnknownName`] for a target that does not exist.
+    /// [`LabError::File`] where it cannot be read. [`LabError::BadFile`] where it is malformed,
+    /// contradicts the data sheet or leaves it. [`LabError::UnknownName`] for a target that does
+    /// not exist.
     pub fn calibrated(mut self, path: &Path) -> Result<Workspace, LabError> {
         let (path, text) = self.read_own(path)?;
         let file = Calibration::from_toml(&text).map_err(|error| bad(&path, error))?;

@@ -1,4 +1,5 @@
-//! `check`: builds somebody's project, measures its firmware and compares it with its limits, all of which its `wattseal.toml` says.
+//! `check`: builds somebody's project, measures its firmware and compares it with its limits, all
+//! of which its `wattseal.toml` says.
 
 mod project;
 
@@ -15,22 +16,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
-/// What came of a check.
+/// Result of a check.
 #[derive(Debug)]
 pub struct CheckResult {
     /// All rows, their figures before and now, and their limits.
     pub comparison: Comparison,
-    /// What is to be said of the runs, a line each.
+    /// Remarks on the runs, a line each.
     pub remarks: Vec<String>,
     /// All ran as it was asked for, and no limit is passed.
     pub success: bool,
 }
 
-/// Builds and measures what a project's file says, and compares it with the baseline and the limits; with `save` the rows become the
-/// baseline, and growth is no failure.
+/// Builds and measures a project's file, and compares it with the baseline and the limits. With
+/// `save` the rows become the baseline, and growth is no failure.
 ///
 /// # Errors
-/// A file that says what cannot be, a build that fails, a baseline that is none, firmware that cannot be run.
+/// A file that says what cannot be, a build that fails, a baseline that is none, firmware that
+/// cannot be run.
 pub fn run(
     workspace: &Workspace,
     path: &Path,
@@ -83,7 +85,7 @@ fn build(line: &str, folder: &Path) -> Result<(), LabError> {
     if status.success() { Ok(()) } else { Err(failed(status.to_string())) }
 }
 
-/// What was measured so far.
+/// Measurements of a project so far.
 struct Run {
     rows: Vec<MeasureRow>,
     /// By the identity of a row.
@@ -93,7 +95,8 @@ struct Run {
 }
 
 impl Run {
-    /// Measures one firmware. One that cannot be run is an error of its own, beside the rows of the others.
+    /// Measures one firmware. One that cannot be run is an error of its own, beside the rows of the
+    /// others.
     fn take(
         &mut self,
         workspace: &Workspace,

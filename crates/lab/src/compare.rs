@@ -1,4 +1,5 @@
-//! What changed: the rows of `bench`, `measure` or `ct` beside those of an earlier run, and limits that they keep or pass.
+//! Comparison of the rows of `bench`, `measure` or `ct` with those of an earlier run, and their
+//! limits.
 
 mod layout;
 mod limit;
@@ -14,7 +15,7 @@ use output::{grouped, scaled};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// What a row costs.
+/// Figure of a row that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -74,7 +75,7 @@ impl Change {
         (before != 0.0).then(|| (after - before) / before)
     }
 
-    /// Whether both sides have it and differ.
+    /// Returns true if both sides have it and differ.
     #[must_use]
     pub fn is_change(&self) -> bool {
         matches!((self.before, self.after), (Some(before), Some(after)) if before != after)
@@ -86,7 +87,7 @@ impl Change {
     }
 }
 
-/// Whether a row is on both sides.
+/// Presence of a row on the two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -115,7 +116,7 @@ impl ComparedRow {
         self.measured.error().filter(|_| self.state != State::Gone)
     }
 
-    /// Whether it ended as it should, with nothing wrong and within its limits.
+    /// Returns true if it ended as it should, with nothing wrong and within its limits.
     fn passes(&self) -> bool {
         self.error().is_none() && self.failures().is_empty()
     }
@@ -141,13 +142,14 @@ pub struct Comparison {
     pub rows: Vec<ComparedRow>,
 }
 
-/// Whether two values differ in what a sum or a file of theirs may lose.
+/// Returns true if two values differ by no more than a sum or a file of theirs may lose.
 fn is_rounding(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs()
 }
 
 impl Comparison {
-    /// Compares what was measured with what was measured before; `limits` says which limits there are of a row's figure.
+    /// Compares what was measured with what was measured before; `limits` says which limits there
+    /// are of a row's figure.
     #[must_use]
     pub fn new(
         before: &[Measured],
@@ -198,7 +200,7 @@ impl Comparison {
         self.rows.iter().all(ComparedRow::passes)
     }
 
-    /// What there is to say in a line: how many rows changed, are new, gone, and fail.
+    /// Summary in a line: how many rows changed, are new, gone, and fail.
     #[must_use]
     pub fn summary(&self) -> String {
         let count = |holds: &dyn Fn(&ComparedRow) -> bool| self.rows.iter().filter(|row| holds(row)).count();
@@ -250,7 +252,8 @@ pub fn errors<'a>(rows: impl IntoIterator<Item = &'a Measured>) -> Vec<(String, 
 /// The rows of an earlier run, from the file that it saved.
 ///
 /// # Errors
-/// [`LabError::File`] for a file that cannot be read, [`LabError::BadFile`] for one that is not this command's JSON.
+/// [`LabError::File`] for a file that cannot be read. [`LabError::BadFile`] for one that is not
+/// this command's JSON.
 pub fn read(path: &Path, layout: &'static Layout) -> Result<Vec<Measured>, LabError> {
     let text = std::fs::read_to_string(path).map_err(|error| LabError::File { path: path.into(), error })?;
     let bad = |problem| LabError::BadFile {
@@ -263,7 +266,7 @@ pub fn read(path: &Path, layout: &'static Layout) -> Result<Vec<Measured>, LabEr
     layout.measured(rows).map_err(bad)
 }
 
-/// What rows of a command are known by and cost.
+/// Returns the identities and figures of a command's rows.
 ///
 /// # Errors
 /// None in practice: the layout is that of the rows.

@@ -1,10 +1,11 @@
-//! `ct`: whether an operation takes the same time and the same way whatever its secrets are, in two ways: by running it with random
-//! secrets, and by following them through one run ([`dependence`]).
+//! `ct`: checks that neither time nor path of an operation depends on its secrets. It does so in
+//! two ways: by runs with random secrets, and by following them through one run ([`dependence`]).
 //!
-//! Every run begins in one and the same state of the machine: a snapshot taken where the firmware waits for inputs,
-//! after a few runs that have warmed caches, prefetch buffers and branch prediction. Only the inputs differ. From the
-//! first instruction of the measured function to its return all runs must then have the same instruction addresses,
-//! each instruction the same cycles, and the same data addresses, sizes and directions.
+//! Every run begins in the same state of the machine: a snapshot taken where the firmware waits for
+//! inputs. A few runs before it have warmed caches, prefetch buffers and branch prediction. Only
+//! the inputs differ. All runs must have the same instruction addresses, from the first instruction
+//! of the measured function to its return. Each instruction must take the same cycles, and the data
+//! addresses, sizes and directions must be equal.
 
 mod accepted;
 mod dependence;
@@ -19,7 +20,7 @@ pub use reads::{Reads, SecretRead};
 use self::dependence::Followed;
 use self::difference::{Finding, Record, finding};
 use self::firmware::LeakRow;
-use crate::harness::Bench;
+use crate::harness::OperationRun;
 use crate::operations::{Catalogue, InputBytes, Operation, VARIANTS};
 use crate::pipeline;
 use crate::progress::{Progress, go_on};
@@ -34,23 +35,23 @@ use serde::{Deserialize, Serialize};
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// Runs that warm the machine before its snapshot is taken; their outputs are verified. Branch prediction has settled
-/// after the second.
+/// Runs that warm the machine before its snapshot is taken; their outputs are verified. Branch
+/// prediction has settled after the second.
 const WARM_UP: u32 = 2;
 
-/// Runs for a row where nobody says otherwise: the most, and the least of an operation of which so many would take more than
-/// [`ENOUGH_CYCLES`].
+/// Default runs for a row: the most, and the fewest of an operation that would take more than
+/// [`ENOUGH_CYCLES`] in the most.
 const MOST: u32 = 200;
 const FEWEST: u32 = 3;
 /// In cycles of all runs of a row: some seconds.
 const ENOUGH_CYCLES: u64 = 200_000_000;
 
-/// How the names of the tables begin that AES reads at secret places, in C (behind `ws_`) and in the kernels of all ports. They lie where
-/// an access takes the same time at every address (`device/crypto/table.h` says where that is), so that neither time nor way depends on
-/// the entry.
+/// Prefix of the tables that AES reads at secret places, in C (behind `ws_`) and in the kernels of
+/// all ports. They lie where an access takes the same time at every address
+/// (`device/crypto/table.h`), so that neither time nor path depends on the entry.
 const SECRET_TABLE: &str = "secret_table_";
 
-/// What is asked of the check.
+/// Parameters of the check.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Patterns of targets; all where empty.
@@ -59,20 +60,20 @@ pub struct Request {
     pub operations: Vec<String>,
     /// Patterns of variants; all where empty.
     pub variants: Vec<String>,
-    /// Runs with random secrets for each row; of one the secrets are followed, and nothing is compared. Where absent 200, or as many as
-    /// take 2·10⁸ cycles, but at least 3.
+    /// Runs with random secrets for each row; of one the secrets are followed, and nothing is
+    /// compared. Where absent 200, or as many as take 2·10⁸ cycles, but at least 3.
     pub runs: Option<u32>,
-    /// Where the random inputs begin.
+    /// Seed of the random inputs.
     pub seed: u64,
     /// Cycles after which one operation counts as endless.
     pub max_cycles: u64,
     /// Operations on public data are checked, too.
     pub public: bool,
-    /// Which entry of a table of AES is read must not depend on a secret either.
+    /// Counts the choice of an AES table's entry as a dependence, too.
     pub strict: bool,
 }
 
-/// What the check of an operation says.
+/// Verdict on an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -81,7 +82,8 @@ pub enum Verdict {
     Constant,
     /// Two runs differ.
     Variable,
-    /// All runs were the same, but what comes next, where something is read or written or how long it takes depends on a secret.
+    /// All runs were the same, but what comes next, where something is read or written or how long
+    /// it takes depends on a secret.
     Dependent,
     /// Of a secret no byte was read: the check says nothing of it.
     Unread,
@@ -96,11 +98,11 @@ pub enum Verdict {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
-    /// Which instruction comes next.
+    /// The next instruction.
     Branch,
-    /// Which data is read or written.
+    /// The address of data that is read or written.
     Address,
-    /// How long the instruction takes.
+    /// The time that the instruction takes.
     Time,
 }
 
@@ -112,13 +114,14 @@ pub struct ConstantTimeRow {
     pub target: String,
     /// Operation name.
     pub op: String,
-    /// How it was built.
+    /// Variant of the build.
     pub variant: String,
-    /// What was found.
+    /// Verdict on the row.
     pub verdict: Verdict,
-    /// Runs whose secrets were followed or compared: 1 of an operation that rejects, 0 where nothing was looked at.
+    /// Runs whose secrets were followed or compared: 1 of an operation that rejects, 0 where
+    /// nothing was looked at.
     pub runs: u32,
-    /// Where their inputs began.
+    /// Seed of their inputs.
     pub seed: u64,
     /// Of the first run: cycles within the function.
     pub cycles: u64,
@@ -130,13 +133,13 @@ pub struct ConstantTimeRow {
     pub tables: String,
     /// In what a run differs from the first one.
     pub differs: Option<Difference>,
-    /// Where it does: function and source line.
+    /// Place of the first difference: function and source line.
     pub place: Option<String>,
     /// Address of the instruction.
     pub pc: Option<u32>,
     /// The run that does; the first one is 0.
     pub run: Option<u32>,
-    /// What it does, and what the first one did; the secrets that were not read.
+    /// Action there in the differing run and in the first run; or the secrets that were not read.
     pub what: Option<String>,
     /// Bytes of the secrets, with what was made of them before the function was called.
     pub secret_bytes: u32,
@@ -156,7 +159,6 @@ pub struct Subject<'a> {
     pub firmware: &'a Firmware,
     /// The operation that it calls.
     pub operation: &'a Operation,
-    /// How it was built.
     pub variant: &'a str,
 }
 
@@ -172,11 +174,12 @@ pub fn run(
     run_each(workspace, request, progress, |_| ControlFlow::Continue(()))
 }
 
-/// The same, and hands each row on as it is made, by target, then by operation, then by variant, until no more are wanted.
+/// As [`run`], and hands each row on as it is made, until no more are wanted. Rows come by target,
+/// then by operation, then by variant.
 ///
 /// # Errors
-/// The first that comes up: an unknown name, a build or a model that failed. What is not constant or gives wrong outputs
-/// is no error but a row that says so.
+/// The first error: an unknown name, a build or a model that failed. A leak or a wrong output is no
+/// error but a row that says so.
 pub fn run_each(
     workspace: &Workspace,
     request: &Request,
@@ -272,14 +275,14 @@ struct Set {
 }
 
 impl Request {
-    /// Whether an operation is looked at.
+    /// Returns true if an operation is checked.
     fn checks(&self, operation: &Operation) -> bool {
         self.public || !operation.public
     }
 }
 
-/// How many runs are made of an operation of which one takes so many cycles, where so many are asked for: of one that rejects, the one
-/// whose secrets are followed.
+/// Returns the number of runs of an operation whose run takes `cycles`. `asked` overrides the
+/// default; an operation that rejects has only the run whose secrets are followed.
 fn runs(asked: Option<u32>, rejects: bool, cycles: u64) -> u32 {
     let enough = u32::try_from(ENOUGH_CYCLES / cycles.max(1)).map_or(MOST, |fit| fit.clamp(FEWEST, MOST));
     if rejects { 1 } else { asked.unwrap_or(enough) }
@@ -317,7 +320,8 @@ impl ConstantTimeRow {
     }
 }
 
-/// The inputs of a run: each has its own generator, so that one run can be had again without the others.
+/// The inputs of a run: each has its own generator, so that one run can be had again without the
+/// others.
 fn case(operation: &Operation, seed: u64, run: u32) -> Result<Case, LabError> {
     let mut state = [0; 32];
     state[..8].copy_from_slice(&seed.to_le_bytes());
@@ -325,7 +329,8 @@ fn case(operation: &Operation, seed: u64, run: u32) -> Result<Case, LabError> {
     random_case(operation, usize::from(operation.bytes), &mut StdRng::from_seed(state))
 }
 
-/// Checks one operation: `case` gives the inputs of each run, `accepted` what may depend on them.
+/// Checks one operation. `case` gives the inputs of each run, `accepted` the dependences that are
+/// accepted.
 ///
 /// # Errors
 /// A fault of the model, an endless operation, inputs that do not fit, or that there are none.
@@ -338,7 +343,7 @@ pub fn check(
     check_by(work::processors(), subject, request, accepted, case)
 }
 
-/// As [`check`], by so many workers.
+/// As [`check`], by `workers` threads.
 fn check_by(
     workers: usize,
     subject: &Subject<'_>,
@@ -347,9 +352,9 @@ fn check_by(
     case: &(dyn Fn(u32) -> Result<Case, LabError> + Sync),
 ) -> Result<ConstantTimeRow, LabError> {
     let Subject { target, clock_hz, firmware, operation, variant } = *subject;
-    let mut bench = Bench::start(target, firmware, operation, clock_hz, request.max_cycles)?;
+    let mut bench = OperationRun::start(target, firmware, operation, clock_hz, request.max_cycles)?;
     let (mut return_to, mut cycles) = (0, 0);
-    // Where nothing is compared, one tells whether the outputs are right.
+    // Where nothing is compared, one run tells whether the outputs are right.
     let warm_up = if operation.rejects || request.runs == Some(1) { 1 } else { WARM_UP };
     for run in 0..warm_up {
         let measurement = bench.measure(&case(u32::MAX - run)?)?;
@@ -390,7 +395,7 @@ fn check_by(
         ..ConstantTimeRow::new(target.name(), operation, variant, request, verdict)
     };
     let Some((run, other)) = other else { return Ok(row) };
-    // What the two have in common up to here is not looked at again.
+    // The part that the two have in common up to here is not compared again.
     let same = plain.checkpoints().iter().zip(other.checkpoints()).take_while(|(a, b)| a == b).count();
     let from = (same as u64).saturating_sub(1) * Trace::INTERVAL;
     let record = |case: &Case| -> Result<Record, LabError> {
@@ -425,8 +430,8 @@ fn tables(firmware: &Firmware) -> Result<Vec<(&str, Range<u32>)>, LabError> {
         .collect()
 }
 
-/// `case` with the inputs that are to be the same in all runs, whole or, as `key+32`, from an offset on. Its outputs are
-/// then no longer what is expected.
+/// `case` with the inputs that are to be the same in all runs, whole or, as `key+32`, from an
+/// offset on. Its outputs are then no longer what is expected.
 fn held(mut case: Case, first: &Case, fixed: &[InputBytes]) -> Case {
     for fixed in fixed {
         let held = first.inputs.iter().find(|(other, _)| *other == fixed.input);
@@ -451,10 +456,11 @@ fn row_of(firmware: &Firmware, secrets: &[&str], leak: &Leak) -> LeakRow {
     }
 }
 
-/// The first run from 1 on whose trace is not the plain one, by so many workers.
+/// Returns the first run from 1 on whose trace is not the plain one; searches with `workers`
+/// threads.
 fn first_other(
     workers: usize,
-    bench: &Bench<'_>,
+    bench: &OperationRun<'_>,
     return_to: u32,
     runs: u32,
     plain: &Trace,
@@ -462,8 +468,8 @@ fn first_other(
     case: &(dyn Fn(u32) -> Result<Case, LabError> + Sync),
 ) -> Result<Option<(u32, Trace)>, LabError> {
     let next = AtomicU32::new(1);
-    let workers: Vec<Bench<'_>> = (0..workers).map(|_| bench.fork()).collect();
-    let worker = |bench: Bench<'_>| {
+    let workers: Vec<OperationRun<'_>> = (0..workers).map(|_| bench.fork()).collect();
+    let worker = |bench: OperationRun<'_>| {
         loop {
             let run = next.fetch_add(1, Ordering::Relaxed);
             if run >= runs {
@@ -506,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_public_stays_as_in_the_first_run() {
+    fn public_inputs_stay_as_in_the_first_run() {
         let fixed = |text: &str| InputBytes::try_from(text.to_owned()).unwrap();
         let held = |text: &str| held(of(1, 2), &of(7, 8), &[fixed(text)]).inputs;
         assert_eq!(held("nonce"), [("key", vec![1; 4]), ("nonce", vec![8; 2])]);

@@ -1,5 +1,5 @@
-//! gdb on a running program: the remote protocol by the crate gdbstub, registers as each core's gdb expects them, and the way back by
-//! snapshots.
+//! gdb on a running program: the remote protocol by the crate gdbstub, registers as each core's gdb
+//! expects them, and the way back by snapshots.
 
 mod history;
 mod registers;
@@ -21,7 +21,8 @@ use wire::Wire;
 
 type Failure = GdbStubError<Infallible, io::Error>;
 
-/// Lets a gdb that comes to `listener` run the program; once it detaches, the program runs to its end.
+/// Lets a gdb that comes to `listener` run the program; once it detaches, the program runs to its
+/// end.
 ///
 /// # Errors
 /// There is no gdb for the core; nobody can listen.
@@ -61,7 +62,7 @@ pub(crate) fn serve(program: &mut Program<'_>, listener: &TcpListener) -> Result
     })
 }
 
-/// How gdb went.
+/// End of a gdb session.
 enum Parting {
     Detached,
     /// It ended the program, or the program ended.

@@ -1,5 +1,5 @@
-//! Messages between a meter and its collector, as papers measure them. The lab knows neither radio nor meter: somebody else
-//! plays them ([`Deliveries`]), and the lab compares.
+//! Messages between a meter and its collector, as papers measure them. The lab knows neither radio
+//! nor meter: somebody else plays them ([`Deliveries`]), and the lab compares.
 
 use crate::LabError;
 use crate::progress::Progress;
@@ -15,22 +15,23 @@ pub enum Message {
     Command,
 }
 
-/// Which deliveries.
+/// Kind of deliveries.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeliveryKind {
     pub message: Message,
-    /// How it is sealed: `none`, `aes128-gcm`, `aes256-gcm`, `ecies`, `ecies-ecdsa`, `ascon-aead128`.
+    /// Suite that seals it: `none`, `aes128-gcm`, `aes256-gcm`, `ecies`, `ecies-ecdsa`,
+    /// `ascon-aead128`.
     pub suite: String,
 }
 
-/// What of the two ends is chosen, and how often something goes between them. The meter is that of `device/meter`.
+/// The two ends, and the number of messages between them. The meter is that of `device/meter`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Endpoints {
     /// The microcontroller that does the collector's cryptography.
     pub collector: String,
-    /// How that one's code is built.
+    /// Variant of the collector's code.
     pub collector_variant: String,
     /// Random messages of each kind.
     pub runs: u32,
@@ -57,13 +58,13 @@ pub struct Delivery {
     pub packets: u32,
 }
 
-/// Who plays meter and collector.
+/// Player of meter and collector.
 pub trait Deliveries {
-    /// Delivers `endpoints.runs` messages of a kind, each of which must have arrived as it was meant.
+    /// Delivers `endpoints.runs` messages of a kind, each of which must arrive as it was meant.
     ///
     /// # Errors
-    /// Firmware that cannot be built or run, a suite that there is not; a message that did not arrive, or not as it was
-    /// sent.
+    /// Firmware that cannot be built or run; an unknown suite; a message that did not arrive, or
+    /// not as it was sent.
     fn deliver(
         &self,
         workspace: &Workspace,

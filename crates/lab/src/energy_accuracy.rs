@@ -1,16 +1,17 @@
-//! How far energies may be from the part's: the `[[energy_accuracy]]` tables of a target file.
+//! Bounds on energies against the part's: the `[[energy_accuracy]]` tables of a target file.
 
 use energy::Supply;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// How far an energy may be from the part's, beside what its cycles may be off.
+/// Bound on an energy's deviation from the part's, beside that of its cycles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EnergyBound {
-    /// The largest difference of the currents from those that others measured on silicon, in percent.
+    /// The largest difference of the currents from those that others measured on silicon, in
+    /// percent.
     Percent(f64),
-    /// The front page of a data sheet alone, which may be too low by up to this, in percent.
+    /// Only the front page of a data sheet, which may be too low by up to this, in percent.
     LowBy(f64),
     /// A typical current with which nobody's measurement was compared.
     Estimate,
@@ -88,7 +89,7 @@ pub struct EnergyAccuracy {
     /// The highest clock that it holds for, in Hz; any above the other entries' where absent.
     #[serde(default, skip_serializing)]
     pub max_hz: Option<f64>,
-    /// How far the energy may be off, beside what the cycles may be.
+    /// Bound on the deviation of the energy, beside that of the cycles.
     pub energy: EnergyBound,
     /// Against what the currents were compared, or why they could not be.
     pub source: String,
@@ -127,7 +128,7 @@ pub(crate) fn at(stated: &[EnergyAccuracy], clock_hz: f64) -> EnergyAccuracy {
     stated.iter().find(holds).or(stated.last()).cloned().unwrap_or_else(EnergyAccuracy::unknown)
 }
 
-/// Says what is wrong with the tables of a target file.
+/// Checks the tables of a target file.
 ///
 /// # Errors
 /// Entries whose clocks do not rise, or a last one that does not hold for the highest clock.

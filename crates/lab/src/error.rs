@@ -1,4 +1,4 @@
-//! What can go wrong in the lab, said so that a user knows what to do next.
+//! Errors of the lab, with the user's next step.
 
 use firmware::FirmwareError;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub enum LabError {
     #[error("{path}: {problem}")]
     BadFile {
         path: PathBuf,
-        /// What is wrong with it, and what to do.
+        /// The fault, and the user's next step.
         problem: String,
     },
     /// Firmware that cannot be built or read.
@@ -51,7 +51,7 @@ pub enum LabError {
     /// An independent implementation, or what it was given, is not what it should be.
     #[error("the reference for {what} failed: {problem}")]
     Reference {
-        /// What it was to compute.
+        /// Value that it was to compute.
         what: &'static str,
         problem: String,
     },
@@ -59,7 +59,7 @@ pub enum LabError {
     #[error("the chart '{title}' cannot be drawn: {problem}")]
     Chart {
         title: String,
-        /// What is wrong with its data.
+        /// Fault of its data.
         problem: String,
     },
     /// The model stopped.
@@ -67,32 +67,24 @@ pub enum LabError {
     Fault {
         target: String,
         fault: mcu::Fault,
-        /// Function and source line, as far as the ELF tells, and what to try next, where there is anything.
+        /// Function and source line, as far as the ELF tells, and what to try next, where there is
+        /// anything.
         place: String,
     },
     /// The firmware did not come back.
     #[error("{what} did not return within {cycles} cycles{hint}")]
-    Endless {
-        what: String,
-        cycles: u64,
-        /// What to try next.
-        hint: String,
-    },
+    Endless { what: String, cycles: u64, hint: String },
     /// A run ended before what was asked for came about.
     #[error("{0}")]
     Unfinished(String),
     /// The firmware did something that the protocol of the bench does not allow.
     #[error("{what}: {problem}")]
-    Protocol {
-        what: String,
-        /// What it did.
-        problem: String,
-    },
+    Protocol { what: String, problem: String },
 }
 
 impl LabError {
-    /// Whether the user asked for something that does not exist (exit code 2), as opposed to something that went
-    /// wrong (exit code 1).
+    /// Returns true if the user asked for something that does not exist (exit code 2), false if
+    /// something went wrong (exit code 1).
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(

@@ -14,7 +14,7 @@ impl Debug for Embedded {
     }
 }
 
-/// Where they are read from.
+/// Source of the project's files.
 #[derive(Clone, Debug)]
 pub(crate) enum Files {
     Folder(PathBuf),
@@ -22,7 +22,7 @@ pub(crate) enum Files {
 }
 
 impl Files {
-    /// What a message calls a file of the project.
+    /// Path of a project's file in messages.
     pub(crate) fn path(&self, file: &Path) -> PathBuf {
         match self {
             Files::Folder(root) => root.join(file),
@@ -37,7 +37,7 @@ impl Files {
         }
     }
 
-    /// What stands in a file of the project.
+    /// Contents of a file of the project.
     pub(crate) fn read(&self, file: &Path) -> io::Result<String> {
         match self {
             Files::Folder(root) => std::fs::read_to_string(root.join(file)),
@@ -73,7 +73,8 @@ impl Embedded {
         self.0.iter().find(|(path, _)| Path::new(path) == file).map(|(_, contents)| *contents)
     }
 
-    /// Makes a folder have these files. What is there as it must be stays untouched, so that several programs may do so at once.
+    /// Writes these files into a folder. Equal files stay untouched, so that several programs may
+    /// do so at once.
     pub(crate) fn unpack(self, folder: &Path) -> io::Result<()> {
         for (name, contents) in self.0 {
             let path = folder.join(name);
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_is_unpacked_anew_and_nothing_else() {
+    fn unpack_renews_only_damaged_files() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         FILES.unpack(folder.path()).unwrap();

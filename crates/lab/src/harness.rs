@@ -1,4 +1,5 @@
-//! One firmware image on one machine: writes the inputs of an operation, runs it, and reads what it gives.
+//! One firmware image on one machine: writes the inputs of an operation, runs it, and reads what it
+//! gives.
 
 use crate::LabError;
 use crate::operations::Operation;
@@ -11,7 +12,7 @@ use mcu::{ControlTransfers, Labels, Mcu, Observer, Step, Stop, Tables, Taint, Tr
 use std::ops::Range;
 
 /// One firmware image on one machine, ready for its inputs.
-pub struct Bench<'a> {
+pub struct OperationRun<'a> {
     target: &'a Target,
     firmware: &'a Firmware,
     what: String,
@@ -22,7 +23,7 @@ pub struct Bench<'a> {
     observed: Observed,
 }
 
-/// What the runs that were observed showed.
+/// Findings of the observed runs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Observed {
     /// The last one's call of the measured function; none before the first run.
@@ -32,34 +33,35 @@ struct Observed {
     stack: u32,
 }
 
-/// Runs are looked at step by step until they have taken so many cycles; then they only stop where the call begins and
-/// where it returns, which is 1.1 (MSP430F5438A, STM32F407) to 2.8 times as fast (ATmega328P and STM32F100 2.7, STM32F051 2.0, RP2040 2.8: CPU
-/// time of `bench --op aes128-gcm-seal --runs`, with so many runs more on either side of this limit). One run of a long operation, all of a
-/// short one.
+/// Runs are observed step by step until they have taken this many cycles. Then they only stop where
+/// the call begins and where it returns. That is 1.1 (MSP430F5438A, STM32F407) to 2.8 times as fast
+/// (ATmega328P and STM32F100 2.7, STM32F051 2.0, RP2040 2.8). This is CPU time of `bench --op
+/// aes128-gcm-seal --runs`, with equally many runs more on either side of this limit. It observes
+/// one run of a long operation, all of a short one.
 const OBSERVED_CYCLES: u64 = 4_000_000;
 
-/// Stands in buffers that an operation must leave alone.
+/// Filler of buffers that an operation must not change.
 const UNTOUCHED: u8 = 0xa5;
 
-/// What one run gave.
+/// Result of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measurement {
     /// Cycles since reset when the call instruction began.
     pub start: u64,
     /// From the call to the return.
     pub cycles: u64,
-    /// Deepest stack use of this run and the observed ones before it, in bytes; a run that was not observed adds
-    /// nothing.
+    /// Deepest stack use of this run and the observed ones before it, in bytes; a run that was not
+    /// observed adds nothing.
     pub stack: u32,
     pub return_to: u32,
     /// All outputs and the result were as expected.
     pub verified: bool,
 }
 
-/// Where a bench's firmware waits for its inputs.
+/// Label at which a bench's firmware waits for its inputs.
 pub(crate) const READY: &str = "ws_bench_ready";
 
-impl<'a> Bench<'a> {
+impl<'a> OperationRun<'a> {
     /// Starts the firmware and runs it up to where it waits for inputs.
     ///
     /// # Errors
@@ -70,7 +72,7 @@ impl<'a> Bench<'a> {
         operation: &Operation,
         clock_hz: u64,
         max_cycles: u64,
-    ) -> Result<Bench<'a>, LabError> {
+    ) -> Result<OperationRun<'a>, LabError> {
         let mut machine = new_machine(&target.part, clock_hz)
             .map_err(|problem| LabError::BadFile { path: target.file(), problem })?;
         let what = format!("{} {}", target.name(), operation.name);
@@ -79,7 +81,7 @@ impl<'a> Bench<'a> {
         machine.reset();
         let ready = firmware.functions()[firmware.function(READY)?].address;
         let measure = firmware.function(&operation.measure)?;
-        let mut bench = Bench {
+        let mut bench = OperationRun {
             target,
             firmware,
             what,
@@ -95,13 +97,14 @@ impl<'a> Bench<'a> {
 
     /// Another one in the same state, to be run on from here independently.
     #[must_use]
-    pub fn fork(&self) -> Bench<'a> {
+    pub fn fork(&self) -> OperationRun<'a> {
         let machine = self.machine.snapshot();
-        Bench { what: self.what.clone(), machine, ..*self }
+        OperationRun { what: self.what.clone(), machine, ..*self }
     }
 
-    /// Puts the machine into the state of another of the same firmware; what its runs showed so far stays known.
-    pub fn rewind(&mut self, to: &Bench<'_>) {
+    /// Puts the machine into the state of another of the same firmware; what its runs showed so far
+    /// stays known.
+    pub fn rewind(&mut self, to: &OperationRun<'_>) {
         self.machine = to.machine.snapshot();
     }
 
@@ -156,7 +159,7 @@ impl<'a> Bench<'a> {
         self.target.part.core.is_big_endian()
     }
 
-    /// Where the firmware has an input or an output.
+    /// Returns the firmware's buffer for an input or an output.
     ///
     /// # Errors
     /// [`LabError::UnknownName`] where it has none of that name.
@@ -193,7 +196,7 @@ impl<'a> Bench<'a> {
         self.measure_unobserved(case)
     }
 
-    /// As [`Bench::measure`], following all calls.
+    /// As [`OperationRun::measure`], following all calls.
     fn measure_call(&mut self, case: &Case) -> Result<Measurement, LabError> {
         self.write(case)?;
         let mut profiler = Profiler::new(self.firmware, &[self.measure]);
@@ -203,11 +206,11 @@ impl<'a> Bench<'a> {
         self.observed_call(case, &profiler)
     }
 
-    /// As [`Bench::measure`], while `observer` looks on at each step from where the inputs are written to where the
-    /// next ones are waited for.
+    /// As [`OperationRun::measure`], while `observer` looks on at each step from where the inputs are
+    /// written to where the next ones are waited for.
     ///
     /// # Errors
-    /// As [`Bench::measure`].
+    /// As [`OperationRun::measure`].
     pub fn measure_observed(
         &mut self,
         case: &Case,
@@ -219,7 +222,8 @@ impl<'a> Bench<'a> {
         self.observed_call(case, &watcher.0)
     }
 
-    /// What the one call of the measured function took that the profiler saw, and whether its output is that of `case`.
+    /// Returns the measurement of the one call that the profiler saw, and checks its output against
+    /// `case`.
     fn observed_call(&mut self, case: &Case, profiler: &Profiler<'_>) -> Result<Measurement, LabError> {
         let &[call] = profiler.calls() else {
             return Err(self.not_once(&profiler.calls().len().to_string()));
@@ -237,11 +241,13 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// As [`Bench::measure`], stopping only where the call began and returned in the last observed run, and at the
-    /// function's first instruction, so that it is known to be entered. Without an observed run before, this is one.
+    /// As [`OperationRun::measure`], stopping only where the call began and returned in the last observed
+    /// run, and at the function's first instruction, so that it is known to be entered. Without an
+    /// observed run before, this is one.
     ///
     /// # Errors
-    /// As [`Bench::measure`], and where the function is not called once and by the same instruction.
+    /// As [`OperationRun::measure`], and where the function is not called once and by the same
+    /// instruction.
     pub fn measure_unobserved(&mut self, case: &Case) -> Result<Measurement, LabError> {
         let Some(seen) = self.observed.call else { return self.measure_call(case) };
         self.write(case)?;
@@ -283,12 +289,12 @@ impl<'a> Bench<'a> {
         LabError::Protocol { what: self.what.clone(), problem }
     }
 
-    /// Runs the operation on the inputs of `case` up to where the measured function has returned to `return_to`, and
-    /// takes the trace of it from its first instruction to there, `tables` being what may be read anywhere. The next
-    /// run must begin at a fork of a bench that waits for inputs.
+    /// Runs the operation on the inputs of `case` up to the return of the measured function to
+    /// `return_to`. Returns the trace from the function's first instruction to there; `tables` may
+    /// be read anywhere. The next run must begin at a fork of a bench that waits for inputs.
     ///
     /// # Errors
-    /// As [`Bench::measure`].
+    /// As [`OperationRun::measure`].
     pub fn trace(&mut self, case: &Case, return_to: u32, tables: &Tables) -> Result<Trace, LabError> {
         let mut trace = Trace::new(tables.clone());
         self.enter(case)?;
@@ -297,10 +303,10 @@ impl<'a> Bench<'a> {
         Ok(trace)
     }
 
-    /// As [`Bench::trace`], while `observer` looks on. Returns the cycles since reset at the end.
+    /// As [`OperationRun::trace`], while `observer` looks on. Returns the cycles since reset at the end.
     ///
     /// # Errors
-    /// As [`Bench::measure`].
+    /// As [`OperationRun::measure`].
     pub fn observe_call(
         &mut self,
         case: &Case,
@@ -312,11 +318,12 @@ impl<'a> Bench<'a> {
         Ok(self.machine.cycles())
     }
 
-    /// Runs the operation as [`Bench::trace`] does, while these bytes are followed by their labels from where the inputs are written on.
-    /// Returns where they show and what was read of them, from the first instruction of the measured function to its return.
+    /// Runs the operation as [`OperationRun::trace`] does, and follows these bytes by their labels once
+    /// the inputs are written. Returns the dependences and reads from the first instruction of the
+    /// measured function to its return.
     ///
     /// # Errors
-    /// As [`Bench::measure`], and where an instruction cannot be followed.
+    /// As [`OperationRun::measure`], and where an instruction cannot be followed.
     pub fn follow(
         &mut self,
         case: &Case,
@@ -331,7 +338,8 @@ impl<'a> Bench<'a> {
         let entry = self.firmware.functions()[self.measure].address;
         self.run_to(entry, |machine, until| machine.run_tainted(until, &mut taint))?;
         taint.finish();
-        // What comes before the function is not looked at, but what it makes of the secrets is one.
+        // Code before the function is not checked, but a value that it derives from the secrets is
+        // one.
         taint.forget_leaks();
         taint.watch();
         self.run_to(return_to, |machine, until| machine.run_tainted(until, &mut taint))?;
@@ -357,7 +365,7 @@ impl<'a> Bench<'a> {
         Buffers { machine: &mut *self.machine, firmware: self.firmware, what: &self.what }.write(case)
     }
 
-    /// Whether all outputs are those of `case`.
+    /// Returns true if all outputs are those of `case`.
     fn verify(&self, case: &Case) -> Result<bool, LabError> {
         let mut verified = true;
         for (name, expected) in &case.outputs {
@@ -374,7 +382,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Where a bench's firmware has an input or an output.
+/// Returns a bench firmware's buffer for an input or an output.
 fn buffer(firmware: &Firmware, name: &str) -> Result<Symbol, LabError> {
     Ok(firmware.symbol(&format!("ws_bench_{name}"))?)
 }
@@ -383,7 +391,7 @@ fn buffer(firmware: &Firmware, name: &str) -> Result<Symbol, LabError> {
 pub(crate) struct Buffers<'b> {
     pub machine: &'b mut dyn Mcu,
     pub firmware: &'b Firmware,
-    /// What runs, for messages.
+    /// Name of the program, for messages.
     pub what: &'b str,
 }
 

@@ -1,18 +1,21 @@
-//! The lab: has firmware built, runs it on the processor models of `mcu`, measures it, and says what it costs.
+//! The lab: has firmware built, runs it on the processor models of `mcu`, measures it, and says
+//! what it costs.
 //!
 //! - [`target`]: what stands in `targets/*.toml`, and where the project's files are
 //! - [`board`]: what stands in `boards/*.toml`, put onto a machine
 //! - [`accuracy`]: how far a model's cycles may be from the part's
 //! - [`calibration`]: a user's measurements, and the targets as they correct them
-//! - [`profile`], [`region`]: cycles and stack per function call, or between two edges of a pin, while a machine runs
+//! - [`profile`], [`region`]: cycles and stack per function call, or between two edges of a pin,
+//!   while a machine runs
 //! - [`operations`] and [`reference`]: what can be measured, and what it must give
-//! - [`figures`]: what was measured, kept by content; [`schemes`]: what a node does for a message; [`units`]: how a
-//!   person writes quantities
+//! - [`figures`]: what was measured, kept by content; [`schemes`]: what a node does for a message;
+//!   [`units`]: how a person writes quantities
 //! - [`delivery`]: messages between meter and collector, which somebody else plays
-//! - [`harness`]: an operation's firmware on its machine, run input by input; [`selection`], [`repetition`], [`row`]: which
-//!   rows a bench has, how often each is run, and what it says
+//! - [`harness`]: an operation's firmware on its machine, run input by input; [`selection`],
+//!   [`repetition`], [`row`]: which rows a bench has, how often each is run, and what it says
 //! - [`traces`]: what is kept of a run beside its sums: waveforms, calls, counts of instructions
-//! - [`loaded`]: a user's own firmware in its machine; [`probe`]: the same piece by piece, with calls of its functions
+//! - [`loaded`]: a user's own firmware in its machine; [`probe`]: the same piece by piece, with
+//!   calls of its functions
 //! - [`bench`], [`ct`], [`measure`], [`check`], [`run`], [`plan`]: the commands
 //! - [`compare`]: the rows of a command beside those of an earlier run, and limits
 //! - [`work`]: what they do, on all processors of the host
@@ -25,16 +28,14 @@ mod cache;
 pub mod calibration;
 pub mod check;
 pub mod compare;
+pub mod cost_table;
 pub mod ct;
 mod debug;
 pub mod delivery;
 pub mod energy_accuracy;
 mod error;
-pub mod figures;
 mod files;
 pub mod harness;
-mod kept;
-pub mod loaded;
 pub mod measure;
 pub mod names;
 pub mod operations;
@@ -49,6 +50,7 @@ pub mod reference;
 pub mod region;
 pub mod repetition;
 pub mod report;
+mod result_cache;
 pub mod row;
 mod rtt;
 pub mod run;
@@ -59,6 +61,7 @@ pub mod target;
 pub mod timeline;
 pub mod traces;
 pub mod units;
+pub mod user_firmware;
 pub mod work;
 
 pub use error::LabError;

@@ -12,7 +12,6 @@ pub(crate) use rows::{rate, sums};
 
 use crate::accuracy::Accuracy;
 use crate::energy_accuracy::EnergyAccuracy;
-use crate::loaded::{ClockSource, Loaded, Setup, hand_over_remark, reservations};
 use crate::power_states::{ACTIVE, StateSpent, by_state};
 use crate::profile::Profiler;
 use crate::region::{Region, RegionTimer};
@@ -21,6 +20,7 @@ use crate::run::Input;
 use crate::target::{Target, Workspace};
 use crate::timeline::{Clocks, Spent, Timeline, Timestamp};
 use crate::traces::{Listing, Recorder, TraceFiles, open_for_writing};
+use crate::user_firmware::{ClockSource, Setup, UserFirmware, hand_over_remark, reservations};
 use crate::{LabError, board, names};
 use bench_inputs::BenchInputs;
 use console::Console;
@@ -33,10 +33,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 
-/// What is asked of a measurement.
+/// Parameters of a measurement.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Which firmware, on what.
     pub setup: Setup,
     /// Functions whose calls are reported one by one; none: the sums of all functions.
     pub functions: Vec<String>,
@@ -50,9 +49,9 @@ pub struct Request {
     pub marker: Option<String>,
     /// Stop after this many cycles.
     pub max_cycles: u64,
-    /// Where to write a flame graph.
+    /// File for a flame graph.
     pub flamegraph: Option<PathBuf>,
-    /// What else is written of the run.
+    /// Further files that are written of the run.
     pub traces: TraceFiles,
     /// The function whose instructions are listed.
     pub listing: Option<String>,
@@ -69,17 +68,16 @@ pub struct MeasureResult {
     pub rows: Vec<MeasureRow>,
     /// The whole program, from reset to the end of the run.
     pub program: MeasureRow,
-    /// What it took running and in each sleep mode.
+    /// Cost running and in each sleep mode.
     pub states: Vec<StateSpent>,
     /// The rows of that, where it slept.
     pub state_rows: Vec<MeasureRow>,
-    /// How far the rows' cycles may be from the part's, each bound once.
+    /// Bounds on the rows' cycles against the part's, each once.
     pub accuracies: Vec<Accuracy>,
-    /// How far their energies may be, beside that, each bound once.
+    /// Bounds on their energies, beside those of cycles, each once.
     pub energy_accuracies: Vec<EnergyAccuracy>,
     /// The clocks that it ran at.
     pub clocks: Clocks,
-    /// What decided on them.
     pub clock_source: ClockSource,
     /// Cycles of the whole run.
     pub cycles: u64,
@@ -87,15 +85,16 @@ pub struct MeasureResult {
     pub instructions: u64,
     /// That it did not begin where the part does, for a person.
     pub beginning: Option<String>,
-    /// How it ended, for a person.
+    /// End of the run, for a person.
     pub ending: String,
     /// The same, for a program.
     pub ended: Ended,
-    /// What was asked for and did not come about, or what the model stopped at; the rows are what was counted until then.
+    /// A request that was not met, or the fault at which the model stopped; the rows count until
+    /// then.
     pub failure: Option<LabError>,
     /// The stubs that the program used.
     pub stubs: Vec<StubUse>,
-    /// What was passed over, and of the stubs: for a person.
+    /// Mistakes that were passed over and uses of stubs: for a person.
     pub reservations: Vec<String>,
     /// The lines of the flame graph, `main;caller;callee cycles`.
     pub folded: Vec<String>,
@@ -155,13 +154,13 @@ fn hertz(hz: u64) -> String {
 
 struct Watcher<'a, 'c> {
     profiler: Profiler<'a>,
-    /// Where something is to be recorded.
+    /// Recorder, where something is to be recorded.
     recorder: Option<Recorder<'a>>,
     region: Option<TimedRegion>,
     console: Option<Console<'c>>,
-    /// What has not all been sent yet.
+    /// Input that has not all been sent yet.
     input: Option<Input>,
-    /// Where the console shows it.
+    /// RTT console, where one is shown.
     rtt: Option<Rtt>,
 }
 
@@ -281,19 +280,21 @@ impl Observer for Watcher<'_, '_> {
     }
 }
 
-/// Runs the ELF file from reset and reports what was counted, whatever ends the run; `interrupted` ends it, too. What the program
-/// writes to its UARTs, the trace port and semihosting goes to `console`, line by line, where there is one.
+/// Runs the ELF file from reset and reports the counts, whatever ends the run; `interrupted` ends
+/// it, too. Output of UARTs, trace port and semihosting goes to `console`, line by line, where
+/// there is one.
 ///
 /// # Errors
-/// What the run cannot begin with: an unknown target, symbol, function, port or stub (with the nearest names); a file that is no ELF
-/// file for the target; a flame graph that cannot be written.
+/// An unknown target, symbol, function, port or stub (with the nearest names); a file that is no
+/// ELF file for the target; a flame graph that cannot be written.
 pub fn run(
     workspace: &Workspace,
     request: &Request,
     interrupted: &AtomicBool,
     console: Option<&mut dyn Write>,
 ) -> Result<MeasureResult, LabError> {
-    let Loaded { target, firmware, mut machine, clock_source, supply_v } = request.setup.load(workspace)?;
+    let UserFirmware { target, firmware, mut machine, clock_source, supply_v } =
+        request.setup.load(workspace)?;
     let watched: Vec<usize> =
         request.functions.iter().map(|name| firmware.function(name)).collect::<Result<_, _>>()?;
     if request.calls.is_some() && watched.is_empty() {
@@ -402,7 +403,7 @@ pub fn run(
     })
 }
 
-/// What to say of a crystal that decided on nothing: the program stayed at a clock that is not made from it.
+/// Remark on a crystal without effect: the program stayed at a clock that is not made from it.
 fn unused_crystal(setup: &Setup, target: &Target, clocks: &Clocks) -> Result<Option<String>, LabError> {
     let own = target.part.clock.as_ref().and_then(|clock| clock.crystal_hz);
     let Some(asked) = setup.crystal_hz.filter(|asked| Some(*asked) != own && clocks.changes == 0) else {

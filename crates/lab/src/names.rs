@@ -4,8 +4,8 @@ use crate::LabError;
 use fast_glob::glob_match;
 pub use firmware::suggestion;
 
-/// The known names that one of the patterns matches (`*`, `?`, `[..]`, `{a,b}`), in their own order; all of them
-/// where there is no pattern.
+/// Returns the known names that a pattern matches (`*`, `?`, `[..]`, `{a,b}`), in their own order;
+/// all of them where there is no pattern.
 ///
 /// # Errors
 /// [`LabError::UnknownName`] for a pattern that matches nothing; one that is malformed never does.

@@ -1,4 +1,4 @@
-//! What can be measured: `device/ops.toml`, and the targets' own lists of what exists on them.
+//! Operations that can be measured: `device/ops.toml`, and the targets' own lists.
 
 use crate::{
     LabError,
@@ -37,12 +37,12 @@ pub struct InputBytes {
     pub input: String,
     /// The first of them.
     pub from: usize,
-    /// How many; all that follow where none is said.
+    /// Number of bytes; all that follow where absent.
     pub length: Option<usize>,
 }
 
 impl InputBytes {
-    /// Which of so many bytes these are.
+    /// Returns the range of these within `bytes` bytes.
     #[must_use]
     pub fn within(&self, bytes: usize) -> Range<usize> {
         let end = self.length.map_or(bytes, |length| self.from.saturating_add(length));
@@ -67,7 +67,7 @@ impl TryFrom<String> for InputBytes {
     }
 }
 
-/// What an operation finds in its key buffer.
+/// Contents of an operation's key buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Key {
@@ -88,21 +88,22 @@ pub struct Operation {
     pub measure: String,
     /// Message length where none is asked for, in bytes.
     pub bytes: u16,
-    /// Whether the message length can be chosen (the call takes `len`).
+    /// True if the message length can be chosen (the call takes `len`).
     pub any_length: bool,
-    /// What it takes for a key.
     pub key: Key,
-    /// Inputs that are public and may decide what it does: the same in all runs of a check for constant time.
+    /// Inputs that are public and may decide what it does: the same in all runs of a check for
+    /// constant time.
     pub fixed: Vec<InputBytes>,
-    /// What of its inputs is secret, by the names that are shown; where it does not say, all inputs that are not `fixed`.
+    /// Secret inputs, by the names that are shown; where absent, all inputs that are not `fixed`.
     pub secret: BTreeMap<String, InputBytes>,
-    /// Whether all its inputs are public, so that it may take its time from them.
+    /// True if all its inputs are public, so that its time may depend on them.
     pub public: bool,
-    /// Whether it throws away what it made of secrets and makes it anew until it serves, so that two runs need not take the same time.
+    /// True if it discards results and makes new ones until one serves, so that two runs need not
+    /// take the same time.
     pub rejects: bool,
 }
 
-/// How operations are built, in the order of a reader; each target has some of these.
+/// Variants of operations, in the order of a reader; each target has some of these.
 pub const VARIANTS: [&str; 9] =
     ["O0", "portable", "small", "memory", "register", "nompy", "mpy16", "mpy32", "fast"];
 
@@ -187,7 +188,8 @@ impl Catalogue {
     }
 }
 
-/// The names in the order in which the file has them; a name of a later set follows the one that it begins with.
+/// The names in the order in which the file has them; a name of a later set follows the one that it
+/// begins with.
 fn reading_order(text: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for line in text.lines().filter(|line| !line.starts_with(['#', '['])) {

@@ -1,4 +1,5 @@
-//! Builds ahead of what is measured, on all processors of the host; what is measured is handed on in order.
+//! Builds ahead of what is measured, on all processors of the host; what is measured is handed on
+//! in order.
 
 use crate::LabError;
 use crate::work::processors;
@@ -8,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{OnceLock, mpsc};
 use std::thread;
 
-/// Makes builds 0 to `builds`, measures each of `rows`, which names its build, as soon as that is made, and hands what
-/// they gave to `take` in the order of the rows, until `take` wants no more.
+/// Makes builds 0 to `builds`, and measures each of `rows` as soon as its build is made. Hands the
+/// results to `take` in the order of the rows, until `take` wants no more.
 ///
 /// # Errors
 /// That of the first row that failed or whose build did. Once one has, nothing else begins.
@@ -96,7 +97,8 @@ mod tests {
         LabError::Usage(text.into())
     }
 
-    /// Three rows of each of four builds; earlier ones take longer, so that they end in another order.
+    /// Three rows of each of four builds; earlier ones take longer, so that they end in another
+    /// order.
     fn numbers(
         build: impl Fn(usize) -> Result<usize, LabError> + Sync,
         measure: impl Fn(usize, &usize) -> Result<usize, LabError> + Sync,
@@ -117,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_measured_comes_in_order_and_with_its_build() {
+    fn rows_come_in_order_and_with_their_build() {
         let (seen, result) = numbers(Ok, slowly, 99);
         assert!(result.is_ok());
         assert_eq!(seen, [0, 1, 2, 103, 104, 105, 206, 207, 208, 309, 310, 311]);
@@ -132,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn of_rows_that_fail_the_first_one_s_error_is_told_and_nothing_after_it() {
+    fn first_failing_row_ends_the_pipeline_with_its_error() {
         let measure = |row: usize, built: &usize| {
             if row >= 4 { Err(refused(&row.to_string())) } else { slowly(row, built) }
         };
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_wants_no_more_gets_no_more() {
+    fn pipeline_stops_once_no_more_rows_are_wanted() {
         let (seen, result) = numbers(Ok, slowly, 5);
         assert!(result.is_ok());
         assert_eq!(seen, [0, 1, 2, 103, 104]);

@@ -1,5 +1,5 @@
-//! `plan`: the right clock, supply, microcontroller and scheme for a requirement, and the battery, capacitor and panel
-//! for them, on measured figures.
+//! `plan`: the right clock, supply, microcontroller and scheme for a requirement, and the battery,
+//! capacitor and panel for them, on measured figures.
 
 mod picture;
 mod report;
@@ -13,14 +13,14 @@ pub use sizing::{Sizing, Sun};
 use crate::energy_accuracy::{self, EnergyAccuracy};
 use crate::progress::Progress;
 use crate::target::Workspace;
-use crate::{LabError, figures};
+use crate::{LabError, cost_table};
 use energy::plan::{Candidate, Quantity, Requirement, SearchResult, search};
 use energy::storage::{Battery, Capacitor};
 use energy::sun::Panel;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What is asked of a plan. What is none is not limited, or is found.
+/// Parameters of a plan. An absent one is not limited, or is found.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// Patterns of targets; all where empty.
@@ -51,48 +51,51 @@ pub struct Request {
     pub ram_bytes: Option<f64>,
     /// Least life of the battery, in seconds.
     pub life_s: Option<f64>,
-    /// What feeds the node.
+    /// Battery of the node.
     pub battery: Option<Battery>,
-    /// What stores the panel's energy.
+    /// Capacitor for the panel's energy.
     pub capacitor: Option<Capacitor>,
-    /// What charges the capacitor.
+    /// Panel that charges the capacitor.
     pub panel: Option<Panel>,
     /// E_ov of (6.1), in joules.
     pub overhead_j: f64,
     /// Radio: a name of `radios/`; none where sending does not count.
     pub radio: Option<String>,
-    /// Whether to find capacitor and panel for a year of sun where neither is given.
+    /// Finds capacitor and panel for a year of sun where neither is given.
     pub harvest: bool,
     /// A file of irradiance; that of the project where none is given.
     pub sun: Option<PathBuf>,
 }
 
-/// What a plan found.
+/// Result of a plan.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Every point that was looked at.
     pub candidates: Vec<Candidate>,
-    /// How far their energies may be off, by target and clock.
+    /// Bounds on their energies, by target and clock.
     pub energy_accuracies: BTreeMap<String, Vec<EnergyAccuracy>>,
-    /// What was required of them.
+    /// Requirements of the request.
     pub requirements: Vec<Requirement>,
-    /// Targets that are not among them because their files have no current asleep, which a rate of messages needs.
+    /// Targets that are not among them because their files have no current asleep, which a rate of
+    /// messages needs.
     pub left_out: Vec<String>,
-    /// Which of them meet it, or why none does.
+    /// The candidates that meet the requirements, or the reason why none does.
     pub outcome: SearchResult,
-    /// Storage and panel for the feasible point of least energy; none where nothing is asked that needs it.
+    /// Storage and panel for the feasible point of least energy; none where nothing is asked that
+    /// needs it.
     pub sizing: Option<Sizing>,
 }
 
-/// Searches all that is asked for; measures what is not measured yet.
+/// Searches all that is asked for; measures missing figures.
 ///
 /// # Errors
-/// Unknown names, a clock and supply that no chosen target allows, an option that needs another one, and what
-/// [`figures::get`] fails with. That nothing is feasible is no error here but an outcome without points.
+/// Unknown names; a clock and supply that no chosen target allows; an option that needs another
+/// one; errors of [`cost_table::get`]. An infeasible plan is no error here but an outcome without
+/// points.
 pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) -> Result<Plan, LabError> {
     check(request)?;
     let space = space::Space::new(workspace, request)?;
-    let figures = figures::get(workspace, &space.wanted(), progress)?;
+    let figures = cost_table::get(workspace, &space.wanted(), progress)?;
     let sun = Sun::of(workspace, request)?;
     let mut candidates = space.candidates(request, &figures)?;
     let left_out = leave_out(request, &mut candidates)?;
@@ -112,7 +115,7 @@ pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) ->
 }
 
 impl Plan {
-    /// How far the energy of a point may be off beside what its cycles may be: that of computing.
+    /// Bound on the energy of a point beside that of its cycles: that of computing.
     #[must_use]
     pub fn energy_accuracy(&self, one: &Candidate) -> EnergyAccuracy {
         let stated = self.energy_accuracies.get(&*one.target).map_or(&[][..], Vec::as_slice);

@@ -1,4 +1,5 @@
-//! Charts as SVG: light background, units on the axes, a legend that covers nothing, lines that differ without colour.
+//! Charts as SVG: light background, units on the axes, a legend that covers nothing, lines that
+//! differ without colour.
 
 mod scale;
 
@@ -27,7 +28,8 @@ const NOTE_SIZE: u32 = 13;
 /// Width of a letter over the size of its font, on average over a line of text, rounded up.
 const LETTER: f64 = 0.48;
 
-/// Colours that differ for colour-blind readers, too, and on paper: Okabe and Ito, "Color Universal Design" (2008).
+/// Colours that differ for colour-blind readers, too, and on paper: Okabe and Ito, "Color Universal
+/// Design" (2008).
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0x00, 0x72, 0xb2),
     RGBColor(0xd5, 0x5e, 0x00),
@@ -59,10 +61,10 @@ pub struct Axis {
     pub unit: String,
     /// Logarithmic: only what is above zero can be shown.
     pub log: bool,
-    /// Whether zero belongs to it however far the data are away; not for logarithmic ones.
+    /// True if the axis includes zero however far the data are away; not for logarithmic ones.
     pub from_zero: bool,
-    /// Names of 0, 1, 2, ... where it counts things instead of measuring. Horizontal only; series then stand side by
-    /// side, and no lines run from one thing to the next.
+    /// Names of 0, 1, 2, ... where it counts things instead of measuring. Horizontal only; series
+    /// then stand side by side, and no lines run from one thing to the next.
     pub names: Vec<String>,
 }
 
@@ -88,31 +90,29 @@ impl Axis {
     }
 }
 
-/// What belongs together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// Its name in the legend.
     pub label: String,
     /// Its points in the axes' units. One that is not finite breaks the line.
     pub points: Vec<(f64, f64)>,
-    /// How it is drawn.
     pub style: Style,
 }
 
-/// How a series is drawn.
+/// Style of a series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
     /// A line with a mark at each point.
     #[default]
     Line,
-    /// A line alone: for many points, and for limits.
+    /// Only a line: for many points, and for limits.
     Trace,
-    /// Marks alone.
+    /// Only marks.
     Marks,
 }
 
-/// Draws a chart; the same chart gives the same text. Points that a logarithmic axis cannot show are left out, and a
-/// sentence beneath says how many of which series.
+/// Draws a chart; the same chart gives the same text. Points that a logarithmic axis cannot show
+/// are left out, and a sentence beneath says how many of which series.
 ///
 /// # Errors
 /// [`LabError::Chart`] if no point is left.
@@ -261,13 +261,14 @@ fn name_width(chart: &Chart) -> f64 {
     f64::from(WIDTH - 84 - MARGIN) / chart.x.names.len().max(1) as f64
 }
 
-/// Whether every second name stands a line lower, because one of them is wider than its room.
+/// Returns true if every second name stands a line lower, because one of them is wider than its
+/// room.
 fn are_staggered(chart: &Chart) -> bool {
     let room = letters(name_width(chart), LABEL_SIZE);
     chart.x.names.iter().flat_map(|name| name.split_whitespace()).any(|word| word.chars().count() > room)
 }
 
-/// What names beneath the axis need besides the two lines that there is room for, in pixels.
+/// Height of the names beneath the axis besides the two lines that there is room for, in pixels.
 fn names_room(chart: &Chart) -> u32 {
     let width = name_width(chart);
     let lines = chart.x.names.iter().map(|name| wrapped(name, width, LABEL_SIZE).len()).max().unwrap_or(0);
@@ -320,7 +321,7 @@ impl Legend {
         self.entries.div_ceil(self.columns) as u32
     }
 
-    /// Where an entry begins, and the middle of its height.
+    /// Returns an entry's left edge and the middle of its height.
     fn place(&self, index: usize) -> (i32, i32) {
         let column = (WIDTH - 2 * MARGIN) as usize / self.columns * (index % self.columns);
         let row = (index / self.columns) as u32 * LEGEND_ROW + LEGEND_ROW / 2;
@@ -328,12 +329,12 @@ impl Legend {
     }
 }
 
-/// How many letters fit into so many pixels.
+/// Number of letters that fit into `width` pixels.
 fn letters(width: f64, size: u32) -> usize {
     (width / (LETTER * f64::from(size))) as usize
 }
 
-/// A text in lines of at most so many pixels, words longer than that excepted.
+/// Wraps a text into lines of at most `width` pixels, longer words excepted.
 fn wrapped(text: &str, width: f64, size: u32) -> Vec<String> {
     let room = letters(width, size);
     let mut lines: Vec<String> = Vec::new();
@@ -394,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_an_error_with_its_reason() {
+    fn undrawable_chart_is_an_error_with_its_reason() {
         let refused = |points| svg(&chart(points)).expect_err("no chart").to_string();
         assert!(refused(vec![]).contains("no points"));
         assert!(refused(vec![(f64::NAN, 1.0)]).contains("no points"));

@@ -1,4 +1,4 @@
-//! What a run took in each of its states: running, and asleep in each mode.
+//! Cost of a run in each of its states: running, and asleep in each mode.
 
 use crate::LabError;
 use crate::target::{Sleeping, Target};
@@ -21,12 +21,12 @@ pub struct StateSpent {
     pub current_a: f64,
     /// Energy in it, in joules.
     pub energy_j: f64,
-    /// Of the time, what the target file has no current for at the clock, in seconds: counted at an upper bound, the active current or
-    /// the mode's at a faster clock.
+    /// Of the time, what the target file has no current for at the clock, in seconds: counted at an
+    /// upper bound, the active current or the mode's at a faster clock.
     pub bounded_s: f64,
 }
 
-/// What was spent in each state, in the order in which the states came.
+/// Returns the cost in each state, in the order in which the states came.
 ///
 /// # Errors
 /// [`LabError::Supply`] for a clock that the data sheet does not allow at the supply.

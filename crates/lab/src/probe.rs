@@ -1,5 +1,5 @@
-//! A user's firmware on its machine, as a debug probe has it: run piece by piece, looked into, its functions called; what
-//! [`crate::measure`] counts is counted all the while.
+//! A user's firmware on its machine, as a debug probe has it: run piece by piece, looked into, its
+//! functions called; what [`crate::measure`] counts is counted all the while.
 
 mod call;
 mod convention;
@@ -8,17 +8,17 @@ pub use call::{Argument, CallResult, Returns};
 
 use crate::LabError;
 use crate::harness::place_fault;
-use crate::loaded::{ClockSource, Loaded, Setup, advice};
 use crate::measure::{self, MeasureRow};
 use crate::profile::Profiler;
 use crate::target::{Target, Workspace};
 use crate::timeline::{Spent, Timeline};
+use crate::user_firmware::{ClockSource, Setup, UserFirmware, advice};
 use firmware::Firmware;
 use firmware::symbols::Symbol;
 use mcu::{ControlTransfers, Fault, Mcu, Observer, Stop, Until};
 use std::collections::BTreeMap;
 
-/// Where ELF files put an AVR's data space.
+/// Offset at which ELF files put an AVR's data space.
 const AVR_DATA: u32 = 0x80_0000;
 
 /// Cycles between two looks at whether the run is to end: some hundredths of a second.
@@ -27,7 +27,7 @@ const LOOK_EVERY: u64 = 1_000_000;
 /// Says whether a run is to end now; asked every some hundredths of a second.
 pub type Look<'a> = &'a mut dyn FnMut() -> bool;
 
-/// What is on the machine.
+/// Target and firmware of a probe.
 struct Subject {
     target: Target,
     firmware: Firmware,
@@ -60,7 +60,7 @@ pub enum Reason {
     PowerLost,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunEnd {
     pub reason: Reason,
@@ -74,7 +74,7 @@ pub struct Probe {
     machine: Box<dyn Mcu>,
     clock_source: ClockSource,
     supply_v: f64,
-    /// What was sent and not yet taken, by port.
+    /// Output that was sent and not yet taken, by port.
     sent: BTreeMap<String, Vec<u8>>,
 }
 
@@ -93,7 +93,7 @@ impl Probe {
     /// # Errors
     /// [`Setup::load`]'s.
     pub fn attach(workspace: &Workspace, setup: &Setup) -> Result<Probe, LabError> {
-        let Loaded { target, firmware, mut machine, clock_source, supply_v } = setup.load(workspace)?;
+        let UserFirmware { target, firmware, mut machine, clock_source, supply_v } = setup.load(workspace)?;
         // From now on it is kept.
         machine.board_mut().take_sent();
         let subject = Subject { target, firmware };
@@ -122,7 +122,6 @@ impl Probe {
         &self.followed.borrow_owner().target
     }
 
-    /// What is on it.
     #[must_use]
     pub fn firmware(&self) -> &Firmware {
         &self.followed.borrow_owner().firmware
@@ -134,7 +133,6 @@ impl Probe {
         &*self.machine
     }
 
-    /// What decides on its clock.
     #[must_use]
     pub fn clock_source(&self) -> ClockSource {
         self.clock_source
@@ -146,11 +144,13 @@ impl Probe {
         self.supply_v
     }
 
-    /// Runs on until the instruction at one of these symbols or addresses comes next, or the program ends; at most so many cycles from
-    /// here. Where it stands at one of them already, it goes on to the next time.
+    /// Runs on until the instruction at one of these symbols or addresses comes next, or the
+    /// program ends. It runs at most `max_cycles` from here. Where it stands at one of them
+    /// already, it goes on to the next time.
     ///
     /// # Errors
-    /// An unknown symbol, with the nearest names; a fault; an end, or the last cycle, before a symbol that was asked for.
+    /// An unknown symbol, with the nearest names; a fault; an end, or the last cycle, before a
+    /// symbol that was asked for.
     pub fn run(&mut self, until: &[String], max_cycles: u64, look: Look<'_>) -> Result<RunEnd, LabError> {
         let symbols: Vec<Symbol> =
             until.iter().map(|name| self.firmware().symbol(name)).collect::<Result<_, _>>()?;
@@ -217,13 +217,13 @@ impl Probe {
         }
     }
 
-    /// Where it is, as the end of a sentence.
+    /// Names the program's place, as the end of a sentence.
     #[must_use]
     pub fn place(&self) -> String {
         self.firmware().place(self.machine.pc())
     }
 
-    /// Reads memory as a debugger would; of a symbol all of it where no length is said.
+    /// Reads memory as a debugger would; of a symbol all of it where no length is given.
     ///
     /// # Errors
     /// An unknown symbol, one whose size the file does not tell, more than it has, no memory.
@@ -296,7 +296,7 @@ impl Probe {
         }
     }
 
-    /// What the program has sent by UARTs, the trace port and semihosting since the last time, by port.
+    /// Returns the output of UARTs, the trace port and semihosting since the last call, by port.
     pub fn take_sent(&mut self) -> BTreeMap<String, Vec<u8>> {
         std::mem::take(&mut self.sent)
     }

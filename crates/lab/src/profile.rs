@@ -1,11 +1,12 @@
 //! Cycles and stack per function call, from the steps of a machine.
 //!
-//! A call lasts from the start of the call instruction to the end of the return: what it costs whoever calls. The
-//! call instruction's own cycles count for the function called. A jump to another function's first instruction is a
-//! tail call and ends with its caller's return. The entry into an interrupt counts for what it interrupted.
+//! A call lasts from the start of the call instruction to the end of the return: what it costs
+//! whoever calls. The call instruction's own cycles count for the function called. A jump to
+//! another function's first instruction is a tail call and ends with its caller's return. The entry
+//! into an interrupt counts for what it interrupted.
 //!
-//! Each stack that an interrupt returns to has its own calls: those of a task that waits go on when it does, and have lasted
-//! all the while.
+//! Each stack that an interrupt returns to has its own calls: those of a task that waits go on when
+//! it does, and have lasted all the while.
 
 mod event;
 
@@ -52,13 +53,14 @@ pub struct OpenCall {
     pub stack: u32,
     /// Time and energy of the inclusive cycles.
     pub spent: Spent,
-    /// It began at the function's first instruction; otherwise it is of something within, which the file does not name.
+    /// It began at the function's first instruction; otherwise it is of something within, which the
+    /// file does not name.
     pub whole: bool,
     /// No other open call of the same function is around it.
     pub outermost: bool,
 }
 
-/// Where execution is, by which it is known again in another run.
+/// Point of execution, recognisable in another run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExecutionPoint {
     /// Address of the next instruction.
@@ -72,7 +74,8 @@ pub struct ExecutionPoint {
 pub struct Total {
     /// Calls that returned.
     pub calls: u64,
-    /// Cycles with everything called, of what in it is called for itself, too; of a recursive function only the outermost call counts.
+    /// Cycles with everything called, of what in it is called for itself, too; of a recursive
+    /// function only the outermost call counts.
     pub inclusive: u64,
     /// Cycles of its own, also in calls that have not returned.
     pub exclusive: u64,
@@ -96,7 +99,8 @@ struct Frame {
     lowest_sp: u32,
     /// Entered by a jump: returns together with the frame below.
     tail: bool,
-    /// Entered at the function's first instruction; otherwise a subroutine within it, which the file does not name.
+    /// Entered at the function's first instruction; otherwise a subroutine within it, which the
+    /// file does not name.
     whole: bool,
     /// Of an interrupt the stack pointer that it found.
     interrupted: Option<u32>,
@@ -106,7 +110,6 @@ struct Frame {
     before_move: Option<u32>,
 }
 
-/// How a call began.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Entry {
     Call,
@@ -119,8 +122,8 @@ enum Entry {
 }
 
 impl Frame {
-    /// An interrupt that has a stack of its own: a handler's first stack pointer is else what was stacked, some 100 bytes at
-    /// most, below what it found.
+    /// An interrupt that has a stack of its own: a handler's first stack pointer is else what was
+    /// stacked, some 100 bytes at most, below what it found.
     fn on_another_stack(&self) -> bool {
         const STACKED: u32 = 128;
         self.interrupted.is_some_and(|found| found.wrapping_sub(self.sp) > STACKED)
@@ -130,15 +133,14 @@ impl Frame {
 /// The calls of a task that waits.
 struct Waiting {
     frames: Vec<Frame>,
-    /// Where it goes on.
     pc: u32,
     sp: u32,
     /// Its number.
     task: usize,
 }
 
-/// What is kept of a [`Step`]: small, and each of its fields for itself, because a processor that has just stored them
-/// one by one waits for them when they are copied together.
+/// Stored part of a [`Step`]: small, and each field by itself. A processor that has just stored
+/// them one by one waits for them when they are copied together.
 #[derive(Clone, Copy)]
 struct StepRecord {
     pc: u32,
@@ -155,8 +157,8 @@ struct Node {
     children: Vec<usize>,
 }
 
-/// Follows calls and returns; to be told of every [`Step`] of one or more runs in a row, or of those that
-/// [`mcu::ControlTransfers`] passes on.
+/// Follows calls and returns; to be told of every [`Step`] of one or more runs in a row, or of
+/// those that [`mcu::ControlTransfers`] passes on.
 pub struct Profiler<'a> {
     firmware: &'a Firmware,
     frames: Vec<Frame>,
@@ -171,7 +173,8 @@ pub struct Profiler<'a> {
     watched: Vec<bool>,
     calls: Vec<Call>,
     last: Option<StepRecord>,
-    /// The cycle up to which frames and nodes have their own cycles; from there on they are the innermost call's.
+    /// The cycle up to which frames and nodes have their own cycles; from there on they are the
+    /// innermost call's.
     charged: u64,
     /// The stack pointer that the interrupt found whose handler comes next.
     found: Option<u32>,
@@ -183,14 +186,15 @@ pub struct Profiler<'a> {
     /// The number of the task that runs, and of the one that was last seen for the first time.
     task: usize,
     newest_task: usize,
-    /// What has happened since it was last taken, where somebody takes it.
+    /// Events since they were last taken, where somebody takes them.
     events: Option<Vec<CallEvent>>,
 }
 
 impl Observer for Profiler<'_> {
     #[inline(always)]
     fn step(&mut self, step: &Step) {
-        // Most follow on the one before and leave the stack as it is. (`==` would be a call for each: this is built at opt-level 0.)
+        // Most follow on the one before and leave the stack as it is. (`==` would be a call for
+        // each: this is built at opt-level 0.)
         if matches!(step.flow, Flow::Next)
             && let Some(last) = &mut self.last
             && last.sp == step.sp ^ self.upside_down
@@ -294,8 +298,8 @@ impl<'a> Profiler<'a> {
         &self.calls
     }
 
-    /// From here on each single call of a function (an index into [`Firmware::functions`]) is kept, or no longer; those that were kept
-    /// are given and forgotten.
+    /// From here on each single call of a function (an index into [`Firmware::functions`]) is kept,
+    /// or no longer; those that were kept are given and forgotten.
     pub fn watch(&mut self, function: usize, watched: bool) -> Vec<Call> {
         self.watched[function] = watched;
         std::mem::take(&mut self.calls)
@@ -307,8 +311,9 @@ impl<'a> Profiler<'a> {
         &self.totals[..self.totals.len() - 1]
     }
 
-    /// The calls of functions that are under way, the outermost first and those of waiting tasks before the others. A run that has ended is told of with
-    /// [`mcu::Mcu::next_step`], so that its last instruction is in them.
+    /// The calls of functions that are under way, the outermost first and those of waiting tasks
+    /// before the others. A run that has ended is told of with [`mcu::Mcu::next_step`], so that its
+    /// last instruction is in them.
     #[must_use]
     pub fn open_calls(&self) -> Vec<OpenCall> {
         let now = self.last.map_or(0, |last| last.cycles);
@@ -342,7 +347,8 @@ impl<'a> Profiler<'a> {
         calls
     }
 
-    /// Cycles by call chain, a line each, as flame-graph tools take them: `main;caller;callee 1234`.
+    /// Cycles by call chain, a line each, as flame-graph tools take them:
+    /// `main;caller;callee 1234`.
     #[must_use]
     pub fn folded(&self) -> Vec<String> {
         let now = self.last.map_or(0, |last| last.cycles);
@@ -431,15 +437,16 @@ impl<'a> Profiler<'a> {
         sp ^ self.upside_down
     }
 
-    /// Notes how deep the stack pointer went, which was `last` one step before `sp`.
+    /// Notes the depth of the stack pointer, which was `last` one step before `sp`.
     ///
-    /// An AVR moves it in two halves, high byte first as avr-gcc does it, with interrupts off in between. The value
-    /// between has the old low byte and the new high byte and was never a place on the stack, so a move of the high
-    /// byte alone counts only when the next move is not one of the low byte alone. Elsewhere this changes nothing: a
-    /// frame of whole 256 bytes is left as it was made, or goes deeper.
+    /// An AVR moves it in two halves, high byte first as avr-gcc does it, with interrupts off in
+    /// between. The value between has the old low byte and the new high byte and was never a place
+    /// on the stack. A move of only the high byte therefore counts only when the next move is not
+    /// one of only the low byte. Elsewhere this changes nothing: a frame of whole 256 bytes is left
+    /// as it was made, or goes deeper.
     ///
-    /// What lies further from a call's beginning than any memory is long is another stack, and so may be what a handler moves to
-    /// at once ([`Profiler::return_from_interrupt`]).
+    /// A pointer further from a call's beginning than any memory is long is another stack. So may
+    /// be a pointer that a handler moves to at once ([`Profiler::return_from_interrupt`]).
     fn deepen(&mut self, last: u32, sp: u32) {
         const HALF: u32 = 0xff;
         // RAM of Cortex-M parts begins at 0x1000_0000, 0x2000_0000, 0x2400_0000: no two are nearer.
@@ -563,7 +570,8 @@ impl<'a> Profiler<'a> {
         }
     }
 
-    /// Ends the calls that a return to `step.pc` ends: down to the nearest one that was to return there.
+    /// Ends the calls that a return to `step.pc` ends: down to the nearest one that was to return
+    /// there.
     fn unwind(&mut self, step: StepRecord) {
         let Some(depth) = self.frames.iter().rposition(|frame| !frame.tail && frame.return_to == step.pc)
         else {
@@ -577,9 +585,11 @@ impl<'a> Profiler<'a> {
         self.frames.iter().rposition(|frame| frame.interrupted.is_some())
     }
 
-    /// Ends an interrupt; where it does not return to the stack that it found, another task goes on. A handler that moved the stack pointer
-    /// far on its way there went to that task's stack, as NuttX's do, which have the main stack pointer as tasks have: none of that is below
-    /// what it interrupted. One that returns to where it came from had a large frame, for all that can be seen.
+    /// Ends an interrupt; where it does not return to the stack that it found, another task goes
+    /// on. A handler that moved the stack pointer far on its way there went to that task's stack,
+    /// as NuttX's do, which have the main stack pointer as tasks have: none of that is below what
+    /// it interrupted. One that returns to where it came from had a large frame, for all that can
+    /// be seen.
     fn return_from_interrupt(&mut self, step: StepRecord) {
         let Some(depth) = self.innermost_interrupt() else { return self.unwind(step) };
         let (pc, sp) = (self.frames[depth].return_to, self.frames[depth].interrupted);

@@ -1,4 +1,4 @@
-//! How far the work is.
+//! Progress of the work.
 
 use crate::LabError;
 
@@ -7,7 +7,7 @@ pub trait Progress: Sync {
     /// `done` of `total` are done; `what` is being worked on.
     fn report(&self, done: usize, total: usize, what: &str);
 
-    /// Whether somebody wants the work to end; asked before each piece of it.
+    /// Returns true if the work is to end; asked before each piece of it.
     fn is_cancelled(&self) -> bool {
         false
     }

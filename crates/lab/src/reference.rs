@@ -1,4 +1,4 @@
-//! What each operation must give: random inputs and the outputs of independent implementations.
+//! Random inputs of each operation, and its outputs by independent implementations.
 
 pub mod ascon;
 mod chacha20_poly1305;
@@ -20,8 +20,9 @@ use crate::LabError;
 use crate::operations::Operation;
 use rand::{Rng, RngCore, rngs::StdRng};
 
-/// One run of an operation: what the host writes before it and must find after it, by the names that
-/// `device/ops.toml` uses (`key`, `nonce`, `aad`, `message`, `stored`, `tag`, `output`), and the call's result where it has one.
+/// One run of an operation: what the host writes before it and must find after it, by the names
+/// that `device/ops.toml` uses (`key`, `nonce`, `aad`, `message`, `stored`, `tag`, `output`), and
+/// the call's result where it has one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Case {
     /// Buffers to be written.

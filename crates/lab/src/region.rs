@@ -2,7 +2,7 @@
 
 use mcu::{Access, AccessKind, PinEdge};
 
-/// What opens and closes an interval.
+/// Opening and closing of an interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Region {
     /// From a rising edge of an output pin to its next falling edge.

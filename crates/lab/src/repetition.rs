@@ -1,15 +1,16 @@
-//! How often an operation is run: a number, or until more runs cannot tell more.
+//! Number of runs of an operation: fixed, or until more runs cannot tell more.
 
 use crate::row::Cycles;
 
-/// How often an operation is run, with other random inputs each time.
+/// Number of runs of an operation, with other random inputs each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repetition {
-    /// So many times.
     Exactly(u32),
-    /// Three times where all three take the same cycles. Otherwise at least five times, and until the mean's 95 % confidence
-    /// interval (Student's t) reaches at most two percent of it to either side (Chow and Robbins, 1965: stopping at the first such n
-    /// keeps the confidence in an interval of fixed width). But no more than a hundred times, nor once the runs have taken 10⁹ cycles.
+    /// Three times where all three take the same cycles. Otherwise at least five times, and until
+    /// the mean's 95 % confidence interval (Student's t) reaches at most two percent of it to
+    /// either side. Stopping at the first such n keeps the confidence in an interval of fixed width
+    /// (Chow and Robbins, 1965). But no more than a hundred times, nor once the runs have taken 10⁹
+    /// cycles.
     Enough,
 }
 
@@ -17,25 +18,28 @@ pub enum Repetition {
 const FIRST: usize = 3;
 /// Runs from which a standard error is worth something.
 const FEWEST: usize = 5;
-/// What some operations would need thousands for is not waited for; their row says how far they got.
+/// Some operations would need thousands of runs; these stop here, and their row says how far they
+/// got.
 const MOST: usize = 100;
 /// The same of long ones, in cycles of all runs: some seconds.
 const MOST_CYCLES: u64 = 1_000_000_000;
 /// Half of the mean's confidence interval, by the mean.
 const HALF_WIDTH: f64 = 0.02;
-/// Quantile 0.975 of Student's t with 4 to 30 degrees of freedom (NIST/SEMATECH e-Handbook of Statistical Methods, table 1.3.6.7.2).
+/// Quantile 0.975 of Student's t with 4 to 30 degrees of freedom (NIST/SEMATECH e-Handbook of
+/// Statistical Methods, table 1.3.6.7.2).
 const T_975: [f64; 27] = [
     2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101,
     2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
 
-/// Quantile 0.975 of Student's t for a mean of `runs`, at least [`FEWEST`]; of more than 31 that of 31, which is larger.
+/// Quantile 0.975 of Student's t for a mean of `runs`, at least [`FEWEST`]; of more than 31 that of
+/// 31, which is larger.
 fn t_975(runs: usize) -> f64 {
     T_975[(runs - FEWEST).min(T_975.len() - 1)]
 }
 
 impl Repetition {
-    /// Whether what these runs took is all that is needed.
+    /// Returns true if no more runs are needed.
     #[must_use]
     pub fn is_met(self, cycles: &[u64]) -> bool {
         match self {
@@ -52,7 +56,8 @@ impl Repetition {
         }
     }
 
-    /// Of a row that was not run often enough to know its mean to two percent: half of the mean's 95 % confidence interval, by the mean.
+    /// Of a row that was not run often enough to know its mean to two percent: half of the mean's
+    /// 95 % confidence interval, by the mean.
     #[must_use]
     pub fn short_of(cycles: &Cycles, runs: usize) -> Option<f64> {
         (runs >= FEWEST).then(|| relative_half_width(cycles, runs)).filter(|&width| width > HALF_WIDTH)
@@ -68,7 +73,7 @@ fn relative_half_width(cycles: &Cycles, runs: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// How many of these runs are made, and what they took.
+    /// Returns the cycles of the runs that are made.
     fn taken(repetition: Repetition, all: impl Iterator<Item = u64>) -> Vec<u64> {
         let mut cycles = Vec::new();
         for one in all {
@@ -81,21 +86,23 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_vary_is_run_three_times() {
+    fn constant_operation_is_run_three_times() {
         assert_eq!(taken(Repetition::Enough, std::iter::repeat(2078)).len(), 3);
         assert_eq!(taken(Repetition::Enough, std::iter::repeat(0)).len(), 3);
     }
 
     #[test]
-    fn what_varies_is_run_until_its_mean_is_known_to_two_percent() {
+    fn varying_operation_is_run_until_its_mean_is_known() {
         // A deviation of 0.1 %: five are more than enough.
         assert_eq!(taken(Repetition::Enough, [9_990, 10_010].into_iter().cycle()).len(), 5);
-        // Of 4 %, alternating: t·sd/√n comes below 2 % of the mean at 19, where t is 2.101 (18 degrees of freedom).
+        // Of 4 %, alternating: t·sd/√n comes below 2 % of the mean at 19, where t is 2.101 (18
+        // degrees of freedom).
         let runs = taken(Repetition::Enough, [9_600, 10_400].into_iter().cycle());
         let half_width = |runs: &[u64], t: f64| t * Cycles::of(runs).se / Cycles::of(runs).mean;
         assert_eq!(runs.len(), 19);
         assert!(half_width(&runs, 2.101) <= 0.02 && half_width(&runs[..18], 2.110) > 0.02);
-        // The first two are equal, the third is not; and a single one that differs later is not seen.
+        // The first two are equal, the third is not; and a single one that differs later is not
+        // seen.
         assert!(taken(Repetition::Enough, [7, 7, 8].into_iter().cycle()).len() > 3);
     }
 
@@ -105,14 +112,14 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_at_a_thousand_million_cycles_but_not_before_the_fifth_run() {
+    fn runs_end_at_10_9_cycles_but_not_before_the_fifth() {
         let varying = |mean: u64| [mean - mean / 4, mean + mean / 4].into_iter().cycle();
         assert_eq!(taken(Repetition::Enough, varying(40_000_000)).len(), 26);
         assert_eq!(taken(Repetition::Enough, varying(400_000_000)).len(), 5);
     }
 
     #[test]
-    fn what_is_known_to_two_percent_has_nothing_to_say() {
+    fn interval_within_two_percent_has_no_remark() {
         let of = |cycles: &[u64]| Repetition::short_of(&Cycles::of(cycles), cycles.len());
         assert_eq!(of(&[7; 5]), None);
         assert_eq!(of(&[0; 5]), None);

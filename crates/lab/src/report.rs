@@ -1,4 +1,5 @@
-//! Rows as a table for a person, JSON for a program, CSV for a spreadsheet, Markdown and JUnit's XML for a server.
+//! Rows as a table for a person, JSON for a program, CSV for a spreadsheet, Markdown and JUnit's
+//! XML for a server.
 
 mod comparison;
 pub mod constant_time;
@@ -16,7 +17,7 @@ pub use measured::measure;
 
 use output::{grouped, scaled};
 
-/// What did not end as it should, a line each, for the top of a table.
+/// Reasons of runs that did not end as they should, a line each, for the top of a table.
 fn unfinished_lines(errors: &[(String, String)]) -> String {
     errors.iter().map(|(name, why)| format!("{name} did not end as it should: {why}\n")).collect()
 }
@@ -27,8 +28,8 @@ fn unfinished_markdown(errors: &[(String, String)]) -> String {
     text.lines().map(|line| format!("**{}**\n\n", output::markdown_text(line))).collect()
 }
 
-/// A time as a person says it: from a minute on in minutes, hours, days or years of 365.25 days, below as
-/// [`scaled`].
+/// A time as a person says it: from a minute on in minutes, hours, days or years of 365.25 days,
+/// below as [`scaled`].
 #[must_use]
 pub fn duration(seconds: f64) -> String {
     const UNITS: [(f64, &str); 4] =
@@ -60,7 +61,7 @@ pub fn figure(value: Option<f64>, unit: &str) -> String {
     }
 }
 
-/// A number below 100 to so many significant digits, without zeros at its end.
+/// Writes a number below 100 to `digits` significant digits, without trailing zeros.
 #[must_use]
 pub fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 {

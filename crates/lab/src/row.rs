@@ -1,4 +1,4 @@
-//! What one operation costs, as `bench` reports it.
+//! Cost of one operation, as `bench` reports it.
 
 use crate::accuracy::Accuracy;
 use crate::energy_accuracy::EnergyAccuracy;
@@ -34,7 +34,7 @@ impl Cycles {
     }
 }
 
-/// What one operation costs.
+/// Cost of one operation on one target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchRow {
@@ -42,7 +42,7 @@ pub struct BenchRow {
     pub target: String,
     /// Operation name.
     pub op: String,
-    /// How it was built.
+    /// Variant of the build.
     pub variant: String,
     /// Message bytes.
     pub bytes: u16,
@@ -54,7 +54,7 @@ pub struct BenchRow {
     pub runs: u32,
     /// From the call to the return.
     pub cycles: Cycles,
-    /// How far the cycles may be from the part's.
+    /// Bound on the cycles against the part's.
     pub accuracy: Accuracy,
     /// Mean time, in seconds.
     pub time_s: f64,
@@ -62,16 +62,16 @@ pub struct BenchRow {
     pub power_w: f64,
     /// Mean energy, in joules.
     pub energy_j: f64,
-    /// How far the energy may be from the part's, beside what its cycles may be.
+    /// Bound on the energy against the part's, beside that of its cycles.
     pub energy_accuracy: EnergyAccuracy,
     /// The memory whose current that is: the data sheet's for code that executes from there.
     pub memory: String,
-    /// What linking the operation adds to the program memory, in bytes.
+    /// Program memory that linking the operation adds, in bytes.
     pub flash_bytes: i64,
-    /// What linking it adds to the static RAM, in bytes.
+    /// Static RAM that linking the operation adds, in bytes.
     pub ram_bytes: i64,
-    /// Deepest stack use of the runs that were observed, in bytes: those of the first four million cycles, and at least
-    /// one.
+    /// Deepest stack use of the runs that were observed, in bytes: those of the first four million
+    /// cycles, and at least one.
     pub stack_bytes: u32,
     /// Every output equalled the reference's.
     pub verified: bool,

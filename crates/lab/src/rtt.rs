@@ -1,5 +1,6 @@
-//! Real Time Transfer: what a program leaves in ring buffers in RAM for a debug probe to fetch. The control block is that of SEGGER's
-//! `SEGGER_RTT.h` (UM08001, "RTT"), which other implementations share.
+//! Real Time Transfer: what a program leaves in ring buffers in RAM for a debug probe to fetch. The
+//! control block is that of SEGGER's `SEGGER_RTT.h` (UM08001, "RTT"), which other implementations
+//! share.
 
 use firmware::Firmware;
 use mcu::Mcu;
@@ -16,7 +17,8 @@ const READ_OFFSET: u32 = 16;
 const MOST_BUFFERS: u32 = 16;
 const MOST_BYTES: u32 = 1 << 20;
 
-/// Cycles between two looks at the buffers: a program writes into them without waiting, so a look must come before they are full.
+/// Cycles between two looks at the buffers: a program writes into them without waiting, so a look
+/// must come before they are full.
 pub const LOOK_EVERY: u64 = 10_000;
 
 /// The buffers of a program.
@@ -32,7 +34,8 @@ impl Rtt {
         firmware.symbols().get(SYMBOL).map(|symbol| Rtt { block: symbol.address })
     }
 
-    /// Fetches what the program has left since the last time, a piece for each buffer by its number.
+    /// Fetches what the program has left since the last time, a piece for each buffer by its
+    /// number.
     pub fn fetch(&self, machine: &mut dyn Mcu) -> Vec<(u32, Vec<u8>)> {
         let mut id = [0; 16];
         let mut fetched = Vec::new();
@@ -50,7 +53,8 @@ impl Rtt {
     }
 }
 
-/// What to say of a program that logs by defmt, whose frames are no text; its linker leaves a symbol with the version of their encoding.
+/// Remark on a program that logs by defmt, whose frames are no text. Its linker leaves a symbol
+/// with the version of their encoding.
 pub(crate) fn defmt_remark(firmware: &Firmware) -> Option<String> {
     let logs = firmware.symbols().keys().any(|name| name.starts_with("_defmt_version_"));
     let file = firmware.path().display();
@@ -118,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_no_buffer() {
+    fn malformed_control_block_is_no_buffer() {
         let rtt = Rtt { block: BLOCK };
         for (size, write, read) in [(8, 8, 0), (8, 0, 8), (u32::MAX, 3, 0), (1 << 19, 3, 0), (0, 0, 0)] {
             assert_eq!(rtt.fetch(&mut *machine(size, write, read)), [], "{size} {write} {read}");

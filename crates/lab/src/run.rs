@@ -1,4 +1,5 @@
-//! `run`: firmware as on a board. What it sends comes out as it comes, input goes in, its exit code comes back; gdb may look on.
+//! `run`: firmware as on a board. Its output comes out at once, input goes in, its exit code comes
+//! back; gdb may attach.
 
 mod exit;
 mod faults;
@@ -8,12 +9,12 @@ mod lines;
 
 use crate::debug;
 use crate::energy_accuracy::EnergyAccuracy;
-use crate::loaded::{Loaded, Setup, advice_on, hand_over_remark, reservations};
 use crate::measure::IN_VAIN;
 use crate::power_states::{ACTIVE, StateSpent, by_state};
 use crate::rtt::{self, Rtt};
 use crate::target::{Target, Workspace};
 use crate::traces::{Recorder, TraceFiles};
+use crate::user_firmware::{Setup, UserFirmware, advice_on, hand_over_remark, reservations};
 use crate::{LabError, names};
 use firmware::Firmware;
 pub(crate) use input::Input;
@@ -26,19 +27,21 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 
-/// Cycles between two looks at what was sent, at input and at Ctrl-C: some milliseconds of the host.
+/// Cycles between two looks at what was sent, at input and at Ctrl-C: some milliseconds of the
+/// host.
 const LOOK_EVERY: u64 = 1_000_000;
 
-/// What is asked of a run.
+/// Parameters of a run.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Which firmware, on what.
     pub setup: Setup,
-    /// The ports whose bytes are wanted: UARTs by their names in the target file, `ITM.0`, `RTT.0`, `semihosting`; none: all.
+    /// The ports whose bytes are wanted: UARTs by their names in the target file, `ITM.0`, `RTT.0`,
+    /// `semihosting`; none: all.
     pub ports: Vec<String>,
     /// The UART that input goes to; where absent, the only one.
     pub uart: Option<String>,
-    /// The function that ends the program, its argument being the exit code; where absent, `_exit`, if there is one.
+    /// The function that ends the program, its argument being the exit code; where absent, `_exit`,
+    /// if there is one.
     pub exit: Option<String>,
     /// Sleep that nothing ends is the program's end, and no failure.
     pub ends_asleep: bool,
@@ -46,17 +49,17 @@ pub struct Request {
     pub max_cycles: Option<u64>,
     /// Give up after this much of the program's time, in seconds.
     pub max_time_s: Option<f64>,
-    /// What else is written of the run.
+    /// Further files that are written of the run.
     pub traces: TraceFiles,
 }
 
-/// What a run has to do with the world.
+/// Connections of a run to the world outside.
 pub struct Outside<'a> {
     /// True once the run is to end.
     pub interrupted: &'a AtomicBool,
     /// Bytes for a UART, as they come.
     pub input: Option<Receiver<Vec<u8>>>,
-    /// Where gdb comes to; the program waits for it.
+    /// Address at which the program waits for gdb.
     pub gdb: Option<TcpListener>,
     /// Takes what the program sends, with its port; it can end the run.
     pub out: &'a mut dyn FnMut(&str, &[u8]) -> ControlFlow<()>,
@@ -64,12 +67,11 @@ pub struct Outside<'a> {
     pub say: &'a mut dyn FnMut(&str),
 }
 
-/// How a run ended.
 #[derive(Debug)]
 pub struct RunResult {
     /// The program's exit code; 0 where it ended without one.
     pub code: u32,
-    /// How it ended, for a person.
+    /// End of the run, for a person.
     pub ending: String,
     /// Why it ended before the program did.
     pub failure: Option<LabError>,
@@ -77,18 +79,19 @@ pub struct RunResult {
     pub cycles: u64,
     /// The program's time, in seconds.
     pub time_s: f64,
-    /// Where time and energy went; nothing where the data sheet does not allow a clock that the program set at this supply.
+    /// Time and energy by state; empty where the data sheet does not allow a clock that the program
+    /// set at this supply.
     pub states: Vec<StateSpent>,
     /// Its supply, in volts.
     pub supply_v: f64,
     /// The memory whose currents those are.
     pub memory: String,
-    /// How far the energy may be off beside what the cycles may be.
+    /// Bound on the energy beside that of the cycles.
     pub energy_accuracy: EnergyAccuracy,
 }
 
 impl RunResult {
-    /// What the run took and in which states, for a person; nothing where its energy is not known.
+    /// Cost of the run by state, for a person; none where its energy is not known.
     #[must_use]
     pub fn energy_remark(&self) -> Option<String> {
         let total = |value: fn(&StateSpent) -> f64| self.states.iter().map(value).sum::<f64>();
@@ -119,9 +122,10 @@ impl RunResult {
 /// Runs the firmware from reset until it ends.
 ///
 /// # Errors
-/// What the run cannot begin with, as for [`crate::measure::run`]; a UART that cannot receive; a core that no gdb knows.
+/// Errors at the beginning, as for [`crate::measure::run`]; a UART that cannot receive; a core that
+/// no gdb knows.
 pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Result<RunResult, LabError> {
-    let Loaded { target, firmware, mut machine, supply_v, .. } = request.setup.load(workspace)?;
+    let UserFirmware { target, firmware, mut machine, supply_v, .. } = request.setup.load(workspace)?;
     let exit = exit::address(request.exit.as_deref(), &firmware)?;
     check_ports(&request.ports, &target)?;
     let Outside { interrupted, input, gdb, out, say } = outside;
@@ -180,12 +184,13 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
 
 /// The port by which semihosting writes.
 const SEMIHOSTING: &str = "semihosting";
-/// What is in the names of the models by which programs send bytes.
+/// Parts of the names of models by which programs send bytes.
 const SENDERS: [&str; 5] = ["usart", "uart", "sercom", "usci", "debug-data"];
 /// Ports that are numbered, by what stands before the point.
 const NUMBERED: [&str; 2] = ["ITM", "RTT"];
 
-/// Whether the part has these ports: one that nothing leaves by would hide what the program says.
+/// Checks that the part has these ports: one that nothing leaves by would hide the program's
+/// output.
 fn check_ports(wanted: &[String], target: &Target) -> Result<(), LabError> {
     let sends = |model: &str| SENDERS.iter().any(|kind| model.contains(kind));
     let senders = target.part.peripherals.iter().filter(|spec| sends(&spec.model));
@@ -203,7 +208,7 @@ fn check_ports(wanted: &[String], target: &Target) -> Result<(), LabError> {
     Ok(())
 }
 
-/// How a program ended.
+/// End of a program.
 pub(crate) struct Ending {
     /// Its exit code.
     pub code: u32,
@@ -223,7 +228,7 @@ impl Ending {
     }
 }
 
-/// How a program came to a halt.
+/// Halt of a program.
 #[derive(Clone)]
 struct Halt {
     /// For a person.
@@ -232,7 +237,7 @@ struct Halt {
     in_vain: bool,
 }
 
-/// What a piece of a run ended with.
+/// End of a piece of a run.
 pub(crate) enum Piece {
     /// The program goes on.
     More,
@@ -257,10 +262,11 @@ pub(crate) struct Program<'a> {
     journal: Journal,
     /// The cycle of the last look at what goes in and out.
     looked: u64,
-    /// The program is on a way that it has gone before, up to this cycle: what goes in is known, and what goes out is out.
+    /// The program is on a way that it has gone before, up to this cycle: what goes in is known,
+    /// and what goes out is out.
     known_to: Option<u64>,
     lines: Lines,
-    /// How it ended, while its peripherals run on.
+    /// Halt of the program while its peripherals run on.
     ended: Option<Halt>,
     /// Faults that were told of.
     faults: usize,
@@ -291,7 +297,7 @@ impl Program<'_> {
         }
     }
 
-    /// How far the next piece of the run goes at most, with addresses to stop at.
+    /// Limit of the next piece of the run, with addresses to stop at.
     pub fn until(&self, addresses: &[u32]) -> Until {
         let now = self.machine.cycles();
         let look = if self.rtt.is_some() { rtt::LOOK_EVERY } else { LOOK_EVERY };
@@ -307,7 +313,8 @@ impl Program<'_> {
         Until { cycles: Some(end), addresses: addresses.iter().copied().chain(self.exit).collect() }
     }
 
-    /// A piece of the run, up to `until`, has ended so: passes on what goes in and out, and says what that means.
+    /// A piece of the run, up to `until`, has ended so: passes on what goes in and out, and says
+    /// what that means.
     pub fn after(&mut self, until: &Until, stop: Result<Stop, Fault>) -> Piece {
         let pc = self.machine.pc();
         let stop = match stop {
@@ -375,7 +382,8 @@ impl Program<'_> {
         Ending::failed(text.clone(), LabError::Unfinished(format!("{text}; {why}")))
     }
 
-    /// Whether the peripherals of a program that has ended would do anything yet, such as move pins.
+    /// Returns true if the peripherals of an ended program would still do anything, such as move
+    /// pins.
     fn peripherals_run_on(&self) -> bool {
         let mut machine = self.machine.snapshot();
         machine.finish_sending(&mut NoObserver);
@@ -383,7 +391,7 @@ impl Program<'_> {
         machine.run(&Until { cycles: Some(machine.cycles() + 1), addresses: Vec::new() }) == Ok(Stop::Cycles)
     }
 
-    /// Whether somebody wants it to end.
+    /// Returns true if the run is to end.
     pub fn interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
@@ -399,7 +407,7 @@ impl Program<'_> {
         Ending::of(code, format!("the program exited with {code}{}", self.place()))
     }
 
-    /// Where it is, as the end of a sentence.
+    /// Names the program's place, as the end of a sentence.
     pub fn place(&self) -> String {
         self.firmware.place(self.machine.pc())
     }
@@ -466,10 +474,11 @@ impl Program<'_> {
 
     /// From here on what comes in is noted, so that the run can be repeated.
     pub fn keep_journal(&mut self) {
-        self.journal.kept = true;
+        self.journal.is_recording = true;
     }
 
-    /// The machine of an earlier time, `from`, as it was at the cycle `to`, up to which the run is repeated.
+    /// The machine of an earlier time, `from`, as it was at the cycle `to`, up to which the run is
+    /// repeated.
     pub fn repeated(&self, from: &dyn Mcu, to: u64, mut observer: Option<&mut dyn Observer>) -> Box<dyn Mcu> {
         let mut machine = from.snapshot();
         let events = Events { journal: &self.journal, rtt: self.rtt, input: self.input.as_ref() };
@@ -508,7 +517,7 @@ impl Program<'_> {
     }
 }
 
-/// What came in, to come in again.
+/// Events of the journal, to be repeated.
 struct Events<'a> {
     journal: &'a Journal,
     rtt: Option<Rtt>,
@@ -516,7 +525,7 @@ struct Events<'a> {
 }
 
 impl Events<'_> {
-    /// What came in after a cycle, up to another with it.
+    /// Repeats the events after a cycle, up to and including another.
     fn repeat(&self, machine: &mut dyn Mcu, after: u64, to: u64) {
         for (_, event) in self.journal.between(after, to) {
             match (event, self.input, self.rtt) {

@@ -1,4 +1,4 @@
-//! What a node can do for a message: `schemes.toml`.
+//! Schemes by which a node protects a message: `schemes.toml`.
 
 use crate::LabError;
 use crate::target::Workspace;
@@ -9,17 +9,17 @@ use serde::Deserialize;
 pub struct Scheme {
     /// Its name on the command line.
     pub name: String,
-    /// What it gives, in a sentence.
+    /// Service that it gives, in a sentence.
     pub what: String,
-    /// What sort of thing it is, in a word or two.
+    /// Sort of scheme, in a word or two.
     pub kind: String,
     /// The operations that each message takes, all of them.
     pub ops: Vec<String>,
     /// Classical security level, in bits.
     pub security_bits: u32,
-    /// What it adds to the message on the air, in bytes.
+    /// Bytes that it adds to the message on the air.
     pub bytes: u32,
-    /// Where level and bytes come from.
+    /// Source of level and bytes.
     pub source: String,
 }
 

@@ -1,11 +1,10 @@
-//! Which rows a bench has: those that match patterns, or those of the tables that `bench.toml` lists.
+//! Rows of a bench: those that match patterns, or those of the tables that `bench.toml` lists.
 
 use crate::operations::{Catalogue, VARIANTS};
 use crate::target::Workspace;
 use crate::{LabError, names};
 use serde::Deserialize;
 
-/// Which rows are asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// Those of the tables of `bench.toml`.
@@ -27,7 +26,6 @@ pub struct Tables {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
-    /// How they are built.
     pub variant: String,
     /// From left to right.
     pub columns: Vec<Column>,
@@ -37,7 +35,7 @@ pub struct Table {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
-    /// What stands over it in the README.
+    /// Heading in the README.
     pub heading: String,
     pub op: String,
 }
@@ -102,7 +100,7 @@ impl Selection {
         &self.targets
     }
 
-    /// Whether an operation is asked for in a variant.
+    /// Returns true if an operation is asked for in a variant.
     pub(crate) fn has(&self, operation: &str, variant: &str) -> bool {
         self.rows.iter().any(|(name, built)| name == operation && *built == variant)
     }

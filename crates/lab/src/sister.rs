@@ -1,6 +1,7 @@
-//! Parts that differ from a target in the sizes of their memories, or in their package alone.
+//! Parts that differ from a target only in the sizes of their memories, or in their package.
 //!
-//! They stand in the target's file, as `[[sister]]`, and each of their names goes wherever a target's does.
+//! They stand in the target's file, as `[[sister]]`, and each of their names goes wherever a
+//! target's does.
 
 use crate::target::{Target, Workspace};
 use crate::{LabError, names};
@@ -32,7 +33,7 @@ impl Sister {
     /// Makes the target's part this one.
     ///
     /// # Errors
-    /// What of the table is not so of the part.
+    /// A statement of the table that does not hold for the part.
     pub(crate) fn put_on(&self, name: &str, part: &mut Part) -> Result<(), String> {
         part.description = format!("{name}, a sister of {} ({})", part.name, part.description);
         name.clone_into(&mut part.name);
@@ -90,7 +91,8 @@ impl Workspace {
     }
 }
 
-/// The sisters of a target into which its firmware fits, as the end of a sentence, where it does not fit into the target itself.
+/// The sisters of a target into which its firmware fits, as the end of a sentence, where it does
+/// not fit into the target itself.
 pub(crate) fn roomier(workspace: &Workspace, target: &Target, firmware: &Firmware) -> Option<String> {
     let fits = |part: &Part| {
         firmware.image().segments.iter().filter(|segment| !segment.bytes.is_empty()).all(|segment| {
@@ -118,7 +120,7 @@ mod tests {
     use crate::target::Workspace;
     use std::collections::BTreeSet;
 
-    /// Each name is one part's alone, the sizes are others than the target's, and the part is one that runs.
+    /// Each name belongs to one part, the sizes are others than the target's, and the part runs.
     #[test]
     fn each_sister_is_a_part_of_its_own() {
         let workspace = Workspace::find().expect("the tests run inside the project");
@@ -162,7 +164,7 @@ mod tests {
         let reserved = |name: &str| {
             let target = workspace.target(name).expect("a target");
             let machine = mcu::new_machine(&target.part, target.part.default_clock_hz).expect("a machine");
-            crate::loaded::reservations(&*machine, &target)
+            crate::user_firmware::reservations(&*machine, &target)
         };
         assert!(reserved("samd21").is_empty() && reserved("samd21g17").is_empty());
         let said = reserved("samd21e17");

@@ -4,7 +4,7 @@ use crate::accuracy::{self, Accuracy};
 use crate::calibration::Calibrated;
 use crate::energy_accuracy::{self, EnergyAccuracy};
 use crate::files::{Embedded, Files};
-use crate::kept::Content;
+use crate::result_cache::Content;
 use crate::sister::Sister;
 use crate::{LabError, cache, names};
 use energy::radio::Radio;
@@ -19,12 +19,13 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Planning {
-    /// Clocks, rising, in MHz: those that start-up makes or crystals have; the target's own where there is none.
+    /// Clocks, rising, in MHz: those that start-up makes or crystals have; the target's own where
+    /// there is none.
     pub clocks_mhz: Vec<f64>,
     /// The sleep mode of `[[supply.sleep]]` in which it waits for its next message.
     #[serde(default)]
     pub sleep: Option<String>,
-    /// What of `[[supply.module]]` runs on in it.
+    /// Names of `[[supply.module]]` that run on in it.
     #[serde(default)]
     pub modules: Vec<String>,
 }
@@ -48,9 +49,9 @@ pub struct Target {
     pub own_file: Option<PathBuf>,
     /// The target that it is a sister of, in whose file it stands.
     pub sister_of: Option<String>,
-    /// How that sister differs from the target beyond what is modelled.
+    /// Differences of that sister from the target beyond the model.
     pub differs: Option<String>,
-    /// What its file says.
+    /// Text of its file.
     pub text: Arc<str>,
     /// For the processor models.
     pub part: Part,
@@ -60,9 +61,9 @@ pub struct Target {
     pub toolchain: Option<Toolchain>,
     /// For choosing a clock.
     pub planning: Planning,
-    /// How far the model's cycles may be from the part's.
+    /// Bounds on the model's cycles against the part's.
     pub accuracy: Vec<Accuracy>,
-    /// How far energies may be from the part's beside that, by clock.
+    /// Bounds on energies against the part's beside that, by clock.
     pub energy_accuracy: Vec<EnergyAccuracy>,
 }
 
@@ -73,17 +74,17 @@ impl Target {
         &self.part.name
     }
 
-    /// What a message calls its file.
+    /// Path of its file in messages.
     #[must_use]
     pub fn file(&self) -> PathBuf {
         let base = self.sister_of.as_deref().unwrap_or(self.name());
         self.own_file.clone().unwrap_or_else(|| format!("targets/{base}.toml").into())
     }
 
-    /// How firmware for it is built.
+    /// Returns the toolchain of firmware for it.
     ///
     /// # Errors
-    /// [`LabError::Usage`] where none is.
+    /// [`LabError::Usage`] where there is none.
     pub fn toolchain(&self) -> Result<&Toolchain, LabError> {
         if let Some(base) = &self.sister_of {
             return Err(LabError::Usage(format!(
@@ -104,7 +105,8 @@ impl Target {
         })
     }
 
-    /// Sets the supply of every machine of this target, in volts; its default where none is asked for. Says which one it is.
+    /// Sets the supply of every machine of this target, in volts; its default where none is asked
+    /// for. Says which one it is.
     ///
     /// # Errors
     /// [`LabError::Supply`] with the limits.
@@ -139,8 +141,8 @@ impl Target {
         Ok(OperatingPoint { clock_hz, supply_v, wait_states, power_w })
     }
 
-    /// What it draws while it waits for its next message, by the `[plan]` table, in amperes: the sleep mode and what runs
-    /// on in it; none where the file names no mode.
+    /// Current while it waits for its next message, in amperes: the sleep mode of the `[plan]`
+    /// table and the modules that run on in it. None where the file names no mode.
     #[must_use]
     pub fn waiting_a(&self, clock_hz: f64, supply_v: f64) -> Option<f64> {
         let mode = self.supply.sleep(self.planning.sleep.as_deref()?)?;
@@ -148,7 +150,8 @@ impl Target {
         Some(self.asleep_a(mode, clock_hz, supply_v) + modules.map(|module| module.current_a).sum::<f64>())
     }
 
-    /// What it draws while its core sleeps in the mode of this name at a clock at which it draws `active_a` running.
+    /// Current while its core sleeps in the mode of this name, at a clock at which it draws
+    /// `active_a` running.
     #[must_use]
     pub fn sleeping(&self, mode: &str, clock_hz: f64, supply_v: f64, active_a: f64) -> Sleeping {
         let Some(mode) = self.supply.sleep(mode) else {
@@ -164,7 +167,7 @@ impl Target {
         Sleeping { current_a: bound_a, is_bound: true }
     }
 
-    /// What it draws in a sleep mode that it enters from this clock, in amperes.
+    /// Current in a sleep mode that it enters from this clock, in amperes.
     #[must_use]
     fn asleep_a(&self, mode: &SleepMode, clock_hz: f64, supply_v: f64) -> f64 {
         let level =
@@ -175,7 +178,7 @@ impl Target {
         }
     }
 
-    /// How far the cycles may be off of code that lies at an address.
+    /// Bound on the cycles of code at an address.
     #[must_use]
     pub fn accuracy_at(&self, address: u32) -> &Accuracy {
         let memory = self.part.memory_at(address).map(|memory| memory.name.as_str());
@@ -202,13 +205,14 @@ impl Target {
         without_waits.or_else(of_computation).unwrap_or(at_address)
     }
 
-    /// How far energies at a clock may be off beside what their cycles may be.
+    /// Bound on energies at a clock beside that of their cycles.
     #[must_use]
     pub fn energy_accuracy_at(&self, clock_hz: f64) -> EnergyAccuracy {
         energy_accuracy::at(&self.energy_accuracy, clock_hz)
     }
 
-    /// Whose currents are those of code at an address: RAM's where it lies there and the data sheet tells them apart.
+    /// Returns the currents of code at an address: RAM's if it is there and the data sheet tells
+    /// them apart.
     #[must_use]
     pub fn fetch_at(&self, address: u32) -> Fetch {
         let kind = self.part.memory_at(address).map(|memory| memory.kind);
@@ -216,38 +220,39 @@ impl Target {
         if is_ram && self.supply.tells_ram_apart() { Fetch::Ram } else { Fetch::Flash }
     }
 
-    /// Whose currents are those of a program: of code where its first function lies.
+    /// Returns the currents of a program: those of code at its first function.
     #[must_use]
     pub fn fetch_of(&self, firmware: &Firmware) -> Fetch {
         self.fetch_at(firmware.functions().first().map_or(0, |function| function.address))
     }
 
-    /// How far the cycles may be off of programs that do arithmetic in the floating-point unit, where that is told apart.
+    /// Bound on the cycles of programs that use the floating-point unit, where that is told apart.
     #[must_use]
     pub fn accuracy_in_float(&self) -> Option<&Accuracy> {
         self.accuracy.iter().find(|accuracy| accuracy.floating_point)
     }
 
-    /// How far the cycles may be off of programs that have the flash's instruction cache off, where that is told apart.
+    /// Bound on the cycles of programs with the flash's instruction cache off, where that is told
+    /// apart.
     #[must_use]
     pub fn accuracy_uncached(&self) -> Option<&Accuracy> {
         self.accuracy.iter().find(|accuracy| accuracy.uncached)
     }
 
-    /// How long one of the cycles lasts that its model counts, in seconds.
+    /// Duration of one cycle of its model, in seconds.
     #[must_use]
     pub fn seconds_per_cycle(&self, point: &OperatingPoint) -> f64 {
         f64::from(self.part.clocks_per_cycle) / point.clock_hz as f64
     }
 }
 
-/// What a part draws asleep.
+/// Current of a part asleep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sleeping {
     /// In amperes.
     pub current_a: f64,
-    /// The target file has no current of the mode at the clock: this is an upper bound, the active current or what the mode draws at
-    /// a faster clock.
+    /// The target file has no current of the mode at the clock: this is an upper bound, the active
+    /// current or what the mode draws at a faster clock.
     pub is_bound: bool,
 }
 
@@ -263,7 +268,8 @@ pub struct OperatingPoint {
     pub power_w: f64,
 }
 
-/// The project: its data, the sources of its firmware, where what is built of them is kept; and what corrects its targets.
+/// The project: its data, the sources of its firmware, where what is built of them is kept; and
+/// what corrects its targets.
 #[derive(Clone, Debug)]
 pub struct Workspace {
     files: Files,
@@ -275,7 +281,8 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Finds it: `WATTSEAL_HOME`, else the first folder from here upwards that has `targets` and `device`.
+    /// Finds it: `WATTSEAL_HOME`, else the first folder from here upwards that has `targets` and
+    /// `device`.
     ///
     /// # Errors
     /// [`LabError::Usage`] where there is none.
@@ -287,7 +294,8 @@ impl Workspace {
         })
     }
 
-    /// Finds it as [`Workspace::find`] does; where there is none it is what this program has in itself.
+    /// Finds it as [`Workspace::find`] does; where there is none it is what this program has in
+    /// itself.
     ///
     /// # Errors
     /// [`LabError::Usage`] for a `WATTSEAL_HOME` that is none.
@@ -328,7 +336,8 @@ impl Workspace {
         }
     }
 
-    /// The same one, which keeps what is built and measured in this folder; in its own where none is given.
+    /// The same one, which keeps what is built and measured in this folder; in its own where none
+    /// is given.
     #[must_use]
     pub fn cached_in(mut self, folder: Option<PathBuf>) -> Workspace {
         self.asked_cache = folder;
@@ -359,7 +368,7 @@ impl Workspace {
         Ok(self.root.get_or_init(|| root))
     }
 
-    /// Where built firmware and measured figures are kept.
+    /// Folder of built firmware and measured figures.
     ///
     /// # Errors
     /// [`LabError::Unfinished`] where there is no such folder that can be written.
@@ -376,7 +385,7 @@ impl Workspace {
         Ok(self.cache.get_or_init(|| folder))
     }
 
-    /// Where measured figures are kept.
+    /// Folder of measured figures.
     ///
     /// # Errors
     /// [`Workspace::cache`]'s.
@@ -384,7 +393,7 @@ impl Workspace {
         Ok(self.cache()?.join("figures"))
     }
 
-    /// What stands in a file of the project, and what a message calls that.
+    /// Reads a file of the project; returns its path in messages and its contents.
     ///
     /// # Errors
     /// [`LabError::File`] where it cannot be read.
@@ -396,7 +405,8 @@ impl Workspace {
         }
     }
 
-    /// What stands in a file of a user's, or of the project's where there is none of that name, and what a message calls it.
+    /// Reads a user's file, or the project's where the user has none of that name; returns its path
+    /// in messages and its contents.
     ///
     /// # Errors
     /// [`LabError::File`] where it cannot be read.
@@ -409,13 +419,13 @@ impl Workspace {
         Ok((file.into(), text))
     }
 
-    /// Whether the project has a file.
+    /// Returns true if the project has a file.
     #[must_use]
     pub fn has(&self, file: impl AsRef<Path>) -> bool {
         self.files.has(file.as_ref())
     }
 
-    /// What firmware for a target at an operating point is built from.
+    /// Returns the sources of firmware for a target at an operating point.
     ///
     /// # Errors
     /// [`Target::toolchain`]'s, [`Workspace::root`]'s.
@@ -440,10 +450,12 @@ impl Workspace {
         self.names_in("targets")
     }
 
-    /// Those that operations are built for, of the targets that are asked for by name, pattern, file or folder, otherwise of all.
+    /// Returns the targets that operations are built for, of those asked for by name, pattern, file
+    /// or folder, otherwise of all.
     ///
     /// # Errors
-    /// [`Workspace::target`]'s; [`Target::toolchain`]'s for one asked for by its name, and where nothing else is asked for.
+    /// [`Workspace::target`]'s; [`Target::toolchain`]'s for one asked for by its name, and where
+    /// nothing else is asked for.
     pub fn targets_with_operations(&self, asked: &[String]) -> Result<Vec<Target>, LabError> {
         let known = self.target_names()?;
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
@@ -491,7 +503,8 @@ impl Workspace {
     /// One radio by its exact name.
     ///
     /// # Errors
-    /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed file.
+    /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed
+    /// file.
     pub fn radio(&self, name: &str) -> Result<Radio, LabError> {
         let known = self.names_in("radios")?;
         if !known.iter().any(|candidate| candidate == name) {
@@ -502,10 +515,12 @@ impl Workspace {
         Radio::from_toml(&text).map_err(|error| LabError::BadFile { path, problem: error.to_string() })
     }
 
-    /// One target by its exact name, or by the path of its file, calibrated where [`Workspace::calibrated`] says so.
+    /// One target by its exact name, or by the path of its file, calibrated where
+    /// [`Workspace::calibrated`] says so.
     ///
     /// # Errors
-    /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed target file.
+    /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed
+    /// target file.
     pub fn target(&self, name: &str) -> Result<Target, LabError> {
         if is_file(name) {
             return self.own_target(Path::new(name));
@@ -578,7 +593,7 @@ impl Workspace {
     }
 }
 
-/// Whether what was asked for is a target's file, or a folder of such, and no name.
+/// Returns true if the argument is a target's file, or a folder of such, and no name.
 fn is_file(asked: &str) -> bool {
     asked.contains('/') || asked.ends_with(".toml")
 }

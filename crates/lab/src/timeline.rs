@@ -1,4 +1,5 @@
-//! Time and energy of a run whose clock may change: where it stands, in a few numbers, however often it does.
+//! Time and energy of a run whose clock may change: where it stands, in a few numbers, however
+//! often it does.
 
 use crate::LabError;
 use crate::energy_accuracy::EnergyAccuracy;
@@ -7,17 +8,19 @@ use energy::Fetch;
 use mcu::{ClockChange, SleepInterval};
 use std::ops::{Add, Sub};
 
-/// What a part of a run took.
+/// Cost of a part of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
     pub time_s: f64,
-    /// At the active current while the core ran, and at a sleep mode's while it slept in that, in joules.
+    /// At the active current while the core ran, and at a sleep mode's while it slept in that, in
+    /// joules.
     pub energy_j: f64,
     /// Of the time, what the core slept, in seconds.
     pub asleep_s: f64,
     /// Of the energy, what it took asleep, in joules.
     pub asleep_j: f64,
-    /// Of the time asleep, what the target file has no current for: counted at an upper bound, in seconds.
+    /// Of the time asleep, what the target file has no current for: counted at an upper bound, in
+    /// seconds.
     pub bounded_s: f64,
 }
 
@@ -66,12 +69,11 @@ pub struct Clocks {
     /// The slowest and the fastest that it had.
     pub slowest_hz: u64,
     pub fastest_hz: u64,
-    /// How often it changed.
     pub changes: u64,
 }
 
 impl Clocks {
-    /// How far energies at these clocks may be off, each bound once: first that of the clock at the end.
+    /// Bounds on energies at these clocks, each once: first that of the clock at the end.
     pub(crate) fn energy_accuracies(&self, target: &Target) -> Vec<EnergyAccuracy> {
         let mut accuracies: Vec<EnergyAccuracy> = Vec::new();
         for clock_hz in [self.last_hz, self.fastest_hz, self.slowest_hz] {
@@ -90,7 +92,7 @@ pub struct Timeline<'a> {
     target: Option<&'a Target>,
     supply_v: f64,
     fetch: Fetch,
-    /// Where the clock last changed, or the core last woke.
+    /// Time of the last clock change or wake-up of the core.
     last: Timestamp,
     seconds_per_cycle: f64,
     power_w: f64,
@@ -139,7 +141,8 @@ impl<'a> Timeline<'a> {
         Ok(())
     }
 
-    /// The clock changes. What the data sheet does not allow is kept for [`Timeline::end`].
+    /// The clock changes. A change that the data sheet does not allow is stored for
+    /// [`Timeline::end`].
     pub fn change(&mut self, change: &ClockChange) {
         let Some(target) = self.target else { return };
         if change.clock_hz == self.clocks.last_hz || self.problem.is_some() {
@@ -181,13 +184,14 @@ impl<'a> Timeline<'a> {
         Timestamp { cycles, changes: self.last.changes, since_reset: self.last.since_reset + since }
     }
 
-    /// What so many cycles take at the present clock while the core runs.
+    /// Cost of `cycles` cycles at the present clock while the core runs.
     fn spent(&self, cycles: u64) -> Spent {
         let time_s = cycles as f64 * self.seconds_per_cycle;
         Spent { time_s, energy_j: time_s * self.power_w, ..Spent::default() }
     }
 
-    /// What went by from one point to another that is not before the clock last changed or the core last woke.
+    /// Cost from one point to another that is not before the clock last changed or the core last
+    /// woke.
     #[must_use]
     pub fn between(&self, from: &Timestamp, to: &Timestamp) -> Spent {
         if from.changes == self.last.changes {

@@ -1,5 +1,5 @@
-//! What is kept of a run beside its sums: a waveform, a trace of calls, how often each instruction was executed. With none of it asked
-//! for, nobody looks on.
+//! Recordings of a run beside its sums: a waveform, a trace of calls, executions of each
+//! instruction. If none is asked for, the run has no observer.
 
 mod counts;
 mod coverage;
@@ -20,7 +20,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use waveform::Waveform;
 
-/// Which files are wanted of a run.
+/// Files that are wanted of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceFiles {
     /// A value change dump: pins, interrupts, sleep, clock, current.
@@ -60,7 +60,6 @@ fn unwritten(path: &Path, error: std::io::Error) -> LabError {
 struct Clock {
     clocks_per_cycle: u8,
     clock_hz: u64,
-    /// Where it last changed.
     since: u64,
     since_ps: u64,
 }
@@ -87,7 +86,7 @@ pub(crate) struct Recorder<'a> {
     clock: Clock,
     /// The latest time that was written.
     now_ps: u64,
-    /// Where calls or interrupts are wanted.
+    /// Profiler, where calls or interrupts are wanted.
     profiler: Option<Profiler<'a>>,
     waveform: Option<Waveform>,
     events: Option<TraceEvents>,
@@ -98,15 +97,18 @@ pub(crate) struct Recorder<'a> {
     current_ua: f64,
     /// An interrupt that began in a table of jumps: the jump says which handler it has.
     vector: Option<(u64, u32)>,
-    /// Of each interrupt that is active, whether the trace has an event of its own for it: one for the handler is enough.
+    /// Of each interrupt that is active, whether the trace has an event of its own for it: one for
+    /// the handler is enough.
     interrupt_events: Vec<bool>,
 }
 
 impl<'a> Recorder<'a> {
-    /// Opens the files; `None` where nothing is to be recorded. Instructions are counted for a `listing`, too.
+    /// Opens the files; `None` where nothing is to be recorded. Instructions are counted for a
+    /// `listing`, too.
     ///
     /// # Errors
-    /// A file that cannot be written; firmware without source lines, of which coverage was asked for.
+    /// A file that cannot be written; firmware without source lines, of which coverage was asked
+    /// for.
     pub fn open(
         files: &'a TraceFiles,
         listing: bool,
@@ -160,7 +162,7 @@ impl<'a> Recorder<'a> {
         Ok(Some(recorder))
     }
 
-    /// What the target file says that the part draws now; as before where it says nothing.
+    /// Current of the part by the target file; the last one where the file says nothing.
     fn drawn_ua(&self) -> f64 {
         let supply = &self.target.supply;
         let clock_hz = self.clock.clock_hz as f64;
@@ -217,7 +219,8 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// The interrupt that has begun is shown, if one waits for the name of its handler; since when it was.
+    /// The interrupt that has begun is shown, if one waits for the name of its handler; since when
+    /// it was.
     fn show_interrupt(&mut self, handler: Option<&str>) -> Option<u64> {
         let (at_ps, pc) = self.vector.take()?;
         let vector = self.name(self.firmware.function_at(pc), Some(pc));

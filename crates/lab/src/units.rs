@@ -8,7 +8,7 @@ struct UnitFamily {
     what: &'static str,
     units: &'static [(&'static str, f64)],
     examples: &'static str,
-    /// What a number without a unit means; none where it would be a riddle.
+    /// Factor of a number without a unit; none where it would be a riddle.
     bare: Option<f64>,
 }
 
@@ -171,7 +171,7 @@ fn number(text: &str) -> Option<f64> {
 /// Joules: `2mJ`.
 ///
 /// # Errors
-/// How an energy is written.
+/// A sentence with the notation of an energy.
 pub fn joules(text: &str) -> Result<f64, String> {
     ENERGY.read(text)
 }
@@ -179,7 +179,7 @@ pub fn joules(text: &str) -> Result<f64, String> {
 /// Seconds: `167ms`, `1/6s`, `5y`.
 ///
 /// # Errors
-/// How a time is written.
+/// A sentence with the notation of a time.
 pub fn seconds(text: &str) -> Result<f64, String> {
     TIME.read(text)
 }
@@ -187,7 +187,7 @@ pub fn seconds(text: &str) -> Result<f64, String> {
 /// Bytes: `24kB` (24,000), `24KiB` (24,576), `8192`.
 ///
 /// # Errors
-/// How an amount of memory is written.
+/// A sentence with the notation of an amount of memory.
 pub fn bytes(text: &str) -> Result<f64, String> {
     MEMORY.read(text)
 }
@@ -195,18 +195,19 @@ pub fn bytes(text: &str) -> Result<f64, String> {
 /// Volts: `2.7`, `2.7V`.
 ///
 /// # Errors
-/// How a voltage is written.
+/// A sentence with the notation of a voltage.
 pub fn volts(text: &str) -> Result<f64, String> {
     VOLTAGE.read(text)
 }
 
-/// Below so many hertz a number without a unit is taken for a slip: no core runs so slowly by design.
+/// Least frequency without a unit, in hertz. A smaller number is taken for a slip: no core runs
+/// that slowly by design.
 const LEAST_BARE_HZ: f64 = 10_000.0;
 
 /// A clock in whole hertz, up to 1 THz: `16MHz`, `16M`, `16e6`.
 ///
 /// # Errors
-/// How a frequency is written; that of a small number without a unit.
+/// A sentence with the notation of a frequency; that of a small number without a unit.
 pub fn frequency(text: &str) -> Result<u64, String> {
     let (digits, unit) = split(text.trim());
     if unit.is_empty() && number(digits).is_some_and(|bare| (1.0..LEAST_BARE_HZ).contains(&bare)) {
@@ -225,7 +226,7 @@ pub fn frequency(text: &str) -> Result<u64, String> {
 /// A whole number from 1 up: `1000000`, `1e6`, `1M`.
 ///
 /// # Errors
-/// How a number is written.
+/// A sentence with the notation of a number.
 pub fn count(text: &str) -> Result<u64, String> {
     // Exact where it is written out.
     if let Ok(count @ 1..) = text.replace('_', "").parse() {
@@ -242,7 +243,7 @@ pub fn count(text: &str) -> Result<u64, String> {
 /// Watts: `50mW`.
 ///
 /// # Errors
-/// How a power is written.
+/// A sentence with the notation of a power.
 pub fn watts(text: &str) -> Result<f64, String> {
     POWER.read(text)
 }
@@ -250,7 +251,7 @@ pub fn watts(text: &str) -> Result<f64, String> {
 /// A share between 0 and 1: `85%`.
 ///
 /// # Errors
-/// How a share is written, and its range.
+/// A sentence with the notation of a share, and its range.
 pub fn share(text: &str) -> Result<f64, String> {
     let share = SHARE.read(text)?;
     if share > 1.0 { Err(format!("'{text}' is more than the whole: write 85% or 0.85")) } else { Ok(share) }
@@ -259,7 +260,7 @@ pub fn share(text: &str) -> Result<f64, String> {
 /// A growth as a share, with its sign of percent: `1%`, `0.5%`, `0%`.
 ///
 /// # Errors
-/// How a growth is written.
+/// A sentence with the notation of a growth.
 pub fn growth(text: &str) -> Result<f64, String> {
     let percent = text.trim().strip_suffix('%').and_then(|digits| digits.trim().parse::<f64>().ok());
     percent
@@ -271,7 +272,7 @@ pub fn growth(text: &str) -> Result<f64, String> {
 /// Messages a second: `1/15min`, `4/h`, `0.1Hz`.
 ///
 /// # Errors
-/// How a rate is written.
+/// A sentence with the notation of a rate.
 pub fn hertz(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let examples = "write 4/h, 1/15min, 1/s or 0.1Hz";
@@ -291,11 +292,11 @@ pub fn hertz(text: &str) -> Result<f64, String> {
     if rate > 0.0 && rate.is_finite() { Ok(rate) } else { Err(wrong()) }
 }
 
-/// A battery: capacity and voltage, `220mAh@3V`, and where it counts the share that it loses by itself in a year,
-/// `220mAh@3V,1%/y`.
+/// A battery: capacity and voltage, `220mAh@3V`, and where it counts the share that it loses by
+/// itself in a year, `220mAh@3V,1%/y`.
 ///
 /// # Errors
-/// How a battery is written.
+/// A sentence with the notation of a battery.
 pub fn battery(text: &str) -> Result<Battery, String> {
     let Some((capacity, voltage)) = text.split_once('@') else {
         let voltage = if CHARGE.read(text).is_ok() { "; its voltage is missing" } else { "" };
@@ -321,7 +322,7 @@ pub const CAPACITOR_V: f64 = 5.0;
 /// A capacitor without losses: `0.1F`, or with its highest voltage `0.1F@5.5V`.
 ///
 /// # Errors
-/// How a capacitor is written.
+/// A sentence with the notation of a capacitor.
 pub fn capacitor(text: &str) -> Result<Capacitor, String> {
     let (capacitance, max_v) = match text.split_once('@') {
         Some((capacitance, voltage)) => (capacitance, volts(voltage)?),
@@ -331,11 +332,11 @@ pub fn capacitor(text: &str) -> Result<Capacitor, String> {
     Ok(Capacitor { capacitance_f, max_v, esr_ohm: 0.0, leakage_a: 0.0 })
 }
 
-/// A panel by its power at 1,000 W/m², `50mW`, and where it is not whole the share of it that the charger stores,
-/// `50mW@85%`.
+/// A panel by its power at 1,000 W/m², `50mW`, and where it is not whole the share of it that the
+/// charger stores, `50mW@85%`.
 ///
 /// # Errors
-/// How a panel is written.
+/// A sentence with the notation of a panel.
 pub fn panel(text: &str) -> Result<Panel, String> {
     let (power, efficiency) = match text.split_once('@') {
         Some((power, efficiency)) => (power, share(efficiency)?),
@@ -389,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_says_how_to_write_one() {
+    fn malformed_quantity_is_refused_with_the_notation() {
         for (error, hint) in [
             (joules("2mj").unwrap_err(), "did you mean 2mJ?"),
             (joules("2").unwrap_err(), "write 2mJ"),

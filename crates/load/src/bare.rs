@@ -1,4 +1,5 @@
-//! What the cryptographic libraries do a second with nothing around them: those that `crates/wire` opens messages with.
+//! Rate of the cryptographic libraries with nothing around them: those that `crates/wire` opens
+//! messages with.
 
 use aes_gcm::aead::consts::{U12, U16};
 use aes_gcm::aead::{AeadCore, AeadInPlace};
@@ -14,8 +15,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 use wire::meter::Suite;
 
-/// What a report takes of the library, so often a second on so many cores: AES-GCM or Ascon with its key set up and 16 bytes opened; one
-/// agreement on P-256; one agreement and one verification. `None` where the suite has none, or the library fails.
+/// Returns how many reports a second the library can open on `cores` cores. AES-GCM or Ascon has
+/// its key set up and 16 bytes opened; ECIES has one agreement on P-256, with ECDSA one
+/// verification more. `None` where the suite has none, or the library fails.
 #[must_use]
 pub fn bare_rate(suite: Suite, cores: usize, time: Duration) -> Option<f64> {
     if suite == Suite::None {
@@ -39,7 +41,7 @@ fn on_one_core(suite: Suite, time: Duration) -> Option<f64> {
     }
 }
 
-/// How often a second something that is right comes out of it.
+/// Returns the rate of right results a second.
 fn rate(time: Duration, mut once: impl FnMut() -> bool) -> Option<f64> {
     let (start, mut count) = (Instant::now(), 0u64);
     while start.elapsed() < time {

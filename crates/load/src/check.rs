@@ -1,4 +1,5 @@
-//! Reads a collector's database by itself, and compares it row by row with what the meters sent and what was acknowledged.
+//! Reads a collector's database by itself, and compares it row by row with what the meters sent and
+//! what was acknowledged.
 
 use crate::LoadError;
 use crate::meters::Fleet;
@@ -16,8 +17,9 @@ pub struct Checked {
     pub not_acknowledged: u64,
 }
 
-/// Every acknowledged reading is there once, with the figures that were sent, and nothing else but at most one more of each meter: a
-/// reading that was stored, and whose acknowledgement did not come.
+/// Every acknowledged reading is there once, with the figures that were sent, and nothing else but
+/// at most one more of each meter: a reading that was stored, and whose acknowledgement did not
+/// come.
 ///
 /// # Errors
 /// [`LoadError::Wrong`] says which is not.

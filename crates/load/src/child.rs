@@ -9,15 +9,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How a collector is started: `{folder}` and `{udp}` in the arguments stand for its folder and the address of its UDP gateway.
+/// Start of a collector: `{folder}` and `{udp}` in the arguments stand for its folder and the
+/// address of its UDP gateway.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// What is run.
+    /// Program that runs.
     pub path: PathBuf,
     pub arguments: Vec<String>,
 }
 
-/// What a process used.
+/// Use of time and memory by a process.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
     /// Processor time, in s.
@@ -36,7 +37,7 @@ impl Child {
     /// Starts a collector with its files in a folder.
     ///
     /// # Errors
-    /// Where the program cannot be started.
+    /// The program cannot be started.
     pub fn start(program: &Program, folder: &Path, udp: SocketAddr) -> Result<Child, LoadError> {
         let fill = |argument: &String| {
             argument.replace("{folder}", &folder.display().to_string()).replace("{udp}", &udp.to_string())
@@ -64,10 +65,10 @@ impl Child {
         }
     }
 
-    /// What it used since its start: proc(5).
+    /// Returns its use since its start: proc(5).
     ///
     /// # Errors
-    /// Where the system does not say.
+    /// The system does not tell.
     pub fn usage(&self) -> Result<Usage, LoadError> {
         let read = |name: &str| {
             let path = format!("/proc/{}/{name}", self.process.id());
@@ -87,7 +88,7 @@ impl Child {
     /// As the power that goes: SIGKILL.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn kill(&mut self) -> Result<(), LoadError> {
         self.process.kill().map_err(LoadError::io("killing the collector"))?;
         self.process.wait().map(drop).map_err(LoadError::io("killing the collector"))

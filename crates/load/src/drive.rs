@@ -21,7 +21,7 @@ pub(crate) fn free_address() -> Result<SocketAddr, LoadError> {
     socket.local_addr().map_err(LoadError::io("a UDP socket"))
 }
 
-/// How long reports waited for their acknowledgement.
+/// Waits of reports for their acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Latency {
     /// Half of them shorter, in ms.
@@ -37,7 +37,7 @@ pub struct Drive {
     address: SocketAddr,
     /// When each meter sent its report first, and when last.
     sent: Vec<(Instant, Instant)>,
-    /// Which meters sent last when, oldest first: one entry a sending.
+    /// Meters by the time of their last sending, oldest first: one entry a sending.
     waiting: VecDeque<(Instant, usize)>,
     latencies_us: Vec<u32>,
     acknowledged: u64,
@@ -57,7 +57,7 @@ impl Drive {
     /// For a collector with a UDP gateway at an address.
     ///
     /// # Errors
-    /// What the system says of sockets.
+    /// The system's error on sockets.
     pub fn new(fleet: Fleet, address: SocketAddr) -> Result<Drive, LoadError> {
         let what = "a UDP socket";
         let socket =
@@ -102,7 +102,7 @@ impl Drive {
         self.resent
     }
 
-    /// How long they waited since [`Drive::forget`].
+    /// Returns the waits since [`Drive::forget`].
     #[must_use]
     pub fn latency(&mut self) -> Latency {
         self.latencies_us.sort_unstable();
@@ -114,13 +114,14 @@ impl Drive {
         Latency { p50_ms: at(0.5), p99_ms: at(0.99) }
     }
 
-    /// From now on so many new reports a second are sent, as long as there are meters that have none under way.
+    /// From now on so many new reports a second are sent, as long as there are meters that have
+    /// none under way.
     pub fn set_rate(&mut self, per_s: NonZeroU32) {
         let every = Duration::from_secs(1) / per_s.get();
         self.pace = Some(Pace { every, next: Instant::now(), idle: VecDeque::new() });
     }
 
-    /// What was counted does not count.
+    /// Forgets the counts.
     pub fn forget(&mut self) {
         self.latencies_us.clear();
         self.acknowledged = 0;
@@ -145,7 +146,8 @@ impl Drive {
         }
     }
 
-    /// Sends what is due by the pace. Where it is behind for want of meters or time, that is not made up for.
+    /// Sends what is due by the pace. Where it is behind for want of meters or time, that is not
+    /// made up for.
     fn send_due(&mut self) {
         let now = Instant::now();
         while let Some(pace) = self.pace.as_mut().filter(|pace| pace.next <= now) {

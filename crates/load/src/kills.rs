@@ -8,26 +8,26 @@ use std::path::PathBuf;
 use std::time::Duration;
 use wire::meter::{MeterId, Suite};
 
-/// What is to be tried.
+/// Parameters of a trial.
 #[derive(Clone, Debug)]
 pub struct Kills {
-    /// How the reports are sealed.
+    /// Suite of the reports.
     pub suite: Suite,
     pub meters: MeterId,
     /// So often.
     pub count: u32,
-    /// Where chance begins: when each kill comes.
+    /// Seed of the times of the kills.
     pub seed: u64,
-    /// How a collector is started.
+    /// Start of a collector.
     pub program: Program,
-    /// Where its files go; `None`: into a temporary folder, which goes with the run.
+    /// Folder for its files; `None`: a temporary folder, which goes with the run.
     pub folder: Option<PathBuf>,
 }
 
-/// What came of it.
+/// Result of a trial.
 #[derive(Clone, Debug, Serialize)]
 pub struct KillsResult {
-    /// How often it was killed.
+    /// Number of kills.
     pub kills: u32,
     /// Reports that were acknowledged.
     pub acknowledged: u64,
@@ -35,14 +35,15 @@ pub struct KillsResult {
     pub stored: u64,
     /// Readings that were stored when a kill kept their acknowledgement back, in all.
     pub stored_unacknowledged: u64,
-    /// Where chance began.
+    /// Seed of the times of the kills.
     pub seed: u64,
 }
 
 /// Kills a collector under load, reads its database, starts it again, and so on.
 ///
 /// # Errors
-/// [`LoadError::Wrong`] where an acknowledged reading was not there, or twice, or with other figures.
+/// [`LoadError::Wrong`] where an acknowledged reading was not there, or twice, or with other
+/// figures.
 pub fn kills(request: &Kills, say: &dyn Fn(&str)) -> Result<KillsResult, LoadError> {
     let place = WorkFolder::new(request.folder.clone())?;
     let mut rng = StdRng::seed_from_u64(request.seed);

@@ -1,9 +1,9 @@
-//! Meters by the thousand for a collector. They are made of `crates/wire`'s own sealing: what is measured and killed here is the
-//! collector, not the meter's firmware.
+//! Meters by the thousand for a collector. They are made of `crates/wire`'s own sealing: what is
+//! measured and killed here is the collector, not the meter's firmware.
 //!
-//! Each meter sends its next report when its last one was acknowledged, and the same again after a time without. Every acknowledgement's
-//! tag is verified, and afterwards the database is read row by row: what was acknowledged has to be there once, with the figures
-//! that were sent.
+//! Each meter sends its next report when its last one was acknowledged, and the same again after a
+//! time without. Every acknowledgement's tag is verified, and afterwards the database is read row
+//! by row: what was acknowledged has to be there once, with the figures that were sent.
 
 mod bare;
 mod check;
@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use wire::meter::{MeterId, Suite};
 
-/// What goes wrong with a load.
+/// Errors of a load.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// A file, a socket or a process.
@@ -48,7 +48,7 @@ pub enum LoadError {
         "the collector at {0} acknowledged nothing within {1} s; is it there, and does it know these meters?"
     )]
     Silent(SocketAddr, u64),
-    /// What was acknowledged is not what is stored.
+    /// An acknowledged report is not stored, or stored otherwise.
     #[error("{0}")]
     Wrong(String),
     /// A request that cannot be met.
@@ -62,33 +62,35 @@ impl LoadError {
         move |error| LoadError::Io { what, error }
     }
 
-    /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
+    /// Returns true if the request is impossible (exit code 2), false if something went wrong (exit
+    /// code 1).
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(self, LoadError::Usage(_))
     }
 }
 
-/// What is to be measured.
+/// Parameters of a measurement.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How the reports are sealed.
+    /// Suite of the reports.
     pub suite: Suite,
     /// So many meters; 0: as suits the suite.
     pub meters: MeterId,
     /// For how long, after one second that does not count.
     pub seconds: u64,
-    /// New reports a second; `None`: each meter's next one as soon as its last one was acknowledged.
+    /// New reports a second; `None`: each meter's next one as soon as its last one was
+    /// acknowledged.
     pub rate: Option<NonZeroU32>,
-    /// How a collector is started.
+    /// Start of a collector.
     pub program: Program,
-    /// Where its files go; `None`: into a temporary folder, which goes with the run.
+    /// Folder for its files; `None`: a temporary folder, which goes with the run.
     pub folder: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Serialize)]
 pub struct LoadResult {
-    /// How the reports were sealed.
+    /// Suite of the reports.
     pub suite: Suite,
     pub meters: MeterId,
     /// Seconds that count.
@@ -107,7 +109,8 @@ pub struct LoadResult {
     pub collector_cpu: f64,
     /// Most memory that it had, in bytes.
     pub collector_memory_bytes: u64,
-    /// What the bare library does a second, on all cores, in the same run; `None` where the suite has no cryptography.
+    /// Rate of the bare library a second, on all cores, in the same run; `None` where the suite has
+    /// no cryptography.
     pub bare_per_s: Option<f64>,
     /// Readings a second by that.
     pub ratio: Option<f64>,

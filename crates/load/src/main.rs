@@ -21,7 +21,8 @@ use wire::meter::Suite;
                   wattseal load --kills 200"
 )]
 struct LoadArgs {
-    /// How reports are sealed: none, aes128-gcm, aes256-gcm, ecies, ecies-ecdsa or ascon-aead128; may be repeated [default: aes128-gcm, ecies-ecdsa]
+    /// Suite of the reports: none, aes128-gcm, aes256-gcm, ecies, ecies-ecdsa or ascon-aead128; may
+    /// be repeated [default: aes128-gcm, ecies-ecdsa]
     #[arg(long, value_name = "SUITE", value_parser = suite)]
     suite: Vec<Suite>,
     /// Meters, each with one report under way [default: as suits the suite]
@@ -30,19 +31,21 @@ struct LoadArgs {
     /// For how long
     #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     seconds: u64,
-    /// New reports a second [default: as many as are acknowledged: each meter sends its next one then]
+    /// New reports a second [default: as many as are acknowledged: each meter sends its next one
+    /// then]
     #[arg(long, value_name = "N", conflicts_with = "kills")]
     rate: Option<NonZeroU32>,
-    /// Kill the collector under load so often (SIGKILL), and compare its database with what was acknowledged each time
+    /// Kill the collector under load so often (SIGKILL), and compare its database with what was
+    /// acknowledged each time
     #[arg(long, value_name = "N", conflicts_with = "seconds", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     kills: Option<u32>,
-    /// Where chance begins: when the kills come [default: a new one, which is shown]
+    /// Seed of the times of the kills [default: a new one, which is shown]
     #[arg(long, value_name = "N", requires = "kills")]
     seed: Option<u64>,
-    /// Where the collector's files go, and stay [default: a temporary folder]
+    /// Folder for the collector's files, where they stay [default: a temporary folder]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// How the rows are written
+    /// Format of the rows
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }

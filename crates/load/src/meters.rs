@@ -21,7 +21,8 @@ const METERS_EPOCH_S: u64 = 946_684_800;
 /// The collector's radio address.
 const COLLECTOR: u8 = 0x41;
 
-/// A meter. Its nth report says what [`Meter::measurement`] says, so that every row of the database can be compared.
+/// A meter. Its nth report says what [`Meter::measurement`] says, so that every row of the database
+/// can be compared.
 pub struct Meter {
     pub id: MeterId,
     suite: Suite,
@@ -38,7 +39,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// What its nth report says.
+    /// Returns the measurement of its nth report.
     #[must_use]
     pub fn measurement(&self, n: u32) -> Measurement {
         let power_w = (n.wrapping_mul(2_654_435_761) >> 16) as i16;

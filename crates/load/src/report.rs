@@ -1,4 +1,4 @@
-//! What was measured, as tables, JSON and CSV.
+//! Measurements as tables, JSON and CSV.
 
 use crate::{KillsResult, LoadResult};
 use output::Format;

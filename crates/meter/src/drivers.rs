@@ -1,5 +1,6 @@
-//! The drivers that the meter's C files call (`device/drivers/*.h`): of the meter that runs on this thread, or, where none
-//! does, over the EEPROM of [`crate::store`] and the flash of [`crate::message`].
+//! The drivers that the meter's C files call (`device/drivers/*.h`): of the meter that runs on this
+//! thread, or, where none does, over the EEPROM of [`crate::store`] and the flash of
+//! [`crate::message`].
 
 use crate::eeprom::{Eeprom, Torn};
 use crate::flash::{self, ERASE_NS, Flash, SECTOR};
@@ -22,7 +23,8 @@ const SECOND_NS: u64 = 1_000_000_000 / 64;
 const WINDOW_NS: u64 = 100_000_000;
 /// The watchdog resets the part when it was not fed for so long: `device/drivers/reset.h`.
 const WATCHDOG_NS: u64 = 8_000_000_000;
-/// How often a meter may ask whether the EEPROM is busy before the time passes that a byte takes.
+/// Number of times that a meter may ask whether the EEPROM is busy before the time passes that a
+/// byte takes.
 const POLLS: u32 = 8;
 
 /// Memory for a structure of C's, zeroed: more than enough, see [`Context::new`].
@@ -74,7 +76,7 @@ pub(crate) struct Context {
     /// The address that the radio was started with: it hears nothing else.
     radio_address: Option<u8>,
     pub(crate) load: Option<Load>,
-    /// Where a bootloader runs it.
+    /// Flash of a meter that a bootloader runs.
     pub(crate) flash: Option<Flash>,
     pub(crate) running: Option<u8>,
     /// Up to when the sums have the load, and what rounding has left of them.
@@ -90,7 +92,8 @@ thread_local! {
     static CURRENT: Cell<*mut Context> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// The meter that runs on this thread. Looked up anew each time: after a wait it may be another thread.
+/// The meter that runs on this thread. Looked up anew each time: after a wait it may be another
+/// thread.
 #[inline(never)]
 fn current() -> *mut Context {
     CURRENT.get()
@@ -237,7 +240,8 @@ impl Context {
 
 /// Waits for what the owner of the world says.
 fn suspend(call: Call) -> Reply {
-    // SAFETY: called within a meter's coroutine alone, whose context is current and has its yielder.
+    // SAFETY: called within a meter's coroutine alone, whose context is current and has its
+    // yielder.
     let reply = unsafe { (*(*current()).yielder).suspend(call) };
     if with(|context| context.fed_ns.is_some_and(|fed_ns| context.now_ns - fed_ns > WATCHDOG_NS)) {
         ws_reset_now();
@@ -296,7 +300,8 @@ fn write(at: usize, data: &[u8]) {
     wait_for_eeprom();
 }
 
-// SAFETY, of all below: called by the meter's C files alone, as the headers in device/drivers say; the names are theirs.
+// SAFETY, of all below: called by the meter's C files alone, as the headers in device/drivers say;
+// the names are theirs.
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ws_eeprom_read(at: u16, out: *mut u8, len: u8) {

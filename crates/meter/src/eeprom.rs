@@ -1,10 +1,11 @@
 //! An EEPROM whose power can fail within any byte that is being written.
 //!
-//! The byte that the failure cuts short reads anything afterwards: as it was, as it was to be, or otherwise; for good, or anew at
-//! each start, until it is written to its end (`device/meter/numbers.h` says what the firmware assumes). No other byte changes.
+//! The byte that the failure cuts short reads anything afterwards: as it was, as it was to be, or
+//! otherwise; for good, or anew at each start, until it is written to its end
+//! (`device/meter/numbers.h` says what the firmware assumes). No other byte changes.
 //!
-//! Time is counted in byte writes: the owner says with [`Eeprom::advance`] how many of the background's have passed, and learns
-//! from what waits how many that took.
+//! Time is counted in byte writes: the owner says with [`Eeprom::advance`] how many of the
+//! background's have passed, and learns from what waits how many that took.
 
 use fastrand::Rng;
 use std::collections::VecDeque;
@@ -14,7 +15,7 @@ pub const BYTES: usize = 1024;
 /// Bytes with those of suite 6's key behind them: `WS_EEPROM_BYTES_WITH_KEY`.
 pub const WITH_KEY: usize = 1180;
 
-/// What becomes of the byte that a power failure cuts short.
+/// Fate of the byte that a power failure cuts short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Torn {
     /// One of the others.
@@ -40,7 +41,7 @@ struct Undecided {
 pub struct Eeprom {
     bytes: Box<[u8; WITH_KEY]>,
     undecided: Vec<(usize, Undecided)>,
-    /// What is being written in the background; the first byte is under way.
+    /// Bytes that are written in the background; the first one is under way.
     queue: VecDeque<(usize, u8)>,
     /// Byte writes to their end until the power fails in the next.
     writes_left: Option<u64>,
@@ -104,7 +105,8 @@ impl Eeprom {
         self.off = true;
     }
 
-    /// Whether the power has failed. Nothing is written any more, and what is read does not count.
+    /// Returns true if the power has failed. Nothing is written any more, and read values do not
+    /// count.
     #[must_use]
     pub fn is_off(&self) -> bool {
         self.off
@@ -115,14 +117,14 @@ impl Eeprom {
         self.worn_out = worn_out;
     }
 
-    /// How often each byte was begun to be written.
+    /// Returns how often the writing of each byte was begun.
     #[must_use]
     pub fn writes(&self) -> &[u32] {
         &self.writes
     }
 
-    /// The power comes back, after it has failed or the part was reset: nothing is being written, and undecided bytes read what they
-    /// will until it fails again.
+    /// The power comes back, after it has failed or the part was reset: nothing is being written,
+    /// and undecided bytes read what they will until it fails again.
     pub fn start(&mut self) {
         self.off = false;
         self.writes_left = None;
@@ -132,7 +134,8 @@ impl Eeprom {
         }
     }
 
-    /// Copies bytes; the byte under way is written to its end before. Returns how many byte writes that took.
+    /// Copies bytes; the byte under way is written to its end before. Returns how many byte writes
+    /// that took.
     pub fn read(&mut self, at: usize, out: &mut [u8]) -> u64 {
         let waited = self.advance(1);
         out.copy_from_slice(&self.bytes[at..at + out.len()]);
@@ -145,7 +148,8 @@ impl Eeprom {
         waited + self.advance(data.len() as u64)
     }
 
-    /// Begins to write bytes in the background, after those that are being written. Returns how many byte writes that took.
+    /// Begins to write bytes in the background, after those that are being written. Returns how
+    /// many byte writes that took.
     pub fn begin(&mut self, at: usize, data: &[u8]) -> u64 {
         assert!(at + data.len() <= WITH_KEY, "{} bytes at {at} are not all in the memory", data.len());
         let waited = self.advance(u64::MAX);
@@ -155,7 +159,7 @@ impl Eeprom {
         waited
     }
 
-    /// Whether bytes of the background are still to be kept.
+    /// Returns true while bytes of the background are still to be written.
     #[must_use]
     pub fn busy(&self) -> bool {
         !self.queue.is_empty()
@@ -171,19 +175,21 @@ impl Eeprom {
         out.copy_from_slice(&self.bytes[at..at + out.len()]);
     }
 
-    /// Gives up the bytes of the background that were not begun; the one that was is still under way.
+    /// Gives up the bytes of the background that were not begun; the one that was is still under
+    /// way.
     pub fn keep_one(&mut self) {
         self.queue.truncate(1);
     }
 
-    /// Gives up the bytes of the background that were not begun, and writes the one that was to its end. Returns how many byte
-    /// writes that took.
+    /// Gives up the bytes of the background that were not begun, and writes the one that was to its
+    /// end. Returns how many byte writes that took.
     pub fn abandon(&mut self) -> u64 {
         self.keep_one();
         self.advance(1)
     }
 
-    /// The time passes in which the background writes so many bytes. Returns how many there were to write.
+    /// The time passes in which the background writes so many bytes. Returns how many there were to
+    /// write.
     pub fn advance(&mut self, writes: u64) -> u64 {
         let mut done = 0;
         while done < writes

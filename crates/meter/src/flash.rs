@@ -1,11 +1,13 @@
-//! Flash with a bootloader's journal and its two slots, whose power can fail within any erasure of a sector and any word that is programmed: then
-//! some of the bits that were to change have changed, and the others have not.
+//! Flash with a bootloader's journal and its two slots, whose power can fail within any erasure of
+//! a sector and any word that is programmed: then some of the bits that were to change have
+//! changed, and the others have not.
 //!
-//! Images here have a check sum in the place of a signature: what signatures are worth, the tests of the bootloader see.
+//! Images here have a check sum in the place of a signature: what signatures are worth, the tests
+//! of the bootloader see.
 
 /// Bytes of a sector.
 pub const SECTOR: usize = 0x1000;
-/// Where the slots begin.
+/// Offsets of the slots.
 pub const SLOTS: [usize; 2] = [0x2000, 0x6000];
 /// Bytes of a slot.
 pub const SLOT_BYTES: usize = 0x4000;
@@ -61,14 +63,14 @@ impl Flash {
         image
     }
 
-    /// Whether what a slot has is whole, by its header's sizes.
+    /// Returns true if a slot's contents are whole, by its header's sizes.
     #[must_use]
     pub(crate) fn is_good(&self, slot: usize, length: usize) -> bool {
         let slot = &self.bytes[SLOTS[slot]..][..SLOT_BYTES];
         slot.get(length..length + SIGNATURE).is_some_and(|there| there == signature(&slot[..length]))
     }
 
-    /// What a slot has.
+    /// Returns the contents of a slot.
     #[must_use]
     pub fn slot(&self, slot: usize) -> &[u8] {
         &self.bytes[SLOTS[slot]..][..SLOT_BYTES]
@@ -90,7 +92,7 @@ impl Flash {
         self.left = None;
     }
 
-    /// Whether the power has failed so.
+    /// Returns true if the power has failed during a write.
     #[must_use]
     pub fn is_off(&self) -> bool {
         self.off

@@ -1,5 +1,5 @@
-//! The secure meter of `device/meter` on the host: the very C files that run on the microcontroller, between drivers of this
-//! crate (`device/drivers/*.h`).
+//! The secure meter of `device/meter` on the host: the very C files that run on the
+//! microcontroller, between drivers of this crate (`device/drivers/*.h`).
 
 mod drivers;
 pub mod eeprom;

@@ -5,11 +5,11 @@ use std::ffi::c_int;
 use std::ptr;
 
 thread_local! {
-    /// What `ws_provision_read` reads while no meter runs on this thread.
+    /// Provisioned data that `ws_provision_read` reads while no meter runs on this thread.
     static PROVISION: Cell<[u8; 176]> = const { Cell::new([0; 176]) };
 }
 
-/// What a meter is that seals and opens on this thread, while none runs there.
+/// Sets the provisioned data for sealing and opening on this thread, while no meter runs there.
 pub fn provision(flash: &[u8; 176]) {
     PROVISION.set(*flash);
 }
@@ -77,11 +77,11 @@ pub struct Piece {
     pub meter: u16,
     /// The number's lowest byte.
     pub number_lsb: u8,
-    /// Which piece, from 0.
+    /// Number of the piece, from 0.
     pub index: u8,
     /// Of how many.
     pub count: u8,
-    /// How long each is.
+    /// Length of each piece.
     pub bytes: u8,
 }
 
@@ -128,7 +128,8 @@ pub fn message_bytes(kind: u8, suite: u8) -> usize {
     usize::from(unsafe { c::ws_message_bytes(kind, suite) })
 }
 
-/// `ws_message_prepare` of what needs no random numbers, by a meter that is at `address`; `None` where it refuses.
+/// `ws_message_prepare` of what needs no random numbers, by a meter that is at `address`; `None`
+/// where it refuses.
 ///
 /// # Panics
 /// Panics for a report with curves, which needs some.

@@ -53,14 +53,15 @@ impl Sums {
         sums
     }
 
-    /// Whole windows: `power` is the sum over all of them in 4 steps^2, `squares` of voltage and current over one in 1/16 steps^2.
+    /// Whole windows: `power` is the sum over all of them in 4 steps^2, `squares` of voltage and
+    /// current over one in 1/16 steps^2.
     pub(crate) fn add_windows(&mut self, windows: u16, power: i32, squares: [u32; 2]) {
         // SAFETY: the structure is C's.
         unsafe { c::ws_metering_add_windows(self, windows, power, power, squares[0], squares[1]) }
     }
 }
 
-/// What the interrupt and the loop do, in one.
+/// Work of the interrupt and the loop, in one.
 #[derive(Clone, Debug)]
 pub struct Metering {
     sums: Sums,
@@ -72,8 +73,8 @@ pub struct Metering {
 
 // SAFETY, of all calls below: the structures are C's, and live in self.
 impl Metering {
-    /// With a calibration: microvolts and microamperes a step, phase in 1/256 of a sampling interval. `None` where there is no such
-    /// calibration.
+    /// With a calibration: microvolts and microamperes a step, phase in 1/256 of a sampling
+    /// interval. `None` where there is no such calibration.
     #[must_use]
     pub fn calibrated(micro_u: u32, micro_i: u32, phase: i16) -> Option<Metering> {
         let mut metering =

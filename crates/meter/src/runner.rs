@@ -1,8 +1,9 @@
-//! Whole meters in virtual time, any number in one thread: the firmware's loop runs in a coroutine, and stands still in the
-//! drivers that wait.
+//! Whole meters in virtual time, any number in one thread: the firmware's loop runs in a coroutine,
+//! and stands still in the drivers that wait.
 //!
-//! [`Meter::resume`] lets it run to the next [`Call`]; who owns the world answers with the time when the call is over, and what
-//! came of it. Times are nanoseconds of the world. Computing takes no time; EEPROM takes [`BYTE_NS`] a byte.
+//! [`Meter::resume`] lets it run to the next [`Call`]; who owns the world answers with the time
+//! when the call is over, and what came of it. Times are nanoseconds of the world. Computing takes
+//! no time; EEPROM takes [`BYTE_NS`] a byte.
 
 use crate::drivers::{self, Context};
 use crate::eeprom::{Eeprom, Torn};
@@ -12,8 +13,9 @@ use corosensei::{Coroutine, CoroutineResult, stack::DefaultStack};
 use std::convert::Infallible;
 use std::ptr::NonNull;
 
-/// What a byte of EEPROM takes to be written: 3.4 ms (ATmega328P data sheet DS40002061, "EEPROM Data Memory", programming time
-/// from the CPU: 26,368 cycles of the calibrated oscillator; the paper says 3.4 ms, too).
+/// Time to write a byte of EEPROM: 3.4 ms (ATmega328P data sheet DS40002061, "EEPROM Data Memory",
+/// programming time from the CPU: 26,368 cycles of the calibrated oscillator; the paper says 3.4
+/// ms, too).
 pub const BYTE_NS: u64 = 3_400_000;
 
 /// Room for the C frames of sealing and opening with curves, with much to spare.
@@ -42,7 +44,7 @@ impl Packet {
     }
 }
 
-/// What the meter waits for.
+/// Call of the meter that waits for a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     /// Sends a packet: until that is out.
@@ -63,7 +65,7 @@ pub enum Call {
     Stopped,
 }
 
-/// What became of a call.
+/// Reply to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// It is over; nothing was heard.
@@ -92,7 +94,8 @@ pub enum Cause {
     Unknown = 6,
 }
 
-/// What the site draws, and what the sensors make of it. The sensors' phases are equal: a calibration's phase should be 0.
+/// Load of the site, and its signals at the sensors. The sensors' phases are equal: a calibration's
+/// phase should be 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
     /// Real power, in W.
@@ -113,14 +116,15 @@ pub struct Meter {
     context: NonNull<Context>,
 }
 
-// SAFETY: a meter is in one thread at a time; what runs in the coroutine is C that has no thread-local state, and drivers that
-// look the thread's context up anew at each call.
+// SAFETY: a meter is in one thread at a time; what runs in the coroutine is C that has no
+// thread-local state, and drivers that look the thread's context up anew at each call.
 unsafe impl Send for Meter {}
 
 impl Meter {
     /// Starts a meter at `now_ns`.
     ///
-    /// `eeprom` is what an earlier one left, or what it was provisioned with; `noise_seed` decides what its noise source reads.
+    /// `eeprom` is what an earlier one left, or what it was provisioned with; `noise_seed` decides
+    /// what its noise source reads.
     ///
     /// # Panics
     /// Panics where there is no memory for its stack.
@@ -138,13 +142,15 @@ impl Meter {
         let stack = DefaultStack::new(STACK).expect("there is memory for a stack");
         let address = context.as_ptr() as usize;
         let coroutine = Coroutine::with_stack(stack, move |yielder, _: Reply| {
-            // SAFETY: the context lives until the coroutine is gone, and is entered whenever that runs.
+            // SAFETY: the context lives until the coroutine is gone, and is entered whenever that
+            // runs.
             unsafe { drivers::run(address as *mut Context, yielder) }
         });
         Meter { coroutine, context }
     }
 
-    /// As [`Meter::start`], by the bootloader, which runs one of the images in `flash`: that says where its images go.
+    /// As [`Meter::start`], by the bootloader, which runs one of the images in `flash`: that says
+    /// where its images go.
     ///
     /// # Panics
     /// Panics where there is no memory for its stack.
@@ -181,7 +187,8 @@ impl Meter {
     }
 
     fn context(&self) -> &Context {
-        // SAFETY: it lives as long as self, and the coroutine, which looks at it, too, stands still.
+        // SAFETY: it lives as long as self, and the coroutine, which looks at it, too, stands
+        // still.
         unsafe { self.context.as_ref() }
     }
 
@@ -190,7 +197,8 @@ impl Meter {
         unsafe { self.context.as_mut() }
     }
 
-    /// Lets it run from `now_ns`, when its last call was over, to its next call. The first reply is not looked at.
+    /// Lets it run from `now_ns`, when its last call was over, to its next call. The first reply is
+    /// not looked at.
     ///
     /// # Panics
     /// Panics where the time runs backwards.
@@ -202,7 +210,7 @@ impl Meter {
         call
     }
 
-    /// What the site draws from `now_ns` on.
+    /// Sets the load of the site from `now_ns` on.
     ///
     /// # Panics
     /// Panics where the time runs backwards.
@@ -221,7 +229,7 @@ impl Meter {
         self.context_mut().noise = Some(fastrand::Rng::with_seed(noise_seed));
     }
 
-    /// What it has in RAM: `ws_meter`.
+    /// Returns its state in RAM: `ws_meter`.
     #[must_use]
     pub fn ram(&self) -> &[u8] {
         self.context().ram()
@@ -239,7 +247,8 @@ impl Meter {
         &self.context().eeprom
     }
 
-    /// The same, to set when its power fails: [`Eeprom::cut_after`]. The owner sees by [`Eeprom::is_off`] that it has failed.
+    /// The same, to set when its power fails: [`Eeprom::cut_after`]. The owner sees by
+    /// [`Eeprom::is_off`] that it has failed.
     pub fn eeprom_mut(&mut self) -> &mut Eeprom {
         &mut self.context_mut().eeprom
     }
@@ -270,8 +279,8 @@ impl Meter {
 
 impl Drop for Meter {
     fn drop(&mut self) {
-        // SAFETY: in the coroutine there are frames of C, and of drivers that hold nothing to be dropped while they wait. The
-        // context was a box.
+        // SAFETY: in the coroutine there are frames of C, and of drivers that hold nothing to be
+        // dropped while they wait. The context was a box.
         unsafe {
             self.coroutine.force_reset();
             drop(Box::from_raw(self.context.as_ptr()));

@@ -1,6 +1,6 @@
 //! `struct ws_meter_status`, as `device/meter/meter.h` has it.
 
-/// What the meter says of itself. Counters are since the start, and around at 2^16 or 2^32.
+/// Status of the meter. Counters are since the start, and around at 2^16 or 2^32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Status {
     /// n of the last message sealed.

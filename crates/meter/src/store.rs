@@ -1,4 +1,5 @@
-//! What the meter keeps in EEPROM, by itself: numbers, settings and journal, over an [`Eeprom`] of the calling thread.
+//! State of the meter in EEPROM, by itself: numbers, settings and journal, over an [`Eeprom`] of
+//! the calling thread.
 
 use crate::eeprom::Eeprom;
 use std::cell::{Cell, RefCell};
@@ -6,7 +7,7 @@ use std::ffi::c_int;
 
 thread_local! {
     static EEPROM: RefCell<Eeprom> = RefCell::new(Eeprom::new(0));
-    /// Where the bytes of the background go to, and where they come from.
+    /// Destination and source of the bytes that are written in the background.
     static BEGUN: Cell<(usize, *const u8)> = const { Cell::new((0, std::ptr::null())) };
 }
 
@@ -19,10 +20,10 @@ pub fn eeprom<T>(work: impl FnOnce(&mut Eeprom) -> T) -> T {
 pub const JOURNAL_RECORDS: usize = 17;
 /// Bytes of a buffer: `WS_JOURNAL_BUFFER`.
 const BUFFER: usize = 153;
-/// Where the journal lies (`WS_JOURNAL_AT`), and the bytes at whose multiples records begin.
+/// Beginning of the journal (`WS_JOURNAL_AT`), and the bytes at whose multiples records begin.
 const AT: usize = 256;
 const CELL: usize = 9;
-/// Where its message lies: `WS_JOURNAL_MESSAGE`.
+/// Offset of its message: `WS_JOURNAL_MESSAGE`.
 const MESSAGE: usize = 5;
 
 /// `ws_numbers`.
@@ -40,7 +41,8 @@ struct NumbersState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Settings {
-    /// The record, as `docs/protocol.md` has it; a change leaves generation and check, the first and last four bytes, alone.
+    /// The record, as `docs/protocol.md` has it; a change leaves generation and check, the first
+    /// and last four bytes, alone.
     pub record: [u8; 32],
     at: u16,
 }
@@ -189,7 +191,7 @@ impl Journal {
         unsafe { c::ws_journal_append(&mut *self.state) }
     }
 
-    /// Whether a record is held and not being written.
+    /// Returns true if a record is held and not being written.
     #[must_use]
     pub fn holds(&self) -> bool {
         !self.state.writing.is_null() && self.state.begun == 0
@@ -208,7 +210,8 @@ impl Journal {
         (unsafe { c::ws_journal_oldest(&mut *self.state, &mut report) } != 0).then_some(report)
     }
 
-    /// The oldest record's message, read in pieces of `piece` bytes (`ws_journal_read`); `None` where none waits.
+    /// The oldest record's message, read in pieces of `piece` bytes (`ws_journal_read`); `None`
+    /// where none waits.
     pub fn oldest_message(&mut self, piece: usize) -> Option<(Report, Vec<u8>)> {
         let report = self.oldest()?;
         let mut message = vec![0; usize::from(report.len)];
@@ -233,7 +236,8 @@ impl Journal {
         unsafe { c::ws_journal_acknowledged(&mut *self.state) }
     }
 
-    /// The numbers of the records that wait, as they are in the memory; the last one's from the buffer while it is held or being written.
+    /// The numbers of the records that wait, as they are in the memory; the last one's from the
+    /// buffer while it is held or being written.
     #[must_use]
     pub fn waiting(&self) -> Vec<u32> {
         let image = eeprom(|eeprom| *eeprom.image());

@@ -14,16 +14,16 @@ pub struct World {
     pub ticks: u64,
     /// The stored voltage, in millivolts, at each measurement to come; the last one stays.
     pub stored_mv: VecDeque<u16>,
-    /// Packets that the node hears when it listens next, each with the ticks that pass before it has come; an answer to a
-    /// listening ends with the first whose time has come.
+    /// Packets that the node hears when it listens next, each with the ticks that pass before it
+    /// has come; an answer to a listening ends with the first whose time has come.
     pub to_hear: VecDeque<(u32, Vec<u8>)>,
     /// Packets that were sent, with the tick when they were.
     pub sent: Vec<(u64, Vec<u8>)>,
-    /// Whether the radio works.
+    /// True if the radio works.
     pub radio_works: bool,
     /// The non-volatile memory.
     pub flash: Flash,
-    /// What the radio does, in order: "start", "send", "listen", "sleep".
+    /// Actions of the radio, in order: "start", "send", "listen", "sleep".
     pub radio_log: Vec<&'static str>,
 }
 
@@ -50,7 +50,8 @@ pub fn world<T>(work: impl FnOnce(&mut World) -> T) -> T {
     WORLD.with_borrow_mut(work)
 }
 
-// SAFETY, of all below: called by the node's C files alone, as the headers in device/drivers say; the names are theirs.
+// SAFETY, of all below: called by the node's C files alone, as the headers in device/drivers say;
+// the names are theirs.
 
 #[unsafe(no_mangle)]
 extern "C" fn ws_clock_ticks() -> u32 {

@@ -1,8 +1,9 @@
-//! Two segments of flash memory whose power can fail within any word that is programmed and any erasure.
+//! Two segments of flash memory whose power can fail within any word that is programmed and any
+//! erasure.
 //!
-//! A bit that is being changed when the power fails is afterwards as it was, as it was to be, or neither: such a bit reads at
-//! random, anew at each start, until it is programmed, or erased to the end. A bit that reads 1 and is not being programmed
-//! to 0 is not touched.
+//! A bit that is being changed when the power fails is afterwards as it was, as it was to be, or
+//! neither: such a bit reads at random, anew at each start, until it is programmed, or erased to
+//! the end. A bit that reads 1 and is not being programmed to 0 is not touched.
 
 use fastrand::Rng;
 
@@ -10,7 +11,7 @@ use fastrand::Rng;
 pub const SEGMENT: usize = 128;
 pub const SEGMENTS: usize = 2;
 
-/// How a change is cut short.
+/// Interruption of a change.
 #[derive(Clone, Copy, Debug)]
 enum Torn {
     /// Each bit for itself: as it was, as it was to be, or undecided.
@@ -28,9 +29,9 @@ pub struct Flash {
     undecided: [[u8; SEGMENT]; SEGMENTS],
     /// Words and erasures until the power fails: at 0 it fails in the midst of the next.
     steps_left: Option<u32>,
-    /// Whether the power has failed, so that nothing more happens until the next start.
+    /// True once the power has failed: nothing more happens until the next start.
     off: bool,
-    /// Whether programming does nothing any more.
+    /// True if programming does nothing any more.
     worn_out: bool,
     erasures: [u32; SEGMENTS],
     rng: Rng,
@@ -63,7 +64,7 @@ impl Flash {
         self.steps_left = Some(steps);
     }
 
-    /// Whether the power has failed.
+    /// Returns true if the power has failed.
     #[must_use]
     pub fn is_off(&self) -> bool {
         self.off
@@ -74,7 +75,7 @@ impl Flash {
         self.worn_out = worn_out;
     }
 
-    /// How often each segment's erasure was begun.
+    /// Returns how often each segment's erasure was begun.
     #[must_use]
     pub fn erasures(&self) -> [u32; SEGMENTS] {
         self.erasures
@@ -99,7 +100,8 @@ impl Flash {
         self.off.then_some(how)
     }
 
-    /// What a change that was cut short makes of a byte, where it was to change the bits of `changing` to what `to` has.
+    /// Sets a byte to its value after an interrupted change, which was to change the bits of
+    /// `changing` to those of `to`.
     fn torn(&mut self, how: Torn, segment: usize, at: usize, changing: u8, to: u8) {
         let (byte, mask) = (&mut self.bytes[segment][at], &mut self.undecided[segment][at]);
         let (done, undecided, reads) = match how {

@@ -1,8 +1,9 @@
-//! The harvested node of `device/node` on the host: the very C files that run on the microcontroller, between drivers of
-//! this crate (`device/drivers/*.h`) that do what tests ask: hear packets, run out of energy, lose their power in the
-//! midst of a write. For tests alone.
+//! The harvested node of `device/node` on the host: the very C files that run on the
+//! microcontroller, between drivers of this crate (`device/drivers/*.h`) that do what tests ask:
+//! hear packets, run out of energy, lose their power in the midst of a write. For tests alone.
 //!
-//! The drivers know no context, so each thread has a world of its own ([`world`]); a test is one thread.
+//! The drivers know no context, so each thread has a world of its own ([`world`]); a test is one
+//! thread.
 
 mod drivers;
 pub mod flash;
@@ -13,7 +14,8 @@ pub use drivers::{World, world};
 use primitives::lms::Signing;
 use std::ffi::c_int;
 
-/// `struct ws_node_config`, `struct ws_node_status`: as bytes, for `wire::node` to write and to read; aligned as C has them.
+/// `struct ws_node_config`, `struct ws_node_status`: as bytes, for `wire::node` to write and to
+/// read; aligned as C has them.
 #[repr(C, align(4))]
 struct Structure<const N: usize>([u8; N]);
 
@@ -132,8 +134,9 @@ impl Node {
             config: Box::new(Structure(*config)),
             status: Box::new(Structure([0; 48])),
         };
-        // SAFETY: all three live in boxes as long as the node does; Storage is larger and stricter aligned than ws_node,
-        // which has two pointers, six numbers of 32 bits or fewer, and padding.
+        // SAFETY: all three live in boxes as long as the node does; Storage is larger and stricter
+        // aligned than ws_node, which has two pointers, six numbers of 32 bits or fewer, and
+        // padding.
         let result = unsafe { c::ws_node_start(&mut *node.node, &*node.config, &mut *node.status) };
         (result == 0).then_some(node)
     }
@@ -209,7 +212,7 @@ impl LmsKey {
     /// A signature that is begun: its head, and what gives the rest; `None` where it is refused.
     ///
     /// # Panics
-    /// Where something is given although it is refused.
+    /// If something is given although it is refused.
     pub fn begin(
         &self,
         counter: &mut Counter,
@@ -268,7 +271,7 @@ impl HssKey {
     /// The next lower tree; `None` where it is refused.
     ///
     /// # Panics
-    /// Where something is given although it is refused.
+    /// If something is given although it is refused.
     pub fn renew(&self, counter: &mut Counter, randomizer: &[u8; 32]) -> Option<LowerTree> {
         let mut lower = LowerTree {
             upper_leaf: 0xa5a5_a5a5,
@@ -292,10 +295,11 @@ impl HssKey {
         Some(LowerTree { head, signing, ..lower })
     }
 
-    /// A message's signature by the lower tree of this upper leaf, begun: its head, and what gives the rest; `None` where it is refused.
+    /// A message's signature by the lower tree of this upper leaf, begun: its head, and what gives
+    /// the rest; `None` where it is refused.
     ///
     /// # Panics
-    /// Where something is given although it is refused.
+    /// If something is given although it is refused.
     pub fn begin(
         &self,
         counter: &mut Counter,
@@ -321,7 +325,8 @@ impl HssKey {
     }
 }
 
-/// What a signer gave: a signature's head, and what gives the rest; `None` where it refused.
+/// Returns the output of a signer: a signature's head, and the signing of the rest; `None` where it
+/// refused.
 fn begun(result: c_int, head: [u8; 40], mut signing: Signing) -> Option<([u8; 40], Signing)> {
     if result != 0 {
         assert!(head == [0xa5; 40] && signing.rest().is_empty(), "given although refused");
@@ -330,15 +335,18 @@ fn begun(result: c_int, head: [u8; 40], mut signing: Signing) -> Option<([u8; 40
     Some((head, signing))
 }
 
-/// `ws_message_read_challenge`: the challenge to the node and the milliseconds until it may be answered, or `None`.
+/// `ws_message_read_challenge`: the challenge to the node and the milliseconds until it may be
+/// answered, or `None`.
 ///
 /// # Panics
-/// Panics where the packet has more than 255 bytes, or where the firmware wrote something although it refused.
+/// Panics where the packet has more than 255 bytes, or where the firmware wrote something although
+/// it refused.
 #[must_use]
 pub fn read_challenge(packet: &[u8], node_id: u32) -> Option<([u8; 16], u16)> {
     let len = u8::try_from(packet.len()).expect("the radio's length is a byte");
     let (mut challenge, mut answer_in_ms) = ([0xa5; 16], 0xa5a5);
-    // The firmware may read no byte behind the packet: the allocation ends there, for whoever runs this under a checker.
+    // The firmware may read no byte behind the packet: the allocation ends there, for whoever runs
+    // this under a checker.
     let packet = packet.to_vec().into_boxed_slice();
     // SAFETY: len bytes are there, and 16 for the challenge.
     let read = unsafe {

@@ -1,11 +1,11 @@
-//! How a command ends.
+//! End of a command.
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 use thiserror::Error;
 
-/// What a command has to say: data, a remark for a person, and whether all is well.
+/// Answer of a command: data, a remark for a person, and whether all is well.
 pub struct Answer {
     /// For standard output.
     pub data: String,
@@ -17,9 +17,9 @@ pub struct Answer {
 
 /// Why a command failed.
 pub struct Failure {
-    /// What went wrong, and what to do next.
+    /// Error, and the user's next step.
     pub message: String,
-    /// Whether something was asked for that cannot be: exit code 2, else 1.
+    /// True if the request is impossible: exit code 2, else 1.
     pub is_usage: bool,
 }
 
@@ -30,7 +30,7 @@ impl Failure {
     }
 }
 
-/// What became of a text for standard output.
+/// Fate of a text for standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
     /// It is all there.
@@ -44,7 +44,7 @@ pub enum Written {
 #[error("standard output: {0}; not all of it is there: make room, or write it elsewhere")]
 pub struct Unwritten(#[from] std::io::Error);
 
-/// What to do where a file cannot be read or written.
+/// Returns advice on a file that cannot be read or written.
 #[must_use]
 pub fn advice(error: &io::Error) -> &'static str {
     match error.kind() {

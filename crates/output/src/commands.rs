@@ -1,5 +1,6 @@
-//! Which binary has which command. `wattseal --help` lists all of them, and `wattseal` hands those that are not its own to the binary
-//! beside it, so that each binary is built of what its commands need.
+//! Commands of each binary. `wattseal --help` lists all of them, and `wattseal` hands those that
+//! are not its own to the binary beside it. Each binary is built only of the code that its commands
+//! need.
 
 use crate::Failure;
 use clap::{Arg, ArgAction, Command, Parser};
@@ -9,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 /// A command that is not `wattseal`'s own.
 pub struct Elsewhere {
-    /// What follows `wattseal`.
+    /// Word behind `wattseal`.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// Summary, in a line.
     pub about: &'static str,
     /// The binary that has it, which its package is named after.
     pub binary: &'static str,
@@ -101,12 +102,13 @@ pub const ELSEWHERE: [&Elsewhere; 13] = [
 ];
 
 impl Elsewhere {
-    /// Whether its binary has this command alone, and so takes the options right away.
+    /// Returns true if its binary has only this command, and takes the options right away.
     fn is_alone(&self) -> bool {
         ELSEWHERE.iter().filter(|other| other.binary == self.binary).count() == 1
     }
 
-    /// The name that its binary is called by from `wattseal`, so that help and errors say what was typed.
+    /// The name that its binary is called by from `wattseal`, so that help and errors say what was
+    /// typed.
     fn called(&self) -> String {
         if self.is_alone() { format!("wattseal {}", self.name) } else { "wattseal".into() }
     }
@@ -122,8 +124,8 @@ pub fn with_all_listed(wattseal: Command) -> Command {
     }))
 }
 
-/// Becomes the binary that has the command of these arguments, which follow `wattseal`. Returns `None` where the command is
-/// `wattseal`'s own, and the failure where that binary is not there.
+/// Becomes the binary that has the command of these arguments, which follow `wattseal`. Returns
+/// `None` where the command is `wattseal`'s own, and the failure where that binary is not there.
 #[must_use]
 pub fn hand_over(arguments: &[OsString]) -> Option<Failure> {
     let named = |at: usize| {
@@ -156,8 +158,8 @@ pub fn hand_over(arguments: &[OsString]) -> Option<Failure> {
     ))
 }
 
-/// Reads the arguments of a binary that `wattseal` calls by `name`. Its examples are written with that name, and shown with the one it
-/// was called by.
+/// Reads the arguments of a binary that `wattseal` calls by `name`. Its examples are written with
+/// that name, and shown with the one it was called by.
 #[must_use]
 pub fn parse<P: Parser>(name: &str) -> P {
     let first = std::env::args_os().next().unwrap_or_default();

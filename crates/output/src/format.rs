@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-/// How rows are written.
+/// Format of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Aligned columns, scaled units
@@ -14,7 +14,7 @@ pub enum Format {
     Csv,
 }
 
-/// How rows are written that are measured again with every change of a program.
+/// Format of rows that are measured again with every change of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ReportFormat {
     /// Aligned columns, scaled units

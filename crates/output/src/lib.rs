@@ -1,5 +1,6 @@
-//! What every binary writes and how it ends. A command gives an [`Answer`] or a [`Failure`]; [`end`] writes it and returns the exit code:
-//! 0 success, 1 failure, 2 wrong usage. Data goes to standard output, all else to standard error.
+//! Output and end of every binary. A command gives an [`Answer`] or a [`Failure`]; [`end`] writes
+//! it and returns the exit code: 0 success, 1 failure, 2 wrong usage. Data goes to standard output,
+//! all else to standard error.
 
 mod answer;
 pub mod commands;

@@ -3,10 +3,10 @@
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
-/// What a table is wide without `--wide`: what every terminal and every mail has.
+/// Width of a table without `--wide`: every terminal and every mail has it.
 pub const NARROW: usize = 80;
 
-/// What is left of a name at least where a table is too wide.
+/// Least length of a name that is shortened, where a table is too wide.
 const SHORTEST_NAME: usize = 20;
 
 /// A column of a sheet.
@@ -16,7 +16,7 @@ pub struct Column<'a> {
     right: bool,
     /// The column with the highest one goes first where a table is too wide; those with 0 stay.
     spare: u8,
-    /// What is in it may lose its middle where a table is too wide.
+    /// True if its names may lose their middle where a table is too wide.
     name: bool,
 }
 
@@ -65,8 +65,9 @@ impl<'a> Sheet<'a> {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// A table: of all columns where it may be `wide`, else of those that fit in [`NARROW`], with what is left out below it. Long names
-    /// lose their middles before a column goes; what is still too long stands in several lines.
+    /// A table: of all columns where it may be `wide`, else of those that fit in [`NARROW`], with
+    /// what is left out below it. Long names lose their middles before a column goes; what is still
+    /// too long stands in several lines.
     #[must_use]
     pub fn table(&self, wide: bool) -> String {
         let mut shown: Vec<usize> = (0..self.columns.len()).collect();
@@ -91,7 +92,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// How long names may be so that the table is narrower by so much; none where that would be too short for a name.
+    /// Returns the length of names at which the table is `too_wide` narrower; none where that would
+    /// be too short for a name.
     fn shortened(&self, shown: &[usize], too_wide: usize) -> Option<usize> {
         let name = shown.iter().find(|column| self.columns[**column].name)?;
         let longest =
@@ -99,7 +101,7 @@ impl<'a> Sheet<'a> {
         longest.checked_sub(too_wide).filter(|most| *most >= SHORTEST_NAME)
     }
 
-    /// What to say of columns that are not shown.
+    /// Returns a remark on columns that are not shown.
     fn left_out(&self, shown: &[usize]) -> String {
         let hidden = (0..self.columns.len()).filter(|column| !shown.contains(column));
         left_out(hidden.map(|column| self.columns[column].header))
@@ -151,14 +153,15 @@ fn shorten(name: &str, most: usize) -> String {
     letters[..begin].iter().chain(['…'].iter()).chain(&letters[end..]).collect()
 }
 
-/// What to say below a table of columns that are not shown: a line, or nothing where all are.
+/// Returns the line below a table on columns that are not shown, or nothing where all are.
 #[must_use]
 pub fn left_out<'a>(headers: impl Iterator<Item = &'a str>) -> String {
     let headers: Vec<&str> = headers.collect();
     if headers.is_empty() { String::new() } else { format!("with --wide, too: {}\n", headers.join(", ")) }
 }
 
-/// A text that means nothing else in Markdown, in a cell or outside: without a column's end, a row's end, and what HTML begins with.
+/// A text that means nothing else in Markdown, in a cell or outside: without a column's end, a
+/// row's end, and what HTML begins with.
 #[must_use]
 pub fn markdown_text(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('|', "\\|").replace('*', "\\*");
@@ -207,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_loses_its_middle_before_a_column_goes_and_what_goes_is_said() {
+    fn narrow_table_shortens_names_before_it_drops_columns() {
         let sheet = |length: usize, more: &str| {
             let columns = [Column::name("name"), Column::right("cycles"), Column::right("energy").spare(1)];
             let mut sheet = Sheet::new(&columns);

@@ -1,4 +1,5 @@
-//! When what goes on for long ends: after a time, or because somebody wants it to, by Ctrl-C or a signal that asks for the same.
+//! When what goes on for long ends: after a time, or because somebody wants it to, by Ctrl-C or a
+//! signal that asks for the same.
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Whether it is to end.
+/// Request to end.
 #[derive(Clone, Debug)]
 pub struct Stop(Arc<AtomicBool>);
 
@@ -15,7 +16,7 @@ impl Stop {
     /// From now on SIGINT, SIGTERM and SIGHUP do not end the process, but say that it is to end.
     ///
     /// # Errors
-    /// Where the system does not let it.
+    /// If the system does not let it.
     pub fn on_signals() -> io::Result<Stop> {
         let stop = Stop(Arc::default());
         for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -24,17 +25,17 @@ impl Stop {
         Ok(stop)
     }
 
-    /// Whether somebody has said so.
+    /// Returns true if the end has been requested.
     #[must_use]
     pub fn is_wanted(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What `--for` takes, in seconds.
+/// Reads the value of `--for`, in seconds.
 ///
 /// # Errors
-/// How it is written, and what is allowed.
+/// A sentence with the notation and the range.
 pub fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "write seconds as 60 or 1.5".to_owned())?;
     if !(0.1..=1e7).contains(&seconds) {
@@ -48,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_time_is_refused() {
+    fn malformed_time_is_refused() {
         assert_eq!(seconds("1.5"), Ok(Duration::from_millis(1500)));
         for wrong in ["", "1m", "0", "-1", "1e8", "nan", "inf"] {
             assert!(seconds(wrong).is_err(), "{wrong}");

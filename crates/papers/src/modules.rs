@@ -1,8 +1,9 @@
-//! Which part of an operation an instruction belongs to, and what each part costs.
+//! Modules of an operation: the part that an instruction belongs to, and each part's cost.
 //!
-//! Assembly kernels set marks between their modules ([`firmware::symbols::Mark`]). In compiled code a module is a list of C
-//! functions, and an instruction belongs to the innermost of the functions inlined there that is in such a list. What
-//! is in none, such as a routine of the compiler's runtime, belongs to where it was called from.
+//! Assembly kernels set marks between their modules ([`firmware::symbols::Mark`]). In compiled code
+//! a module is a list of C functions, and an instruction belongs to the innermost of the functions
+//! inlined there that is in such a list. What is in none, such as a routine of the compiler's
+//! runtime, belongs to where it was called from.
 
 use crate::paper::Module;
 use firmware::Firmware;
@@ -15,21 +16,22 @@ const ROUNDS: [&str; 2] = ["iteration", "last_iteration"];
 const FIRST_STEPS: [&str; 2] = ["byte_sub", "shift_row"];
 const LAST_STEPS: [&str; 2] = ["mix_column", "add_round_key"];
 
-/// What a module took in one run, all its executions together.
+/// Cost of a module in one run, all its executions together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     pub cycles: u64,
-    /// Bytes in the program; 0 in compiled code, where a module's instructions are not in one place.
+    /// Bytes in the program; 0 in compiled code, where a module's instructions are not in one
+    /// place.
     pub bytes: u32,
-    /// How many marks it has; 0 in compiled code.
+    /// Number of its marks; 0 in compiled code.
     pub marks: u32,
-    /// How often execution came to one of them; 0 in compiled code.
+    /// Number of times that execution came to one of them; 0 in compiled code.
     pub entries: u32,
 }
 
 impl Cost {
-    /// In how many places the whole module stands: kernels that interleave modules have several marks in each. `None`
-    /// in compiled code.
+    /// In how many places the whole module stands: kernels that interleave modules have several
+    /// marks in each. `None` in compiled code.
     #[must_use]
     pub fn copies(&self, executions: u32) -> Option<f64> {
         (self.entries > 0).then(|| f64::from(self.marks) * f64::from(executions) / f64::from(self.entries))
@@ -42,7 +44,7 @@ pub struct ModuleWatcher<'a> {
     modules: &'a BTreeMap<String, Module>,
     known: HashMap<u32, Option<&'a str>>,
     cycles: BTreeMap<&'a str, u64>,
-    /// How often the instruction behind a mark was executed.
+    /// Executions of the instruction behind each mark.
     entries: HashMap<u32, u32>,
     /// The module of the last instruction, and when that began.
     last: Option<(Option<&'a str>, u64)>,

@@ -1,7 +1,7 @@
-//! What a paper published: `papers/*.toml`.
+//! Published measurements of a paper: `papers/*.toml`.
 //!
-//! A table is a matrix. A row says what of a run is looked at, a column says which run and which of its figures, so
-//! that a cell needs nothing but the published number.
+//! A table is a matrix. A row says what of a run is looked at, a column says which run and which of
+//! its figures, so that a cell needs nothing but the published number.
 
 use energy::instrument::Instrument;
 use lab::{LabError, delivery, names, target::Workspace};
@@ -47,13 +47,13 @@ fn usual_runs() -> u32 {
     20
 }
 
-/// How the paper measured energy up to a clock.
+/// Meter by which the paper measured energy, up to a clock.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Meter {
     /// That clock, in Hz.
     pub max_hz: f64,
-    /// What it measured with.
+    /// Instrument of the measurement.
     pub instrument: Instrument,
 }
 
@@ -61,7 +61,7 @@ pub struct Meter {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Module {
-    /// How often one run executes it.
+    /// Executions in one run.
     pub executions: u32,
     /// The C functions that it consists of, inlined or not; assembly kernels mark it by its name.
     #[serde(default)]
@@ -75,26 +75,26 @@ pub struct Table {
     /// Its name: `Table 3`.
     pub name: String,
     pub title: String,
-    /// What a reader must know about all of it.
+    /// Note that a reader needs on all of it.
     #[serde(default)]
     pub note: String,
     pub columns: Vec<Column>,
     pub rows: Vec<Line>,
-    /// How it is drawn, where it is.
+    /// Drawing of it, where it is drawn.
     #[serde(default)]
     pub chart: Option<Drawing>,
 }
 
-/// How a table is drawn: a series a column, what was published apart from what was measured.
+/// Drawing of a table: a series for each column, published values apart from measured ones.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Drawing {
     /// The quantity of the vertical axis: `energy`; the unit is that of the columns.
     pub y: String,
-    /// Whether that axis is logarithmic.
+    /// True if that axis is logarithmic.
     #[serde(default)]
     pub log: bool,
-    /// Whether the horizontal axis is the rows' clock; it has their names otherwise.
+    /// True if the horizontal axis is the rows' clock; it has their names otherwise.
     #[serde(default)]
     pub over_clock: bool,
     /// The columns that are drawn; all where empty.
@@ -111,35 +111,37 @@ pub struct Column {
     /// The column whose published figures are also this one's; its own where empty.
     #[serde(default)]
     pub published_as: String,
-    /// Which figure of the run; none where the table holds no measurements.
+    /// Figure of the run; none where the table holds no measurements.
     #[serde(default)]
     pub what: Option<What>,
     /// The target of its runs; a row may override this and what follows.
     #[serde(default)]
     pub target: Option<String>,
-    /// How their firmware is built.
+    /// Variant of their firmware.
     #[serde(default)]
     pub variant: Option<String>,
-    /// The operations, one after the other: their cycles add up, and so does their code, what they share counted once.
+    /// The operations, one after the other: their cycles add up, and so does their code, what they
+    /// share counted once.
     #[serde(default)]
     pub ops: Vec<String>,
     /// Message bytes; each operation's own default where absent.
     #[serde(default)]
     pub bytes: Option<u16>,
-    /// The clock, in Hz, where it is not the paper's. Where the flash needs no other wait states for it the cycles are
-    /// those of any clock, and it decides on time and power alone.
+    /// The clock, in Hz, where it is not the paper's. Where the flash needs no other wait states
+    /// for it the cycles are those of any clock, and it decides on time and power alone.
     #[serde(default)]
     pub clock_hz: Option<u64>,
     /// The supply, in volts, where it is not the paper's.
     #[serde(default)]
     pub supply_v: Option<f64>,
-    /// The volts by which the current is multiplied, where the paper takes others than the supply's.
+    /// The volts by which the current is multiplied, where the paper takes others than the
+    /// supply's.
     #[serde(default)]
     pub times_v: Option<f64>,
-    /// Whether its cycles are those that the paper counted, with our model of all else.
+    /// True if its cycles are those that the paper counted, with our model of all else.
     #[serde(default)]
     pub theirs: bool,
-    /// What a reader must know about its figures.
+    /// Note that a reader needs on its figures.
     #[serde(default)]
     pub note: String,
 }
@@ -148,11 +150,11 @@ pub struct Column {
 #[serde(deny_unknown_fields)]
 pub struct Line {
     pub name: String,
-    /// A figure a column, without the columns that are `published_as` another; `nan` where the paper has none, and
-    /// nothing where it has none in all the row.
+    /// A figure a column, without the columns that are `published_as` another; `nan` where the
+    /// paper has none, and nothing where it has none in all the row.
     #[serde(default)]
     pub published: Vec<f64>,
-    /// What of the run the row is about; nothing where it is no measurement.
+    /// Part of the run that the row is about; nothing where it is no measurement.
     #[serde(default)]
     pub of: Part,
     /// The target, where it is not the column's.
@@ -173,7 +175,7 @@ pub struct Line {
     /// Measured is this row's figure over the figure of these runs.
     #[serde(default)]
     pub over: Option<Over>,
-    /// What is delivered; then no operation is run.
+    /// Delivery; then no operation is run.
     #[serde(default)]
     pub delivery: Option<delivery::DeliveryKind>,
     /// The volts by which the current is multiplied, where they are not the column's.
@@ -182,13 +184,13 @@ pub struct Line {
     /// Bytes that are sent, where they are not those that the operations put out.
     #[serde(default)]
     pub sent_bytes: Option<u32>,
-    /// What [`What::LeastClock`] keeps to.
+    /// Limit of [`What::LeastClock`].
     #[serde(default)]
     pub within: Option<Within>,
     /// The store of [`What::Voltage`], in farads.
     #[serde(default)]
     pub capacitance_f: Option<f64>,
-    /// What does not add up, or what a reader must know.
+    /// Contradiction in the figures, or a note that a reader needs.
     #[serde(default)]
     pub note: String,
     /// The same for single columns.
@@ -196,7 +198,7 @@ pub struct Line {
     pub notes: BTreeMap<String, String>,
 }
 
-/// What differs in the runs that a row is divided by.
+/// Difference of the runs that a row is divided by.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Over {
@@ -206,7 +208,7 @@ pub struct Over {
     pub ops: Vec<String>,
     #[serde(default)]
     pub supply_v: Option<f64>,
-    /// What is delivered.
+    /// Delivery instead of the operation.
     #[serde(default)]
     pub delivery: Option<delivery::DeliveryKind>,
 }
@@ -218,7 +220,7 @@ pub enum Within {
     TimeS(f64),
 }
 
-/// Which part of a run.
+/// Part of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 pub enum Part {
@@ -227,11 +229,12 @@ pub enum Part {
     Nothing,
     /// The whole operation, from its call to its return.
     Operation,
-    /// One of the full rounds: from where it begins to substitute to where the next one does, on average.
+    /// One of the full rounds: from where it begins to substitute to where the next one does, on
+    /// average.
     Iteration,
     /// From where the last round begins to substitute to the return.
     LastIteration,
-    /// What belongs to no module.
+    /// All that belongs to no module.
     Others,
     /// The modules' costs, each as often as it is executed.
     Modules,
@@ -263,9 +266,11 @@ pub enum What {
     Ram,
     /// Seconds.
     Time,
-    /// Standard deviation of the time over the runs as a population (1/N, not 1/(N − 1)), in seconds.
+    /// Standard deviation of the time over the runs as a population (1/N, not 1/(N − 1)), in
+    /// seconds.
     Deviation,
-    /// Standard error of the mean time: that deviation over the root of the number of runs, in seconds.
+    /// Standard error of the mean time: that deviation over the root of the number of runs, in
+    /// seconds.
     Error,
     /// Watts.
     Power,
@@ -287,13 +292,14 @@ pub enum What {
     TotalEnergy,
     /// [`What::AirEnergy`] over [`What::Energy`].
     AirShare,
-    /// What the paper's meter reads for [`What::Energy`], in joules.
+    /// Reading of the paper's meter for [`What::Energy`], in joules.
     MeterEnergy,
     /// Joules that the part takes behind the meter's shunt.
     MeterPart,
     /// Joules that turn to heat in the meter's shunt.
     MeterShunt,
-    /// By how much the meter's reading is off what the part takes behind its shunt, as a share of that.
+    /// By how much the meter's reading is off what the part takes behind its shunt, as a share of
+    /// that.
     MeterError,
     /// Share of the meter's samples at the end of its converter.
     MeterSaturated,
@@ -303,7 +309,7 @@ pub enum What {
     Voltage,
     /// Bytes that the operation puts out, or the row's `sent_bytes`.
     Output,
-    /// How often a module is entered; compiled code does not tell.
+    /// Number of times that a module is entered; compiled code does not tell.
     Executions,
     /// In how many places a module stands; compiled code does not tell.
     Copies,
@@ -338,9 +344,11 @@ pub enum What {
 pub enum FigureKind {
     /// Counted on a processor's model, or the time of such a count at a clock.
     Measured,
-    /// Computed from a count with the data sheet's typical current, a radio's figures or an instrument's model.
+    /// Computed from a count with the data sheet's typical current, a radio's figures or an
+    /// instrument's model.
     Modelled,
-    /// Computed from the paper's own counts, or from the data sheet alone because the counts cancel.
+    /// Computed from the paper's own counts, or from the data sheet alone because the counts
+    /// cancel.
     Derived,
     /// A constant of a data sheet or of the paper.
     Quoted,
@@ -358,7 +366,8 @@ impl Paper {
     /// Reads a paper by its name.
     ///
     /// # Errors
-    /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed file.
+    /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed
+    /// file.
     pub fn read(workspace: &Workspace, name: &str) -> Result<Paper, LabError> {
         let known = Paper::names(workspace)?;
         if !known.iter().any(|candidate| candidate == name) {
@@ -494,7 +503,8 @@ impl What {
 }
 
 impl Table {
-    /// What is drawn exists, has one unit, and a clock where it is drawn over that.
+    /// Checks that the drawn columns exist, have one unit, and a clock where the table is drawn
+    /// over that.
     fn check_drawing(&self, drawing: &Drawing) -> Result<(), String> {
         let column = |name: &String| self.columns.iter().find(|column| column.name == *name);
         if let Some(missing) = drawing.columns.iter().find(|name| column(name).is_none()) {
@@ -512,7 +522,7 @@ impl Table {
         }
     }
 
-    /// Where in [`Line::published`] the figures of a column stand.
+    /// Returns the index of a column's figures in [`Line::published`].
     #[must_use]
     pub fn published_column(&self, column: &Column) -> Option<usize> {
         let name = if column.published_as.is_empty() { &column.name } else { &column.published_as };

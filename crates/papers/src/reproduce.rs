@@ -35,7 +35,8 @@ pub struct PaperRow {
     pub measured: Option<f64>,
     /// Measured over published, unless that is zero.
     pub ratio: Option<f64>,
-    /// The kind of number that ours is, if there is one: only `measured` and `modelled` ones reproduce a published figure.
+    /// The kind of number that ours is, if there is one: only `measured` and `modelled` ones
+    /// reproduce a published figure.
     pub kind: Option<FigureKind>,
     /// The bound of the cycles behind a measured or modelled figure, as `bench` has it.
     pub accuracy: Option<Bound>,
@@ -57,18 +58,21 @@ pub struct Reproduction {
     pub tables: Vec<(String, String)>,
     /// All cells.
     pub rows: Vec<PaperRow>,
-    /// The charts of those tables that are drawn, each with the name of its file: `mane2014-figure-4.1.svg`.
+    /// The charts of those tables that are drawn, each with the name of its file:
+    /// `mane2014-figure-4.1.svg`.
     pub charts: Vec<(String, Chart)>,
     /// Runs whose output was wrong, as sentences; their figures are left out.
     pub wrong: Vec<String>,
 }
 
-/// Measures all that the paper's tables ask for; what goes between a meter and its collector, `deliveries` plays.
+/// Measures all that the paper's tables ask for; what goes between a meter and its collector,
+/// `deliveries` plays.
 ///
 /// # Errors
-/// A paper whose file names a target, a variant, an operation or a radio that does not exist; a build or a model that
-/// failed. Wrong outputs are no error: see [`Reproduction::wrong`]. Neither is a clock that the data sheet
-/// does not allow at a supply: that cell is empty, and its note says why.
+/// A paper whose file names a target, a variant, an operation or a radio that does not exist; a
+/// build or a model that failed. Wrong outputs are no error: see [`Reproduction::wrong`]. Neither
+/// is a clock that the data sheet does not allow at a supply: that cell is empty, and its note says
+/// why.
 pub fn run(
     workspace: &Workspace,
     paper: &Paper,
@@ -108,7 +112,8 @@ pub struct ChartFolder {
 const ROOM_BYTES: usize = 1 << 20;
 
 impl ChartFolder {
-    /// Makes the folder if there is none, and tries to write into it: before the work that the charts are of.
+    /// Makes the folder if there is none, and tries to write into it: before the work that the
+    /// charts are of.
     ///
     /// # Errors
     /// [`LabError::File`] if it cannot be made, cannot be written, or its disk is full.
@@ -125,8 +130,8 @@ impl ChartFolder {
     /// Writes the charts of a paper.
     ///
     /// # Errors
-    /// [`LabError::File`] for one that cannot be written, [`LabError::Chart`] for one that cannot be drawn; the others are
-    /// written.
+    /// [`LabError::File`] for one that cannot be written, [`LabError::Chart`] for one that cannot
+    /// be drawn; the others are written.
     pub fn write(&mut self, outcome: &Reproduction) -> Result<(), LabError> {
         let mut first = Ok(());
         for (name, chart) in &outcome.charts {

@@ -122,7 +122,7 @@ pub fn hash256(message: &[u8]) -> [u8; 32] {
     digest
 }
 
-/// Which function of `ascon_hash.h`.
+/// Function of `ascon_hash.h`.
 #[derive(Clone, Copy, Debug)]
 pub enum Function<'a> {
     /// Ascon-Hash256.
@@ -133,7 +133,8 @@ pub enum Function<'a> {
     Cxof128(&'a [u8]),
 }
 
-/// `ws_ascon_absorb` for each part and `ws_ascon_squeeze` for as many bytes as each of `lengths`; `None` where the customization string is refused.
+/// `ws_ascon_absorb` for each part and `ws_ascon_squeeze` for as many bytes as each of `lengths`;
+/// `None` where the customization string is refused.
 #[must_use]
 pub fn parts<'a>(
     function: Function,

@@ -1,5 +1,5 @@
-//! The curves: keys, shared secrets, signatures. What a function writes is full of 0xa5 before the call, and must be zero
-//! after a rejection; else the call panics.
+//! The curves: keys, shared secrets, signatures. What a function writes is full of 0xa5 before the
+//! call, and must be zero after a rejection; else the call panics.
 
 use std::ffi::c_int;
 
@@ -72,7 +72,8 @@ macro_rules! curve {
 
             // SAFETY, of all calls below: as in the crate's root.
 
-            /// `ws_number_scalar` modulo the curve's order: `random` as a big-endian number becomes a private key.
+            /// `ws_number_scalar` modulo the curve's order: `random` as a big-endian number becomes
+            /// a private key.
             ///
             /// # Panics
             ///
@@ -120,7 +121,7 @@ macro_rules! curve {
                 result(returned, shared)
             }
 
-            /// Whether the public key is accepted.
+            /// Returns true if the public key is accepted.
             #[must_use]
             pub fn validate(public_key: &Public) -> bool {
                 accepted(unsafe { c::$validate(public_key.as_ptr()) })
@@ -181,7 +182,7 @@ macro_rules! curve {
                 result(returned, signature)
             }
 
-            /// Whether the signature of a message is accepted.
+            /// Returns true if the signature of a message is accepted.
             #[must_use]
             pub fn verify(public_key: &Public, message: &[u8], signature: &Signature) -> bool {
                 accepted(unsafe {
@@ -189,7 +190,7 @@ macro_rules! curve {
                 })
             }
 
-            /// Whether the signature of a digest is accepted.
+            /// Returns true if the signature of a digest is accepted.
             #[must_use]
             pub fn verify_digest(public_key: &Public, digest: &[u8; DIGEST], signature: &Signature) -> bool {
                 accepted(unsafe {

@@ -49,7 +49,8 @@ pub fn hmac_sha1(key: &[u8], message: &[u8]) -> [u8; 20] {
     mac
 }
 
-/// `ws_hmac_sha1_init`, an update for each part, `ws_hmac_sha1_final`; also whether the context was wiped.
+/// `ws_hmac_sha1_init`, an update for each part, `ws_hmac_sha1_final`; also whether the context was
+/// wiped.
 #[must_use]
 pub fn hmac_sha1_parts<'a>(key: &[u8], parts: impl IntoIterator<Item = &'a [u8]>) -> ([u8; 20], bool) {
     let hash = Sha1Context { state: [!0; 5], length: [!0; 2], block: [0xa5; 64] };
@@ -67,7 +68,8 @@ pub fn hmac_sha1_parts<'a>(key: &[u8], parts: impl IntoIterator<Item = &'a [u8]>
     (mac, wiped && context.outer == [0; 5])
 }
 
-/// `ws_hmac_sha256_init`, an update for each part, `ws_hmac_sha256_final`; also whether the context was wiped.
+/// `ws_hmac_sha256_init`, an update for each part, `ws_hmac_sha256_final`; also whether the context
+/// was wiped.
 #[must_use]
 pub fn hmac_sha256_parts<'a>(key: &[u8], parts: impl IntoIterator<Item = &'a [u8]>) -> ([u8; 32], bool) {
     let hash = Sha256Context { state: [!0; 8], length: [!0; 2], block: [0xa5; 64] };

@@ -1,5 +1,5 @@
-//! ECIES, with a code and with a signature, and the chain of ECDH and AES. What a function writes is full of 0xa5 before the
-//! call.
+//! ECIES, with a code and with a signature, and the chain of ECDH and AES. What a function writes
+//! is full of 0xa5 before the call.
 
 use std::ffi::c_int;
 
@@ -56,8 +56,8 @@ mod c {
     }
 }
 
-// SAFETY, of all calls below: as in the crate's root; opening is given a buffer as long as the packet, longer than what it
-// may write.
+// SAFETY, of all calls below: as in the crate's root; opening is given a buffer as long as the
+// packet, longer than what it may write.
 
 /// `ws_ecies_seal` or `ws_ecies_seal_compressed`: what it returned, and the packet.
 pub fn seal(form: Form, random: &mut Drbg, to: &[u8; 64], info: &[u8], input: &[u8]) -> (i32, Vec<u8>) {
@@ -97,7 +97,8 @@ pub fn seal_in_place(form: Form, random: &mut Drbg, to: &[u8; 64], info: &[u8], 
     packet
 }
 
-/// `ws_ecies_open` or `ws_ecies_open_compressed`: what it returned, and a buffer as long as the packet.
+/// `ws_ecies_open` or `ws_ecies_open_compressed`: what it returned, and a buffer as long as the
+/// packet.
 #[must_use]
 pub fn open(form: Form, private_key: &[u8; 32], info: &[u8], packet: &[u8]) -> (i32, Vec<u8>) {
     let function = match form {
@@ -163,7 +164,8 @@ pub fn seal_signed(
     (result, packet)
 }
 
-/// `ws_ecies_ecdsa_open` or `ws_ecies_ecdsa_open_compressed`: what it returned, and a buffer as long as the packet.
+/// `ws_ecies_ecdsa_open` or `ws_ecies_ecdsa_open_compressed`: what it returned, and a buffer as
+/// long as the packet.
 #[must_use]
 pub fn open_signed(
     form: Form,

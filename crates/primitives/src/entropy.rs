@@ -1,4 +1,5 @@
-//! Entropy with its health tests, and the seed that survives restarts; the port's functions behind them are the test's.
+//! Entropy with its health tests, and the seed that survives restarts; the port's functions behind
+//! them are the test's.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
@@ -13,7 +14,8 @@ thread_local! {
     static PORT: Cell<Option<Port>> = const { Cell::new(None) };
 }
 
-/// The port's functions as a whole, for a port that is more than a test's: nothing is borrowed while they run.
+/// The port's functions as a whole, for a port that is more than a test's: nothing is borrowed
+/// while they run.
 #[derive(Clone, Copy, Debug)]
 pub struct Port {
     /// `ws_entropy_read`.
@@ -24,12 +26,12 @@ pub struct Port {
     pub seed_write: fn(slot: u8, record: &[u8; RECORD]),
 }
 
-/// What the port's functions are on this thread from now on, in the place of [`set_source`] and [`with_memory`].
+/// Sets the port's functions on this thread, in place of [`set_source`] and [`with_memory`].
 pub fn set_port(port: Port) {
     PORT.set(Some(port));
 }
 
-/// What `ws_entropy_read` gives on this thread from now on; `None` for a source that fails.
+/// Sets the source of `ws_entropy_read` on this thread; `None` of it is a failure.
 pub fn set_source(source: impl FnMut() -> Option<u8> + 'static) {
     SOURCE.with_borrow_mut(|current| *current = Some(Box::new(source)));
 }
@@ -63,10 +65,10 @@ pub struct Entropy {
     window: u16,
 }
 
-/// What power loss leaves of the byte at which it cuts a write.
+/// Byte that a loss of power leaves where it cuts a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Torn {
-    /// What was there before.
+    /// The old value.
     Old,
     /// An erased byte.
     Erased,
@@ -84,13 +86,13 @@ pub struct Memory {
     pub slots: [[u8; RECORD]; 2],
     /// After how many written bytes power fails, counted down; `None` for never.
     pub power: Option<usize>,
-    /// What it leaves of the byte.
+    /// Value that it leaves in the byte.
     pub torn: Torn,
-    /// Whether a write begins with the erasure of the whole slot, as in flash.
+    /// True if a write begins with the erasure of the whole slot, as in flash.
     pub flash: bool,
     /// A byte of a slot that does not keep what is written.
     pub worn: Option<(usize, usize)>,
-    /// Whether power has failed; nothing is written from then on.
+    /// True once the power has failed; nothing is written from then on.
     pub off: bool,
 }
 

@@ -40,7 +40,7 @@ mod c {
     );
 }
 
-/// What is agreed with.
+/// Parameter set of an agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hybrid {
     /// P-256 and ML-KEM-512.
@@ -67,7 +67,7 @@ impl Hybrid {
     /// `ws_*_keygen`; `None` where it is refused.
     ///
     /// # Panics
-    /// Where something is left although it is refused.
+    /// If something is left although it is refused.
     #[must_use]
     pub fn keygen(self, random: &mut Drbg) -> Option<Vec<u8>> {
         let mut private_key = vec![0xa5; self.sizes()[0]];
@@ -99,7 +99,7 @@ impl Hybrid {
     /// `ws_*_respond`: the response and the key; `None` where it is refused.
     ///
     /// # Panics
-    /// Where something is left although it is refused.
+    /// If something is left although it is refused.
     #[must_use]
     pub fn respond(
         self,
@@ -136,7 +136,7 @@ impl Hybrid {
     /// `ws_*_agree`: the key; `None` where it is refused.
     ///
     /// # Panics
-    /// Where something is left although it is refused.
+    /// If something is left although it is refused.
     #[must_use]
     pub fn agree(self, private_key: &[u8], salt: &[u8], info: &[u8], response: &[u8]) -> Option<[u8; 32]> {
         let [private, _, len] = self.sizes();

@@ -1,5 +1,6 @@
-//! The firmware's primitives on the host: safe calls into `device/crypto`, the very C files that run on the
-//! microcontrollers in their portable variant. For tests; nothing that guards secrets on the host should use them.
+//! The firmware's primitives on the host: safe calls into `device/crypto`, the very C files that
+//! run on the microcontrollers in their portable variant. For tests; nothing that guards secrets on
+//! the host should use them.
 
 pub mod ascon;
 pub mod chacha20_poly1305;
@@ -97,9 +98,10 @@ fn key_words(key: &[u8]) -> c_uint {
     }
 }
 
-// SAFETY, of all calls below: pointers and lengths are those of one slice or array each, of at least the size that the
-// contract in the header names; distinct arguments are distinct Rust objects, so they do not overlap; where a contract
-// allows in and out to be the same, both are derived from the one mutable borrow.
+// SAFETY, of all calls below: pointers and lengths are those of one slice or array each, of at
+// least the size that the contract in the header names; distinct arguments are distinct Rust
+// objects, so they do not overlap; where a contract allows in and out to be the same, both are
+// derived from the one mutable borrow.
 
 /// `ws_aes_expand`; the key has 16, 24 or 32 bytes.
 #[must_use]
@@ -138,7 +140,8 @@ pub fn aes_encrypt_keyed(key: &[u8], input: &[u8; 16]) -> [u8; 16] {
         _ => c::ws_aes256_encrypt_block,
     };
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    // SAFETY: nobody else touches the two variables while the guard lives, and a key has at most 32 bytes.
+    // SAFETY: nobody else touches the two variables while the guard lives, and a key has at most 32
+    // bytes.
     unsafe {
         (&raw mut c::ws_aes_block).write(*input);
         (&raw mut c::ws_aes_key).cast::<u8>().copy_from_nonoverlapping(key.as_ptr(), key.len());
@@ -252,8 +255,9 @@ pub fn aes_gcm_seal_in_place(key: &[u8], nonce: &[u8; 12], aad: &[u8], data: &mu
     tag
 }
 
-/// `ws_aes_gcm_seal` with a claim about the number of key words, which the function must refuse unless it is 4, 6 or 8.
-/// Returns what it returned, and the 16 bytes of output and of tag, which were 0xa5 before.
+/// `ws_aes_gcm_seal` with a claim about the number of key words, which the function must refuse
+/// unless it is 4, 6 or 8. Returns what it returned, and the 16 bytes of output and of tag, which
+/// were 0xa5 before.
 #[must_use]
 pub fn aes_gcm_seal_with_key_words(key: &[u8; 32], words: u32) -> (i32, [u8; 16], [u8; 16]) {
     assert!(words <= 8, "the function may read 4 times as many bytes");
@@ -378,13 +382,15 @@ pub fn sha1_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> ([u8; 20], b
     hash_of_parts(c::ws_sha1_init, c::ws_sha1_update, c::ws_sha1_final, parts)
 }
 
-/// `ws_sha256_init`, an update for each part, `ws_sha256_final`; also whether the context was wiped.
+/// `ws_sha256_init`, an update for each part, `ws_sha256_final`; also whether the context was
+/// wiped.
 #[must_use]
 pub fn sha256_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> ([u8; 32], bool) {
     hash_of_parts(c::ws_sha256_init, c::ws_sha256_update, c::ws_sha256_final, parts)
 }
 
-/// `ws_sha512_init`, an update for each part, `ws_sha512_final`; also whether the context was wiped.
+/// `ws_sha512_init`, an update for each part, `ws_sha512_final`; also whether the context was
+/// wiped.
 #[must_use]
 pub fn sha512_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> ([u8; 64], bool) {
     hash_of_parts(c::ws_sha512_init, c::ws_sha512_update, c::ws_sha512_final, parts)

@@ -67,7 +67,7 @@ mod c {
 
 // SAFETY, of all calls below: as in the crate's root.
 
-/// What is taken next.
+/// Next piece.
 #[derive(Clone, Copy, Debug)]
 pub enum Piece<'a> {
     Message(&'a [u8]),
@@ -75,11 +75,11 @@ pub enum Piece<'a> {
     Signature(&'a [u8]),
 }
 
-/// `ws_lms_verify_begin`, `ws_lms_verify_message` and `ws_lms_verify_signature` for the pieces, `ws_lms_verify_end`: what the first and the last
-/// returned.
+/// `ws_lms_verify_begin`, `ws_lms_verify_message` and `ws_lms_verify_signature` for the pieces,
+/// `ws_lms_verify_end`: what the first and the last returned.
 ///
 /// # Panics
-/// Where another `ws_lms_verify_end` does not refuse.
+/// If another `ws_lms_verify_end` does not refuse.
 #[must_use]
 pub fn verify<'a>(
     public_key: &[u8; 56],
@@ -147,10 +147,11 @@ extern "C" fn ws_hss_read_signature(place: u32, to: *mut u8, count: u8) {
     });
 }
 
-/// `ws_hss_verify_begin`, `ws_hss_verify_message` for the pieces, `ws_hss_verify_end`: what the first and the last returned.
+/// `ws_hss_verify_begin`, `ws_hss_verify_message` for the pieces, `ws_hss_verify_end`: what the
+/// first and the last returned.
 ///
 /// # Panics
-/// Where another `ws_hss_verify_end` does not refuse.
+/// If another `ws_hss_verify_end` does not refuse.
 #[must_use]
 pub fn hss_verify<'a>(
     public_key: &[u8; 60],
@@ -186,8 +187,8 @@ thread_local! {
     static NODES: RefCell<Nodes> = RefCell::default();
 }
 
-/// The application's, as below; a node that was written before, or one that was not, ends the process. A tree that is whole is written over by the
-/// next one of its number.
+/// The application's, as below; a node that was written before, or one that was not, ends the
+/// process. A tree that is whole is written over by the next one of its number.
 #[unsafe(no_mangle)]
 extern "C" fn ws_lms_write_node(tree: u8, number: u16, node: *const u8) {
     // SAFETY: the C hands 32 bytes.
@@ -219,7 +220,7 @@ const TREE: u8 = 7;
 /// `ws_lms_keygen`: the public key, and this thread's tree is its; `None` where it refuses.
 ///
 /// # Panics
-/// Where something was written although it refuses.
+/// If something was written although it refuses.
 #[must_use]
 pub fn keygen(height: u8, seed: &[u8; 32], identifier: &[u8; 16]) -> Option<[u8; 56]> {
     set_nodes(Nodes::new());
@@ -237,7 +238,7 @@ pub fn keygen(height: u8, seed: &[u8; 32], identifier: &[u8; 16]) -> Option<[u8;
 /// `ws_lms_sign_begin` and all pieces, with this thread's tree; `None` where it refuses.
 ///
 /// # Panics
-/// Where there is a piece although it refuses.
+/// If there is a piece although it refuses.
 #[must_use]
 pub fn sign(
     height: u8,
@@ -295,7 +296,7 @@ impl Signing {
     /// `ws_lms_sign_next`, all that it gives.
     ///
     /// # Panics
-    /// Where something of the seed is left behind the last piece.
+    /// If something of the seed is left behind the last piece.
     #[must_use]
     pub fn rest(&mut self) -> Vec<u8> {
         let mut all = Vec::new();

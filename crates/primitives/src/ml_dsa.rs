@@ -43,7 +43,7 @@ fn length(context: &[u8]) -> u8 {
     u8::try_from(context.len()).expect("a context string has 255 bytes at most")
 }
 
-/// What signing wrote, where it did not give up.
+/// Returns the written signature, where signing did not give up.
 fn signed(result: c_int, signature: Vec<u8>) -> Option<Vec<u8>> {
     let has_signed = result == 0;
     assert!(has_signed || (result == -1 && signature.iter().all(|&byte| byte == 0)), "{result}");

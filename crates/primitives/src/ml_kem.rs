@@ -59,10 +59,11 @@ impl MlKem {
         (public, private)
     }
 
-    /// `ws_ml_kem_*_encapsulate`: the ciphertext and the shared secret; `None` where the key is refused.
+    /// `ws_ml_kem_*_encapsulate`: the ciphertext and the shared secret; `None` where the key is
+    /// refused.
     ///
     /// # Panics
-    /// Where something was written although the key is refused.
+    /// If something was written although the key is refused.
     #[must_use]
     pub fn encapsulate(self, public_key: &[u8], m: &[u8; 32]) -> Option<(Vec<u8>, [u8; 32])> {
         let [public, _, ciphertext] = self.sizes();
@@ -107,7 +108,8 @@ impl MlKem {
     }
 }
 
-/// What an application of `ml_kem_pieces.h` has: a public key and a ciphertext, to be read or as far as they were written.
+/// Buffers of an application of `ml_kem_pieces.h`: a public key and a ciphertext, to be read or as
+/// far as they were written.
 #[derive(Default)]
 struct Application {
     public_key: Vec<u8>,
@@ -161,10 +163,11 @@ pub fn keygen_pieces(private_key: &[u8; 64]) -> Vec<u8> {
     APPLICATION.take().public_key
 }
 
-/// `ws_ml_kem_512_encapsulate_pieces`: the ciphertext and the shared secret; `None` where the key is refused.
+/// `ws_ml_kem_512_encapsulate_pieces`: the ciphertext and the shared secret; `None` where the key
+/// is refused.
 ///
 /// # Panics
-/// Where something was written although the key is refused.
+/// If something was written although the key is refused.
 #[must_use]
 pub fn encapsulate_pieces(public_key: &[u8], m: &[u8; 32]) -> Option<(Vec<u8>, [u8; 32])> {
     assert_eq!(public_key.len(), MlKem::MlKem512.sizes()[0]);
@@ -182,7 +185,7 @@ pub fn encapsulate_pieces(public_key: &[u8], m: &[u8; 32]) -> Option<(Vec<u8>, [
 /// `ws_ml_kem_512_decapsulate_pieces`: the shared secret; `None` where the public key is refused.
 ///
 /// # Panics
-/// Where something was written although the key is refused.
+/// If something was written although the key is refused.
 #[must_use]
 pub fn decapsulate_pieces(private_key: &[u8; 64], public_key: &[u8], ciphertext: &[u8]) -> Option<[u8; 32]> {
     let [public, _, length] = MlKem::MlKem512.sizes();

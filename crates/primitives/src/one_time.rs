@@ -85,8 +85,8 @@ pub fn winternitz_keygen(seed: &[u8; 32], name: &[u8; 20]) -> [u8; 56] {
     public_key
 }
 
-/// `ws_winternitz_sign_begin`, and `ws_winternitz_sign_next` until it says that there are no more; the piece that it then
-/// gives is zero, and nothing is left of the seed.
+/// `ws_winternitz_sign_begin`, and `ws_winternitz_sign_next` until it says that there are no more;
+/// the piece that it then gives is zero, and nothing is left of the seed.
 ///
 /// # Panics
 /// When one of these is not so.
@@ -145,8 +145,8 @@ fn winternitz_take(
     (begun, verification)
 }
 
-/// `ws_winternitz_verify_begin`, `ws_winternitz_verify_next` for each piece, `ws_winternitz_verify_end`: what the first and
-/// the last returned.
+/// `ws_winternitz_verify_begin`, `ws_winternitz_verify_next` for each piece,
+/// `ws_winternitz_verify_end`: what the first and the last returned.
 #[must_use]
 pub fn winternitz_verify(
     public_key: &[u8; 56],
@@ -223,8 +223,8 @@ pub fn lamport_keygen(seed: &[u8; 32], name: &[u8; 20]) -> [u8; 52] {
     public_key
 }
 
-/// `ws_lamport_sign_begin`, and `ws_lamport_sign_next` until it says that there are no more; the piece that it then gives is
-/// zero, and nothing is left of the seed.
+/// `ws_lamport_sign_begin`, and `ws_lamport_sign_next` until it says that there are no more; the
+/// piece that it then gives is zero, and nothing is left of the seed.
 ///
 /// # Panics
 /// When one of these is not so.
@@ -284,7 +284,8 @@ fn lamport_take(
     verification
 }
 
-/// `ws_lamport_verify_begin`, `ws_lamport_verify_next` for each piece, `ws_lamport_verify_end`: what the last returned.
+/// `ws_lamport_verify_begin`, `ws_lamport_verify_next` for each piece, `ws_lamport_verify_end`:
+/// what the last returned.
 #[must_use]
 pub fn lamport_verify(
     public_key: &[u8; 52],

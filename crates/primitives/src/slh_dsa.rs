@@ -74,11 +74,12 @@ mod c {
 
 // SAFETY, of all calls below: as in the crate's root; the structures are C's.
 
-/// `WS_SLH_DSA_SHA2_128S` and `WS_SLH_DSA_SHA2_128F`; the bytes of a signature are 7,856 and 17,088.
+/// `WS_SLH_DSA_SHA2_128S` and `WS_SLH_DSA_SHA2_128F`; the bytes of a signature are 7,856 and
+/// 17,088.
 pub const SHA2_128S: u8 = 0;
 pub const SHA2_128F: u8 = 1;
 
-/// What is taken next.
+/// Next piece.
 #[derive(Clone, Copy, Debug)]
 pub enum Piece<'a> {
     Message(&'a [u8]),
@@ -86,11 +87,12 @@ pub enum Piece<'a> {
     Signature(&'a [u8]),
 }
 
-/// `ws_slh_dsa_verify_begin`, or with no context `ws_slh_dsa_verify_begin_internal`; `ws_slh_dsa_verify_message` and `ws_slh_dsa_verify_signature`
-/// for the pieces; `ws_slh_dsa_verify_end`: what the first and the last returned.
+/// `ws_slh_dsa_verify_begin`, or with no context `ws_slh_dsa_verify_begin_internal`;
+/// `ws_slh_dsa_verify_message` and `ws_slh_dsa_verify_signature` for the pieces;
+/// `ws_slh_dsa_verify_end`: what the first and the last returned.
 ///
 /// # Panics
-/// Where another `ws_slh_dsa_verify_end` does not refuse.
+/// If another `ws_slh_dsa_verify_end` does not refuse.
 #[must_use]
 pub fn verify<'a>(
     set: u8,
@@ -142,7 +144,8 @@ pub fn keygen(set: u8, seeds: &[u8; 48]) -> Option<[u8; 64]> {
 /// `ws_slh_dsa_sign_begin` and all pieces; `None` where it refuses.
 ///
 /// # Panics
-/// Where there is a piece after the last one, or after a refusal; or something of the private key is left then.
+/// If there is a piece after the last one, or after a refusal; or if something of the private key
+/// is left then.
 #[must_use]
 pub fn sign(
     set: u8,

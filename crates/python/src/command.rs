@@ -4,7 +4,8 @@ use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Does what a command line says, `line[0]` being what the command is called by, and returns its exit code.
+/// Does what a command line says, `line[0]` being what the command is called by, and returns its
+/// exit code.
 #[pyfunction]
 pub fn command(py: Python<'_>, line: Vec<OsString>) -> u8 {
     let ended = py.detach(|| cli::run(line));

@@ -1,4 +1,4 @@
-//! What goes wrong, as exceptions with the text that the command would print.
+//! Errors as exceptions, with the text that the command would print.
 
 use lab::LabError;
 use pyo3::exceptions::PyException;
@@ -8,7 +8,7 @@ create_exception!(
     wattseal,
     Error,
     PyException,
-    "What the command would end with exit code 1 for, with the same text.\n\nWhere there are rows all the same (a run that ended early, outputs that are wrong), they are its ``records``."
+    "Failure for which the command would end with exit code 1, with the same text.\n\nWhere there are rows all the same (a run that ended early, outputs that are wrong), they are its ``records``."
 );
 create_exception!(
     wattseal,

@@ -1,5 +1,6 @@
-//! `wattseal._native`: the lab's machines and commands as Python has them. Conversion alone; what it does is in `lab`, `papers` and `cli`.
-//! What users see is described in `python/wattseal/__init__.pyi`.
+//! `wattseal._native`: the lab's machines and commands as Python has them. Conversion alone; what
+//! it does is in `lab`, `papers` and `cli`. What users see is described in
+//! `python/wattseal/__init__.pyi`.
 
 mod command;
 mod convert;

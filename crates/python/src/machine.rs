@@ -3,9 +3,9 @@
 use crate::convert::{names, optional, place, places, quantity, records, workspace};
 use crate::errors::{UsageError, exception};
 use crate::number::{Number, c_type};
-use lab::loaded::Setup;
 use lab::probe::{self, Argument, Probe, Reason, Returns};
 use lab::timeline::Spent;
+use lab::user_firmware::Setup;
 use lab::{LabError, bench, units};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -13,16 +13,16 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What `returns` is where nobody says it.
+/// Default of `returns`.
 const AS_BUILT: &str = "as built";
 
 /// A microcontroller's model, with firmware on it.
 ///
 /// The target by its exact name, such as ``atmega328p``.
 ///
-/// ``clock`` in Hz (``16e6`` or ``"16MHz"``): the core's, whatever the program sets; otherwise what the program sets.
-/// ``crystal`` in Hz: what the program makes its clock of. ``supply`` in volts; otherwise the target's default.
-/// ``lenient``, ``stubs``: as ``--lenient`` and ``--stub`` of ``wattseal measure``.
+/// ``clock`` in Hz (``16e6`` or ``"16MHz"``): the core's, whatever the program sets; otherwise what
+/// the program sets.
+/// ``crystal`` in Hz: what the program makes its clock of. ``supply`` in volts; otherwise the target's default. ``lenient``, ``stubs``: as ``--lenient`` and ``--stub`` of ``wattseal measure``.
 #[pyclass(frozen, module = "wattseal")]
 pub struct Machine {
     setup: Setup,
@@ -30,11 +30,10 @@ pub struct Machine {
     probe: Mutex<Option<Probe>>,
 }
 
-/// How a run ended.
+/// End of a run.
 #[pyclass(frozen, get_all, module = "wattseal")]
 pub struct RunEnd {
-    /// ``reached`` (a symbol that was asked for), ``cycles``, ``halted``, ``exited``, ``returned``, ``breakpoint`` or
-    /// ``power lost``.
+    /// ``reached`` (a symbol that was asked for), ``cycles``, ``halted``, ``exited``, ``returned``, ``breakpoint`` or ``power lost``.
     reason: &'static str,
     /// The program's, where it ended itself by semihosting.
     exit_code: Option<u32>,
@@ -52,9 +51,10 @@ impl RunEnd {
 /// A call that has returned, and what it cost.
 #[pyclass(frozen, get_all, module = "wattseal")]
 pub struct CallResult {
-    /// What the function returned.
+    /// Result of the function.
     result: Option<i128>,
-    /// From the function's first instruction to the end of its return. ``measure`` counts the call instruction, too.
+    /// From the function's first instruction to the end of its return. ``measure`` counts the call
+    /// instruction, too.
     cycles: u64,
     /// Instructions executed.
     instructions: u64,
@@ -62,7 +62,8 @@ pub struct CallResult {
     stack_bytes: u32,
     /// Seconds, at the clock that the program has set or that was asked for.
     time_s: f64,
-    /// Joules, at the data sheet's active current at that clock and supply, and asleep at the mode's.
+    /// Joules, at the data sheet's active current at that clock and supply, and asleep at the
+    /// mode's.
     energy_j: f64,
 }
 
@@ -155,8 +156,10 @@ impl Machine {
         self.with(py, |probe| probe.reset())
     }
 
-    /// Runs on until the instruction at one of these symbols or addresses comes next, or, with none, until the program ends;
-    /// for at most ``max_cycles`` cycles from here (4e9). Raises ``Error`` where ``until`` was not reached. Ctrl-C ends it.
+    /// Runs on until the instruction at one of these symbols or addresses comes next, or, with
+    /// none, until the program ends; for at most
+    /// ``max_cycles`` cycles from here (4e9). Raises ``Error`` where ``until`` was not reached.
+    /// Ctrl-C ends it.
     #[pyo3(signature = (until=None, *, max_cycles=None))]
     fn run(
         &self,
@@ -179,15 +182,19 @@ impl Machine {
         Ok(RunEnd { reason, exit_code, ending })
     }
 
-    /// Calls a function where the program stands, by the C calling convention of its target (AVR, Cortex-M, MSP430, RISC-V), and
-    /// leaves the program where it stood, with its registers as they were.
+    /// Calls a function where the program stands, by the C calling convention of its target (AVR,
+    /// Cortex-M, MSP430, RISC-V), and leaves the program where it stood, with its registers as they
+    /// were.
     ///
-    /// An argument is an integer; ``u8(5)`` to ``i64(5)``, an integer of this type; the name of a symbol, for its address; or
-    /// ``(symbol, bytes)``, which writes the bytes there first. What integers are and what comes back is in the debug information
+    /// An argument is an integer;
+    /// ``u8(5)`` to ``i64(5)``, an integer of this type; the name of a symbol, for its address; or ``(symbol, bytes)``,
+    /// which writes the bytes there first. What integers are and what comes back is in the debug
+    /// information
     /// (``-gdwarf-4``). Where there is none, integers have to say their type, and ``returns`` what comes back: ``"u16"``, ``None``.
     ///
-    /// Refused: floating-point numbers, structures and ``...`` as arguments; the large code model of the MSP430; other cores; a
-    /// program that has not run to where its stack and variables are set up.
+    /// Refused: floating-point numbers, structures and ``...`` as arguments; the large code model
+    /// of the MSP430; other cores; a program that has not run to where its stack and variables are
+    /// set up.
     #[pyo3(signature = (function, *arguments, returns=Some(AS_BUILT), max_cycles=None))]
     fn call(
         &self,
@@ -210,7 +217,8 @@ impl Machine {
         Ok(CallResult { result, cycles, instructions, stack_bytes, time_s, energy_j })
     }
 
-    /// Memory at a symbol or an address; all of a symbol where no length is said. On an AVR data addresses begin at 0x800000.
+    /// Memory at a symbol or an address; all of a symbol where no length is said. On an AVR data
+    /// addresses begin at 0x800000.
     #[pyo3(signature = (place, length=None))]
     fn read<'py>(
         &self,
@@ -245,7 +253,8 @@ impl Machine {
         self.with(py, |probe| probe.send(uart, &data))
     }
 
-    /// What the program has sent since the last time, by port: UARTs, ``ITM.0``, ``semihosting``.
+    /// Returns the output of the program since the last call, by port: UARTs, ``ITM.0``,
+    /// ``semihosting``.
     fn sent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let ports = PyDict::new(py);
         for (port, bytes) in self.with(py, |probe| Ok(probe.take_sent()))? {
@@ -254,8 +263,9 @@ impl Machine {
         Ok(ports)
     }
 
-    /// A record for each function that was executed since reset, as ``wattseal measure --format json`` has it: ``calls``,
-    /// ``inclusive_cycles``, ``exclusive_cycles``, ``stack_bytes``, ``time_s``, ``energy_j``. ``pandas.DataFrame`` takes it.
+    /// A record for each function that was executed since reset, as
+    /// ``wattseal measure --format json`` has it: ``calls``, ``inclusive_cycles``, ``exclusive_cycles``, ``stack_bytes``, ``time_s``, ``energy_j``. ``pandas.DataFrame``
+    /// takes it.
     fn profile<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         records(py, &self.with(py, |probe| Ok(probe.profile()))?)
     }
@@ -306,7 +316,8 @@ impl Machine {
         Ok(self.spent(py)?.time_s)
     }
 
-    /// Joules since reset, at the data sheet's active current, and asleep at the mode's: at an upper bound where there is none.
+    /// Joules since reset, at the data sheet's active current, and asleep at the mode's: at an
+    /// upper bound where there is none.
     #[getter]
     fn energy_j(&self, py: Python<'_>) -> PyResult<f64> {
         Ok(self.spent(py)?.energy_j)
@@ -321,7 +332,8 @@ fn cycles(given: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
     given.map_or(Ok(bench::MAX_CYCLES), |given| quantity("max_cycles", given, units::count))
 }
 
-/// An argument of a call: a number, a number of a type, the name of a symbol, or a symbol with bytes for it.
+/// An argument of a call: a number, a number of a type, the name of a symbol, or a symbol with
+/// bytes for it.
 fn argument(given: &Bound<'_, PyAny>) -> PyResult<Argument> {
     if let Ok(number) = given.cast::<Number>() {
         let Number { number, kind } = number.get();

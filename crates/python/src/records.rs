@@ -4,13 +4,13 @@ use crate::convert::{answer, names, optional, places, quantity, workspace};
 use crate::errors::{Error, UsageError, exception};
 use crate::wait::wait;
 use lab::bench::{Earlier, MAX_CYCLES};
-use lab::loaded::Setup;
 use lab::progress::Progress;
 use lab::repetition::Repetition;
 use lab::selection::Choice;
 use lab::target::Workspace;
 use lab::traces::TraceFiles;
 use lab::units;
+use lab::user_firmware::Setup;
 use papers::paper::Paper;
 use papers::reproduce::{self, PaperRow, Reproduction};
 use pyo3::prelude::*;
@@ -39,9 +39,12 @@ pub fn targets() -> PyResult<Vec<String>> {
     workspace()?.target_names().map_err(|error| exception(&error))
 }
 
-/// What each operation costs on each target: the records of ``wattseal bench --format json``.
+/// Measures the cost of each operation on each target: the records of ``wattseal bench --format
+/// json``.
 ///
-/// Names and patterns (``"stm32*"``), one or several; with none, the README's tables. Raises ``Error`` where an output was wrong.
+/// Names and patterns
+/// (``"stm32*"``), one or several; with none, the README's tables. Raises ``Error`` where an output
+/// was wrong.
 #[pyfunction]
 #[pyo3(signature = (*, targets=None, ops=None, variants=None, all=false, bytes=None, runs=None, clock=None, supply=None,
     calibration=None, max_cycles=None, seed=1, cold=false, fresh=false, cache=None))]
@@ -85,9 +88,11 @@ pub fn bench<'py>(
     answer(py, &rows, problem)
 }
 
-/// Runs ELF files from reset: the records of ``wattseal measure --format json``, whose options these are.
+/// Runs ELF files from reset: the records of ``wattseal measure --format json``, whose options
+/// these are.
 ///
-/// Raises ``Error``, with the records as its ``records``, where a run failed or what was asked for did not come about.
+/// Raises ``Error``, with the records as its ``records``, where a run failed or what was asked for
+/// did not come about.
 #[pyfunction]
 #[pyo3(signature = (*elf, target, functions=None, until=None, calls=None, pin=None, marker=None, max_cycles=None, clock=None,
     crystal=None, supply=None, calibration=None, lenient=false, stubs=None, input=None, uart=None, flamegraph=None, vcd=None,

@@ -11,8 +11,8 @@ use std::time::Duration;
 /// Between two looks at whether there is a signal.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Does work while others may use the interpreter; a signal, such as Ctrl-C, sets the flag that the work is given, and its exception is
-/// raised when the work has ended.
+/// Does work while others may use the interpreter; a signal, such as Ctrl-C, sets the flag that the
+/// work is given, and its exception is raised when the work has ended.
 pub fn wait<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> Result<T, LabError> + Send,

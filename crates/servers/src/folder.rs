@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Reads from a pipe that nobody writes to before the end: after it, no process is there whose number is in a file of the folder, and no
-/// folder. A server of PostgreSQL ends its own processes at SIGQUIT; what does not end by it is killed.
+/// Reads from a pipe that nobody writes to before the end: after it, no process is there whose
+/// number is in a file of the folder, and no folder. A server of PostgreSQL ends its own processes
+/// at SIGQUIT; what does not end by it is killed.
 const KEEPER: &str = r#"read -r _
 for file in "$1"/*.pid "$1"/*/*.pid "$1"/*/*/*.pid; do
     pid=$(head -n 1 "$file" 2>/dev/null)
@@ -32,11 +33,12 @@ pub struct ServerFolder {
 }
 
 impl ServerFolder {
-    /// Makes one for processes of this kind, which write their numbers to `*.pid` in it, or at most two folders below it. Others on this
-    /// machine may look for what they know the name of, and list nothing.
+    /// Makes one for processes of this kind, which write their numbers to `*.pid` in it, or at most
+    /// two folders below it. Others on this machine may look for what they know the name of, and
+    /// list nothing.
     ///
     /// # Errors
-    /// Where it cannot be made.
+    /// If it cannot be made.
     pub fn make(kind: &str) -> Result<ServerFolder, ServerError> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);

@@ -1,5 +1,6 @@
-//! NATS and PostgreSQL servers, Debian's, that a program starts for itself: heard on this machine alone, in a folder that goes with the
-//! program, whatever ends that. The demonstration of the cluster has them, and tests.
+//! NATS and PostgreSQL servers, Debian's, that a program starts for itself: heard on this machine
+//! alone, in a folder that goes with the program, whatever ends that. The demonstration of the
+//! cluster has them, and tests.
 //!
 //! - [`folder`]: the folder, and who clears it up; [`process`]: one process, its log, its signals
 //! - [`nats`], [`postgres`]: the servers; [`ports`]: where they are heard
@@ -18,7 +19,7 @@ pub enum ServerError {
     /// A file, a process.
     #[error("{what}: {error}")]
     Io { what: String, error: io::Error },
-    /// What belongs to it is not installed.
+    /// A program or package that is not installed.
     #[error("{program} is missing; install it with: apt-get install {package}")]
     Missing { program: String, package: &'static str },
     /// A program said no.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Where Debian has it, which need not be in the path of who is not the superuser.
+/// Path in Debian; the search path of a user without privileges need not have it.
 const SERVER: &str = "/usr/sbin/nats-server";
 const WITHIN: Duration = Duration::from_secs(20);
 /// A port of the superuser's alone.
@@ -35,8 +35,9 @@ pub fn configuration(folder: &Path, name: &str, port: u16) -> String {
     )
 }
 
-/// What makes it one of a cluster. routes: the ports at which they hear each other; its own is the one with this index. Clients are not told
-/// of the others: they know them, or one that they see by another way.
+/// Returns the configuration of a server of a cluster. routes: the ports at which they hear each
+/// other; its own is the one with this index. Clients are not told of the others: they know them,
+/// or see one by another way.
 #[must_use]
 pub fn cluster_configuration(routes: &[u16], index: usize) -> String {
     let all: Vec<String> = routes.iter().map(|port| format!("nats-route://127.0.0.1:{port}")).collect();
@@ -44,9 +45,10 @@ pub fn cluster_configuration(routes: &[u16], index: usize) -> String {
     format!("cluster {{ name: wattseal, listen: 127.0.0.1:{own}, routes: [{all}], no_advertise: true }}\n")
 }
 
-/// The same where servers hear each other by relays alone. own: the port at which it hears the others. to: those by which it gets to them. It
-/// tells the others of an address at which nobody is, as they do, and takes that for its own: so none is told of a way around a relay.
-/// password: who has it not joins none of them.
+/// The same where servers hear each other by relays alone. own: the port at which it hears the
+/// others. to: those by which it gets to them. It tells the others of an address at which nobody
+/// is, as they do, and takes that for its own: so none is told of a way around a relay. password:
+/// who has it not joins none of them.
 #[must_use]
 pub fn relayed_cluster_configuration(own: u16, to: &[u16], password: &str) -> String {
     let route = |to: String| format!("nats-route://route:{password}@{to}");
@@ -63,7 +65,7 @@ impl Nats {
     /// One that does not run yet, with its files in a folder.
     ///
     /// # Errors
-    /// Where its configuration cannot be written.
+    /// If its configuration cannot be written.
     pub fn new(folder: &Path, name: &str, port: u16, configuration: &str) -> Result<Nats, ServerError> {
         let nats = Nats { folder: folder.to_owned(), name: name.to_owned(), port, process: None };
         nats.configure(configuration)?;
@@ -73,7 +75,7 @@ impl Nats {
     /// Gives it another configuration, which it has when it is started next.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If it cannot be written.
     pub fn configure(&self, configuration: &str) -> Result<(), ServerError> {
         let file = self.folder.join(format!("{}.conf", self.name));
         let io = |error| ServerError::io(file.display().to_string())(error);
@@ -96,7 +98,7 @@ impl Nats {
     /// Starts it, or starts it again with what it has on its disk; returns once it listens.
     ///
     /// # Errors
-    /// Where it does not start.
+    /// If it does not start.
     pub fn run(&mut self) -> Result<(), ServerError> {
         if !Path::new(SERVER).exists() {
             return Err(ServerError::Missing { program: SERVER.into(), package: "nats-server" });
@@ -120,7 +122,7 @@ impl Nats {
     /// As if its power went.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn kill(&mut self) -> Result<(), ServerError> {
         self.process.take().map_or(Ok(()), Process::kill)
     }

@@ -5,20 +5,21 @@ use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// The kernel's own range, of which it takes ports for connections and for who asks for port 0 (ip(7)).
+/// The kernel's own range, of which it takes ports for connections and for who asks for port 0
+/// (ip(7)).
 const EPHEMERAL: &str = "/proc/sys/net/ipv4/ip_local_port_range";
 /// Below are ports of services.
 const FIRST: u16 = 10_000;
 /// Processes begin this far from each other.
 const BY_PROCESS: u32 = 64;
-/// How far this process has come.
+/// Number of ports that this process has taken.
 static TAKEN: Mutex<u32> = Mutex::new(0);
 
-/// Ports that nobody has at the moment, by TCP or UDP, and that this process did not get before. The kernel gives none of them to anybody in the
-/// meantime.
+/// Ports that nobody has at the moment, by TCP or UDP, and that this process did not get before.
+/// The kernel gives none of them to anybody in the meantime.
 ///
 /// # Errors
-/// Where all are taken, or the system gives no socket.
+/// If all are taken, or the system gives no socket.
 pub fn free_ports(count: usize) -> Result<Vec<u16>, ServerError> {
     let range = outside(std::fs::read_to_string(EPHEMERAL).ok().as_deref());
     let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,7 +43,8 @@ fn nth(range: &Range<u16>, number: u32) -> u16 {
     range.start + (number % u32::from(range.end - range.start)) as u16
 }
 
-/// What the kernel does not give by itself; without knowledge of that, or where it gives everything, all that services leave.
+/// Returns the ports that the kernel does not give by itself. If they are not known, or the kernel
+/// gives all ports, it is the range that services leave.
 fn outside(ephemeral: Option<&str>) -> Range<u16> {
     let first = ephemeral.and_then(|text| text.split_whitespace().next()?.parse().ok());
     FIRST..first.filter(|first| *first > FIRST + 1_000).unwrap_or(u16::MAX)

@@ -1,5 +1,5 @@
-//! PostgreSQL servers that are heard by sockets in their folder alone. The superuser `postgres` needs no password there: who may enter the
-//! folder is let in.
+//! PostgreSQL servers that are heard by sockets in their folder alone. The superuser `postgres`
+//! needs no password there: who may enter the folder is let in.
 
 use crate::ServerError;
 use crate::process::{Process, children_of, output, send, tail};
@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 const PROGRAMS: &str = "/usr/lib/postgresql/15/bin";
-/// Where nobody names another.
+/// Default port.
 const PORT: u16 = 5432;
 const PACKAGE: &str = "postgresql-15";
 const WITHIN: Duration = Duration::from_secs(60);
@@ -26,8 +26,9 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// A server without files yet. home: of the user whom PostgreSQL lets run it ([`make_home`]); several may share it. name: of the folder
-    /// in it that its files are in. settings: `NAME=VALUE` of postgresql.conf; `port=` names the socket.
+    /// A server without files yet. home: of the user whom PostgreSQL lets run it ([`make_home`]);
+    /// several may share it. name: of the folder in it that its files are in. settings:
+    /// `NAME=VALUE` of postgresql.conf; `port=` names the socket.
     #[must_use]
     pub fn new(home: &Path, name: &str, settings: &[&str]) -> Postgres {
         let mut postgres =
@@ -74,7 +75,7 @@ impl Postgres {
     /// Makes its files.
     ///
     /// # Errors
-    /// Where PostgreSQL is not installed, or does not.
+    /// If PostgreSQL is not installed, or fails.
     pub fn initialize(&self) -> Result<(), ServerError> {
         let mut initdb = as_owner(&program("initdb")?);
         initdb.args(["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]);
@@ -84,15 +85,16 @@ impl Postgres {
     /// Takes the files of a server that does not run.
     ///
     /// # Errors
-    /// Where they cannot be copied.
+    /// If they cannot be copied.
     pub fn copy(&self, data: &Path) -> Result<(), ServerError> {
         output(as_owner(Path::new("cp")).arg("-a").arg(data).arg(self.data())).map(drop)
     }
 
-    /// Takes a copy of the files of a server that runs, to be its standby; what it had itself is gone.
+    /// Takes a copy of the files of a server that runs, to be its standby; what it had itself is
+    /// gone.
     ///
     /// # Errors
-    /// Where that server gives none.
+    /// If that server gives none.
     pub fn follow(&self, primary: &Postgres) -> Result<(), ServerError> {
         if self.data().exists() {
             fs::remove_dir_all(self.data()).map_err(ServerError::io(self.data().display().to_string()))?;
@@ -106,7 +108,7 @@ impl Postgres {
     /// Starts it, or starts it again; returns once it answers.
     ///
     /// # Errors
-    /// Where it does not start.
+    /// If it does not start.
     pub fn run(&mut self) -> Result<(), ServerError> {
         let mut command = as_owner(&program("postgres")?);
         command.arg("-D").arg(self.data()).arg("-k").arg(&self.home);
@@ -133,7 +135,7 @@ impl Postgres {
     /// SIGKILL to all of its processes, as if its machine lost its power but for what the disk has.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn kill(&mut self) -> Result<(), ServerError> {
         let Some(process) = self.process.take() else { return Ok(()) };
         process.tell(Signal::STOP);
@@ -152,7 +154,7 @@ impl Postgres {
     /// Stops it as its administrator does.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn stop(&mut self) -> Result<(), ServerError> {
         let Some(mut process) = self.process.take() else { return Ok(()) };
         process.tell(Signal::INT);
@@ -177,7 +179,7 @@ impl Postgres {
     /// Makes a standby a primary; returns once it takes writes.
     ///
     /// # Errors
-    /// Where it is none.
+    /// If it is no standby.
     pub fn promote(&self) -> Result<(), ServerError> {
         self.sql("postgres", "SELECT pg_promote(true, 60)").map(drop)
     }
@@ -185,7 +187,7 @@ impl Postgres {
     /// Runs statements by `psql`. Returns the rows, a line each.
     ///
     /// # Errors
-    /// Where the server does not take them.
+    /// If the server does not take the statements.
     pub fn sql(&self, database: &str, sql: &str) -> Result<String, ServerError> {
         output(self.client(database)?.args(["-c", sql]))
     }
@@ -193,7 +195,7 @@ impl Postgres {
     /// `psql` with a database, as rows without ornament.
     ///
     /// # Errors
-    /// Where it is not installed.
+    /// If it is not installed.
     pub fn client(&self, database: &str) -> Result<Command, ServerError> {
         let mut command = Command::new(program("psql")?);
         command.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-d", database]);
@@ -226,7 +228,7 @@ impl Drop for Postgres {
 /// Makes a folder that servers can have as their home.
 ///
 /// # Errors
-/// Where it cannot be made, or PostgreSQL is not installed.
+/// If it cannot be made, or PostgreSQL is not installed.
 pub fn make_home(path: &Path) -> Result<(), ServerError> {
     program("postgres")?;
     if !path.exists() {
@@ -239,7 +241,7 @@ pub fn make_home(path: &Path) -> Result<(), ServerError> {
 /// Gives a file to the user whom PostgreSQL lets run it.
 ///
 /// # Errors
-/// Where the system does not.
+/// If the system refuses.
 pub fn give(path: &Path) -> Result<(), ServerError> {
     if is_root() {
         output(Command::new("chown").arg("postgres:postgres").arg(path))?;
@@ -250,7 +252,7 @@ pub fn give(path: &Path) -> Result<(), ServerError> {
 /// One of PostgreSQL's programs.
 ///
 /// # Errors
-/// Where it is not installed.
+/// If it is not installed.
 pub fn program(name: &str) -> Result<PathBuf, ServerError> {
     let path = Path::new(PROGRAMS).join(name);
     if !path.exists() {

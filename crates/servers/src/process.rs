@@ -19,10 +19,11 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts it, its log behind what there is in a file. number: where its number is written to, or where it writes it itself.
+    /// Starts it, its log behind what there is in a file. number: where its number is written to,
+    /// or where it writes it itself.
     ///
     /// # Errors
-    /// Where it does not start.
+    /// If it does not start.
     pub fn start(command: &mut Command, log: &Path, number: PathBuf) -> Result<Process, ServerError> {
         let program = || command_name(command);
         let failed = ServerError::io(program());
@@ -38,7 +39,7 @@ impl Process {
     /// The same, for one that does not write its number itself.
     ///
     /// # Errors
-    /// Where it does not start.
+    /// If it does not start.
     pub fn start_numbered(
         command: &mut Command,
         log: &Path,
@@ -55,7 +56,7 @@ impl Process {
         self.child.id()
     }
 
-    /// Whether it has ended.
+    /// Returns true if it has ended.
     pub fn is_over(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }
@@ -68,7 +69,7 @@ impl Process {
     /// Waits until it has ended.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn wait(&mut self) -> Result<(), ServerError> {
         let ended = self.child.wait().map(drop).map_err(ServerError::io("waiting for a process"));
         let _ = fs::remove_file(&self.number);
@@ -78,7 +79,7 @@ impl Process {
     /// SIGKILL: as if its power went.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn kill(mut self) -> Result<(), ServerError> {
         self.tell(Signal::KILL);
         self.wait()
@@ -114,7 +115,7 @@ pub fn children_of(process: u32) -> Vec<u32> {
     entries.flatten().filter_map(number).filter(|child| parent(child) == Some(process)).collect()
 }
 
-/// How a log ends.
+/// Returns the end of a log.
 #[must_use]
 pub fn tail(log: &Path) -> String {
     let read = || {

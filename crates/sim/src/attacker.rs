@@ -1,4 +1,5 @@
-//! Somebody within reach who hears all that is sent, and sends and jams what they like; they know the protocol, but no key.
+//! Somebody within reach who hears all that is sent, and sends and jams what they like; they know
+//! the protocol, but no key.
 
 use crate::chance::{Chance, Purpose};
 use crate::radio::{SentPacket, framing};
@@ -9,12 +10,13 @@ use wire::meter::{RenewalPacket, UpdatePacket};
 /// So many packets they remember; then one at random makes room for a new one.
 const MEMORY: usize = 4096;
 
-/// What an attacker does, as a scenario says it.
+/// Attacker's behaviour, as a scenario states it.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AttackerSettings {
-    /// Packets an hour, of all kinds, at random times. Half of them are sent right behind a meter's report or a piece of a renewal, in the
-    /// place of what is waited for. Once they have heard pieces, half of them are made of those.
+    /// Packets an hour, of all kinds, at random times. Half of them are sent right behind a meter's
+    /// report or a piece of a renewal, in the place of what is waited for. Once they have heard
+    /// pieces, half of them are made of those.
     #[serde(default)]
     pub packets_per_hour: f64,
     /// Share of the time for which noise is on the air.
@@ -29,7 +31,7 @@ fn one() -> f64 {
     1.0
 }
 
-/// What they do with a packet.
+/// Attack on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Attack {
@@ -51,7 +53,7 @@ impl Attack {
     /// All.
     pub const ALL: [Attack; 6] =
         [Attack::Replay, Attack::Alter, Attack::Truncate, Attack::Random, Attack::Forge, Attack::Splice];
-    /// What is done to any packet.
+    /// Attacks on any packet.
     const TO_ANY: [Attack; 5] =
         [Attack::Replay, Attack::Alter, Attack::Truncate, Attack::Random, Attack::Forge];
 
@@ -69,12 +71,12 @@ impl Attack {
     }
 }
 
-/// What they send next.
+/// Next packet of the attacker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
     /// A packet.
     Packet {
-        /// What was done to it.
+        /// Attack that was made on it.
         attack: Attack,
         /// The channel that it goes out on: an index.
         channel: usize,
@@ -91,7 +93,8 @@ pub struct Attacker {
     chance: Chance,
     /// Packets, and the channel of each.
     heard: Vec<(usize, Vec<u8>)>,
-    /// Pieces of renewals and images among them, and what is done with those; the one that was sent last.
+    /// Pieces of renewals and images among them, and what is done with those; the one that was sent
+    /// last.
     pieces: Vec<(usize, Vec<u8>)>,
     of_pieces: Chance,
     last_piece: Option<(usize, Vec<u8>)>,
@@ -99,7 +102,7 @@ pub struct Attacker {
     /// The next packet waits for a report, or a piece, to answer.
     waits: bool,
     noise_ns: u64,
-    /// How many of each kind they have sent, in the order of [`Attack::ALL`].
+    /// Packets sent of each kind, in the order of [`Attack::ALL`].
     pub sent: [u64; Attack::ALL.len()],
 }
 
@@ -151,7 +154,8 @@ impl Attacker {
         }
     }
 
-    /// They hear a packet that somebody has sent. `report`: a meter's, that waits for its acknowledgement.
+    /// They hear a packet that somebody has sent. `report`: a meter's, that waits for its
+    /// acknowledgement.
     pub fn hear(&mut self, channel: usize, packet: &SentPacket, report: bool, now_ns: u64) {
         if self.heard.len() < MEMORY {
             self.heard.push((channel, packet.packet.clone()));
@@ -176,7 +180,7 @@ impl Attacker {
         }
     }
 
-    /// What they do at `now_ns`, if it is time to.
+    /// Acts at `now_ns`, if it is time to.
     pub fn act(&mut self, now_ns: u64) -> Option<Act> {
         if self.noise_ns <= now_ns {
             let for_ns = (self.chance.exponential(self.settings.jam_s) * SECOND_NS as f64) as u64 + 1;

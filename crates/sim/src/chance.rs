@@ -1,19 +1,20 @@
-//! Random numbers that are drawn by what they are for, so that one decision does not shift all that come after it.
+//! Random numbers that are drawn by what they are for, so that one decision does not shift all that
+//! come after it.
 //!
-//! SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014). Purpose a simulation's chances; no
-//! secret comes of it.
+//! SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
+//! It serves a simulation's chances; no secret comes of it.
 
 /// A stream of random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chance(u64);
 
-/// What a stream is for; with the seed and an index it names one.
+/// Purpose of a stream; with the seed and an index it names one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Purpose {
-    /// What a site draws.
+    /// Load of a site.
     Load = 1,
-    /// What becomes of a packet on its way to one receiver.
+    /// Impairment of a packet on its way to one receiver.
     Impairment,
     /// The attacker.
     Attack,
@@ -27,7 +28,7 @@ pub enum Purpose {
     Meter,
     /// When the collector has keys renewed, and what a crash leaves of those that are being stored.
     Renewals,
-    /// Which meters are given images, and when.
+    /// Choice of the meters that are given images, and of the times.
     Updates,
 }
 
@@ -76,7 +77,8 @@ impl Chance {
         least + (most - least) * self.unit()
     }
 
-    /// Exponentially distributed, with this mean: the time to the next of events that come at random.
+    /// Exponentially distributed, with this mean: the time to the next of events that come at
+    /// random.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.unit()).ln()
     }
@@ -96,7 +98,8 @@ mod tests {
 
     #[test]
     fn splitmix64_s_published_numbers() {
-        // The reference implementation (Vigna, splitmix64.c) begun with 1234567, as Rosetta Code and the JDK's tests list it.
+        // The reference implementation (Vigna, splitmix64.c) begun with 1234567, as Rosetta Code
+        // and the JDK's tests list it.
         let mut chance = Chance(1_234_567);
         let numbers: Vec<u64> = (0..5).map(|_| chance.bits()).collect();
         assert_eq!(

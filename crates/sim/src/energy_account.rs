@@ -1,12 +1,13 @@
-//! Where every joule came from and where it went.
+//! Account of every joule: its source and its use.
 
 use serde::Serialize;
 
-/// The energy of a run, in joules. What the panel offered is what was lost, used and stored, but for rounding.
+/// The energy of a run, in joules. What the panel offered is what was lost, used and stored, but
+/// for rounding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EnergyAccount {
-    /// What the panel could give at its rating under this sun.
+    /// Energy that the panel could give at its rating under this sun.
     pub offered_j: f64,
     /// Of it, what was not taken because the storage was full or the charger at its limit.
     pub curtailed_j: f64,
@@ -28,7 +29,7 @@ pub struct EnergyAccount {
     pub stored_end_j: f64,
 }
 
-/// What one part drew from the rail in one of its states.
+/// Energy that one part drew from the rail in one of its states.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Load {
@@ -43,13 +44,13 @@ pub struct Load {
 }
 
 impl EnergyAccount {
-    /// What reached the storage's terminals, in joules.
+    /// Energy that reached the storage's terminals, in joules.
     #[must_use]
     pub fn harvested_j(&self) -> f64 {
         self.offered_j - self.curtailed_j - self.charger_j
     }
 
-    /// What the parts drew from the rail, in joules.
+    /// Energy that the parts drew from the rail, in joules.
     #[must_use]
     pub fn used_j(&self) -> f64 {
         self.loads.iter().map(|load| load.energy_j).sum()
@@ -67,7 +68,8 @@ impl EnergyAccount {
         self.harvested_j() - self.lost_j() - self.used_j() - (self.stored_end_j - self.stored_start_j)
     }
 
-    /// What was lost between the storage's terminals and the rail, and in the storage itself, in joules.
+    /// Energy that was lost between the storage's terminals and the rail, and in the storage
+    /// itself, in joules.
     #[must_use]
     pub fn lost_j(&self) -> f64 {
         self.overhead_j + self.regulator_j + self.esr_j + self.leakage_j

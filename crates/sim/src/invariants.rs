@@ -1,15 +1,17 @@
-//! What must hold in a network of meters, whatever happens in it, looked at all the time; and what is counted on the way.
+//! Invariants of a network of meters, checked all the time, and counts on the way.
 //!
-//! - Every report whose append to the journal was finished is delivered exactly once, in order; a measurement may be missing only
-//!   where its meter counts it as lost for want of room.
-//! - No number is on the air with two contents, neither a meter's n (for a kind and a suite) nor the collector's, and no
-//!   ephemeral key goes with two messages. With suite 6 that is for each key, and what `keys` says holds.
+//! - Every report whose append to the journal was finished is delivered exactly once, in order; a
+//!   measurement may be missing only where its meter counts it as lost for want of room.
+//! - No number is on the air with two contents, neither a meter's n (for a kind and a suite) nor
+//!   the collector's, and no ephemeral key goes with two messages. With suite 6 that is for each
+//!   key, and what `keys` says holds.
 //! - Nothing that the attacker made is accepted, but with suite `none`, which has no defence.
 //! - A meter whose power came is heard on the air within a bound.
-//! - A meter with a bootloader runs an image that it was given, to its last byte; pieces of images, and their replies, are on the air with one
-//!   content each.
-//! - The energy that reports tell is the integral of the site's load, within the meter's error; and so is the time that they tell, but that
-//!   who holds a set time back makes it late (docs/protocol.md, "On the air").
+//! - A meter with a bootloader runs an image that it was given, to its last byte; pieces of images,
+//!   and their replies, are on the air with one content each.
+//! - The energy that reports tell is the integral of the site's load, within the meter's error; and
+//!   so is the time that they tell, but that who holds a set time back makes it late
+//!   (docs/protocol.md, "On the air").
 
 mod images;
 mod keys;
@@ -18,12 +20,12 @@ mod meter;
 pub use self::meter::MeterCounts;
 
 use self::meter::MeterAudit;
-use crate::base::{BaseEvent, Delivery};
 use crate::load::LoadProfile;
 use crate::node::Written;
 use crate::radio::{Participant, SentPacket};
 use crate::simulation::Recorder;
 use crate::site::{Site, SiteEvent};
+use crate::station::{BaseEvent, Delivery};
 use crate::time::{SECOND_NS, seconds};
 use lab::LabError;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -33,7 +35,7 @@ use wire::meter::{
     Suite, UpdatePacket,
 };
 
-/// What is expected of the network.
+/// Expectations of the network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expectations {
     /// The seed, to be named where something does not hold.
@@ -51,12 +53,12 @@ pub struct InvariantChecker {
     expected: Expectations,
     audits: Vec<MeterAudit>,
     names: HashMap<MeterId, Participant>,
-    /// What is on the air once: whose, its form, the key, its number.
+    /// Packets that are on the air once, by participant, form, key and number.
     contents: HashMap<(Participant, u8, usize, u64), u64>,
     genuine: HashSet<u64>,
     /// From a report's first bit to its acknowledgement, in seconds, by suite.
     pub round_trips_s: BTreeMap<Suite, Vec<f32>>,
-    /// What the attacker got into suite `none`.
+    /// Packets of suite `none` that the attacker forged and the collector accepted.
     pub unprotected: u64,
     /// Measurements whose time the attacker made late.
     pub times_late: u64,
@@ -88,7 +90,7 @@ impl InvariantChecker {
         }
     }
 
-    /// What is counted of a meter.
+    /// Returns the counts of a meter.
     #[must_use]
     pub fn counts(&self, meter: usize) -> &MeterCounts {
         &self.audits[meter].counts
@@ -155,8 +157,9 @@ impl InvariantChecker {
         {
             audit.sending = Some((low, packet.start_ns, parsed.suite));
         }
-        // What has its number in the open has it in its first four bytes. Of what is sealed with curves the ephemeral key is
-        // looked at, once all pieces were sent behind each other, in whatever order.
+        // What has its number in the open has it in its first four bytes. Of what is sealed with
+        // curves the ephemeral key is looked at, once all pieces were sent behind each other, in
+        // whatever order.
         let body = &packet.packet[5..];
         let sealed_with_curves =
             parsed.suite.has_curve() && matches!(parsed.kind, MessageKind::Report | MessageKind::Command);
@@ -169,7 +172,8 @@ impl InvariantChecker {
         } else {
             (packet.packet[1], u64::from(u32::from_be_bytes([body[0], body[1], body[2], body[3]])))
         };
-        // An answer that is not sealed has no number of its own, but that of its command, which may be answered again.
+        // An answer that is not sealed has no number of its own, but that of its command, which may
+        // be answered again.
         if parsed.suite == Suite::None && parsed.kind != MessageKind::Report {
             return Ok(());
         }
@@ -192,7 +196,8 @@ impl InvariantChecker {
         Ok(())
     }
 
-    /// A piece of a renewal is on the air: with two contents, or of none that was begun, it is an error.
+    /// A piece of a renewal is on the air: with two contents, or of none that was begun, it is an
+    /// error.
     fn piece_sent(&mut self, packet: &SentPacket, piece: &RenewalPacket<'_>) -> Result<(), LabError> {
         let (from, at_ns) = (packet.from, packet.start_ns);
         let Some(&whose) = self.names.get(&piece.meter) else {
@@ -230,7 +235,8 @@ impl InvariantChecker {
         Ok(())
     }
 
-    /// The collector has taken a piece of a renewal, or a reply to one of an image: of the attacker's making it is an error.
+    /// The collector has taken a piece of a renewal, or a reply to one of an image: of the
+    /// attacker's making it is an error.
     fn piece_taken(&self, from: Participant, packet: &[u8], now_ns: u64) -> Result<(), LabError> {
         if from > self.audits.len() && !self.genuine.contains(&hash(packet)) {
             let renewal = RenewalPacket::parse(packet).map(|piece| piece.meter);
@@ -242,8 +248,8 @@ impl InvariantChecker {
         Ok(())
     }
 
-    /// A report has come to the application: twice, out of order, behind a gap, of the attacker's making, or with an energy that cannot
-    /// be is an error.
+    /// A report has come to the application: twice, out of order, behind a gap, of the attacker's
+    /// making, or with an energy that cannot be is an error.
     fn delivered(&mut self, delivery: &Delivery) -> Result<(), LabError> {
         let (accepted, at_ns) = (&delivery.accepted, delivery.at_ns);
         let n = accepted.report.n;
@@ -268,7 +274,8 @@ impl InvariantChecker {
             return Err(self.broken(meter, at_ns, &format!("report {n} was delivered twice")));
         }
         if n <= audit.last_n {
-            // Behind others comes what was lost and is there again: a torn byte reads otherwise, or the attacker recorded it.
+            // Behind others comes what was lost and is there again: a torn byte reads otherwise, or
+            // the attacker recorded it.
             if audit.due.remove(&n).is_some() {
                 let what =
                     format!("report {n} was in the journal, and {} was delivered before it", audit.last_n);

@@ -1,19 +1,22 @@
-//! One discrete-event simulator: boards that run their firmware on processor models, or firmware built for the host; their supplies and
-//! loads; radio channels; the station that they talk to; faults and an attacker; and what must hold and what it costs.
+//! One discrete-event simulator: boards that run their firmware on processor models, or firmware
+//! built for the host; their supplies and loads; radio channels; the station that they talk to;
+//! faults and an attacker; and what must hold and what it costs.
 //!
-//! - [`simulation`]: the loop; [`time`], [`real_time`]: its clock, virtual and beside the one on the wall; [`chance`]: random numbers by
-//!   seed and purpose
-//! - [`site`]: a node where it is; [`node`]: the nodes; [`supply`]: mains or harvest; [`load`]: what meters measure
-//! - [`radio`]: channels and framing; [`base`]: the station; [`attacker`]: somebody without keys
-//! - [`invariants`]: what must hold; [`energy_account`]: where every joule went; [`reading_account`]: what each reading took
+//! - [`simulation`]: the loop; [`time`], [`real_time`]: its clock, virtual and beside the one on
+//!   the wall; [`chance`]: random numbers by seed and purpose
+//! - [`site`]: a node where it is; [`node`]: the nodes; [`supply`]: mains or harvest; [`load`]:
+//!   what meters measure
+//! - [`radio`]: channels and framing; [`station`]: its stations; [`attacker`]: somebody without keys
+//! - [`invariants`]: what must hold; [`energy_account`]: where every joule went;
+//!   [`reading_account`]: what each reading took
 //!
-//! What is made of it:
+//! These are built of it:
 //!
-//! - [`harvest`]: a harvested node and its server; [`network`]: meters and their collector; [`link`]: one meter and its collector, to the
-//!   cycle. [`scenario`] finds their files. The demonstration is `wattseal-demo`'s.
+//! - [`harvest`]: a harvested node and its server; [`network`]: meters and their collector;
+//!   [`link`]: one meter and its collector, to the cycle. [`scenario`] finds their files. The
+//!   demonstration is `wattseal-demo`'s.
 
 pub mod attacker;
-pub mod base;
 pub mod chance;
 pub mod energy_account;
 pub mod harvest;
@@ -28,5 +31,6 @@ pub mod real_time;
 pub mod scenario;
 pub mod simulation;
 pub mod site;
+pub mod station;
 pub mod supply;
 pub mod time;

@@ -1,9 +1,11 @@
-//! What a site draws, from a seed: base load, a course over the day, appliances.
+//! Load of a site, from a seed: base load, a course over the day, appliances.
 //!
-//! Power is constant between the moments at which something changes, so that energy is a sum and needs no step of integration.
+//! Power is constant between the moments at which something changes, so that energy is a sum and
+//! needs no step of integration.
 //!
-//! All figures of the appliances and of the course are chosen, so that a site draws about 10 kWh a day (a European one draws
-//! about 3,600 kWh a year, from memory) and peaks at some 5 kW, with edges as sharp as a kettle's.
+//! All figures of the appliances and of the course are chosen, so that a site draws about 10 kWh a
+//! day (a European one draws about 3,600 kWh a year, from memory) and peaks at some 5 kW, with
+//! edges as sharp as a kettle's.
 
 use crate::chance::{Chance, Purpose};
 use crate::time::SECOND_NS;
@@ -12,7 +14,7 @@ const DAY_NS: u64 = 86_400 * SECOND_NS;
 /// The course over the day changes every five minutes.
 const COURSE_NS: u64 = 300 * SECOND_NS;
 
-/// What an appliance draws while it runs: power in watts for each phase, and how long that is, in seconds.
+/// Power of an appliance while it runs: watts of each phase, and the phase's duration in seconds.
 pub type Run = &'static [(f64, f64)];
 
 /// A kettle.
@@ -45,7 +47,7 @@ const APPLIANCES: [Appliance; 6] = [
     Appliance { run: &[(1200.0, 240.0)], a_day: 1.5, hours: &[(7.0, 9.0, 0.3), (11.0, 20.0, 0.7)] },
 ];
 
-/// What a meter measures over time.
+/// Load that a meter measures over time.
 #[derive(Clone, Debug)]
 pub enum Load {
     /// A site's day.
@@ -63,7 +65,7 @@ impl Load {
         Load::Cycle(vec![(power_w, u64::MAX)])
     }
 
-    /// What is drawn at a time in watts, and until when.
+    /// Returns the load at a time in watts, and the time until which it lasts.
     pub fn at(&mut self, now_ns: u64) -> (f64, u64) {
         match self {
             Load::Profile(profile) => profile.at(now_ns),
@@ -95,7 +97,7 @@ pub struct Segment {
     pub power_w: f64,
 }
 
-/// What a site draws, for ever.
+/// Endless load of a site.
 #[derive(Clone, Debug)]
 pub struct LoadProfile {
     seed: u64,
@@ -133,7 +135,7 @@ impl LoadProfile {
         }
     }
 
-    /// What is drawn at a time, and until when.
+    /// Returns the load at a time, and the time until which it lasts.
     pub fn at(&mut self, now_ns: u64) -> (f64, u64) {
         let begins_ns = self.begins_ns;
         let clock_ns = now_ns + begins_ns;
@@ -183,7 +185,8 @@ impl LoadProfile {
         for step in 0..DAY_NS / COURSE_NS {
             let (from_s, step_s) = (seconds(step * COURSE_NS), seconds(COURSE_NS));
             let power_w = self.base_w + self.people * course_w(from_s / 3600.0) * chance.between(0.7, 1.3);
-            // Whole tenths of a watt: sums of them stay exact enough to come back to where they began.
+            // Whole tenths of a watt: sums of them stay exact enough to come back to where they
+            // began.
             on(from_s, from_s + step_s, (power_w * 10.0).round() / 10.0);
         }
         let [(power_w, on_s), (_, off_s)] = [REFRIGERATOR[0], REFRIGERATOR[1]];
@@ -193,7 +196,8 @@ impl LoadProfile {
             from_s += (on_s + off_s) * chance.between(0.9, 1.1);
         }
         for appliance in &APPLIANCES {
-            // Bernoulli trials by the hundredth of a day's runs are near enough to runs that come at random.
+            // Bernoulli trials by the hundredth of a day's runs are near enough to runs that come
+            // at random.
             let runs = (0..100).filter(|_| chance.happens(appliance.a_day * self.people / 100.0)).count();
             for _ in 0..runs {
                 let mut share = chance.unit();
@@ -228,7 +232,8 @@ impl LoadProfile {
     }
 }
 
-/// Light, computers and the like of one person: nearly nothing at night, a hump in the morning, a larger one in the evening.
+/// Light, computers and the like of one person: nearly nothing at night, a hump in the morning, a
+/// larger one in the evening.
 fn course_w(hour: f64) -> f64 {
     let hump = |at_h: f64, wide_h: f64| (-((hour - at_h) / wide_h).powi(2)).exp();
     10.0 + 120.0 * hump(7.5, 1.2) + 60.0 * hump(13.0, 3.0) + 220.0 * hump(20.0, 2.2)

@@ -1,14 +1,16 @@
-//! What a meter's readings took, to the cycle: every moment of its life belongs to one of its reports, or to none.
+//! Cycles of a meter's readings: every moment of its life belongs to one of its reports, or to
+//! none.
 //!
-//! While it seals a report, that one's; from then on until its acknowledgement was accepted, that of the oldest report that is not
-//! acknowledged, because that is the one that is sent. Opening commands and making answers belongs to no report, and neither does
-//! the time in which nothing waits.
+//! While it seals a report, that one's; from then on until its acknowledgement was accepted, that
+//! of the oldest report that is not acknowledged, because that is the one that is sent. Opening
+//! commands and making answers belongs to no report, and neither does the time in which nothing
+//! waits.
 
-use crate::base::BaseEvent;
 use crate::link::{Call, CounterSnapshot, RADIO_STATES};
 use crate::radio::SentPacket;
 use crate::simulation::Recorder;
 use crate::site::SiteEvent;
+use crate::station::BaseEvent;
 use ::meter::Status;
 use lab::LabError;
 use std::collections::VecDeque;
@@ -19,7 +21,7 @@ pub const FUNCTIONS: [&str; 3] = ["ws_message_prepare", "ws_message_unpack", "ws
 const PREPARE: usize = 0;
 const ACKNOWLEDGES: usize = 2;
 
-/// What something took.
+/// Cost of a report or of the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// Time, in nanoseconds.
@@ -64,17 +66,18 @@ impl Spent {
 /// A measurement that was acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// How it was sealed.
     pub suite: Suite,
     /// Its number.
     pub n: u32,
-    /// Cycles from the plain measurement to the sealed message; the sampler's interrupts are among them.
+    /// Cycles from the plain measurement to the sealed message; the sampler's interrupts are among
+    /// them.
     pub prepare_cycles: u64,
     /// All that belongs to it: see the module.
     pub spent: Spent,
-    /// Bytes that its meter had on the air for it, each attempt's, with preamble, header and check sum.
+    /// Bytes that its meter had on the air for it, each attempt's, with preamble, header and check
+    /// sum.
     pub air_bytes: u64,
-    /// How often it went out again.
+    /// Number of repetitions on the air.
     pub resent: u64,
     /// From the beginning of sealing to the acknowledgement's acceptance, in nanoseconds.
     pub round_trip_ns: u64,
@@ -142,11 +145,12 @@ impl ReadingAccount {
         self.until = *to;
     }
 
-    /// What the firmware says of itself, at least once between two calls.
+    /// Takes the firmware's status, at least once between two calls.
     pub fn look(&mut self, status: Status) {
         let before = std::mem::replace(&mut self.status, status);
         if status.starts != before.starts {
-            // It has begun anew. What its journal has kept is not known by number until it was measured again.
+            // It has begun anew. What its journal has kept is not known by number until it was
+            // measured again.
             self.waiting.clear();
             (self.sealed, self.looked_at) = (None, None);
             return;

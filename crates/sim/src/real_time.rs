@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-/// How far virtual time may be behind before that much of it is given up.
+/// Delay of virtual time from which on the lost time is given up.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// The simulation lives on at most so long at once, so that it is seen when somebody wants it to end.
+/// The simulation lives on at most so long at once, so that it is seen when somebody wants it to
+/// end.
 const MOST: Duration = Duration::from_millis(50);
 
-/// Keeps a simulation in step with the clock on the wall. One that is too slow is not hurried afterwards: what it is behind by is given
-/// up, and counted.
+/// Keeps a simulation in step with the clock on the wall. One that is too slow is not hurried
+/// afterwards: what it is behind by is given up, and counted.
 #[derive(Debug)]
 pub struct RealTimePacer {
     begun: Instant,
@@ -24,7 +25,7 @@ impl RealTimePacer {
         RealTimePacer { begun: Instant::now(), begins_ns, behind: Duration::ZERO }
     }
 
-    /// How long it has gone on.
+    /// Virtual time since the beginning.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.begun.elapsed()
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_late_is_lived_and_what_is_too_late_is_given_up() {
+    fn pacer_catches_up_short_delays_and_gives_up_long_ones() {
         let ms = Duration::from_millis;
         let mut pace = RealTimePacer::new(7_000_000);
         assert_eq!(pace.next_ns(7_000_000, ms(2)), 9_000_000);

@@ -4,7 +4,8 @@ use lab::target::Workspace;
 use lab::{LabError, names};
 use std::path::{Path, PathBuf};
 
-/// A scenario's file and what stands in it, named by its path or, where it is one of the project's, by its name.
+/// A scenario's file and what stands in it, named by its path or, where it is one of the project's,
+/// by its name.
 ///
 /// # Errors
 /// [`LabError::UnknownName`] with the nearest name.

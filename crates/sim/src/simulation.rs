@@ -1,13 +1,14 @@
-//! The loop: everybody lives up to the next step's end, then what they sent goes on its channels, and what arrives is handed out.
+//! The loop: everybody lives up to the next step's end, then what they sent goes on its channels,
+//! and what arrives is handed out.
 //!
-//! Where channels have a latency, a step is as long as nothing that is sent within it arrives within it
-//! ([`ChannelModel::step_ns`](crate::radio::ChannelModel::step_ns)): all sites live through it at once, on as many processors as there
-//! are. What happens does not depend on how many.
+//! A step is as long as the channels' latency allows: nothing that is sent within it arrives within
+//! it ([`ChannelModel::step_ns`](crate::radio::ChannelModel::step_ns)). All sites live through it
+//! at once, on all processors. The result does not depend on their number.
 
 use crate::attacker::{Act, Attacker};
-use crate::base::{BaseEvent, BaseStation};
 use crate::radio::{Arrival, Emission, Participant, RadioChannel, ReceiveMode, SentPacket, Traffic};
 use crate::site::{Site, SiteEvent};
+use crate::station::{BaseEvent, BaseStation};
 use crate::time::{SECOND_NS, seconds};
 use lab::LabError;
 use rayon::prelude::*;
@@ -18,10 +19,12 @@ use wire::meter::{MessageKind, Packet};
 pub enum Schedule {
     /// All know when they do something next: a step begins there.
     Skipping,
-    /// Some do things at times that they do not know beforehand: steps follow each other without a pause.
+    /// Some do things at times that they do not know beforehand: steps follow each other without a
+    /// pause.
     Stepwise,
-    /// One site and its station take turns on a channel without latency: a step ends where the site's supply or processor wants it, and
-    /// after `longest_ns` at the latest. The station does so far ahead what it will not do otherwise because of what it hears meanwhile.
+    /// One site and its station take turns on a channel without latency: a step ends where the
+    /// site's supply or processor wants it, and after `longest_ns` at the latest. The station does
+    /// so far ahead what it will not do otherwise because of what it hears meanwhile.
     Alone {
         /// In nanoseconds.
         longest_ns: u64,
@@ -53,19 +56,19 @@ pub trait Recorder: Send {
     /// Something has happened at a site.
     ///
     /// # Errors
-    /// What must not be.
+    /// A violated invariant.
     fn site_event(&mut self, site: usize, at_ns: u64, event: SiteEvent) -> Result<(), LabError>;
 
     /// The station has come to something.
     ///
     /// # Errors
-    /// What must not be.
+    /// A violated invariant.
     fn base_event(&mut self, now_ns: u64, event: BaseEvent) -> Result<(), LabError>;
 
     /// A packet was sent, by a site or the station.
     ///
     /// # Errors
-    /// What must not be.
+    /// A violated invariant.
     fn sent(&mut self, _: &SentPacket) -> Result<(), LabError> {
         Ok(())
     }
@@ -76,7 +79,7 @@ pub trait Recorder: Send {
     /// A step has ended.
     ///
     /// # Errors
-    /// What must not be.
+    /// A violated invariant.
     fn passed(&mut self, _: u64, _: &[Site]) -> Result<(), LabError> {
         Ok(())
     }
@@ -87,8 +90,8 @@ pub struct Simulation<B, R> {
     /// The sites; a site's index is its index on all channels.
     pub sites: Vec<Site>,
     /// The station.
-    pub base: B,
-    /// Who looks on.
+    pub station: B,
+    /// Observer of the simulation.
     pub recorder: R,
     /// The channels.
     pub channels: Vec<RadioChannel>,
@@ -105,7 +108,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
     /// A simulation whose time is `now_ns`.
     #[must_use]
     pub fn new(
-        (sites, base, recorder): (Vec<Site>, B, R),
+        (sites, station, recorder): (Vec<Site>, B, R),
         channels: Vec<RadioChannel>,
         schedule: Schedule,
         now_ns: u64,
@@ -115,7 +118,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
             modes: vec![vec![ReceiveMode::Off; participants]; channels.len()],
             inboxes: vec![Vec::new(); participants],
             sites,
-            base,
+            station,
             recorder,
             channels,
             attacker: None,
@@ -131,7 +134,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
         self.now_ns
     }
 
-    /// What has been on all channels.
+    /// Returns the traffic on all channels.
     #[must_use]
     pub fn traffic(&self) -> Traffic {
         let mut all = Traffic::default();
@@ -146,10 +149,11 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
         self.sites.len()
     }
 
-    /// From now on nothing is impaired, nobody attacks, no power is lost, and the station does not fail.
+    /// From now on nothing is impaired, nobody attacks, no power is lost, and the station does not
+    /// fail.
     pub fn stop_faults(&mut self) {
         self.channels.iter_mut().for_each(RadioChannel::stop_impairments);
-        self.base.stop_faults();
+        self.station.stop_faults();
         if let Some(attacker) = &mut self.attacker {
             attacker.stop();
         }
@@ -159,7 +163,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
     /// Lets time pass to `end_ns`.
     ///
     /// # Errors
-    /// What a model cannot execute, and what does not hold.
+    /// An instruction or access that a model cannot execute; a violated invariant.
     pub fn run_until(&mut self, end_ns: u64) -> Result<(), LabError> {
         self.run_telling(end_ns, end_ns, &Quiet)
     }
@@ -177,7 +181,8 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
         self.begin()?;
         while self.now_ns < end_ns {
             match self.schedule {
-                // On a thread of the pool: handing each step to it from outside costs a tenth of all time.
+                // On a thread of the pool: handing each step to it from outside costs a tenth of
+                // all time.
                 Schedule::Stepwise => rayon::scope(|_| self.run_a_second(end_ns))?,
                 Schedule::Skipping | Schedule::Alone { .. } => self.run_a_second(end_ns)?,
             }
@@ -211,7 +216,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
         let sites = self.sites.iter().map(Site::next_ns).min().unwrap_or(u64::MAX);
         let attacker = self.attacker.as_ref().map_or(u64::MAX, Attacker::next_ns);
         let channels = self.channels.iter().map(RadioChannel::next_ns).min().unwrap_or(u64::MAX);
-        sites.min(attacker).min(channels).min(self.base.next_ns())
+        sites.min(attacker).min(channels).min(self.station.next_ns())
     }
 
     /// The end of the step that begins now, and up to when the station acts in it.
@@ -237,14 +242,15 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
 
     fn step(&mut self, end_ns: u64) -> Result<(), LabError> {
         let (mut to_ns, station_ns) = self.plan(end_ns);
-        self.base.advance(self.now_ns, station_ns)?;
+        self.station.advance(self.now_ns, station_ns)?;
         self.send_from_station();
         if let Schedule::Alone { ahead_ns, .. } = self.schedule {
-            // What was done and sent just now comes before the site lives on, and what the station does next comes in time.
+            // What was done and sent just now comes before the site lives on, and what the station
+            // does next comes in time.
             self.tell_base_events()?;
             self.settle(self.now_ns)?;
             if ahead_ns == 0 {
-                to_ns = to_ns.min(self.base.next_ns().max(self.now_ns + 1));
+                to_ns = to_ns.min(self.station.next_ns().max(self.now_ns + 1));
             }
         }
         let reached_ns = self.live(to_ns)?;
@@ -286,7 +292,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
 
     fn send_from_station(&mut self) {
         let station = self.station();
-        for outgoing in self.base.take_outgoing() {
+        for outgoing in self.station.take_outgoing() {
             let channel = &mut self.channels[outgoing.channel];
             let air_ns =
                 channel.send_packet(station, outgoing.start_ns, &outgoing.packet, outgoing.tail_bytes);
@@ -332,7 +338,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
     }
 
     fn tell_base_events(&mut self) -> Result<(), LabError> {
-        for event in self.base.take_events() {
+        for event in self.station.take_events() {
             self.recorder.base_event(self.now_ns, event)?;
         }
         Ok(())
@@ -346,7 +352,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
             for (mode, site) in modes.iter_mut().zip(&self.sites) {
                 *mode = if site.channel == index { site.receive_mode() } else { ReceiveMode::Off };
             }
-            modes[station] = self.base.receive_mode(index);
+            modes[station] = self.station.receive_mode(index);
             self.channels[index].settle(now_ns, &self.modes[index], &mut self.inboxes);
             for packet in self.channels[index].take_sent_packets() {
                 if packet.from <= station {
@@ -359,7 +365,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
                 }
             }
             for arrival in self.inboxes[station].drain(..) {
-                self.base.receive(index, arrival)?;
+                self.station.receive(index, arrival)?;
             }
         }
         for (site, inbox) in self.sites.iter_mut().zip(&mut self.inboxes) {

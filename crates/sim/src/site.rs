@@ -10,14 +10,14 @@ use crate::time::{nanoseconds, seconds};
 use ::meter::Status;
 use lab::LabError;
 
-/// What has happened at a site.
+/// Event at a site.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SiteEvent {
     /// Its power came.
     PowerUp,
     /// It was cut, while its memory was written or not.
     PowerCut {
-        /// What was being written.
+        /// Data that was being written.
         while_writing: Option<Written>,
     },
     /// It had no power for so long, in seconds.
@@ -30,7 +30,7 @@ pub enum SiteEvent {
     Signer(SignerCounts),
 }
 
-/// Where a site's power comes from.
+/// Power supply of a site.
 pub enum Supply {
     /// The mains.
     Mains(Mains),
@@ -50,9 +50,9 @@ pub struct Site {
     power_w: f64,
     now_ns: u64,
     status: Status,
-    /// What it has sent.
+    /// Emissions since the last step.
     pub(crate) emissions: Vec<Emission>,
-    /// What has happened, and when.
+    /// Events, each with its time.
     pub(crate) events: Vec<(u64, SiteEvent)>,
     /// The fewest bytes of stack that were never touched, at any loss of power.
     untouched: Option<u32>,
@@ -83,13 +83,13 @@ impl Site {
         Site { now_ns, load_ns: now_ns, ..Site::new(node, Supply::Mains(Mains::steady()), load) }
     }
 
-    /// How it receives now.
+    /// Returns the present receive mode.
     #[must_use]
     pub fn receive_mode(&self) -> ReceiveMode {
         if self.has_power() { self.node.receive_mode() } else { ReceiveMode::Off }
     }
 
-    /// Whether its node has power.
+    /// Returns true if its node has power.
     #[must_use]
     pub fn has_power(&self) -> bool {
         match &self.supply {
@@ -107,7 +107,7 @@ impl Site {
         }
     }
 
-    /// What it measures now, in watts.
+    /// Returns the power that it measures now, in watts.
     #[must_use]
     pub fn power_w(&self) -> f64 {
         self.power_w
@@ -168,10 +168,11 @@ impl Site {
         }
     }
 
-    /// Lives up to `until_ns`, or ends earlier where its supply must be looked at. Returns how far it came.
+    /// Lives up to `until_ns`, or ends earlier where its supply must be looked at. Returns how far
+    /// it came.
     ///
     /// # Errors
-    /// What its model cannot execute.
+    /// An instruction or access that its model cannot execute.
     pub fn live(&mut self, until_ns: u64) -> Result<u64, LabError> {
         match self.supply {
             Supply::Mains(_) => self.live_on_mains(until_ns),
@@ -263,7 +264,7 @@ impl Site {
     /// The power is cut now and comes back at once. A byte that is being written becomes `torn`.
     ///
     /// # Errors
-    /// What the node's model cannot execute.
+    /// An instruction or access that the node's model cannot execute.
     pub fn restart(&mut self, torn: u8) -> Result<(), LabError> {
         self.look();
         self.node.cut_power(torn);

@@ -8,7 +8,7 @@ const COLLECTOR: [&str; 7] = ["collect", "meters", "tokens", "audit", "export", 
 /// The project's folder.
 ///
 /// # Panics
-/// Where it is not there any more.
+/// If the folder does not exist any more.
 #[must_use]
 pub fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project's folder")
@@ -17,7 +17,7 @@ pub fn home() -> PathBuf {
 /// The lines of the ```sh blocks of a document.
 ///
 /// # Panics
-/// Where there is no such document.
+/// If there is no such document.
 #[must_use]
 pub fn commands(document: &str) -> Vec<String> {
     let text = std::fs::read_to_string(home().join(document)).expect("a document");
@@ -38,13 +38,13 @@ fn command(line: &str) -> Option<&str> {
     line.strip_prefix("./wattseal ")?.split(' ').next()
 }
 
-/// Whether a line is for `wattseal-collector`.
+/// Returns true if a line is for `wattseal-collector`.
 #[must_use]
 pub fn is_collector_s(line: &str) -> bool {
     command(line).is_some_and(|command| COLLECTOR.contains(&command))
 }
 
-/// Whether a line is for `wattseal-demo`.
+/// Returns true if a line is for `wattseal-demo`.
 #[must_use]
 pub fn is_demo_s(line: &str) -> bool {
     command(line) == Some("demo")

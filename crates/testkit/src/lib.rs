@@ -1,4 +1,4 @@
-//! What the tests of several crates share.
+//! Tools that the tests of several crates share.
 
 pub mod alone;
 pub mod documents;

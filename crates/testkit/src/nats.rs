@@ -1,5 +1,5 @@
-//! NATS servers with JetStream, Debian's, on loopback ports of their own, with a folder of their own. They are killed with what holds them,
-//! also where a test panics, and with this process.
+//! NATS servers with JetStream, Debian's, on loopback ports of their own, with a folder of their
+//! own. They are killed with what holds them, also where a test panics, and with this process.
 
 use servers::folder::ServerFolder;
 use servers::nats;
@@ -18,7 +18,7 @@ impl Nats {
     /// A server that everybody may use.
     ///
     /// # Panics
-    /// Where it does not start.
+    /// If it does not start.
     #[must_use]
     pub fn start() -> Nats {
         Nats::start_from(1, configuration)
@@ -27,7 +27,7 @@ impl Nats {
     /// A server with accounts of users, or something else beside what every one has.
     ///
     /// # Panics
-    /// Where it does not start.
+    /// If it does not start.
     #[must_use]
     pub fn start_with(more: &str) -> Nats {
         Nats::start_from(1, |folder, number, port| configuration(folder, number, port) + more)
@@ -36,7 +36,7 @@ impl Nats {
     /// Several servers that are one cluster.
     ///
     /// # Panics
-    /// Where they do not start.
+    /// If they do not start.
     #[must_use]
     pub fn start_cluster(count: usize) -> Nats {
         let routes = free_ports(count).expect("free ports");
@@ -47,7 +47,7 @@ impl Nats {
     /// Servers with a configuration that is made of their folder, each one's number, and its port.
     ///
     /// # Panics
-    /// Where they do not start.
+    /// If they do not start.
     #[must_use]
     pub fn start_from(count: usize, configuration: impl Fn(&Path, usize, u16) -> String) -> Nats {
         let folder = ServerFolder::make("nats").expect("a folder");
@@ -75,10 +75,11 @@ impl Nats {
         servers.collect::<Vec<_>>().join(",")
     }
 
-    /// Kills all servers, and starts them with another configuration and what they have on their disks.
+    /// Kills all servers, and starts them with another configuration and what they have on their
+    /// disks.
     ///
     /// # Panics
-    /// Where they do not start.
+    /// If they do not start.
     pub fn restart_from(&mut self, configuration: impl Fn(&Path, usize, u16) -> String) {
         for (number, server) in self.servers.iter_mut().enumerate() {
             server.kill().expect("killed");
@@ -91,7 +92,7 @@ impl Nats {
     /// As if a server's power went.
     ///
     /// # Panics
-    /// Where it does not run.
+    /// If it does not run.
     pub fn kill(&mut self, number: usize) {
         assert!(self.servers[number].is_running(), "it runs");
         self.servers[number].kill().expect("killed");
@@ -100,7 +101,7 @@ impl Nats {
     /// Removes all that a server has on its disk, which was killed.
     ///
     /// # Panics
-    /// Where it runs, or has nothing.
+    /// If it runs, or has nothing.
     pub fn lose_store(&mut self, number: usize) {
         assert!(!self.servers[number].is_running(), "it was killed");
         let store = self.folder.path().join(format!("store-{}", server_name(number)));
@@ -110,7 +111,7 @@ impl Nats {
     /// Starts a server again that was killed, with what it has on its disk.
     ///
     /// # Panics
-    /// Where it does not start.
+    /// If it does not start.
     pub fn run(&mut self, number: usize) {
         self.servers[number].run().expect("a NATS server");
     }

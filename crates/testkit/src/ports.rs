@@ -2,10 +2,11 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-/// An address on loopback that nobody has, by TCP or UDP, and that nobody gets who does not ask for it.
+/// An address on loopback that nobody has, by TCP or UDP, and that nobody gets who does not ask for
+/// it.
 ///
 /// # Panics
-/// Where the system has none.
+/// If the system has no free port.
 #[must_use]
 pub fn free_address() -> SocketAddr {
     let ports = servers::ports::free_ports(1).expect("a free port");

@@ -1,5 +1,6 @@
-//! PostgreSQL, Debian's, for tests: a server in a temporary folder that is heard by a socket in it alone, and that goes with this process
-//! whatever ends it. The superuser `postgres` needs no password there.
+//! PostgreSQL, Debian's, for tests: a server in a temporary folder that is heard by a socket in it
+//! alone, and that goes with this process whatever ends it. The superuser `postgres` needs no
+//! password there.
 
 use servers::folder::ServerFolder;
 use servers::postgres::{Postgres, give, make_home, program};
@@ -34,7 +35,7 @@ fn own_folder() -> ServerFolder {
 /// The server that the tests of this process share; its files are not made durable.
 ///
 /// # Panics
-/// Where it does not start.
+/// If it does not start.
 pub fn shared() -> &'static Server {
     static SHARED: OnceLock<Server> = OnceLock::new();
     SHARED.get_or_init(|| Server::start(&QUICK))
@@ -44,7 +45,7 @@ impl Server {
     /// settings: `NAME=VALUE` of postgresql.conf.
     ///
     /// # Panics
-    /// Where it does not start.
+    /// If it does not start.
     #[must_use]
     pub fn start(settings: &[&str]) -> Server {
         let folder = own_folder();
@@ -65,7 +66,7 @@ impl Server {
     /// Another one that follows it, and gets all that it commits.
     ///
     /// # Panics
-    /// Where it does not start.
+    /// If it does not start.
     #[must_use]
     pub fn standby(&self, settings: &[&str]) -> Server {
         let folder = own_folder();
@@ -79,7 +80,7 @@ impl Server {
     /// Makes a standby a primary.
     ///
     /// # Panics
-    /// Where it is none.
+    /// If it is no standby.
     pub fn promote(&self) {
         self.postgres.promote().expect("a standby");
     }
@@ -87,7 +88,7 @@ impl Server {
     /// Starts it again, or for the first time.
     ///
     /// # Panics
-    /// Where it does not start.
+    /// If it does not start.
     pub fn run(&mut self) {
         self.postgres.run().expect("PostgreSQL");
     }
@@ -100,7 +101,7 @@ impl Server {
     /// SIGKILL to all of its processes, as if its machine lost its power but for what the disk has.
     ///
     /// # Panics
-    /// Where it does not run.
+    /// If it does not run.
     pub fn kill(&mut self) {
         self.id();
         self.postgres.kill().expect("killed");
@@ -109,7 +110,7 @@ impl Server {
     /// Stops it as its administrator does.
     ///
     /// # Panics
-    /// Where it does not run.
+    /// If it does not run.
     pub fn stop(&mut self) {
         self.id();
         self.postgres.stop().expect("over");
@@ -118,7 +119,7 @@ impl Server {
     /// Holds all of its processes, as a machine that hangs, or lets them go on.
     ///
     /// # Panics
-    /// Where it does not run.
+    /// If it does not run.
     pub fn hold(&self, hold: bool) {
         self.id();
         self.postgres.hold(hold);
@@ -131,7 +132,7 @@ impl Server {
     /// For how long its processes that there are had a processor, in s.
     ///
     /// # Panics
-    /// Where it does not run.
+    /// If it does not run.
     #[must_use]
     pub fn processor_s(&self) -> f64 {
         let of = |process: &u32| {
@@ -144,7 +145,7 @@ impl Server {
     /// Takes a change of its files of settings.
     ///
     /// # Panics
-    /// Where it does not run.
+    /// If it does not run.
     pub fn reload(&self) {
         self.id();
         self.postgres.reload();
@@ -153,7 +154,7 @@ impl Server {
     /// Makes a database that is empty; returns its name.
     ///
     /// # Panics
-    /// Where the server does not.
+    /// If the server fails.
     #[must_use]
     pub fn database(&self) -> String {
         static MADE: AtomicU32 = AtomicU32::new(0);
@@ -177,7 +178,7 @@ impl Server {
     /// Puts a file among its own, for it alone.
     ///
     /// # Panics
-    /// Where it cannot be written.
+    /// If it cannot be written.
     pub fn put(&self, name: &str, text: &str) {
         let file = self.data().join(name);
         fs::write(&file, text).expect("written");
@@ -203,10 +204,11 @@ impl Server {
         self.postgres.data()
     }
 
-    /// Runs statements by `psql`, another client than the one under test. Returns the rows, a line each.
+    /// Runs statements by `psql`, another client than the one under test. Returns the rows, a line
+    /// each.
     ///
     /// # Panics
-    /// Where the server does not take them.
+    /// If the server does not take the statements.
     pub fn sql(&self, database: &str, sql: &str) -> String {
         self.postgres.sql(database, sql).expect("taken")
     }
@@ -214,7 +216,7 @@ impl Server {
     /// A database as `pg_dump` writes it.
     ///
     /// # Panics
-    /// Where it does not.
+    /// If the server fails.
     #[must_use]
     pub fn dump(&self, database: &str) -> String {
         let mut command = Command::new(program("pg_dump").expect("PostgreSQL"));
@@ -224,10 +226,11 @@ impl Server {
         String::from_utf8_lossy(&done.stdout).into_owned()
     }
 
-    /// Begins a transaction with this statement, whose locks are held until the value is dropped, which rolls it back.
+    /// Begins a transaction with this statement, whose locks are held until the value is dropped,
+    /// which rolls it back.
     ///
     /// # Panics
-    /// Where the server does not take it.
+    /// If the server does not take it.
     #[must_use]
     pub fn transaction(&self, database: &str, sql: &str) -> Transaction {
         let mut command = self.client(database);

@@ -1,7 +1,8 @@
 //! Files that a test writes and then runs.
 //!
-//! Another process writes them: what this one has open for writing, a process that another test starts meanwhile inherits until it
-//! runs its own program, and Linux runs no file that is open for writing (execve(2), ETXTBSY).
+//! Another process writes them: what this one has open for writing, a process that another test
+//! starts meanwhile inherits until it runs its own program, and Linux runs no file that is open for
+//! writing (execve(2), ETXTBSY).
 
 use std::io::Write;
 use std::path::Path;

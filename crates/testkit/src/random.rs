@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// `WATTSEAL_SEED`, or another one each time; printed.
 ///
 /// # Panics
-/// Where `WATTSEAL_SEED` is no number.
+/// If `WATTSEAL_SEED` is no number.
 #[must_use]
 pub fn seed() -> u64 {
     let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.as_nanos() as u64);
@@ -15,7 +15,7 @@ pub fn seed() -> u64 {
 /// `WATTSEAL_SEED`, or else `usual`; printed.
 ///
 /// # Panics
-/// Where `WATTSEAL_SEED` is no number.
+/// If `WATTSEAL_SEED` is no number.
 #[must_use]
 pub fn seed_or(usual: u64) -> u64 {
     printed(given().unwrap_or(usual))
@@ -31,8 +31,8 @@ fn printed(seed: u64) -> u64 {
     seed
 }
 
-/// How many instructions a comparison with another simulator runs: `WATTSEAL_ORACLE_INSTRUCTIONS`, or else `short`, or `long` with
-/// `WATTSEAL_ORACLE=long`.
+/// Number of instructions that a comparison with another simulator runs:
+/// `WATTSEAL_ORACLE_INSTRUCTIONS`, or else `short`, or `long` with `WATTSEAL_ORACLE=long`.
 #[must_use]
 pub fn instructions(short: usize, long: usize) -> usize {
     let count = std::env::var("WATTSEAL_ORACLE_INSTRUCTIONS").ok().and_then(|count| count.parse().ok());
@@ -40,8 +40,8 @@ pub fn instructions(short: usize, long: usize) -> usize {
     count.unwrap_or(if is_long { long } else { short })
 }
 
-/// xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled", 2016): the same numbers on every
-/// host and in every release.
+/// xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled",
+/// 2016): the same numbers on every host and in every release.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -73,7 +73,7 @@ impl Random {
     /// 0 to `limit` - 1.
     ///
     /// # Panics
-    /// Where `limit` is 0.
+    /// If `limit` is 0.
     pub fn below(&mut self, limit: u32) -> u32 {
         self.word() % limit
     }

@@ -1,4 +1,4 @@
-//! What can go wrong, said so that a user knows what to do next.
+//! Errors, with the user's next step.
 
 use std::path::PathBuf;
 use thiserror::Error;
@@ -9,7 +9,6 @@ pub enum UpdateError {
     /// A file that cannot be read or written.
     #[error("{path}: {error}; {advice}", advice = output::advice(.error))]
     File {
-        /// Which.
         path: PathBuf,
         /// Why.
         error: std::io::Error,
@@ -17,9 +16,8 @@ pub enum UpdateError {
     /// A file that is not what it should be.
     #[error("{path}: {problem}")]
     BadFile {
-        /// Which.
         path: PathBuf,
-        /// What is wrong with it, and what to do.
+        /// Fault of the file, and the user's next step.
         problem: String,
     },
     /// A program that no image can be made of.
@@ -45,7 +43,8 @@ pub enum UpdateError {
 }
 
 impl UpdateError {
-    /// Whether the user asked for something that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
+    /// Returns true if the request is impossible (exit code 2), false if something went wrong (exit
+    /// code 1).
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(self, UpdateError::Usage(_))

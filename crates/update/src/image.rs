@@ -1,27 +1,29 @@
-//! An image: header, program, signature. Numbers are big-endian; the signature is LMS's over header and program.
+//! An image: header, program, signature. Numbers are big-endian; the signature is LMS's over header
+//! and program.
 
 use crate::UpdateError;
 use crate::key::PublicKey;
 
-/// What an image begins with.
+/// First bytes of an image.
 const MAGIC: [u8; 4] = *b"WSI1";
 /// Bytes of the target's name.
 const TARGET: usize = 16;
 /// Bytes of the header that say anything; the rest, up to the program, is zero.
 pub const FIELDS: usize = 40;
-/// Bytes before the program, on the targets that there is a bootloader for: its vectors lie at a multiple of 512.
+/// Bytes before the program, on the targets that there is a bootloader for: its vectors lie at a
+/// multiple of 512.
 pub const HEADER_BYTES: u32 = 512;
 /// Of a program: more than any slot.
 const MOST_BYTES: usize = 1 << 24;
 
-/// What a header says.
+/// Header of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The part's name, as its file in `targets/` has it.
     pub target: String,
     /// Higher than that of the image before it.
     pub version: u32,
-    /// Where the image lies in flash: the slot that it is linked for.
+    /// Address in flash: that of the slot for which it is linked.
     pub address: u32,
     /// Bytes up to the program.
     pub header: u32,
@@ -49,7 +51,8 @@ impl Header {
         Ok(fields)
     }
 
-    /// Reads it out of an image, whatever that holds. `None` where it is none, or its sizes are not the image's.
+    /// Reads it out of an image, whatever that holds. `None` where it is none, or its sizes are not
+    /// the image's.
     #[must_use]
     pub fn read(image: &[u8]) -> Option<Header> {
         let fields = image.first_chunk::<FIELDS>()?;
@@ -76,7 +79,8 @@ impl Header {
     }
 }
 
-/// A program as a linker puts it: its first address, and its bytes, what lies between its pieces as in erased flash.
+/// A program as a linker puts it: its first address, and its bytes, what lies between its pieces as
+/// in erased flash.
 ///
 /// # Errors
 /// Nothing in it, or pieces too far apart for one flash.
@@ -101,7 +105,7 @@ pub fn program<'a>(pieces: impl IntoIterator<Item = (u32, &'a [u8])>) -> Result<
     Ok((start, bytes))
 }
 
-/// What is to be signed: header and program. `start` is the program's first address.
+/// Returns the bytes to be signed: header and program. `start` is the program's first address.
 ///
 /// # Errors
 /// A target that is no name; a program too near the beginning of memory for a header.
@@ -131,7 +135,7 @@ pub fn pack(
     Ok(image)
 }
 
-/// Whether an image's signature is good under a key; what its header says.
+/// Verifies an image's signature under a key; returns its header.
 ///
 /// # Errors
 /// [`UpdateError::Program`] where it is no image, [`UpdateError::Signature`].

@@ -1,8 +1,10 @@
 //! Keys of LMS (RFC 8554, SP 800-208), by an independent library: hbs-lms.
 //!
-//! A leaf of the tree signs once: two signatures by one leaf let anybody sign others. So the key's file says which leaf is next, and is
-//! durable with the next one (written beside, synchronized, renamed, the folder synchronized) before a signature leaves
-//! [`PrivateKey::sign`]. A crash costs a leaf. Who restores an old copy of the file, or keeps two, signs twice with a leaf: no program can see that.
+//! A leaf of the tree signs once: two signatures by one leaf let anybody sign others. So the key's
+//! file says which leaf is next, and is durable with the next one (written beside, synchronized,
+//! renamed, the folder synchronized) before a signature leaves [`PrivateKey::sign`]. A crash costs
+//! a leaf. Who restores an old copy of the file, or keeps two, signs twice with a leaf: no program
+//! can see that.
 
 use crate::UpdateError;
 use hbs_lms::{HssParameter, LmotsAlgorithm, LmsAlgorithm, Seed, Sha256_256};
@@ -18,11 +20,12 @@ use zeroize::{Zeroize, Zeroizing};
 const TITLE: &str = "WattSeal LMS private key 1";
 /// hbs-lms's form: the next leaf (8 bytes), parameters (8), seed (32).
 const STATE_BYTES: usize = 48;
-/// A tree of one level: hbs-lms speaks of multi-tree keys and signatures (HSS, section 6), which have a number before LMS's.
+/// A tree of one level: hbs-lms speaks of multi-tree keys and signatures (HSS, section 6), which
+/// have a number before LMS's.
 const LEVELS: [u8; 4] = [0, 0, 0, 1];
 const SIGNED_KEYS: [u8; 4] = [0; 4];
 const FILE_MODE: u32 = 0o600;
-/// What a signature begins with: its leaf, the type of the one-time signature, C.
+/// Bytes at the beginning of a signature: its leaf, the type of the one-time signature, C.
 const HEAD: usize = 4 + 4 + 32;
 
 /// LMS's public key: what the bootloader has.
@@ -57,7 +60,7 @@ impl PublicKey {
         })
     }
 
-    /// Whether a signature of a message is good.
+    /// Returns true if a signature of a message is good.
     #[must_use]
     pub fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
         self.has_its_types(signature) && {
@@ -67,7 +70,8 @@ impl PublicKey {
         }
     }
 
-    /// Whether length, leaf and types of a signature are this key's: hbs-lms panics where they are not.
+    /// Returns true if length, leaf and types of a signature are this key's: hbs-lms panics where
+    /// they are not.
     fn has_its_types(&self, signature: &[u8]) -> bool {
         let Some((values, height)) = self.types() else { return false };
         let tree = HEAD + 32 * values;
@@ -82,7 +86,8 @@ impl PublicKey {
         self.types().map(|(values, height)| HEAD + 32 * values + 4 + 32 * height)
     }
 
-    /// Values of a one-time signature, and the tree's height, where the types are RFC 8554's with SHA-256 (tables 1 and 2).
+    /// Values of a one-time signature, and the tree's height, where the types are RFC 8554's with
+    /// SHA-256 (tables 1 and 2).
     fn types(&self) -> Option<(usize, usize)> {
         let height = match number(&self.0) {
             kind @ 5..=9 => 5 * (kind as usize - 4),
@@ -136,8 +141,9 @@ pub struct PrivateKey {
 }
 
 impl PrivateKey {
-    /// Makes a key pair, with one-time signatures of 4 bits a digit (LMOTS_SHA256_N32_W4), which a bootloader verifies in an eighth of the
-    /// time of those of 8 bits. Its private key goes to `path`, where nothing may be yet, its public key to `path` with `.pub` behind it.
+    /// Makes a key pair, with one-time signatures of 4 bits a digit (LMOTS_SHA256_N32_W4), which a
+    /// bootloader verifies in an eighth of the time of those of 8 bits. Its private key goes to
+    /// `path`, where nothing may be yet, its public key to `path` with `.pub` behind it.
     ///
     /// # Errors
     /// [`UpdateError::File`]; a file that is there.
@@ -149,8 +155,9 @@ impl PrivateKey {
         PrivateKey::from_seed(path, height, &seed)
     }
 
-    /// As [`PrivateKey::generate`], of a seed: the pair's I and all its secrets come from it (RFC 8554, appendix A). The same seed gives the same
-    /// pair, which signs the same messages alike, and whoever knows it signs: for tests.
+    /// As [`PrivateKey::generate`], of a seed: the pair's I and all its secrets come from it (RFC
+    /// 8554, appendix A). The same seed gives the same pair, which signs the same messages alike,
+    /// and whoever knows it signs: for tests.
     ///
     /// # Errors
     /// As [`PrivateKey::generate`].
@@ -187,7 +194,7 @@ impl PrivateKey {
         PrivateKey { path: path.into() }
     }
 
-    /// Where its public key is.
+    /// Returns the path of its public key.
     #[must_use]
     pub fn public_path(&self) -> PathBuf {
         with_end(&self.path, ".pub")
@@ -215,11 +222,13 @@ impl PrivateKey {
         })
     }
 
-    /// Signs a message, and uses a leaf up for it. Returns the signature once the file says that the leaf is used, and how many are left.
+    /// Signs a message, and uses a leaf up for it. Returns the signature once the file says that
+    /// the leaf is used, and how many are left.
     ///
     /// # Errors
-    /// [`UpdateError::File`], [`UpdateError::BadFile`] where the file is no key, all its leaves are used, or it is another's than the public key
-    /// beside it. The leaf may be used up all the same.
+    /// [`UpdateError::File`], [`UpdateError::BadFile`] where the file is no key, all its leaves are
+    /// used, or it is another's than the public key beside it. The leaf may be used up all the
+    /// same.
     pub fn sign(&self, message: &[u8]) -> Result<(Vec<u8>, u64), UpdateError> {
         let _locked = self.lock()?;
         let state = self.load()?;
@@ -259,7 +268,8 @@ impl PrivateKey {
         let failed = |error| UpdateError::File { path: self.path.clone(), error };
         let metadata = fs::symlink_metadata(&self.path).map_err(failed)?;
         if !metadata.is_file() || metadata.nlink() != 1 {
-            // The file is replaced when it is written anew, and the one of the other name would sign with the same leaves.
+            // The file is replaced when it is written anew, and the one of the other name would
+            // sign with the same leaves.
             return Err(self.bad(
                 "a link, or a file of two names; name the file itself, which must have one name alone",
             ));

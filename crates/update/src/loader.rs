@@ -1,7 +1,8 @@
-//! The host's end of the bootloader's protocol on a UART: frames, requests, answers, and an image that is sent piece by piece.
+//! The host's end of the bootloader's protocol on a UART: frames, requests, answers, and an image
+//! that is sent piece by piece.
 //!
-//! It knows no port and no clock: bytes that came go in, bytes that are to go out come out, and whoever drives it says when nothing came for
-//! too long.
+//! It knows no port and no clock: bytes that came go in, bytes that are to go out come out, and
+//! whoever drives it says when nothing came for too long.
 
 use crate::UpdateError;
 use crate::image::{FIELDS, Header};
@@ -98,14 +99,13 @@ impl Display for Rejection {
     }
 }
 
-/// What a bootloader says of itself.
+/// Status of a bootloader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     /// The part's name.
     pub target: String,
     /// The slot that an image can be sent into, 0 (A) or 1 (B), where it begins and its bytes.
     pub free: u8,
-    /// Where it begins.
     pub address: u32,
     /// Its bytes.
     pub bytes: u32,
@@ -201,7 +201,7 @@ pub fn status_of(frame: &[u8]) -> Option<Status> {
     }
 }
 
-/// What an image's transfer has come to.
+/// Next step of an image's transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Begin,
@@ -216,11 +216,11 @@ pub struct Transfer<'a> {
     image: &'a [u8],
     step: Step,
     next: usize,
-    /// How often it began anew.
+    /// Number of new beginnings.
     restarts: u8,
 }
 
-/// How often a transfer begins anew, after resets of the part.
+/// Number of times that a transfer begins anew, after resets of the part.
 const RESTARTS: u8 = 3;
 
 impl<'a> Transfer<'a> {
@@ -248,7 +248,8 @@ impl<'a> Transfer<'a> {
         }
     }
 
-    /// The frame that is to be sent now, and again when no answer comes; `None` when the image is there and runs.
+    /// The frame that is to be sent now, and again when no answer comes; `None` when the image is
+    /// there and runs.
     #[must_use]
     pub fn request(&self) -> Option<Vec<u8>> {
         let bytes = match self.step {
@@ -310,7 +311,7 @@ impl<'a> Transfer<'a> {
         (self.next, self.image.len())
     }
 
-    /// Whether the bootloader has verified it.
+    /// Returns true if the bootloader has verified it.
     #[must_use]
     pub fn is_verified(&self) -> bool {
         matches!(self.step, Step::Run | Step::Done)

@@ -10,11 +10,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How often a status is asked for while the bootloader does not answer: it listens for 0.2 s.
+/// Interval of status requests while the bootloader does not answer: it listens for 0.2 s.
 const ASK: Duration = Duration::from_millis(50);
-/// A frame of 256 bytes takes 25 ms each way; three sectors take 6 s to be erased at most, and 400 kB 1 s to be verified.
+/// A frame of 256 bytes takes 25 ms each way; three sectors take 6 s to be erased at most, and 400
+/// kB 1 s to be verified.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
-/// How often a request is sent before it is given up.
+/// Number of times that a request is sent before it is given up.
 const ATTEMPTS: usize = 3;
 
 /// A bootloader at a port, such as /dev/ttyUSB0.
@@ -92,7 +93,8 @@ impl Port {
         Err(UpdateError::Silent)
     }
 
-    /// Sends an image, and has it run on trial. `progress` is told of the bytes that are there, and of all.
+    /// Sends an image, and has it run on trial. `progress` is told of the bytes that are there, and
+    /// of all.
     ///
     /// # Errors
     /// [`UpdateError::Rejected`], [`UpdateError::Silent`], [`UpdateError::File`].

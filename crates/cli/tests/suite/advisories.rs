@@ -1,5 +1,6 @@
-//! No dependency with an advisory of RustSec that nobody has looked at: Cargo.lock against `advisories/rustsec.toml`, a copy of the advisory
-//! database (its date is in it), or against a checkout of the database that ADVISORY_DB names. To renew the copy:
+//! No dependency with an advisory of RustSec that nobody has looked at: Cargo.lock against
+//! `advisories/rustsec.toml`, a copy of the advisory database (its date is in it), or against a
+//! checkout of the database that ADVISORY_DB names. To renew the copy:
 //! `ADVISORY_DB=/path/to/advisory-db cargo test -p wattseal-cli --test suite -- --ignored renew`
 
 use semver::{Version, VersionReq};
@@ -57,7 +58,8 @@ impl Advisory {
     }
 }
 
-/// What of the packages is concerned and not accepted, and what is accepted and concerns nothing.
+/// Returns the advisories on the packages that are not accepted, and the acceptances without an
+/// advisory.
 fn findings(advisories: &[Advisory], packages: &[Package], accepted: &[Accepted]) -> Vec<String> {
     let mut found = Vec::new();
     let mut concerned = BTreeSet::new();
@@ -141,7 +143,7 @@ fn no_dependency_has_an_advisory_that_nobody_has_looked_at() {
 }
 
 #[test]
-fn what_is_concerned_is_found_and_what_is_not_is_not() {
+fn findings_are_advisories_on_packages_in_the_lock_file() {
     let requirements =
         |texts: &[&str]| texts.iter().map(|text| text.parse().expect("a requirement")).collect();
     let advisory = Advisory {
@@ -175,7 +177,8 @@ fn what_is_concerned_is_found_and_what_is_not_is_not() {
     assert!(look(package("rustls-webpki", "0.102.9", None), &[]).is_empty(), "one of our own");
 }
 
-/// The database of a checkout: crates/PACKAGE/ID.md, each with TOML at its beginning and a title below.
+/// The database of a checkout: crates/PACKAGE/ID.md, each with TOML at its beginning and a title
+/// below.
 fn checked_out(checkout: &Path) -> Database {
     let git = |format: &str| {
         let mut command = Command::new("git");

@@ -1,5 +1,5 @@
-//! Command lines put together of what is right and what is wrong: each ends in time, with an exit code of the contract, and never in a
-//! panic.
+//! Command lines put together of what is right and what is wrong: each ends in time, with an exit
+//! code of the contract, and never in a panic.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -23,7 +23,7 @@ const USUAL: [&str; 13] = [
     "reproduce nothing-of-this-name",
 ];
 
-/// What else may stand there.
+/// Further words of a command line.
 const MORE: [&str; 43] = [
     "--target stm32f407",
     "--target",

@@ -81,7 +81,7 @@ fn reports_are_written_beside_the_table() {
     assert!(remark.contains("out.pdf: its name must say the format; there are csv, json, md"), "{remark}");
 }
 
-/// What crashes is quick: that is no improvement, in any format.
+/// A crash is quick, but no improvement, in any format.
 #[test]
 fn a_run_that_does_not_end_is_an_error_in_every_format() {
     let folder = project(SETTINGS);
@@ -121,7 +121,7 @@ fn a_run_that_does_not_end_is_an_error_in_every_format() {
 
 /// One ELF file that cannot be read takes nothing from the others.
 #[test]
-fn an_unreadable_file_is_an_error_beside_the_rows_of_the_others() {
+fn unreadable_file_is_an_error_beside_the_other_rows() {
     let missing = "\n[[firmware]]\nelf = \"gone.elf\"\ntarget = \"atmega328p\"\n";
     let folder = project(&format!("{SETTINGS}{missing}"));
     let at = folder.path();
@@ -183,7 +183,7 @@ fn paths_are_relative_to_the_file() {
 }
 
 #[test]
-fn what_cannot_be_checked_says_why() {
+fn check_explains_an_impossible_project() {
     let failing = project(&SETTINGS.replace("make --always-make", "echo no compiler >&2; false"));
     let (data, remark) = said(&check(failing.path(), &[], "100"), 1);
     assert!(data.is_empty() && remark.contains("no compiler"), "{remark}");

@@ -1,4 +1,5 @@
-//! The action for GitHub and the template for GitLab: their steps are run in a project of somebody's own.
+//! The action for GitHub and the template for GitLab: their steps are run in a project of
+//! somebody's own.
 
 use crate::check::{SETTINGS, project};
 use std::path::Path;
@@ -15,7 +16,8 @@ fn text(value: &Yaml) -> &str {
     value.as_str().unwrap_or_else(|| panic!("a text, not {value:?}"))
 }
 
-/// A step as a runner runs it; the launcher, which would build, is replaced by the binary under test.
+/// A step as a runner runs it; the launcher, which would build, is replaced by the binary under
+/// test.
 fn step(folder: &Path, shell: &[&str], line: &str, environment: &[(String, String)]) -> Output {
     let mut command = Command::new(shell[0]);
     command.args(&shell[1..]).arg("-c").arg(line).current_dir(folder);
@@ -23,7 +25,7 @@ fn step(folder: &Path, shell: &[&str], line: &str, environment: &[(String, Strin
     command.envs(environment.iter().cloned()).output().expect("the shell runs")
 }
 
-/// What GitHub puts in the place of its expressions.
+/// Returns a value with GitHub's expressions replaced.
 fn expanded(value: &str) -> String {
     let known = [
         ("${{ inputs.project }}", "firmware"),
@@ -35,7 +37,8 @@ fn expanded(value: &str) -> String {
     value
 }
 
-/// Runs all steps of the action, and returns the exit codes; `gh`, which would write to GitHub, is replaced.
+/// Runs all steps of the action, and returns the exit codes; `gh`, which would write to GitHub, is
+/// replaced.
 fn run_action(at: &Path, rounds: &str) -> Vec<i32> {
     let action = yaml("ci/github/action.yml");
     assert_eq!(action["runs"]["using"].as_str(), Some("composite"));

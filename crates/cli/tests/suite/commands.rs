@@ -1,5 +1,5 @@
-//! One door to all commands: `wattseal --help` lists them, `wattseal` hands over those of other binaries, and the launcher installs and
-//! builds what a command needs and no more.
+//! One door to all commands: `wattseal --help` lists them, `wattseal` hands over those of other
+//! binaries, and the launcher installs and builds what a command needs and no more.
 
 use output::commands::ELSEWHERE;
 use std::fs;
@@ -87,7 +87,8 @@ fn a_command_of_another_binary_is_handed_over() {
     }
 }
 
-/// The launcher in a folder where Rust, Debian's packages and the binaries are replaced by programs that say how they were called.
+/// The launcher in a folder where Rust, Debian's packages and the binaries are replaced by programs
+/// that say how they were called.
 #[test]
 fn the_launcher_installs_and_builds_what_a_command_needs() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -100,7 +101,8 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
     }
     programs::copy(&home().join("wattseal"), &at("wattseal"));
     let packages = fs::read_to_string(home().join("packages.txt")).expect("the list of packages");
-    // Each group wants what is nowhere, of a package of the group's name; of compilers each has its own.
+    // Each group wants what is nowhere, of a package of the group's name; of compilers each has its
+    // own.
     let mut wanted: Vec<String> = packages
         .lines()
         .filter(|line| !line.starts_with('#'))
@@ -195,7 +197,7 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
     }
 }
 
-/// Wherever they are asked for, in a project or not.
+/// The commands are the same in a project and outside.
 #[test]
 fn shells_and_man_have_all_commands() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,5 @@
-//! `--save`, `--against` and `--fail-over`; Markdown and JUnit; many ELF files; tables of 80 columns.
+//! `--save`, `--against` and `--fail-over`; Markdown and JUnit; many ELF files; tables of 80
+//! columns.
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("UTF-8")
 }
 
-/// What it writes, after checking its exit code.
+/// Returns the output, after checking the exit code.
 fn said(folder: &Path, line: &str, code: i32) -> (String, String) {
     let output = wattseal(folder, line);
     let (data, remark) = (text(&output.stdout), text(&output.stderr));
@@ -95,7 +96,7 @@ fn rows_that_are_new_and_gone_are_named() {
 }
 
 #[test]
-fn what_is_no_baseline_is_refused_before_the_run() {
+fn compare_refuses_a_bad_baseline_before_the_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();
     let refused = |content: &str| {

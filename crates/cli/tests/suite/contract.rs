@@ -1,4 +1,5 @@
-//! The command line as others rely on it: exit codes, streams, fields, and errors that say what to do next.
+//! The command line as others rely on it: exit codes, streams, fields, and errors that say what to
+//! do next.
 
 use serde_json::Value;
 use std::io::{BufRead, Read};
@@ -24,7 +25,8 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("UTF-8")
 }
 
-/// What stands on standard error, after checking that the exit code is right and nothing is on standard output.
+/// Returns standard error, after checking that the exit code is right and nothing is on standard
+/// output.
 fn refused(arguments: &[&str], code: i32) -> String {
     let output = wattseal(arguments);
     let text = String::from_utf8(output.stderr.clone()).expect("UTF-8");
@@ -132,7 +134,7 @@ fn the_same_seed_gives_the_same_rows() {
     assert_eq!(rows(&arguments), rows(&arguments));
 }
 
-/// What was measured before is taken from there, and said to be; the rows are the same to the last digit.
+/// Earlier measurements are reused, and said to be; the rows are the same to the last digit.
 #[test]
 fn a_second_bench_has_the_rows_of_the_first() {
     let arguments = [
@@ -167,9 +169,10 @@ fn a_second_bench_has_the_rows_of_the_first() {
     assert!((5..=100).contains(&runs) && 1.96 * field("se") <= 0.02 * field("mean"), "{verify}");
 }
 
-/// avr-gcc moves the stack pointer a byte at a time; a depth read in between would be up to 255 bytes too much.
+/// avr-gcc moves the stack pointer a byte at a time; a depth read in between would be up to 255
+/// bytes too much.
 #[test]
-fn sealing_needs_at_most_400_bytes_of_ram_and_stack_on_the_smallest_avr() {
+fn sealing_on_the_smallest_avr_needs_at_most_400_bytes() {
     for row in rows(&[
         "bench",
         "--target",
@@ -224,7 +227,7 @@ fn an_unknown_name_is_wrong_usage_and_names_its_neighbours() {
 }
 
 #[test]
-fn a_clock_or_supply_outside_the_data_sheet_is_refused_with_its_limits() {
+fn clock_or_supply_outside_the_data_sheet_is_refused() {
     let error = refused(&["bench", "--target", "atmega328p", "--clock", "16M", "--supply", "3.3"], 2);
     assert!(
         error.contains("16 MHz is too fast at 3.3 V") && error.contains("allows 13.33 MHz there"),
@@ -319,7 +322,7 @@ fn more_bytes_than_fit_are_refused_with_the_room_there_is() {
 }
 
 #[test]
-fn what_is_no_firmware_for_the_target_is_a_failure_that_says_so() {
+fn measure_refuses_a_file_that_is_no_firmware_for_the_target() {
     let error = refused(&["measure", "no-such.elf", "--target", "atmega328p"], 1);
     assert!(error.contains("no-such.elf") && error.contains("No such file"), "{error}");
     let error = refused(&["measure", firmware(), "--target", "stm32f407"], 2);
@@ -442,7 +445,8 @@ fn a_compiler_that_is_not_there_is_named_with_its_package() {
 
 #[test]
 fn firmware_that_never_returns_is_stopped_at_max_cycles() {
-    // What was measured until then is there, also where something was asked for that did not come about.
+    // What was measured until then is there, also where something was asked for that did not come
+    // about.
     let missed = [
         "measure",
         firmware(),
@@ -539,7 +543,8 @@ fn measure_reports_each_call_of_a_function() {
     );
 }
 
-/// The bench's firmware leaves the crystal's clock as it is: time follows the crystal, or an override, which says so.
+/// The bench's firmware leaves the crystal's clock as it is: time follows the crystal, or an
+/// override, which says so.
 #[test]
 fn measure_says_by_which_clock_it_counts_time() {
     let asked =
@@ -593,7 +598,8 @@ fn measure_lists_a_function_s_instructions() {
     assert_eq!(stdout(&wattseal(&asked("csv"))).lines().count(), rows.len() + 1);
 }
 
-/// A file that cannot be opened is refused at once; one that cannot be written any more makes the run a failure, with its rows.
+/// A file that cannot be opened is refused at once; one that cannot be written any more makes the
+/// run a failure, with its rows.
 #[test]
 fn files_of_a_run_that_cannot_be_written_are_failures() {
     let arguments =
@@ -633,7 +639,8 @@ fn measure_draws_a_flame_graph() {
 #[test]
 fn a_marker_s_writes_bracket_a_region() {
     let regions = measured(&["--marker", "ws_bench_result", "--max-cycles", "1000000", "--format", "json"]);
-    // Start-up's clearing of the variable is the first write. From there on a region is one round of the main loop.
+    // Start-up's clearing of the variable is the first write. From there on a region is one round
+    // of the main loop.
     assert!(regions.len() > 2);
     assert!(regions.iter().all(|region| region["kind"] == "region"));
     assert!(regions[1..].iter().all(|region| region["inclusive_cycles"] == regions[1]["inclusive_cycles"]));
@@ -687,7 +694,8 @@ fn ct_rows_say_what_was_found() {
     );
 }
 
-/// What was checked is shown, whatever ends the run: here a row that takes more cycles than allowed, behind one that does not.
+/// Checked rows are shown, whatever ends the run: here a row that takes more cycles than allowed,
+/// behind one that does not.
 #[test]
 fn ct_shows_what_it_has_when_it_fails() {
     let line = "ct --target attiny85 --op ascon-aead128-seal --op ascon-hash256 --variant fast --runs 1 --max-cycles 300000";
@@ -703,7 +711,7 @@ fn ct_shows_what_it_has_when_it_fails() {
 }
 
 #[test]
-fn what_is_not_constant_is_a_failure_that_names_its_line() {
+fn ct_failure_names_the_line_that_is_not_constant() {
     let arguments = [
         "ct",
         "--target",
@@ -776,7 +784,8 @@ fn reproduce_rows_have_the_contract_s_fields() {
     assert!(clock["note"].as_str().expect("a note").contains("100 ns"), "{clock}");
 }
 
-/// The folder is made, with its parents; the files are there; standard output holds the rows as without the option.
+/// The folder is made, with its parents; the files are there; standard output holds the rows as
+/// without the option.
 #[test]
 fn reproduce_draws_the_figures_of_a_paper() {
     let folder = home().join("target/contract-test/plots/of mane2014");
@@ -849,7 +858,7 @@ fn a_simulation_tells_all_in_one_object() {
 
 /// A year would take half an hour: the picture's folder is looked at first.
 #[test]
-fn a_picture_that_cannot_be_written_is_refused_before_the_days_pass() {
+fn simulate_refuses_an_unwritable_picture_before_the_run() {
     let error =
         refused(&["simulate", "harvest-solar", "--days", "360", "--plot", "no-such-folder/out.svg"], 1);
     assert!(error.contains("no-such-folder/out.svg"), "{error}");

@@ -96,7 +96,7 @@ fn a_secret_that_nothing_reads_is_a_failure() {
 }
 
 #[test]
-fn what_is_public_or_declassified_is_no_leak() {
+fn ct_accepts_public_and_declassified_bytes() {
     for option in ["--public", "--declassify"] {
         let (code, _, err) =
             ct(&["--function", "look_up", "--secret", "key", option, "key:3", "--secret", "tag"]);

@@ -78,7 +78,7 @@ impl Waiting {
     }
 }
 
-/// What a gdb prints that does this.
+/// Returns the output of a gdb with these commands.
 fn gdb(program: &str, elf: &Path, waiting: &Waiting, commands: &str) -> String {
     let script = format!(
         "set pagination off\nset confirm off\nset width 0\nset tcp connect-timeout 20\ntarget remote {}\n{commands}",
@@ -138,7 +138,8 @@ monitor time
 continue
 ";
 
-/// Breakpoints, also in an interrupt, watchpoints, steps, the way back, and the end, with a real gdb.
+/// Breakpoints, also in an interrupt, watchpoints, steps, the way back, and the end, with a real
+/// gdb.
 fn tour(program: &str, elf: &Path, target: &str, handler: &str) -> String {
     let waiting = Waiting::new(elf, target);
     let printed = gdb(program, elf, &waiting, &TOUR.replace("tick\n", &format!("{handler}\n")));
@@ -214,11 +215,13 @@ fn gdb_multiarch_runs_a_cortex_m_and_a_risc_v() {
     tour("gdb-multiarch", &riscv(), "ch32v003", "tick");
 }
 
-/// Registers with addresses are read as the program would, as often as one likes: what reading does to them is not done.
+/// Registers with addresses are read as the program would, as often as one likes: what reading does
+/// to them is not done.
 #[test]
 fn registers_of_peripherals_are_read_and_stay_as_they_are() {
-    // Each time twice, in the timer's interrupt: what debug.c has written, and a flag that the interrupt has raised. TIFR0.TOV0 is
-    // cleared on entry. SysTick's COUNTFLAG is cleared by reading it (DDI 0403, B3.3.3), CNTIF of the CH32V003's is not.
+    // Each time twice, in the timer's interrupt: what debug.c has written, and a flag that the
+    // interrupt has raised. TIFR0.TOV0 is cleared on entry. SysTick's COUNTFLAG is cleared by
+    // reading it (DDI 0403, B3.3.3), CNTIF of the CH32V003's is not.
     for (program, elf, target, handler, commands, shown) in [
         (
             "avr-gdb",
@@ -244,7 +247,8 @@ fn registers_of_peripherals_are_read_and_stay_as_they_are() {
     }
 }
 
-/// What launch files for debug probes say, and the registers that a Cortex-M has beside its general ones.
+/// Launch files of debug probes have these commands; a Cortex-M has registers beside its general
+/// ones.
 #[test]
 fn gdb_commands_of_debug_probes_and_system_registers_are_known() {
     let elf = arm();
@@ -316,7 +320,8 @@ impl Remote {
     }
 }
 
-/// A packet without its run lengths: `0*,` is a 0 and as many more as the character after the star says, less 29.
+/// A packet without its run lengths: `0*,` is a 0 and as many more as the character after the star
+/// says, less 29.
 fn written_out(packet: &str) -> String {
     let mut text = String::new();
     let mut characters = packet.chars();
@@ -332,8 +337,8 @@ fn written_out(packet: &str) -> String {
     text
 }
 
-/// The MSP430's and the R8C's gdb are in no package: their registers are where `msp430-tdep.c` and `m32c-tdep.c` have them, which
-/// gdbs built for these two have confirmed.
+/// The MSP430's and the R8C's gdb are in no package: their registers are where `msp430-tdep.c` and
+/// `m32c-tdep.c` have them, which gdbs built for these two have confirmed.
 #[test]
 fn the_msp430_and_the_r8c_answer_as_their_gdbs_expect() {
     for (target, operation, variant, bytes, pc) in [
@@ -368,7 +373,7 @@ fn symbol(elf: &Path, name: &str) -> u64 {
 }
 
 #[test]
-fn what_gdb_cannot_have_is_refused() {
+fn gdb_is_refused_on_impossible_requests() {
     let run = |elf: &Path, target: &str, options: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_wattseal"))
             .env("WATTSEAL_HOME", home())

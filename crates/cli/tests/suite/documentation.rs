@@ -1,6 +1,7 @@
-//! A command that the documentation shows is a command that works: every `./wattseal` and `make` line of its shell
-//! blocks is run as it stands, in order; a bench that does not say how many runs it wants gets one, and one of all rows gets a few
-//! targets. The collector's lines and the demonstration's are run by the tests of their own crates.
+//! A command that the documentation shows is a command that works: every `./wattseal` and `make`
+//! line of its shell blocks is run as it stands, in order; a bench that does not say how many runs
+//! it wants gets one, and one of all rows gets a few targets. The collector's lines and the
+//! demonstration's are run by the tests of their own crates.
 
 use lab::operations::VARIANTS;
 use lab::target::Workspace;
@@ -11,7 +12,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use testkit::documents::{commands, home, is_collector_s, is_demo_s};
 use testkit::random::{Random, seed};
 
-/// Runs a line as it stands, once: documents repeat each other, and their tests run at the same time.
+/// Runs a line as it stands, once: documents repeat each other, and their tests run at the same
+/// time.
 fn run(document: &str, line: &str) {
     static LINES: Mutex<BTreeMap<String, Arc<OnceLock<()>>>> = Mutex::new(BTreeMap::new());
     // The launcher would build a second binary; the one under test is here.
@@ -20,12 +22,13 @@ fn run(document: &str, line: &str) {
     if line.starts_with("./wattseal bench") {
         run.push_str(" --fresh");
     }
-    // One run of each row is verified; more of them would take minutes. What the tables of README.md show is measured in full.
+    // One run of each row is verified; more of them would take minutes. What the tables of
+    // README.md show is measured in full.
     if line.starts_with("./wattseal bench ") && !line.contains("--runs") {
         run.push_str(" --runs 1");
     }
-    // The sweep is a command of its own: here it is of three targets, others each time, without one of the compiler's two slow builds of
-    // the curves, which take longer than all else together.
+    // The sweep is a command of its own: here it is of three targets, others each time, without one
+    // of the compiler's two slow builds of the curves, which take longer than all else together.
     if line.starts_with("./wattseal bench --all") {
         let mut random = Random::new(seed());
         let left_out = ["portable", "small"][random.below(2) as usize];
@@ -90,7 +93,8 @@ documents! {
     every_command_of_simulate_works: "docs/simulate.md"
 }
 
-/// A figure as the documentation has it, `17.6 M`, `6.3 µJ`, `2,078 cycles` or `160 B`: its value, and by how much a rounded one may differ.
+/// A figure as the documentation has it, `17.6 M`, `6.3 µJ`, `2,078 cycles` or `160 B`: its value,
+/// and by how much a rounded one may differ.
 pub fn quantity(text: &str) -> (f64, f64) {
     let mut words = text.split_whitespace();
     let digits = words.next().expect("a figure").replace(',', "");
@@ -108,7 +112,7 @@ pub fn quantity(text: &str) -> (f64, f64) {
     (value * scale, 0.500_001 * scale / 10f64.powi(decimals as i32))
 }
 
-/// Whether the figures of a cell, `2,078 cycles, 6.3 µJ`, are these, rounded.
+/// Returns true if the figures of a cell, `2,078 cycles, 6.3 µJ`, are these, rounded.
 pub fn is_rounded(cell: &str, figures: [f64; 2]) -> bool {
     let shown: Vec<(f64, f64)> = cell.split(", ").map(quantity).collect();
     shown.len() == 2
@@ -129,7 +133,8 @@ fn json_of(line: &str) -> Vec<serde_json::Value> {
     serde_json::from_slice(&output.stdout).expect("an array")
 }
 
-/// The R8C's figures in docs/accuracy.md, from which it says what an error of the cycle table would change.
+/// The R8C's figures in docs/accuracy.md, from which it says what an error of the cycle table would
+/// change.
 #[test]
 fn the_r8c_s_counts_are_what_bench_and_ct_say() {
     let document = std::fs::read_to_string(home().join("docs/accuracy.md")).expect("a document");
@@ -151,7 +156,8 @@ fn the_r8c_s_counts_are_what_bench_and_ct_say() {
     }
 }
 
-/// The tables of README.md that bench.toml lists have the figures of `bench`, for every target that has them.
+/// The tables of README.md that bench.toml lists have the figures of `bench`, for every target that
+/// has them.
 #[test]
 fn the_readme_s_tables_are_what_bench_measures() {
     // Measured anew, and then once more from what was kept.

@@ -1,4 +1,5 @@
-//! Every figure of README.md and docs/*.md has a claim in docs/figures.toml: a test that compares it, or the day of its measurement.
+//! Every figure of README.md and docs/*.md has a claim in docs/figures.toml: a test that compares
+//! it, or the day of its measurement.
 
 use crate::documentation::cells;
 use lab::target::Workspace;
@@ -15,7 +16,8 @@ const UNITS: [&str; 17] = [
     "%", "cycles", "bytes", "KiB", "kB", "MB", "B", "mJ", "µJ", "nJ", "J", "µA", "mA", "ms", "µs", "ns", "s",
 ];
 
-/// A heading's part of a document: its tables and blocks with a figure, and whether its text has one.
+/// A heading's part of a document: its tables and blocks with a figure, and whether its text has
+/// one.
 #[derive(Debug, Default)]
 struct Section {
     heading: String,
@@ -34,7 +36,7 @@ fn has_digit(text: &str) -> bool {
     text.contains(|c: char| c.is_ascii_digit())
 }
 
-/// Whether a line has a number with one of the units behind it.
+/// Returns true if a line has a number with one of the units behind it.
 fn has_figure(line: &str) -> bool {
     let is_part = |c: char| c.is_ascii_digit() || ",.".contains(c);
     line.char_indices().filter(|(_, c)| c.is_ascii_digit()).any(|(at, _)| {
@@ -114,7 +116,7 @@ fn tests() -> Vec<(PathBuf, String)> {
     found
 }
 
-/// Whether a section says when it was measured: `Measured by 2026-11-29`.
+/// Returns true if a section has the date of its measurement: `Measured by 2026-11-29`.
 fn is_dated(section: &Section) -> bool {
     section.text.split("easured by ").skip(1).any(|rest| {
         let date: Vec<&str> = rest.split([' ', '.', ',']).next().unwrap_or_default().split('-').collect();
@@ -238,7 +240,8 @@ fn every_energy_bound_of_the_page_is_its_target_s() {
     assert_eq!(said, stated, "docs/energy.md");
 }
 
-/// Each line of docs/plan.md's blocks stands so in what one of its commands prints, in one width or the other.
+/// Each line of docs/plan.md's blocks stands so in what one of its commands prints, in one width or
+/// the other.
 #[test]
 fn the_blocks_of_the_page_of_plan_are_what_it_prints() {
     const PAGE: &str = "docs/plan.md";

@@ -1,5 +1,5 @@
-//! `wattseal firmware`: the commands of docs/firmware-update.md, and what is said where something is wrong. Sending is `update`'s and the
-//! bootloader's: crates/lab/tests/suite/bootloader.
+//! `wattseal firmware`: the commands of docs/firmware-update.md, and what is said where something
+//! is wrong. Sending is `update`'s and the bootloader's: crates/lab/tests/suite/bootloader.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -14,7 +14,8 @@ fn wattseal(folder: &Path, arguments: &str) -> Output {
         .expect("the binary under test runs")
 }
 
-/// The lines of the page's block that is marked with `console`, but for those that need a part at a serial port.
+/// The lines of the page's block that is marked with `console`, but for those that need a part at a
+/// serial port.
 fn lines() -> Vec<String> {
     let page = std::fs::read_to_string(home().join("docs/firmware-update.md")).expect("the page");
     let block = page.split("```console\n").nth(1).expect("a block").split("```").next().expect("its end");

@@ -1,4 +1,5 @@
-//! The binary alone: without a clone, beside one that cannot be written, with target files of a user's own.
+//! The binary alone: without a clone, beside one that cannot be written, with target files of a
+//! user's own.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -32,7 +33,7 @@ impl Machine {
         command
     }
 
-    /// What it writes, where it succeeds.
+    /// Returns the output, after checking for success.
     fn run(&self, line: &str) -> String {
         succeeded(line, self.command(line).output().expect("wattseal runs"))
     }
@@ -116,9 +117,9 @@ fn firmware_of_one_s_own_needs_no_cache() {
     assert_eq!(names(&machine.0.path().join("cache")), [""; 0]);
 }
 
-/// What stands in the way of writing is a file where the folder would be, which stops the administrator, too.
+/// Writing fails because of a file in place of the folder, which stops the administrator, too.
 #[test]
-fn a_clone_that_cannot_be_written_leaves_what_is_built_to_the_user_s_cache() {
+fn unwritable_clone_builds_into_the_user_s_cache() {
     let machine = Machine::new();
     let clone = machine.at("clone");
     fs::create_dir(&clone).expect("a folder");
@@ -203,7 +204,8 @@ fn the_package_recommends_the_compilers() {
     assert_eq!(recommended, wanted);
 }
 
-/// A registry refuses a package whose dependencies are nowhere but here; what only tests need is left out of a package.
+/// A registry refuses a package whose dependencies are nowhere but here; what only tests need is
+/// left out of a package.
 #[test]
 fn published_packages_depend_on_none_that_is_not() {
     for name in ["energy", "mcu", "wire"] {

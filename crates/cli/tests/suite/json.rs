@@ -1,4 +1,5 @@
-//! `docs/json.md` and `docs/schema/` say which fields the commands write as JSON: they are made of the types that are written.
+//! `docs/json.md` and `docs/schema/` say which fields the commands write as JSON: they are made of
+//! the types that are written.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -27,7 +28,7 @@ makes them anew. `a[].b` is a field of each element of the array `a`, `a.*` what
 is written as `null` where there is no value. `run`, `firmware`, `completions` and `man` write no rows.
 ";
 
-/// What a command writes.
+/// Output of a command.
 struct Written {
     /// The file of its schema, without `.json`.
     name: &'static str,
@@ -96,7 +97,7 @@ fn inner(root: &Value, schema: &Value, path: &str, found: &mut Vec<Field>) {
     }
 }
 
-/// What a reference is to; of a value or `null`, the value.
+/// Returns the target of a reference; of a value or `null`, the value.
 fn resolved<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     if let Some(reference) = schema["$ref"].as_str() {
         let name = reference.strip_prefix("#/$defs/").expect("a definition");
@@ -220,7 +221,7 @@ fn paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn what_is_written_has_the_fields_of_its_schema() {
+fn rows_have_the_fields_of_their_schema() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name).display().to_string();
     let (elf, saved) = (at("debug.elf"), at("saved.json"));

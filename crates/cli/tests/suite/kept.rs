@@ -1,4 +1,5 @@
-//! Rows of an earlier measurement are taken where all that decides them is the same, and nowhere else.
+//! Rows of an earlier measurement are taken where all that decides them is the same, and nowhere
+//! else.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -86,7 +87,8 @@ fn a_row_is_taken_for_the_same_question_alone() {
         assert!(!clone.bench(other).1, "{other:?}");
         assert!(clone.bench(other).1, "{other:?}");
     }
-    // No cycle depends on the supply or on a calibration of the current; power and energy are computed anew.
+    // No cycle depends on the supply or on a calibration of the current; power and energy are
+    // computed anew.
     let (row, earlier) = clone.bench(&["--clock", "8M", "--supply", "3"]);
     assert!(earlier && row.contains("\"supply_v\": 3.0"), "{row}");
 }
@@ -95,8 +97,8 @@ fn a_row_is_taken_for_the_same_question_alone() {
 fn a_row_is_taken_for_the_same_contents_alone() {
     let clone = Clone::new();
     let (first, _) = clone.bench(&[]);
-    // A program has in it where it was built, and that is by the content of all sources; so it is measured anew, which is too
-    // often and never wrong.
+    // A program has in it where it was built, and that is by the content of all sources; so it is
+    // measured anew, which is too often and never wrong.
     clone.append("device/crypto/gcm.c", "// a remark");
     assert_eq!(clone.bench(&[]).0, first);
     clone.append("targets/atmega328p.toml", "# a remark");

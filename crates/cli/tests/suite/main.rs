@@ -19,3 +19,4 @@ mod pages;
 mod plan;
 mod post_quantum;
 mod run;
+mod tidy;

@@ -1,4 +1,5 @@
-//! docs/sources.md and docs/sisters.md are generated here: the facts whose source was not at hand, and the parts with other sizes.
+//! docs/sources.md and docs/sisters.md are generated here: the facts whose source was not at hand,
+//! and the parts with other sizes.
 
 use lab::target::Workspace;
 use std::collections::BTreeSet;
@@ -6,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use testkit::documents::home;
 
-/// The mark of a fact that was remembered. Another text behind these two words is about a part's memory.
+/// The mark of a fact that was remembered. Another text behind these two words is about a part's
+/// memory.
 const MARK: &str = "from memory";
 const ENDS_OF_MARK: [&str; 7] = [",", ".", ";", ":", ")", " of the ", " of AN"];
 /// Folders with facts about parts, and the endings of their files.
@@ -41,7 +43,7 @@ fn is_comment(line: &str) -> bool {
     ["#", "//", "*", "/*"].iter().any(|mark| line.trim_start().starts_with(mark))
 }
 
-/// Where the mark begins in a text, each time.
+/// Returns the places at which the mark begins in a text.
 fn marks(text: &str) -> Vec<usize> {
     let is_mark = |at: &usize| ENDS_OF_MARK.iter().any(|end| text[at + MARK.len()..].starts_with(end));
     text.match_indices(MARK).map(|(at, _)| at).filter(is_mark).collect()
@@ -94,7 +96,7 @@ fn remembered() -> Vec<Remembered> {
     rows
 }
 
-/// Whether a line of TOML begins a table.
+/// Returns true if a line of TOML begins a table.
 fn is_table(line: &&str) -> bool {
     line.starts_with('[')
 }

@@ -1,4 +1,5 @@
-//! `wattseal plan` as others rely on it: what it answers, and what it says where there is no answer.
+//! `wattseal plan` as others rely on it: what it answers, and what it says where there is no
+//! answer.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -65,9 +66,10 @@ fn the_paper_s_cycles_give_the_paper_s_energy() {
     assert!((number(&rows[0], "energy_j") / 1.9e-3 - 1.0).abs() < 0.15, "{}", rows[0]);
 }
 
-/// 12 MHz is the most at 2.0 V: 2,372,103 cycles take 197.7 ms, 19 % (197.675 / 166.667 - 1 = 18.6 %) above 1/6 s.
+/// 12 MHz is the most at 2.0 V: 2,372,103 cycles take 197.7 ms, 19 % (197.675 / 166.667 - 1 = 18.6
+/// %) above 1/6 s.
 #[test]
-fn what_is_impossible_says_which_requirement_and_how_far() {
+fn infeasible_plan_names_the_requirement_and_its_excess() {
     let error = refused(&["--cycles", "2372103", "--supply", "2.0", "--latency", "1/6s"], 1);
     assert!(error.contains("none of 12 points"), "{error}");
     assert!(error.contains("latency at most 166.7 ms excludes 12, 12 of them alone"), "{error}");
@@ -100,8 +102,8 @@ fn wrong_usage_says_how_it_is_right() {
     }
 }
 
-/// 0.22 Ah at 3.0 V over the mean power at 3.0 V, by hand: 2,376 J. By (6.1) 0.02 F must be charged to 3.6 V; 0.1 F to
-/// 1.6 V, which is below the supply that the regulator needs.
+/// 0.22 Ah at 3.0 V over the mean power at 3.0 V, by hand: 2,376 J. By (6.1) 0.02 F must be charged
+/// to 3.6 V; 0.1 F to 1.6 V, which is below the supply that the regulator needs.
 #[test]
 fn a_battery_s_life_and_a_capacitor_s_voltage() {
     for (capacitor, capacitance_f) in [("0.02F", 0.02), ("0.1F", 0.1)] {

@@ -1,4 +1,5 @@
-//! The tables of docs/post-quantum.md have the figures that the tool has, and its charts are of its tables.
+//! The tables of docs/post-quantum.md have the figures that the tool has, and its charts are of its
+//! tables.
 
 use crate::documentation::{cells, is_rounded, measured, quantity};
 use lab::plot::{Axis, Chart, Series, Style, svg};
@@ -16,7 +17,8 @@ fn page() -> String {
     std::fs::read_to_string(home().join(PAGE)).expect("a document")
 }
 
-/// The tables of the page whose head begins so: head and lines, without the rule between them, in cells.
+/// The tables of the page whose head begins so: head and lines, without the rule between them, in
+/// cells.
 fn tables<'a>(page: &'a str, head: &str) -> Vec<Vec<Vec<&'a str>>> {
     let lines: Vec<&str> = page.lines().collect();
     let tables = lines.split(|line| !line.starts_with('|'));
@@ -36,8 +38,8 @@ fn figure(value: &Value) -> f64 {
     value.as_f64().expect("a number")
 }
 
-/// The tables that begin with a target and operations have the figures of `bench`: a target a line, an operation a column, in the variant
-/// fast; the table of energies has those of the same rows.
+/// The tables that begin with a target and operations have the figures of `bench`: a target a line,
+/// an operation a column, in the variant fast; the table of energies has those of the same rows.
 #[test]
 fn the_costs_are_what_bench_measures() {
     let page = page();
@@ -61,7 +63,7 @@ fn the_costs_are_what_bench_measures() {
     assert!(stale.is_empty(), "{PAGE} is stale:\n{}", stale.join("\n"));
 }
 
-/// What of a table by target and operation is not what the rows of `bench` have.
+/// Returns the cells of a table by target and operation that differ from the rows of `bench`.
 fn stale_cells(
     table: &[Vec<&str>],
     rows: &[Value],
@@ -163,7 +165,8 @@ fn charts() -> [(PathBuf, String); 3] {
     let (operations, messages) = (table(&page, OPERATIONS), table(&page, MESSAGES));
     let first_column =
         |table: &[Vec<&str>]| table[1..].iter().map(|line| line[0].trim_matches('`').to_owned()).collect();
-    // The column of a table that has this head, in units of `unit`; nothing where its cell is empty.
+    // The column of a table that has this head, in units of `unit`; nothing where its cell is
+    // empty.
     let series = |table: &[Vec<&str>], head: &str, label: &str, unit: f64| {
         let column = table[0].iter().position(|cell| *cell == head).expect("a column");
         let point = |(at, line): (usize, &Vec<&str>)| {

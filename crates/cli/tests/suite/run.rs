@@ -83,7 +83,7 @@ fn input_reaches_the_uart_and_main_s_result_is_the_exit_code() {
 }
 
 #[test]
-fn a_program_that_waits_for_ever_is_ended_and_that_is_a_failure() {
+fn run_ends_an_endless_wait_as_a_failure() {
     let echo = avr("echo.c");
     let (code, out, said) = run(&echo, "atmega328p", &["--time", "20ms"]);
     assert_eq!((code, out.as_str()), (Some(1), "ready\n"), "{said}");
@@ -92,7 +92,8 @@ fn a_program_that_waits_for_ever_is_ended_and_that_is_a_failure() {
     assert!(code == Some(1) && said.contains("--max-cycles 100000"), "{said}");
 }
 
-/// Of defmt's frames, which look like nothing, it is said how they are read; not to who has asked for them.
+/// Of defmt's frames, which look like nothing, it is said how they are read; not to who has asked
+/// for them.
 #[test]
 fn a_log_by_defmt_is_named() {
     let logs = arm_with("ports.c", &["-Wl,--defsym=_defmt_version_=4"]);
@@ -122,7 +123,8 @@ fn each_port_keeps_its_lines_whole() {
     assert_eq!((code, out.as_str()), (Some(0), "begun, ended\nby semihosting\n"), "{said}");
 }
 
-/// A program that sleeps for good has ended, its timer has not: with a time the pin is looked at up to then.
+/// A program that sleeps for good has ended, its timer has not: with a time the pin is looked at up
+/// to then.
 #[test]
 fn peripherals_go_on_after_the_program_up_to_the_time() {
     let pwm = avr("pwm.c");
@@ -133,7 +135,8 @@ fn peripherals_go_on_after_the_program_up_to_the_time() {
     let (code, _, said) = run(&pwm, "atmega328p", &["--time", "10ms", "--vcd", &vcd]);
     assert!(code == Some(0) && said.contains("went on until --time 0.01s"), "{said}");
     assert!(said.contains("; 160000 cycles"), "{said}");
-    // PD6 changes every 256 cycles of 62.5 ns, 16 us: 625 times, and a few lines more say what there is.
+    // PD6 changes every 256 cycles of 62.5 ns, 16 us: 625 times, and a few lines more say what
+    // there is.
     let lines = std::fs::read_to_string(&file).expect("written").lines().count();
     assert!((1200..1500).contains(&lines), "{lines}");
     // Where nothing goes on, the end is the end.
@@ -191,7 +194,8 @@ fn a_fault_at_registers_without_a_model_names_them() {
     }
 }
 
-/// The cause, not what it led to: no function reaches where no code is, and erased flash is no odd instruction.
+/// The cause, not what it led to: no function reaches where no code is, and erased flash is no odd
+/// instruction.
 #[test]
 fn a_fault_names_its_cause() {
     let (code, _, said) = run(&avr("erased.c"), "atmega328p", &[]);
@@ -205,7 +209,8 @@ fn a_fault_names_its_cause() {
     );
 }
 
-/// `run` enters the handler of a fault and says so; `--stop-on-fault` ends there, as `measure` does, which `=false` lets go on.
+/// `run` enters the handler of a fault and says so; `--stop-on-fault` ends there, as `measure`
+/// does, which `=false` lets go on.
 #[test]
 fn fault_enters_its_handler_and_is_told() {
     let fault = arm("fault.c");
@@ -245,7 +250,7 @@ fn supply_reaches_the_converter() {
     }
 }
 
-/// What boards do outside of the data sheet ends no run, and stubs do not: the end says both.
+/// Boards outside of the data sheet do not end a run, nor do stubs: the end names both.
 #[test]
 fn the_end_says_what_the_run_passed_over() {
     let (_, _, said) = run(&arm("fast_adc.c"), "stm32f407", &["--clock", "168M", "--max-cycles", "1e6"]);
@@ -255,7 +260,8 @@ fn the_end_says_what_the_run_passed_over() {
     assert!(said.contains("I2S2ext only remembered what was written: 1 reads, 0 writes"), "{said}");
 }
 
-/// The same program on each family: its exit code is `_exit`'s argument, or that of a function that is named.
+/// The same program on each family: its exit code is `_exit`'s argument, or that of a function that
+/// is named.
 #[test]
 fn a_function_s_argument_is_the_exit_code() {
     let families = [("stm32f407", arm("exit.c")), ("atmega328p", avr("exit.c"))];
@@ -278,7 +284,7 @@ fn the_end_is_seen_also_at_the_last_cycle_of_a_limit() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn run_refuses_impossible_requests() {
     let ports = arm("ports.c");
     let echo = avr("echo.c");
     for (elf, target, options, words) in [

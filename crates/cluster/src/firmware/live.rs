@@ -1,4 +1,5 @@
-//! How they live: a simulation that keeps pace with the clock on the wall, on a thread of its own.
+//! Life of the meters: a simulation that keeps pace with the clock on the wall, on a thread of its
+//! own.
 
 use super::record::{MeterLog, Record};
 use super::{FirmwareMeters, Planned};
@@ -7,7 +8,6 @@ use collector::gateway::udp::{MOST_DATAGRAM_BYTES, datagram, parse};
 use lab::LabError;
 use lab::board::ChipModel;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use sim::base::gateway::{GatewayStation, Uplink};
 use sim::chance::{Chance, Purpose};
 use sim::link::TURNAROUND_NS;
 use sim::load::{Load, LoadProfile};
@@ -18,6 +18,7 @@ use sim::radio::RadioChannel;
 use sim::real_time::RealTimePacer;
 use sim::simulation::{Schedule, Simulation};
 use sim::site::{Site, Supply};
+use sim::station::gateway::{GatewayStation, Uplink};
 use sim::supply::{Mains, PowerCuts};
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,24 +26,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use wire::meter::MeterId;
 
-/// From an antenna to another one: nothing on a radio channel of this size, but it lets all live a step apart.
+/// From an antenna to another one: nothing on a radio channel of this size, but it lets all live a
+/// step apart.
 const LATENCY_NS: u64 = 500_000;
 /// They are switched on one after the other.
 const APART_NS: u64 = 150_000_000;
 /// Packets that wait for a gateway's radio at most; more are lost.
 const MOST_WAITING: usize = 64;
-/// How strong a gateway says that a packet was.
+/// Signal strength of a packet, as a gateway states it.
 const STRENGTH_DBM: i8 = -60;
 /// For so long nothing is done but waiting.
 const TICK: Duration = Duration::from_millis(2);
-/// What is measured lives faster than the meters' clocks go, so that something is to be seen; it begins in the evening.
+/// Speed of the loads against the meters' clocks, so that a watcher sees changes; it begins in the
+/// evening.
 const SPEED: u64 = 60;
 const BEGINS_H: f64 = 17.0;
 
-/// What they noticed so far.
+/// Observations of the meters so far.
 #[derive(Clone, Debug, Default)]
 pub struct FirmwareNoticed {
-    /// Reports that were acknowledged; those that were sent again, each time; measurements lost for want of room.
+    /// Reports that were acknowledged; those that were sent again, each time; measurements lost for
+    /// want of room.
     pub acknowledged: u64,
     pub resent: u64,
     pub lost: u64,
@@ -103,7 +107,8 @@ pub struct LiveMeters {
 }
 
 impl FirmwareMeters {
-    /// Waits for their firmware, and puts them beside gateways: those with one kind of radio beside one.
+    /// Waits for their firmware, and puts them beside gateways: those with one kind of radio beside
+    /// one.
     ///
     /// # Errors
     /// [`ClusterError`]: firmware that cannot be built, a target without a model.
@@ -115,7 +120,8 @@ impl FirmwareMeters {
         for (index, (Planned { provision, board, radio }, firmware)) in
             planned.into_iter().zip(built).enumerate()
         {
-            // A radio channel of their own for those on models: the others are there at no cost, and would keep it busy.
+            // A radio channel of their own for those on models: the others are there at no cost,
+            // and would keep it busy.
             let own = (radio, board.is_some());
             let at = match radios.iter().position(|known| *known == own) {
                 Some(at) => at,
@@ -152,13 +158,14 @@ impl FirmwareMeters {
 }
 
 impl LiveMeters {
-    /// What they notice while they live.
+    /// Returns their observations while they live.
     #[must_use]
     pub fn noticed(&self) -> Arc<Mutex<FirmwareNoticed>> {
         Arc::clone(&self.noticed)
     }
 
-    /// Lives beside the clock on the wall. last: ends as soon as nothing waits. over: ends at once. Returns what each had on the air.
+    /// Lives beside the clock on the wall. last: ends as soon as nothing waits. over: ends at once.
+    /// Returns what each had on the air.
     #[must_use]
     pub fn run(mut self, last: &AtomicBool, over: &AtomicBool) -> Vec<MeterLog> {
         let mut pacer = RealTimePacer::new(self.simulation.now_ns());

@@ -1,5 +1,6 @@
-//! Meters that run the meter's firmware, beside the client that all is checked with: on the models of their boards, or built for this machine.
-//! They talk by a simulated radio to a gateway's radio, and that by UDP to the gateway, in the time of the clock on the wall.
+//! Meters that run the meter's firmware, beside the client that all is checked with: on the models
+//! of their boards, or built for this machine. They talk by a simulated radio to a gateway's radio,
+//! and that by UDP to the gateway, in the time of the clock on the wall.
 //!
 //! - [`record`]: what each had on the air, and what it says of itself; [`live`]: how they live
 
@@ -24,15 +25,16 @@ use wire::meter::{Identity, MeterId, Provision, Setup, Suite};
 const FIRST: MeterId = 2001;
 /// Of each kind so many at most: each has an address of its own on the air.
 pub const MOST: u16 = 12;
-/// The boards of those on models, and how they seal, one after the other; two have one build of the firmware.
+/// The boards of those on models, and how they seal, one after the other; two have one build of the
+/// firmware.
 const BOARDS: [(&str, Suite); 3] =
     [("emontx", Suite::Aes128Gcm), ("emontx", Suite::Aes256Gcm), ("msp430f5438a-cc2500", Suite::Aes128Gcm)];
-/// How those seal that are built for this machine: signatures take no time there.
+/// Suites of the meters that are built for this machine: signatures take no time there.
 const HOST: [Suite; 3] = [Suite::AsconAead128, Suite::EciesEcdsa, Suite::Aes128Gcm];
 /// Seconds between two of their measurements.
 const INTERVAL_S: u16 = 2;
 
-/// How many there are.
+/// Number of meters of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FirmwareCounts {
     /// On the models of their boards.
@@ -67,8 +69,9 @@ pub struct FirmwareMeters {
 }
 
 impl FirmwareMeters {
-    /// Registers them with the collector whose keys these are, and begins to build their firmware. folder: for their key files. seed: of what
-    /// they measure. Returns nothing where there are to be none.
+    /// Registers them with the collector whose keys these are, and begins to build their firmware.
+    /// folder: for their key files. seed: of what they measure. Returns nothing where there are to
+    /// be none.
     ///
     /// # Errors
     /// [`ClusterError`]
@@ -101,7 +104,8 @@ impl FirmwareMeters {
         Ok(Some(FirmwareMeters { workspace, planned, building, collector, seed }))
     }
 
-    /// The boards that there are, each with how many meters, and how many are built for this machine.
+    /// The boards that there are, each with how many meters, and how many are built for this
+    /// machine.
     #[must_use]
     pub fn kinds(&self) -> Vec<(Option<Board>, usize)> {
         let mut kinds: Vec<(Option<Board>, usize)> = Vec::new();

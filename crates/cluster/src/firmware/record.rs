@@ -1,12 +1,12 @@
-//! What each meter had on the air, opened with its keys, and what its firmware says of itself.
+//! Packets of each meter on the air, opened with its keys, and its firmware's status.
 
 use super::Board;
 use lab::LabError;
 use meter::Status;
-use sim::base::BaseEvent;
 use sim::radio::SentPacket;
 use sim::simulation::Recorder;
 use sim::site::SiteEvent;
+use sim::station::BaseEvent;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -29,12 +29,12 @@ pub struct MeterLog {
     record: MeterRecord,
     collector: Arc<Identity>,
     reassembly: Reassembly,
-    /// What it says of itself.
+    /// Status of its firmware.
     pub status: Status,
     /// Its reports, by number.
     pub on_air: BTreeMap<u32, OnAir>,
     pub longest: Duration,
-    /// What must not be.
+    /// Violations.
     pub wrong: Vec<String>,
 }
 
@@ -58,7 +58,7 @@ impl MeterLog {
         self.record.setup.meter
     }
 
-    /// How it seals.
+    /// Returns its suite.
     #[must_use]
     pub fn suite(&self) -> Suite {
         self.record.setup.suite
@@ -70,7 +70,8 @@ impl MeterLog {
         self.on_air.values().filter(|on_air| on_air.acknowledged_s.is_some()).count()
     }
 
-    /// Reports that it made, and that it counts neither as acknowledged nor as lost for want of room; one where it has measured nothing yet.
+    /// Reports that it made, and that it counts neither as acknowledged nor as lost for want of
+    /// room; one where it has measured nothing yet.
     #[must_use]
     pub fn outstanding(&self) -> u32 {
         let Status { measurements, alerts, acknowledged, lost, .. } = self.status;

@@ -1,4 +1,4 @@
-//! What was acknowledged is there, whatever part of the cluster is killed, paused or cut off.
+//! Acknowledged readings exist, whatever part of the cluster is killed, paused or cut off.
 
 mod networks;
 
@@ -72,7 +72,8 @@ fn harmed(kills: usize, meters: u16) {
         assert_eq!(u64::from(meter.measurements), meter.acknowledged + u64::from(meter.lost), "{meter:?}");
         assert!(meter.acknowledged > 0 && meter.stored >= meter.acknowledged, "{meter:?}");
     }
-    // Whether commands come through among so few harms is by chance; of none it may be that it was done twice.
+    // Whether commands come through among so few harms is by chance; of none it may be that it was
+    // done twice.
     assert!(result.partitions_looked > 0);
 }
 

@@ -126,7 +126,7 @@ fn until(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-/// How many routes each NATS server has.
+/// Returns the number of routes of each NATS server.
 fn routes(machines: &Machines) -> Vec<u64> {
     let of = |(_, monitor)| {
         let answered = ask(monitor, ("GET", "/routez"), None, "", WITHIN).expect("it answers");

@@ -1,4 +1,5 @@
-//! What readings cost: against the link benchmark of kalns2016, and against the file that the collector has.
+//! Costs of readings: against the link benchmark of kalns2016, and against the file that the
+//! collector has.
 
 use demo::cost::Cost;
 use demo::measure;
@@ -47,7 +48,8 @@ fn times_are_those_of_kalns2016() {
     }
 }
 
-/// docs/protocol.md, "Packets" and "On an RFM12B": a piece has 4 bytes before it beside the header, a packet 11 around it.
+/// docs/protocol.md, "Packets" and "On an RFM12B": a piece has 4 bytes before it beside the header,
+/// a packet 11 around it.
 #[test]
 fn bytes_on_the_air_are_the_protocol_s() {
     let bytes: Vec<f64> = measured().iter().map(|cost| cost.air_bytes).collect();

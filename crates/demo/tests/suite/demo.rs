@@ -35,14 +35,16 @@ fn each_suite_s_meter_is_read_and_its_cost_told() {
     let rows: Vec<Value> = serde_json::from_slice(&output.stdout).expect("an array of objects");
     let suites: Vec<&str> = rows.iter().filter_map(|row| row["suite"].as_str()).collect();
     assert_eq!(suites, ["none", "aes128-gcm", "aes256-gcm", "ecies", "ecies-ecdsa", "ascon-aead128"]);
-    // docs/meter.md, "On the ATmega328P", in ms; how long the rest takes hangs on the channel and this machine.
+    // docs/meter.md, "On the ATmega328P", in ms; how long the rest takes hangs on the channel and
+    // this machine.
     for (row, prepare_ms) in rows.iter().zip([0.02, 6.09, 6.93, 2070.0, 2650.0]) {
         let figure = |name: &str| row[name].as_f64().unwrap_or_else(|| panic!("no {name}: {row}"));
         assert!(figure("readings") >= 1.0, "{row}");
         assert!((figure("prepare_ms") - prepare_ms).abs() < 0.05 * prepare_ms + 0.01, "{row}");
         assert!((figure("prepare_cycles") - 16e3 * figure("prepare_ms")).abs() < 1.0, "{row}");
         assert!(figure("round_trip_ms") > figure("prepare_ms") + 5.0, "{row}");
-        // At 3.3 V the radio draws 36 mW and more while it listens or sends; asleep the processor draws 4.5 mW.
+        // At 3.3 V the radio draws 36 mW and more while it listens or sends; asleep the processor
+        // draws 4.5 mW.
         assert!(figure("radio_uj") > 36.0 * 5.0 && figure("processor_uj") > 4.5 * 5.0, "{row}");
         assert!(figure("air_bytes") >= 31.0, "{row}");
     }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// What stands on the air around the data of a packet, in bytes.
+/// Bytes on the air around the data of a packet.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Packet {
@@ -31,7 +31,7 @@ impl Packet {
     }
 }
 
-/// What a state draws.
+/// Current of a state.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
@@ -43,7 +43,7 @@ pub struct State {
     pub source: String,
 }
 
-/// What receiving draws.
+/// Currents of receiving.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Receive {
@@ -53,7 +53,7 @@ pub struct Receive {
     pub points: Vec<ReceivePoint>,
 }
 
-/// What receiving draws under some conditions; one that is not named does not matter.
+/// Current of receiving under some conditions; one that is not named does not matter.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReceivePoint {
@@ -63,14 +63,14 @@ pub struct ReceivePoint {
     /// Band, in Hz.
     #[serde(default)]
     pub band_hz: Option<f64>,
-    /// How the receiver is set: `sensitivity`, `current`.
+    /// Mode of the receiver: `sensitivity`, `current`.
     #[serde(default)]
     pub mode: Option<String>,
     /// Typical current, in amperes.
     pub current_a: f64,
 }
 
-/// What transmitting draws.
+/// Currents of transmitting.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transmit {
@@ -80,7 +80,7 @@ pub struct Transmit {
     pub points: Vec<TransmitPoint>,
 }
 
-/// What transmitting draws under some conditions; one that is not named does not matter.
+/// Current of transmitting under some conditions; one that is not named does not matter.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransmitPoint {
@@ -101,7 +101,7 @@ pub struct Change {
     pub from: String,
     /// State after.
     pub to: String,
-    /// What is passed on the way, in order.
+    /// States that are passed on the way, in order.
     pub through: Vec<Passage>,
     /// Document and table.
     pub source: String,
@@ -119,8 +119,8 @@ impl Change {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Passage {
-    /// Which state.
+    /// Name of the state.
     pub state: String,
-    /// How long, in seconds.
+    /// Duration, in seconds.
     pub time_s: f64,
 }

@@ -49,11 +49,11 @@ fn one_point_gives_a_gain_alone() {
     assert_eq!(calibrated.sleep_a("stop"), Some(1e-6));
 }
 
-/// A current, an energy with cycles and one with a time: 1.5 times the data sheet's and 0.5 mA, so 3.5, 6.5 and 9.5 mA
-/// at 2, 4 and 6 MHz. A million cycles at 4 MHz and 2.5 V: 0.25 s * 2.5 V * 6.5 mA = 4.0625 mJ. 2 s at 3 V and 9.5 mA:
-/// 57 mJ.
+/// A current, an energy with cycles and one with a time: 1.5 times the data sheet's and 0.5 mA, so
+/// 3.5, 6.5 and 9.5 mA at 2, 4 and 6 MHz. A million cycles at 4 MHz and 2.5 V: 0.25 s * 2.5 V * 6.5
+/// mA = 4.0625 mJ. 2 s at 3 V and 9.5 mA: 57 mJ.
 #[test]
-fn points_at_several_clocks_give_a_gain_and_an_offset_whatever_their_form() {
+fn points_at_several_clocks_give_gain_and_offset() {
     let calibration = calibration(
         "[[point]]\nclock_hz = 2e6\nsupply_v = 3.0\ncurrent_a = 3.5e-3\n\
          [[point]]\nclock_hz = 4e6\nsupply_v = 2.5\ncycles = 1_000_000\nenergy_j = 4.0625e-3\n\
@@ -68,7 +68,8 @@ fn points_at_several_clocks_give_a_gain_and_an_offset_whatever_their_form() {
     assert_eq!(once.calibrated(&calibration).expect("it fits"), once);
 }
 
-/// Twice the data sheet at one supply, the same as it at the other: between 1 and 2, nearer the smaller by weight.
+/// Twice the data sheet at one supply, the same as it at the other: between 1 and 2, nearer the
+/// smaller by weight.
 #[test]
 fn points_at_one_clock_give_a_gain_between_them() {
     let correction = calibration(
@@ -95,7 +96,7 @@ fn points_that_fall_where_the_data_sheet_rises_are_refused() {
 }
 
 #[test]
-fn a_point_that_says_too_little_or_too_much_is_refused_by_its_number() {
+fn incomplete_or_contradictory_point_is_refused_by_number() {
     let good = "[[point]]\nclock_hz = 2e6\nsupply_v = 3.0\ncurrent_a = 6e-3\n";
     for (fields, problem) in [
         ("", "neither a current nor an energy"),
@@ -128,7 +129,7 @@ fn a_file_without_points_or_with_a_wrong_word_is_refused() {
 
 /// Gain 2 and -3 mA: nothing is left of 1 mA.
 #[test]
-fn where_a_calibration_leaves_no_current_there_is_none() {
+fn calibration_without_a_positive_current_is_refused() {
     let calibration = calibration(
         "[[point]]\nclock_hz = 4e6\nsupply_v = 3.0\ncurrent_a = 5e-3\n\
          [[point]]\nclock_hz = 6e6\nsupply_v = 3.0\ncurrent_a = 9e-3",

@@ -1,5 +1,5 @@
-//! The meter of mane2014 against hand calculation, against a meter that takes sample by sample, and over the currents of
-//! the part that it measured.
+//! The meter of mane2014 against hand calculation, against a meter that takes sample by sample, and
+//! over the currents of the part that it measured.
 
 use energy::Supply;
 use energy::instrument::{Instrument, Segment, Waveform};
@@ -19,9 +19,10 @@ fn assert_close(found: f64, expected: f64) {
     assert!((found - expected).abs() <= 1e-9 * scale, "{found} is not {expected}");
 }
 
-/// 4.2 mA · 100 Ω = 0.42 V; 0.42 / 0.5 · 1024 = 860.16: code 860. 0.25 s at 20 MHz: 5,000,000 samples, accumulator
-/// 4,300,000,000. (3.1): 2.7 · 4.3e9 · 0.5 / (1024 · 100) / 20e6 = 2.834472656 mJ. The source gives 2.7 V · 4.2 mA · 0.25 s =
-/// 2.835 mJ, of which the shunt takes (4.2 mA)² · 100 Ω · 0.25 s = 0.441 mJ and the part 2.394 mJ. (3.2): 5e6 / 20e6 · 10e6.
+/// 4.2 mA · 100 Ω = 0.42 V; 0.42 / 0.5 · 1024 = 860.16: code 860. 0.25 s at 20 MHz: 5,000,000
+/// samples, accumulator 4,300,000,000. (3.1): 2.7 · 4.3e9 · 0.5 / (1024 · 100) / 20e6 = 2.834472656
+/// mJ. The source gives 2.7 V · 4.2 mA · 0.25 s = 2.835 mJ, of which the shunt takes (4.2 mA)² ·
+/// 100 Ω · 0.25 s = 0.441 mJ and the part 2.394 mJ. (3.2): 5e6 / 20e6 · 10e6.
 #[test]
 fn the_equations_by_hand() {
     let reading = meter(10e6).read(&Waveform::constant(2.7, 4.2e-3, 0.25), 10e6).unwrap();
@@ -38,8 +39,9 @@ fn the_equations_by_hand() {
     assert!((reading.error() - 0.1840).abs() < 1e-4);
 }
 
-/// 6 mA is above 0.5 V / 100 Ω = 5 mA: every code is 1023, (3.1) gives 2.7 V · 4.9951171875 mA. Over 1 ms 13.4868 µJ, where
-/// the source gives 16.2 µJ: 2.7 µJ lost to saturation, and one step of the converter.
+/// 6 mA is above 0.5 V / 100 Ω = 5 mA: every code is 1023, (3.1) gives 2.7 V · 4.9951171875 mA.
+/// Over 1 ms 13.4868 µJ, where the source gives 16.2 µJ: 2.7 µJ lost to saturation, and one step of
+/// the converter.
 #[test]
 fn beyond_full_scale_the_reading_stands_still() {
     let meter = meter(20e6);
@@ -70,8 +72,8 @@ fn the_converter_rounds_down_and_stops() {
     }
 }
 
-/// 1 µs at 20 MHz: samples at 0, 50, .. 950 ns are 20; with a phase of 49 ns also 20 (49 .. 999); over 1.0001 µs 21 and 20.
-/// Two stretches of 0.5 µs give 10 each, however their ends add up.
+/// 1 µs at 20 MHz: samples at 0, 50, .. 950 ns are 20; with a phase of 49 ns also 20 (49 .. 999);
+/// over 1.0001 µs 21 and 20. Two stretches of 0.5 µs give 10 each, however their ends add up.
 #[test]
 fn samples_are_counted_from_the_trigger_to_before_its_fall() {
     let samples = |duration_s, phase_s| {
@@ -130,8 +132,9 @@ fn one_by_one(meter: &Instrument, waveform: &Waveform) -> (u64, u64) {
     }
 }
 
-/// The bounds: a reading rounds each sample down by less than a step; each sample stands for the Ts after it, so every
-/// change of the current, from none before the trigger to none after it, is seen less than Ts late.
+/// The bounds: a reading rounds each sample down by less than a step; each sample stands for the Ts
+/// after it, so every change of the current, from none before the trigger to none after it, is seen
+/// less than Ts late.
 #[test]
 fn without_saturation_the_error_is_within_its_bounds() {
     for seed in 0..500 {
@@ -170,9 +173,10 @@ fn without_saturation_the_error_is_within_its_bounds() {
     }
 }
 
-/// The paper's part on the paper's meter, at 2.7 V before the shunt and with the data sheet's currents. Up to 16 MHz (5 mA)
-/// the reading is the energy that the source gives, 7 to 23 % more than the part takes; beyond, it stands still in power and
-/// so falls with the clock, while the data sheet's energy a cycle rises.
+/// The paper's part on the paper's meter, at 2.7 V before the shunt and with the data sheet's
+/// currents. Up to 16 MHz (5 mA) the reading is the energy that the source gives, 7 to 23 % more
+/// than the part takes; beyond, it stands still in power and so falls with the clock, while the
+/// data sheet's energy a cycle rises.
 #[test]
 fn over_the_part_that_the_paper_measured() {
     let supply = Supply::from_toml(MSP430).unwrap();
@@ -203,7 +207,8 @@ fn over_the_part_that_the_paper_measured() {
     // 14 MHz: 4.2175 mA, behind 0.42175 V: 2.7 / 2.27825 = 1.1851.
     let (_, at_14) = read(14e6);
     assert!((at_14.error() - 0.1851).abs() < 2e-3);
-    // From 20 to 25 MHz the data sheet's energy a cycle rises by 8.90 / 25 / (6.37 / 20) - 1 = 12 %; the reading falls by 20 %.
+    // From 20 to 25 MHz the data sheet's energy a cycle rises by 8.90 / 25 / (6.37 / 20) - 1 = 12
+    // %; the reading falls by 20 %.
     let ((source_20, at_20), (source_25, at_25)) = (read(20e6), read(25e6));
     assert!((source_25 / source_20 - 1.1177).abs() < 1e-3);
     assert!((at_25.energy_j / at_20.energy_j - 0.8).abs() < 1e-3);

@@ -160,8 +160,8 @@ fn the_search_finds_what_brute_force_finds() {
     }
 }
 
-/// By hand: (energy, latency) of (1, 3), (2, 2), (3, 1) are a front; (2, 3) is beaten by the first two; a second (2, 2)
-/// is as good as the first.
+/// By hand: (energy, latency) of (1, 3), (2, 2), (3, 1) are a front; (2, 3) is beaten by the first
+/// two; a second (2, 2) is as good as the first.
 #[test]
 fn a_front_drawn_by_hand() {
     let mut rng = StdRng::seed_from_u64(1);
@@ -181,7 +181,8 @@ fn a_front_drawn_by_hand() {
     assert_eq!(pareto_front(&rows.iter().collect::<Vec<_>>()), [true, true, true, false, true]);
 }
 
-/// 2.31 mJ where 2 mJ are allowed is 15.5 % too much; 80 bits where 128 are asked for is 37.5 % too little.
+/// 2.31 mJ where 2 mJ are allowed is 15.5 % too much; 80 bits where 128 are asked for is 37.5 % too
+/// little.
 #[test]
 fn how_far_a_point_is_from_a_limit() {
     let mut rng = StdRng::seed_from_u64(1);

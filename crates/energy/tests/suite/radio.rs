@@ -1,4 +1,5 @@
-//! The radios' files against hand calculation on their data sheets, and against the energy that mane2014 measured.
+//! The radios' files against hand calculation on their data sheets, and against the energy that
+//! mane2014 measured.
 
 use energy::radio::{Radio, RadioError, Setting};
 
@@ -17,8 +18,8 @@ fn assert_close(found: f64, expected: f64, relative: f64) {
     assert!((found / expected - 1.0).abs() <= relative, "{found} is not {expected} within {relative}");
 }
 
-/// 4 + 4 + 1 + 64 + 2 = 75 bytes, 600 bits at 250 kbit/s: 2.4 ms. 2.4 ms · 21.2 mA · 2.7 V = 137.376 µJ; the paper's
-/// Table 4.3 has 0.137 mJ.
+/// 4 + 4 + 1 + 64 + 2 = 75 bytes, 600 bits at 250 kbit/s: 2.4 ms. 2.4 ms · 21.2 mA · 2.7 V =
+/// 137.376 µJ; the paper's Table 4.3 has 0.137 mJ.
 #[test]
 fn a_packet_on_the_air_takes_what_the_paper_measured() {
     let sent = cc2500().send(64, 2.7).unwrap();
@@ -30,9 +31,10 @@ fn a_packet_on_the_air_takes_what_the_paper_measured() {
     assert!((ratio - 1.0).abs() < 0.005);
 }
 
-/// From sleep to sleep, in µA·s: crystal 150 µs · 1.5 mA = 0.225; time-out 152 µs · 1.5 mA = 0.228; calibration 720.73 µs ·
-/// 7.4 mA = 5.333402; settling 88.38 µs · 7.4 mA = 0.654012; 2.4 ms · 21.2 mA = 50.88; to idle 0.1 µs · 7.4 mA = 0.00074.
-/// Sum 57.321154 µA·s, times 2.7 V: 154.767 µJ, 13 % more than the paper's figure.
+/// From sleep to sleep, in µA·s: crystal 150 µs · 1.5 mA = 0.225; time-out 152 µs · 1.5 mA = 0.228;
+/// calibration 720.73 µs · 7.4 mA = 5.333402; settling 88.38 µs · 7.4 mA = 0.654012; 2.4 ms · 21.2
+/// mA = 50.88; to idle 0.1 µs · 7.4 mA = 0.00074. Sum 57.321154 µA·s, times 2.7 V: 154.767 µJ, 13 %
+/// more than the paper's figure.
 #[test]
 fn the_whole_transmission_takes_more() {
     let sent = cc2500().send(64, 2.7).unwrap();
@@ -45,7 +47,8 @@ fn the_whole_transmission_takes_more() {
     assert!((ratio - 1.1297).abs() < 1e-3);
 }
 
-/// 130 bytes are 64 + 64 + 2: three packets, 130 + 3 · 11 bytes on the air. The crystal starts once, the rest three times.
+/// 130 bytes are 64 + 64 + 2: three packets, 130 + 3 · 11 bytes on the air. The crystal starts
+/// once, the rest three times.
 #[test]
 fn a_long_message_takes_packets() {
     let radio = cc2500();
@@ -90,8 +93,8 @@ fn the_states_are_those_that_a_chip_reports() {
     assert_eq!(quieter.state_a("tx"), Ok(11.1e-3));
 }
 
-/// 5 + 2 + 2 + 66 + 2 = 77 bytes at 10 MHz / 29 / 7 = 49,261 bit/s: 12.5048 ms; at 22 mA and 3.3 V 907.8 µJ. Before it 2 ms
-/// of crystal at 0.6 mA and 250 µs of synthesizer at 12 mA: 4.2 µA·s.
+/// 5 + 2 + 2 + 66 + 2 = 77 bytes at 10 MHz / 29 / 7 = 49,261 bit/s: 12.5048 ms; at 22 mA and 3.3 V
+/// 907.8 µJ. Before it 2 ms of crystal at 0.6 mA and 250 µs of synthesizer at 12 mA: 4.2 µA·s.
 #[test]
 fn the_meters_radio_at_its_largest_packet() {
     let sent = rfm12b().send(66, 3.3).unwrap();
@@ -105,7 +108,7 @@ fn the_meters_radio_at_its_largest_packet() {
 }
 
 #[test]
-fn what_the_data_sheet_does_not_have_is_refused_with_what_it_has() {
+fn unknown_radio_settings_are_refused_with_the_known_ones() {
     let radio = cc2500();
     let error = radio.send(1, 1.7).unwrap_err().to_string();
     assert_eq!(error, "1.7 V is outside the 1.8 V to 3.6 V that SWRS040C allows for cc2500");

@@ -21,7 +21,8 @@ fn energy_and_voltage() {
     assert_eq!(IDEAL.voltage_v(-1.0), 0.0);
 }
 
-/// 10 mA for 10 s out of 0.1 F: 1 V less. From 4 V to 3 V the load gets 3.5 V · 0.1 C = 0.35 J, the energy between.
+/// 10 mA for 10 s out of 0.1 F: 1 V less. From 4 V to 3 V the load gets 3.5 V · 0.1 C = 0.35 J, the
+/// energy between.
 #[test]
 fn a_load_takes_charge() {
     let step = IDEAL.step(4.0, 0.0, 10e-3, 10.0);
@@ -42,7 +43,8 @@ fn a_harvester_gives_energy_even_to_an_empty_one() {
     assert_close(stored_v, 3.0, 1e-9);
 }
 
-/// A resistance of 10 Ω drops 0.1 V at 10 mA and turns (10 mA)² · 10 Ω · 1 s = 1 mJ to heat; the load sees what is left.
+/// A resistance of 10 Ω drops 0.1 V at 10 mA and turns (10 mA)² · 10 Ω · 1 s = 1 mJ to heat; the
+/// load sees what is left.
 #[test]
 fn the_series_resistance_takes_its_part() {
     let capacitor = Capacitor { esr_ohm: 10.0, ..IDEAL };
@@ -53,7 +55,8 @@ fn the_series_resistance_takes_its_part() {
     assert_close(step.load_j, 3.85 * 10e-3, 1e-12);
 }
 
-/// 50 µA at 5 V are 100 kΩ; with 0.1 F 10,000 s: after that time alone e⁻¹ of the voltage is left, in 1,000 steps as in one.
+/// 50 µA at 5 V are 100 kΩ; with 0.1 F 10,000 s: after that time alone e⁻¹ of the voltage is left,
+/// in 1,000 steps as in one.
 #[test]
 fn leakage_is_a_resistance() {
     let capacitor = Capacitor { leakage_a: 50e-6, ..IDEAL };
@@ -65,7 +68,8 @@ fn leakage_is_a_resistance() {
     assert_close(capacitor.leakage_at(2.5), 25e-6, 1e-12);
 }
 
-/// At 4.9 V 0.1 F lacks 1.25 - 1.2005 = 0.0495 J: of 0.1 J offered the rest is refused, and the load runs on the harvester.
+/// At 4.9 V 0.1 F lacks 1.25 - 1.2005 = 0.0495 J: of 0.1 J offered the rest is refused, and the
+/// load runs on the harvester.
 #[test]
 fn a_full_one_refuses_the_rest() {
     let step = IDEAL.step(4.9, 0.1, 0.0, 1.0);
@@ -78,7 +82,8 @@ fn a_full_one_refuses_the_rest() {
     assert_close(step.refused_j, 0.05, 1e-9);
 }
 
-/// 0.1 F at 1 V holds 0.1 C; 1 A for a second asks ten times that. The load gets the 0.05 J that there are.
+/// 0.1 F at 1 V holds 0.1 C; 1 A for a second asks ten times that. The load gets the 0.05 J that
+/// there are.
 #[test]
 fn an_empty_one_starves_its_load() {
     let step = IDEAL.step(1.0, 0.0, 1.0, 1.0);
@@ -151,8 +156,8 @@ fn a_battery_without_losses() {
     assert_eq!(battery.life_s(0.0), f64::INFINITY);
 }
 
-/// 1 % a year: λ = -ln 0.99 = 0.01005034 a year. Without a load it is down to half after ln 2 / λ = 68.97 years. With one, a
-/// sum of small steps gives the same life.
+/// 1 % a year: λ = -ln 0.99 = 0.01005034 a year. Without a load it is down to half after ln 2 / λ =
+/// 68.97 years. With one, a sum of small steps gives the same life.
 #[test]
 fn a_battery_that_discharges_itself() {
     let battery = Battery { capacity_ah: 1.0, voltage_v: 3.0, self_discharge_per_year: 0.01, usable: 0.5 };
@@ -166,7 +171,8 @@ fn a_battery_that_discharges_itself() {
     assert_close(battery.life_s(20e-6), life_s, 1e-4);
 }
 
-/// A loss too small to matter, as of a file that says 1e-15, leaves the life without one: 3.4247 years at 100 µW.
+/// A loss too small to matter, as of a file that says 1e-15, leaves the life without one: 3.4247
+/// years at 100 µW.
 #[test]
 fn next_to_no_self_discharge_is_as_none() {
     let none = Battery { capacity_ah: 1.0, voltage_v: 3.0, self_discharge_per_year: 0.0, usable: 1.0 };
@@ -176,7 +182,7 @@ fn next_to_no_self_discharge_is_as_none() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn storage_refuses_impossible_figures() {
     let message = |capacitor: Capacitor| capacitor.check().unwrap_err().to_string();
     assert_eq!(IDEAL.check(), Ok(()));
     assert_eq!(

@@ -1,4 +1,5 @@
-//! A clear sky against pvlib, the year of Greensboro against its source and against a clear sky, and the panel.
+//! A clear sky against pvlib, the year of Greensboro against its source and against a clear sky,
+//! and the panel.
 
 use energy::sun::{Irradiance, Panel, SunError};
 
@@ -9,8 +10,8 @@ fn greensboro() -> Irradiance {
     Irradiance::from_csv(GREENSBORO).expect("scenarios/sun/greensboro.csv")
 }
 
-/// Sums made with Python over the GHI column of the file that pvlib ships: 1,566,203 Wh/m², highest hour 1,013 W/m²; on
-/// 21 June (day 172) 702 W/m² in the hour that ends at 12:00.
+/// Sums made with Python over the GHI column of the file that pvlib ships: 1,566,203 Wh/m², highest
+/// hour 1,013 W/m²; on 21 June (day 172) 702 W/m² in the hour that ends at 12:00.
 #[test]
 fn the_year_is_the_source_s() {
     let year = greensboro();
@@ -28,8 +29,9 @@ fn the_year_is_the_source_s() {
     assert_eq!(year.at(0.0), 0.0);
 }
 
-/// Of each month the clearest day's sum stays within 12 % of the model's: Haurwitz knows nothing of water vapour, so the
-/// Januaries are brighter (1.11) and the Augusts duller (0.89); over the twelve it is right within 2 %.
+/// Of each month the clearest day's sum stays within 12 % of the model's: Haurwitz knows nothing of
+/// water vapour, so the Januaries are brighter (1.11) and the Augusts duller (0.89); over the
+/// twelve it is right within 2 %.
 #[test]
 fn the_clearest_days_are_those_of_a_clear_sky() {
     let year = greensboro();
@@ -50,8 +52,8 @@ fn the_clearest_days_are_those_of_a_clear_sky() {
     assert!((0.65..0.80).contains(&clearness), "{clearness}");
 }
 
-/// pvlib 0.16.1: `haurwitz` over `solar_zenith_analytical` with `declination_spencer71`, 36.1° N. Sums of days in Wh/m²
-/// from 14,400 points, the mean from 9 to 10 h solar time from 6,000.
+/// pvlib 0.16.1: `haurwitz` over `solar_zenith_analytical` with `declination_spencer71`, 36.1° N.
+/// Sums of days in Wh/m² from 14,400 points, the mean from 9 to 10 h solar time from 6,000.
 #[test]
 fn a_clear_sky_is_pvlib_s() {
     let expected = [

@@ -1,4 +1,5 @@
-//! The target files' supply tables: whole, with a source at each figure, and as the data sheets have them.
+//! The target files' supply tables: whole, with a source at each figure, and as the data sheets
+//! have them.
 
 use energy::{Fetch, Supply};
 use std::path::Path;
@@ -41,12 +42,13 @@ fn every_figure_names_its_source() {
 }
 
 #[test]
-fn sleep_draws_less_than_running_and_a_part_wakes_above_where_it_falls() {
+fn sleep_draws_less_and_brown_out_has_hysteresis() {
     for (name, supply) in supplies() {
         for mode in &supply.sleeps {
             let volts = mode.supply_v.unwrap_or(supply.default_v);
             let hertz = mode.clock_hz.unwrap_or_else(|| supply.max_clock_hz(volts));
-            // A data sheet of two grades has sleep at a supply at which the part's own does not run: it draws less there than at its own.
+            // A data sheet of two grades has sleep at a supply at which the part's own does not
+            // run: it draws less there than at its own.
             let active_a = supply.current_a(hertz, volts).unwrap_or_else(|_| {
                 let volts = supply.default_v;
                 let active = supply.current_a(supply.max_clock_hz(volts), volts);
@@ -69,7 +71,7 @@ fn sleep_draws_less_than_running_and_a_part_wakes_above_where_it_falls() {
 }
 
 #[test]
-fn code_in_ram_draws_less_than_code_in_flash_at_every_point_that_has_both() {
+fn code_in_ram_draws_less_than_code_in_flash() {
     for (name, supply) in supplies() {
         for level in &supply.levels {
             for ram in &level.ram_points {
@@ -111,7 +113,8 @@ fn a_data_sheet_without_ram_currents_says_so() {
     assert!(error.to_string().contains("no current for code in RAM"), "{error}");
 }
 
-/// A target of one's own with a slip in it: each is refused with what is wrong, not answered with a current of NaN.
+/// A target of one's own with a slip in it: each is refused with what is wrong, not answered with a
+/// current of NaN.
 #[test]
 fn a_table_from_which_no_current_comes_is_refused() {
     let good = r#"

@@ -1,9 +1,9 @@
 //! `wattseal.toml`: what a project builds, what of it is measured, and what that may cost.
 
 use crate::compare::{Figure, Limit};
-use crate::loaded::Setup;
 use crate::measure::Request;
 use crate::traces::TraceFiles;
+use crate::user_firmware::Setup;
 use crate::{LabError, names, units};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub const FILE: &str = "wattseal.toml";
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Project {
-    /// What builds the ELF files: a line for the shell.
+    /// Command line for the shell that builds the ELF files.
     pub build: Option<String>,
     /// The rows that growth is compared with.
     #[serde(default = "baseline")]
@@ -86,7 +86,7 @@ impl Quantity {
     }
 }
 
-/// What a row may cost: so much, or `+1%` more than the baseline.
+/// Limits of a row: an absolute figure, or `+1%` more than the baseline.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Limits {
@@ -117,12 +117,12 @@ impl Limits {
     }
 }
 
-/// What is to be measured of one ELF file.
+/// Measurement of one ELF file.
 pub(super) struct Measurement {
     pub request: Request,
     /// The ELF file, as the project's file has it.
     pub elf: PathBuf,
-    /// Whether sleep that nothing ends is its end.
+    /// True if sleep that nothing ends is the run's end.
     pub ends_asleep: bool,
     /// Of each row, of the whole program, and of a region.
     pub general: Vec<(Figure, Limit)>,
@@ -136,7 +136,8 @@ impl Project {
     /// Reads the project's file.
     ///
     /// # Errors
-    /// [`LabError::File`] for one that cannot be read, [`LabError::Usage`] for one that says what cannot be, with its line.
+    /// [`LabError::File`] for one that cannot be read, [`LabError::Usage`] for one that says what
+    /// cannot be, with its line.
     pub fn read(path: &Path) -> Result<Project, LabError> {
         let text =
             std::fs::read_to_string(path).map_err(|error| LabError::File { path: path.into(), error })?;
@@ -146,7 +147,7 @@ impl Project {
         })
     }
 
-    /// What is to be measured; `folder` is that of the project's file.
+    /// Returns the project's measurements; `folder` is that of the project's file.
     pub(super) fn measurements(&self, path: &Path, folder: &Path) -> Result<Vec<Measurement>, LabError> {
         let of_entry = |entry: &FirmwareEntry| {
             let said =
@@ -214,7 +215,7 @@ fn quantity<T>(
     value.as_ref().map(|value| read(&value.text()).map_err(|error| format!("{key}: {error}"))).transpose()
 }
 
-/// What toml says; of an unknown key, serde's list of known ones becomes the nearest.
+/// Explains a message of toml; for an unknown key, serde's list of known ones becomes the nearest.
 fn explained(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
     match quoted.next() {
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line_and_the_nearest_key() {
+    fn project_error_names_line_and_nearest_key() {
         let one = "[[firmware]]\nelf = \"a.elf\"\ntarget = \"stm32f407\"\n";
         assert_eq!(
             problem(&one.replace("target", "tagret")),

@@ -1,4 +1,4 @@
-//! Where the rows of a command say what they are of and what it costs.
+//! Fields of a command's rows that hold identity and figures.
 
 use super::Figure;
 use crate::measure::Ended;
@@ -9,19 +9,19 @@ use serde_json::Value;
 pub struct Layout {
     /// The command whose rows these are.
     pub command: &'static str,
-    /// What a row is known by.
+    /// Fields that identify a row.
     identity: &'static [&'static str],
     /// Of them, which are its group in a table, and which its name there.
     group: &'static [usize],
     name: &'static [usize],
-    /// What else it is known by, for a person.
+    /// Further identification for a person.
     details: fn(&Value) -> String,
     figures: &'static [(Figure, &'static str)],
-    /// Where rows of one call stand for its seconds.
+    /// Field with the seconds of one call.
     time: Option<&'static str>,
     /// The first field of the identity does not matter where each side has but one.
     only_one: bool,
-    /// What makes a row a failure by itself.
+    /// Returns the reason for which a row is a failure by itself.
     wrong: fn(&Value) -> Option<String>,
     /// Rows that are no measurement.
     is_remark: fn(&Value) -> bool,
@@ -109,15 +109,15 @@ pub struct Measured {
     pub group: String,
     /// Its name there.
     pub name: String,
-    /// What else it is known by, for a person.
+    /// Further identification for a person.
     details: String,
     /// All that it is known by.
     pub identity: Vec<String>,
     pub figures: Vec<(Figure, f64)>,
     pub time_s: Option<f64>,
-    /// What is wrong with it, whatever it costs.
+    /// Fault of the row, whatever it costs.
     pub wrong: Option<String>,
-    /// How its run ended, where its command says so; of several the one that did not end as it should.
+    /// End of its run, where its command says so; of several the one that did not end as it should.
     pub ended: Option<Ended>,
     only_one: bool,
 }
@@ -129,7 +129,8 @@ impl Measured {
         self.figures.iter().find(|(known, _)| *known == figure).map(|(_, value)| *value)
     }
 
-    /// Why its run did not end as it should, where it did not: its figures are of a part of the run.
+    /// Why its run did not end as it should, where it did not: its figures are of a part of the
+    /// run.
     #[must_use]
     pub fn unfinished(&self) -> Option<&str> {
         self.ended.as_ref()?.why.as_deref()
@@ -156,7 +157,7 @@ impl Measured {
         format!("{} {}", self.group, self.detailed_name())
     }
 
-    /// Whether this row of `before` and `other` of `after` are of the same.
+    /// Returns true if this row of `before` and `other` of `after` are of the same.
     pub(super) fn is_same_as(&self, other: &Measured, before: &[Measured], after: &[Measured]) -> bool {
         let is_one =
             |rows: &[Measured]| rows.iter().all(|row| row.identity.first() == rows[0].identity.first());
@@ -192,7 +193,7 @@ impl Merged {
 }
 
 impl Layout {
-    /// What these rows are of and cost, those of the same in one.
+    /// Returns the identities and figures of these rows, those of the same in one.
     pub(super) fn measured(&self, rows: &[Value]) -> Result<Vec<Measured>, String> {
         let mut merged: Vec<Merged> = Vec::new();
         for (index, row) in rows.iter().enumerate().filter(|(_, row)| !(self.is_remark)(row)) {
@@ -218,7 +219,7 @@ impl Layout {
         let mut figures = Vec::new();
         for &(figure, pointer) in self.figures {
             match row.pointer(pointer) {
-                // What this kind of row has not.
+                // The field does not exist in this kind of row.
                 Some(Value::Null) => {}
                 Some(Value::Number(number)) => figures.push((figure, number.as_f64().unwrap_or(f64::NAN))),
                 _ => return Err(format!("no number '{}'", field(pointer))),

@@ -1,4 +1,4 @@
-//! What a figure may be at most, or may grow by.
+//! Limit of a figure: a maximum, or a maximal growth.
 
 use super::Figure;
 use crate::units;
@@ -16,7 +16,7 @@ impl Limit {
     /// Reads `+1%`, or as much of the figure as a person writes: `20000`, `24kB`, `2mJ`.
     ///
     /// # Errors
-    /// How such a limit is written.
+    /// A sentence with the notation of such a limit.
     pub fn read(figure: Figure, text: &str) -> Result<Limit, String> {
         if let Some(growth) = text.strip_prefix('+') {
             return Ok(Limit::Growth(units::growth(growth)?));
@@ -28,7 +28,8 @@ impl Limit {
         }))
     }
 
-    /// Whether a figure is past it. What is new has not grown; what was nothing has, whatever it is now.
+    /// Returns true if a figure is past it. A new figure has not grown; one that was nothing has,
+    /// whatever it is now.
     #[must_use]
     pub fn is_passed(&self, before: Option<f64>, after: Option<f64>) -> bool {
         // A share of a share of a cycle is rounding, and no growth.
@@ -51,7 +52,7 @@ impl Limit {
         }
     }
 
-    /// What to say of a figure that is past it.
+    /// Explains a figure that is past it.
     pub(super) fn passed_text(&self, figure: Figure, before: Option<f64>, after: Option<f64>) -> String {
         let (name, limit) = (figure.name(), self.text(figure));
         let text = |value: Option<f64>| value.map_or_else(|| "–".into(), |value| figure.text(value));

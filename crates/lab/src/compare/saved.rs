@@ -47,7 +47,7 @@ impl SaveFile {
     /// # Errors
     /// [`LabError::File`] for a file that cannot be written any more.
     pub fn write_text(mut self, text: &str) -> Result<(), LabError> {
-        // What is no file, such as a pipe, has no length to cut.
+        // A pipe or another special file has no length to cut.
         let is_file = self.file.metadata().is_ok_and(|metadata| metadata.is_file());
         let cut = if is_file { self.file.set_len(0) } else { Ok(()) };
         let written = cut.and_then(|()| self.file.write_all(text.as_bytes()));

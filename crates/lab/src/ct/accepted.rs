@@ -1,4 +1,4 @@
-//! What depends on a secret and is decided to be fine: `constant-time.toml`.
+//! Accepted dependences on secrets: `constant-time.toml`.
 
 use super::firmware::LeakRow;
 use super::{ConstantTimeRow, Difference, Subject, Verdict};
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Where the decisions stand, from the project's folder.
+/// File of the decisions, from the project's folder.
 const FILE: &str = "constant-time.toml";
 
 #[derive(Deserialize)]
@@ -33,8 +33,8 @@ struct Decision {
     kind: Difference,
     /// The secrets on which it may depend, and on no other.
     secrets: Vec<String>,
-    /// A source file, and lines of it by their text or a part of that: compilers give a branch the line that it is for or one that it
-    /// goes to.
+    /// A source file, and lines of it by their text or a part of that: compilers give a branch the
+    /// line that it is for or one that it goes to.
     file: Option<String>,
     #[serde(default)]
     lines: Vec<String>,
@@ -70,7 +70,7 @@ impl Decision {
         matches(&self.ops, op) && matches(&self.targets, target) && matches(&self.variants, variant)
     }
 
-    /// What it is about, for a message.
+    /// Names the subject of a decision, for a message.
     fn subject(&self) -> String {
         match (&self.file, &self.function) {
             (Some(file), _) => format!("'{}' of {file}", self.lines.join("', '")),
@@ -115,11 +115,11 @@ impl Decision {
 }
 
 impl Accepted {
-    /// Reads the decisions, and looks whether all that they name is there.
+    /// Reads the decisions, and checks that all that they name exists.
     ///
     /// # Errors
-    /// [`LabError::File`], [`LabError::BadFile`] for a file that is not what it should be, or a decision about an operation, a target, a
-    /// variant or a line that there is not.
+    /// [`LabError::File`]; [`LabError::BadFile`] for a malformed file, or for a decision about an
+    /// operation, a target, a variant or a line that does not exist.
     pub fn read(workspace: &Workspace, catalogue: &Catalogue) -> Result<Accepted, LabError> {
         let (path, text) = workspace.read(FILE)?;
         Accepted::parse(path, &text, workspace, catalogue)

@@ -1,11 +1,12 @@
-//! Which instructions of an operation depend on its secrets: its inputs are labelled and followed in one run ([`mcu::Taint`]).
+//! Instructions of an operation that depend on its secrets: its inputs are labelled and followed in
+//! one run ([`mcu::Taint`]).
 
 use super::accepted::Accepted;
 use super::firmware::LeakRow;
 use super::reads::Reads;
 use super::{Subject, row_of};
 use crate::LabError;
-use crate::harness::Bench;
+use crate::harness::OperationRun;
 use crate::operations::{InputBytes, Operation};
 use crate::reference::Case;
 use mcu::{Labels, Tables};
@@ -23,11 +24,11 @@ pub struct Dependence {
     pub accepted: Option<String>,
 }
 
-/// What the secrets of an operation do in one run of it.
+/// Effects of an operation's secrets in one run.
 pub(super) struct Followed {
-    /// Where they show, by address.
+    /// Dependent instructions, by address.
     pub leaks: Vec<Dependence>,
-    /// What was read of them.
+    /// Reads of the secrets.
     pub reads: Reads,
 }
 
@@ -47,12 +48,13 @@ fn secrets(operation: &Operation, case: &Case) -> Vec<(String, String, Range<usi
     case.inputs.iter().map(|(name, _)| ((*name).to_owned(), (*name).to_owned(), varied(name))).collect()
 }
 
-/// Runs an operation once on the inputs of `case`, and says where its secrets show and what it read of them.
+/// Runs an operation once on the inputs of `case`. Returns the instructions that depend on its
+/// secrets, and the reads of them.
 ///
 /// # Errors
-/// As [`Bench::follow`]; more secrets than can be told apart.
+/// As [`OperationRun::follow`]; more secrets than can be told apart.
 pub(super) fn find(
-    mut bench: Bench<'_>,
+    mut bench: OperationRun<'_>,
     subject: &Subject<'_>,
     case: &Case,
     return_to: u32,

@@ -16,7 +16,7 @@ enum Seen {
 }
 
 impl Seen {
-    /// Whether an onlooker could not tell this from the other.
+    /// Returns true if an observer could not tell this from the other.
     fn looks_like(&self, other: &Seen) -> bool {
         match (self, other) {
             (Seen::Access { size: s, table: Some(a), .. }, Seen::Access { size: t, table: Some(b), .. }) => {
@@ -46,7 +46,7 @@ impl Record<'_> {
         Record { tables, from, instructions: 0, pc: 0, cycles: 0, before: 0, seen: Vec::new() }
     }
 
-    /// Whether the instruction under way belongs to the interval.
+    /// Returns true if the instruction under way belongs to the interval.
     fn open(&self) -> bool {
         // One more than the interval, for the time of its last instruction.
         let last = self.from + Trace::INTERVAL;
@@ -89,7 +89,8 @@ pub(super) struct Finding {
     pub what: String,
 }
 
-/// Says in what `other`, which is that of `run`, differs first from `plain`; nothing where the interval shows no difference.
+/// Says in what `other`, which is that of `run`, differs first from `plain`; nothing where the
+/// interval shows no difference.
 pub(super) fn finding(
     firmware: &Firmware,
     run: u32,
@@ -111,7 +112,8 @@ pub(super) fn finding(
             (Difference::Time, took(s), took(t))
         }
         (Seen::End { elapsed: s }, Seen::End { elapsed: t }) => (Difference::Time, took(s), took(t)),
-        // Where one of them is no access: an instruction executed under a condition, or as often as a register says.
+        // One of them is no access: an instruction executed under a condition, or as often as a
+        // register says.
         (Seen::Access { .. }, _) | (_, Seen::Access { .. }) => {
             (Difference::Address, did(firmware, a), did(firmware, b))
         }
@@ -124,7 +126,7 @@ fn took(cycles: u64) -> String {
     format!("took {cycles} cycle{}", if cycles == 1 { "" } else { "s" })
 }
 
-/// What was seen, as what the instruction before did.
+/// Describes an event as the action of the instruction before it.
 fn did(firmware: &Firmware, seen: Seen) -> String {
     match seen {
         Seen::Step { pc, .. } => format!("went on to {pc:#x}{}", firmware.place(pc)),

@@ -1,14 +1,15 @@
-//! `ct FIRMWARE.elf`: where a function of anybody's firmware takes another time or way because of its secrets, by taint tracking.
+//! `ct FIRMWARE.elf`: where a function of anybody's firmware takes another time or way because of
+//! its secrets, by taint tracking.
 //!
-//! The firmware starts up as on a board. At each call of the function the secrets are labelled in memory and followed through every
-//! instruction until it returns ([`mcu::Taint`]). One run is enough: what depends on a secret is found whatever its value is, as far as
-//! the run comes by it.
+//! The firmware starts up as on a board. At each call of the function the secrets are labelled in
+//! memory and followed through every instruction until it returns ([`mcu::Taint`]). One run is
+//! enough: what depends on a secret is found whatever its value is, as far as the run comes by it.
 
 use super::{Difference, Reads, row_of};
 use crate::LabError;
 use crate::harness::place_fault;
-use crate::loaded::{Loaded, Setup, advice};
 use crate::target::{Target, Workspace};
+use crate::user_firmware::{Setup, UserFirmware, advice};
 use ::firmware::Firmware;
 use mcu::{CoreName, Labels, Leak, LeakKind, Mcu, Role, Stop, Taint, Until};
 use serde::Serialize;
@@ -16,21 +17,20 @@ use std::ops::Range;
 
 /// As many secrets as have a label of their own.
 const SECRETS: usize = Labels::BITS as usize;
-/// Where ELF files put an AVR's data space.
+/// Offset at which ELF files put an AVR's data space.
 const AVR_DATA: u32 = 0x80_0000;
 
-/// What is asked of the check.
+/// Parameters of the check.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Which firmware, on what.
     pub setup: Setup,
     /// The function whose calls are followed.
     pub function: String,
-    /// What is secret at each call: `SYMBOL`, `SYMBOL:LEN`, `ADDRESS:LEN`.
+    /// Secrets at each call: `SYMBOL`, `SYMBOL:LEN`, `ADDRESS:LEN`.
     pub secrets: Vec<String>,
-    /// What within the secrets is public.
+    /// Public bytes within the secrets.
     pub public: Vec<String>,
-    /// What is public whatever is written to it.
+    /// Bytes that stay public whatever is written to them.
     pub declassified: Vec<String>,
     /// Calls after which the run ends.
     pub calls: u64,
@@ -42,7 +42,7 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeakRow {
-    /// What depends on them.
+    /// Behaviour that depends on the secrets.
     pub kind: Difference,
     /// Function and source line, as far as the file tells.
     pub place: String,
@@ -50,11 +50,10 @@ pub struct LeakRow {
     pub pc: u32,
     /// The secrets, as they were named, separated by blanks.
     pub secrets: String,
-    /// How often it was executed so.
+    /// Number of executions that depended on secrets.
     pub times: u64,
 }
 
-/// What a check found.
 #[derive(Debug)]
 pub struct Checked {
     /// The leaks, by address.
@@ -63,16 +62,17 @@ pub struct Checked {
     pub calls: u64,
     /// Instructions in them.
     pub instructions: u64,
-    /// What was read of the secrets, in the call that read most of them.
+    /// Bytes read of the secrets, in the call that read most of them.
     pub reads: Reads,
-    /// How the run ended, for a person.
+    /// End of the run, for a person.
     pub ending: String,
     /// Why it ended before the calls that were asked for.
     pub failure: Option<LabError>,
 }
 
 impl Checked {
-    /// Whether all secrets were read, nothing depends on one, and the run ended as it should.
+    /// Returns true if all secrets were read, nothing depends on one, and the run ended as it
+    /// should.
     #[must_use]
     pub fn is_clear(&self) -> bool {
         self.leaks.is_empty() && self.reads.unread().is_empty() && self.failure.is_none()
@@ -88,10 +88,10 @@ struct Named {
 /// Runs the firmware from reset and follows the secrets through each call of the function.
 ///
 /// # Errors
-/// An unknown target, function or symbol, with the nearest names; a symbol whose size is not known, or that is in no memory; a fault; no
-/// call.
+/// An unknown target, function or symbol, with the nearest names; a symbol whose size is not known,
+/// or that is in no memory; a fault; no call.
 pub fn run(workspace: &Workspace, request: &Request) -> Result<Checked, LabError> {
-    let Loaded { target, firmware, mut machine, .. } = request.setup.load(workspace)?;
+    let UserFirmware { target, firmware, mut machine, .. } = request.setup.load(workspace)?;
     let function = &firmware.functions()[firmware.function(&request.function)?];
     let named = |names: &[String]| -> Result<Vec<Named>, LabError> {
         names.iter().map(|name| bytes_of(&firmware, &*machine, name)).collect()
@@ -265,7 +265,8 @@ fn follow(
     }
 }
 
-/// Where a call may return to whose first instruction comes next, where that is on the stack: of two lengths of a return address both.
+/// Returns the possible return addresses of a call whose first instruction comes next, where they
+/// are on the stack. An address has two possible lengths; both are returned.
 fn return_addresses(machine: &dyn Mcu, core: CoreName) -> Vec<u32> {
     // Four bytes from an address on.
     let at = |from: u32| {

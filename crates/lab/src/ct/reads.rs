@@ -1,9 +1,9 @@
-//! What a function read of its secrets: a check that saw no instruction read one has not looked at it.
+//! Reads of a function's secrets: a check that saw no instruction read one has not checked it.
 
 use mcu::{SecretReads, Taint};
 use std::collections::BTreeSet;
 
-/// What instructions read of a secret.
+/// Bytes of a secret that instructions read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretRead {
     /// The secret, as it was named.
@@ -14,7 +14,7 @@ pub struct SecretRead {
     pub read: u32,
 }
 
-/// What a function read of all its secrets.
+/// Reads of all secrets of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
     /// Each secret, in the order in which they were named.
@@ -28,7 +28,7 @@ pub struct Reads {
 }
 
 impl Reads {
-    /// What was read in one call, of secrets with a label each.
+    /// Returns the reads in one call, of secrets with a label each.
     pub(super) fn of(taint: &Taint, secrets: &[&str]) -> Reads {
         let of_one = |(index, secret): (usize, &&str)| {
             let SecretReads { labelled, read } = taint.reads_of(1 << index);
@@ -58,7 +58,7 @@ impl Reads {
         self.readers.extend(other.readers);
     }
 
-    /// How many instructions read a secret byte.
+    /// Number of instructions that read a secret byte.
     #[must_use]
     pub fn readers(&self) -> u32 {
         u32::try_from(self.readers.len()).unwrap_or(u32::MAX)

@@ -3,7 +3,7 @@
 use mcu::{CoreName, Mcu};
 use std::fmt::Write;
 
-/// What a gdb has at a place of its list.
+/// Source of a register in gdb's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     /// The register of this name.
@@ -13,7 +13,7 @@ enum Source {
     ProgramCounter,
     /// The cycles since reset; read only.
     Cycles,
-    /// What the core has not: 0.
+    /// A register that the core does not have: 0.
     None,
 }
 
@@ -24,13 +24,15 @@ struct Slot {
     bytes: usize,
 }
 
-/// What a gdb knows of a core.
+/// Register layout that a gdb expects of a core.
 pub(super) struct Layout {
     /// The gdb that knows it.
     pub gdb: &'static str,
-    /// What is said of the registers in a target description (GDB manual, "Target Descriptions"); empty for a gdb that knows them.
+    /// Registers in a target description (GDB manual, "Target Descriptions"); empty for a gdb that
+    /// knows them.
     pub description: String,
-    /// Whether it takes it that a watchpoint stops the program before the access, which it then steps over by itself.
+    /// True if gdb expects a watchpoint to stop the program before the access, over which it then
+    /// steps by itself.
     pub stops_before_access: bool,
     slots: Vec<Slot>,
 }
@@ -54,7 +56,7 @@ const RISC_V: [&str; 16] =
     ["zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4", "a5"];
 
 impl Layout {
-    /// What the gdb of a machine's core expects; `None` where there is no gdb.
+    /// Returns the layout for the gdb of a machine's core; `None` where there is no gdb.
     pub fn of(machine: &dyn Mcu) -> Option<Layout> {
         match machine.part().core {
             CoreName::Avr25 | CoreName::Avr5 | CoreName::Avr51 | CoreName::Avr6 => Some(avr()),
@@ -139,7 +141,8 @@ fn msp430() -> Layout {
     Layout { gdb: "msp430-elf-gdb", description: String::new(), stops_before_access: false, slots }
 }
 
-/// gdb/m32c-tdep.c: the registers of both banks side by side, SB twice, then those that there is one of.
+/// gdb/m32c-tdep.c: the registers of both banks side by side, SB twice, then those that there is
+/// one of.
 fn m32c() -> Layout {
     let banked = [
         ("bank0.r0", "bank1.r0"),
@@ -183,8 +186,8 @@ impl Description {
         self.text.push_str("</feature>\n");
     }
 
-    /// The cycles since reset are a register of every core that can have more than its gdb knows. The gdbs of these have
-    /// `gdbarch_have_nonsteppable_watchpoint` set.
+    /// The cycles since reset are a register of every core that can have more than its gdb knows.
+    /// The gdbs of these have `gdbarch_have_nonsteppable_watchpoint` set.
     fn layout(mut self, gdb: &'static str) -> Layout {
         self.feature("wattseal", &[("cycles", Source::Cycles, 8, "uint64")]);
         self.text.push_str("</target>\n");

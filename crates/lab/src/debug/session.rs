@@ -1,4 +1,4 @@
-//! What gdb may ask for, as gdbstub hands it on.
+//! Requests of gdb, as gdbstub hands them on.
 
 use super::history::History;
 use super::registers::Layout;
@@ -34,7 +34,7 @@ type Reason = SingleThreadStopReason<u32>;
 /// Instructions that a step over a line takes between two looks at what gdb says.
 const STEPS: usize = 10_000;
 
-/// What gdb may say after `monitor`.
+/// Commands behind gdb's `monitor`.
 const COMMANDS: [(&str, &str); 6] = [
     ("cycles", "cycles and instructions since reset"),
     ("time", "the program's time since reset"),
@@ -44,7 +44,8 @@ const COMMANDS: [(&str, &str); 6] = [
     ("status", "why the program does not go on"),
 ];
 
-/// What launch files for debug probes say for the same (OpenOCD: `reset init`; J-Link: `reset 0`, `semihosting enable`).
+/// Synonyms in launch files for debug probes (OpenOCD: `reset init`; J-Link: `reset 0`,
+/// `semihosting enable`).
 const SYNONYMS: [(&str, &str); 5] = [
     ("reset halt", "reset"),
     ("reset init", "reset"),
@@ -53,7 +54,7 @@ const SYNONYMS: [(&str, &str); 5] = [
     ("semihosting enable", "arm semihosting enable"),
 ];
 
-/// How the program is to go on.
+/// Mode in which the program goes on.
 #[derive(Clone, Copy, Debug)]
 enum Mode {
     Continue,
@@ -67,7 +68,7 @@ enum Mode {
 /// A program that a gdb runs.
 pub(super) struct Session<'s, 'p> {
     pub program: &'s mut Program<'p>,
-    /// How the program ended, once it has, or cannot go on.
+    /// End of the program, once it has ended or cannot go on.
     pub ended: Option<Ending>,
     layout: Layout,
     history: History,
@@ -154,7 +155,8 @@ impl<'s, 'p> Session<'s, 'p> {
         self.reason(&until, stop, hit).or(Some(Reason::DoneStep))
     }
 
-    /// Runs on; where a watchpoint sees an access, only to the instruction that makes it, or to its end, as gdb takes it to be.
+    /// Runs on; where a watchpoint sees an access, only to the instruction that makes it, or to its
+    /// end, as gdb takes it to be.
     fn run_watched(&mut self, until: &Until) -> (Result<Stop, mcu::Fault>, Option<Hit>) {
         let machine = &mut self.program.machine;
         if self.watchpoints.is_empty() {
@@ -232,7 +234,8 @@ impl<'s, 'p> Session<'s, 'p> {
         Reason::ReplayLog { tid: None, pos: ReplayLogPosition::Begin }
     }
 
-    /// Somebody changed the machine: from here on the program may take another way, and what was before cannot be had again.
+    /// Somebody changed the machine: from here on the program may take another way, and what was
+    /// before cannot be had again.
     fn changed(&mut self) {
         self.program.takes_another_way();
         self.history = History::begin(&*self.program.machine);
@@ -434,7 +437,8 @@ impl Breakpoints for Session<'_, '_> {
     }
 }
 
-/// No breakpoint is written into the program, whichever kind gdb asks for: the machine stops before an address.
+/// No breakpoint is written into the program, whichever kind gdb asks for: the machine stops before
+/// an address.
 impl HwBreakpoint for Session<'_, '_> {
     fn add_hw_breakpoint(&mut self, address: u32, _: usize) -> TargetResult<bool, Self> {
         self.breakpoints.push(address);

@@ -1,4 +1,5 @@
-//! Watchpoints, breakpoints in the past, and the steps of a replay: what is noted while the machine runs.
+//! Watchpoints, breakpoints in the past, and the steps of a replay: what is noted while the machine
+//! runs.
 
 use gdbstub::target::ext::breakpoints::WatchKind;
 use mcu::{Access, AccessKind, Observer, Step};
@@ -24,7 +25,7 @@ impl Watchpoint {
     }
 }
 
-/// What stopped the program, and the cycle at which the instruction there began.
+/// Cause of a stop, and the cycle at which the instruction there began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hit {
     Breakpoint { cycles: u64 },

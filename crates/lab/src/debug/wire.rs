@@ -5,7 +5,7 @@ use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
-/// How long nobody looks whether the run is to end.
+/// Interval between two checks whether the run is to end.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// One gdb, whose packets are sent whole: gdbstub writes them byte by byte.

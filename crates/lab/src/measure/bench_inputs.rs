@@ -1,4 +1,5 @@
-//! The inputs of a bench's firmware that is measured by itself: those of `bench`, so that it does what `bench` says the cost of.
+//! The inputs of a bench's firmware that is measured by itself: those of `bench`, so that it does
+//! what `bench` says the cost of.
 
 use crate::LabError;
 use crate::harness::{Buffers, READY};
@@ -10,14 +11,13 @@ use mcu::Mcu;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
-/// Where `bench` begins its random inputs when nobody says otherwise.
+/// Default seed of the random inputs of `bench`.
 const SEED: u64 = 1;
 
-/// What is written into a bench's firmware when it first waits for its inputs.
+/// Inputs that are written into a bench's firmware when it first waits for them.
 pub(super) struct BenchInputs<'f> {
     operation: Operation,
     firmware: &'f Firmware,
-    /// Where it waits.
     pub ready: u32,
 }
 
@@ -48,7 +48,7 @@ impl<'f> BenchInputs<'f> {
         Buffers { machine, firmware, what: &operation.name }.write(&case)
     }
 
-    /// What to say of them.
+    /// Remark on the inputs.
     pub fn remark(&self) -> String {
         let Operation { name, bytes, .. } = &self.operation;
         format!(

@@ -1,4 +1,4 @@
-//! What the program writes to its UARTs, the trace port and semihosting, line by line.
+//! Output of the program's UARTs, trace port and semihosting, line by line.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -61,7 +61,7 @@ mod tests {
     use super::Console;
 
     #[test]
-    fn lines_come_complete_with_their_port_and_without_control_characters() {
+    fn console_lines_have_their_port_and_no_control_characters() {
         let mut out = Vec::new();
         let mut console = Console::new(&mut out);
         for (port, text) in

@@ -1,9 +1,9 @@
-//! How a measurement ends.
+//! Ends of a measurement.
 
 use super::bench_inputs::BenchInputs;
 use super::{MeasureRow, Recording, Request, Watcher};
-use crate::loaded::advice_on;
 use crate::target::Target;
+use crate::user_firmware::advice_on;
 use crate::{LabError, rtt};
 use firmware::Firmware;
 use mcu::{ControlTransfers, Mcu, Observer, Stop, Until};
@@ -24,7 +24,8 @@ pub(crate) const IN_VAIN: &str =
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum How {
-    /// The program did: by a loop to itself, by a sleep with its interrupts off, or by the return of its reset handler.
+    /// The program did: by a loop to itself, by a sleep with its interrupts off, or by the return
+    /// of its reset handler.
     Ended,
     /// The program sleeps, waits for an interrupt, and none can come.
     Asleep,
@@ -48,16 +49,18 @@ pub enum How {
     NotBegun,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ended {
     /// By what.
     pub how: How,
-    /// The address of the instruction that comes next, or that failed, with its function and source line as far as the file tells.
+    /// The address of the instruction that comes next, or that failed, with its function and source
+    /// line as far as the file tells.
     #[serde(rename = "where")]
     pub place: Option<String>,
-    /// Why that is not as it should be; absent where it is. The figures are then of a part of the run alone.
+    /// Reason for an end that is not as it should be; absent where it is. The figures are then only
+    /// of a part of the run.
     pub why: Option<String>,
 }
 
@@ -86,7 +89,7 @@ impl<'a> From<Option<&'a Ended>> for EndedColumns<'a> {
     }
 }
 
-/// How a run ended, and what makes that a failure.
+/// End of a run, and the reason for which it is a failure.
 pub(super) struct Ending {
     pub how: How,
     /// The instruction that comes next, or that failed.
@@ -149,7 +152,7 @@ pub(super) fn go(
             }
             Ok(Stop::Address(address)) if waiting.is_some_and(|bench| bench.ready == address) => {
                 let written = waiting.take().map_or(Ok(()), |bench| bench.write(machine));
-                // Where nobody asked for this address, it stops no more.
+                // Nobody asked for this address: it stops no more.
                 addresses.pop();
                 if let Err(failure) = written {
                     let what = format!("the inputs could not be written{place}");

@@ -25,37 +25,41 @@ pub struct MeasureRow {
     pub firmware: String,
     /// Its target.
     pub target: String,
-    /// `call`, `function` or `region`; `program` for all of it, from reset to the end of the run; of one that slept `state` for what it
-    /// took running and in each sleep mode, which `name` says; `tolerated` for a kind of mistake
-    /// that was passed over and `stub` for a block of registers that has no model, `calls` being how often.
+    /// `call`, `function` or `region`; `program` for all of it, from reset to the end of the run.
+    /// `state` for the cost running and in each sleep mode, named by `name`, of a program that
+    /// slept. `tolerated` for a kind of mistake that was passed over, and `stub` for a block of
+    /// registers without a model; `calls` counts them.
     pub kind: &'static str,
     /// Function name, or what brackets the region.
     pub name: String,
     /// Calls that returned; for a single call or region 1, or 0 where it did not end.
     pub calls: u64,
-    /// Calls that had not returned when the run ended; what they took until then is in the other figures.
+    /// Calls that had not returned when the run ended; what they took until then is in the other
+    /// figures.
     pub not_returned: u64,
     /// Cycles since reset at which it began; absent for sums.
     pub start_cycle: Option<u64>,
     /// Cycles with everything called.
     pub inclusive_cycles: u64,
-    /// How far the cycles may be from the part's; absent for what is no count of cycles.
+    /// Bound on the cycles against the part's; absent for rows that count no cycles.
     pub accuracy: Option<Bound>,
     /// Cycles of its own; absent for a region.
     pub exclusive_cycles: Option<u64>,
     /// Deepest stack use in bytes; absent for a region.
     pub stack_bytes: Option<u32>,
-    /// Bytes of code, constants and initial values; of a program alone.
+    /// Bytes of code, constants and initial values; only of a program.
     pub flash_bytes: Option<i64>,
-    /// Bytes of initialised and zeroed data; of a program alone.
+    /// Bytes of initialised and zeroed data; only of a program.
     pub ram_bytes: Option<i64>,
     /// Time of the inclusive cycles, in seconds.
     pub time_s: f64,
-    /// Energy of the inclusive cycles, in joules: at the active current, and asleep at that of the sleep mode.
+    /// Energy of the inclusive cycles, in joules: at the active current, and asleep at that of the
+    /// sleep mode.
     pub energy_j: f64,
     /// Mean current meanwhile, in amperes.
     pub current_a: f64,
-    /// How far the energy may be from the part's, beside what the cycles may be; absent for what is no count of cycles.
+    /// Bound on the energy against the part's, beside that of the cycles; absent for rows that
+    /// count no cycles.
     pub energy_accuracy: Option<EnergyBound>,
     /// The supply of that, in volts; absent for a program that could not be run.
     pub supply_v: Option<f64>,
@@ -65,10 +69,10 @@ pub struct MeasureRow {
     pub asleep_s: f64,
     /// Of the energy, what it took asleep, in joules.
     pub asleep_j: f64,
-    /// Of the time asleep, what the target file has no current for at the clock, in seconds: counted at an upper bound, so that the
-    /// energy is one, too.
+    /// Of the time asleep, what the target file has no current for at the clock, in seconds:
+    /// counted at an upper bound, so that the energy is one, too.
     pub bounded_s: f64,
-    /// How the run ended that the row is of.
+    /// End of the row's run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
 }
@@ -118,7 +122,7 @@ impl MeasureRow {
         self.current_a = if self.time_s > 0.0 { self.energy_j / (self.time_s * supply_v) } else { 0.0 };
     }
 
-    /// Whether it is of cycles, and no remark.
+    /// Returns true if it is of cycles, and no remark.
     fn is_timed(&self) -> bool {
         self.accuracy.is_some() || self.kind == "state"
     }
@@ -160,7 +164,7 @@ pub(super) fn program(firmware: &Firmware, watcher: &Watcher<'_, '_>, cycles: u6
     .spending(spent)
 }
 
-/// Where the code of a row lies; for a region or the program, where its first function does.
+/// Address of a row's code; for a region or the program, that of its first function.
 fn code_of(firmware: &Firmware, row: &MeasureRow) -> u32 {
     let functions = firmware.functions();
     let function =
@@ -195,7 +199,8 @@ pub(super) fn rows(
     }
     let open = watcher.profiler.open_calls();
     let mut calls: Vec<Call> = watcher.profiler.calls().to_vec();
-    // The run is looked at now and then; more calls than asked for may have returned since the last look.
+    // The run is looked at now and then; more calls than asked for may have returned since the last
+    // look.
     let wanted = wanted.map_or(usize::MAX, |calls| usize::try_from(calls).unwrap_or(usize::MAX));
     calls.truncate(wanted);
     calls.sort_by_key(|call| call.start);
@@ -267,7 +272,7 @@ pub(crate) fn rate<'r>(
     accuracies
 }
 
-/// How far the cycles of a run may be off in which these stubs were used.
+/// Bound on the cycles of a run in which these stubs were used.
 fn stubs_accuracy(stubs: &[StubUse]) -> Option<Accuracy> {
     let names: Vec<&str> = stubs.iter().map(|used| used.name.as_str()).collect();
     let source =
@@ -275,7 +280,7 @@ fn stubs_accuracy(stubs: &[StubUse]) -> Option<Accuracy> {
     (!stubs.is_empty()).then(|| Accuracy::estimate(source))
 }
 
-/// How far the cycles of a run may be off in which a DMA controller moved data.
+/// Bound on the cycles of a run in which a DMA controller moved data.
 fn dma_accuracy() -> Accuracy {
     let source = "a DMA controller moved data; for how long it and the core keep each other waiting was not compared with silicon";
     Accuracy::estimate(source.into())

@@ -13,7 +13,8 @@ const MOST_SERIES: usize = 10;
 /// A series of more points is drawn by those that no other of it beats in latency and energy.
 const MOST_POINTS: usize = 60;
 
-/// Energy against latency of all points where they are few, else of the feasible ones, with the limits; as SVG.
+/// Energy against latency of all points where they are few, else of the feasible ones, with the
+/// limits; as SVG.
 ///
 /// # Errors
 /// None in practice: there is a point to draw.
@@ -73,7 +74,8 @@ pub fn picture(plan: &Plan) -> Result<String, LabError> {
     })
 }
 
-/// By the first of target, scheme, variant and supply in which the points differ, as far as there are few of them.
+/// By the first of target, scheme, variant and supply in which the points differ, as far as there
+/// are few of them.
 fn split<'a>(drawn: &[&'a Candidate]) -> BTreeMap<String, Vec<&'a Candidate>> {
     let keys: [fn(&Candidate) -> String; 4] = [
         |one| one.target.to_string(),

@@ -15,7 +15,7 @@ pub struct PlanRow {
     pub target: String,
     /// Scheme name.
     pub scheme: String,
-    /// How its operations are built.
+    /// Variant of its operations.
     pub variant: String,
     /// Core clock, in Hz.
     pub clock_hz: u64,
@@ -27,15 +27,15 @@ pub struct PlanRow {
     pub cycles: f64,
     /// Computation and sending, in seconds.
     pub latency_s: f64,
-    /// Sending alone, in seconds.
+    /// Time of sending, in seconds.
     pub radio_s: f64,
     /// Computation, sending and sleep until the next message, in joules.
     pub energy_j: f64,
-    /// How far the energy of computing may be from the part's, beside what its cycles may be.
+    /// Bound on the energy of computing against the part's, beside that of its cycles.
     pub energy_accuracy: EnergyBound,
-    /// Computation alone, in joules.
+    /// Energy of computing, in joules.
     pub compute_j: f64,
-    /// Sending alone, in joules.
+    /// Energy of sending, in joules.
     pub radio_j: f64,
     /// Sleep until the next message, in joules.
     pub sleep_j: f64,
@@ -57,7 +57,7 @@ pub struct PlanRow {
     pub limit: Option<&'static str>,
     /// Its slack, as a share of the limit.
     pub slack: Option<f64>,
-    /// Whether it is of the Pareto front over energy, latency, flash and RAM.
+    /// True if it is of the Pareto front over energy, latency, flash and RAM.
     pub front: bool,
 }
 
@@ -96,7 +96,8 @@ impl PlanRow {
 /// Rows of the front that a table shows where not all are asked for.
 const SHOWN: usize = 20;
 
-/// The feasible points: as a table the best by each measure, then the front, marked, or all; as JSON or CSV all of them.
+/// Writes the feasible points. A table has the best by each measure, then the front, marked, or
+/// all; JSON and CSV have all of them.
 ///
 /// # Errors
 /// None in practice: rows can always be written.
@@ -137,7 +138,7 @@ pub fn table(plan: &Plan, format: Format, all: bool, wide: bool) -> Result<Strin
     Ok(text)
 }
 
-/// How far the energies of some points may be off, each bound once, with its target where there are several.
+/// Bounds on the energies of some points, each once, with its target where there are several.
 fn feet(plan: &Plan, points: &[Point]) -> String {
     let several = plan.energy_accuracies.len() > 1;
     let mut feet: Vec<String> = Vec::new();
@@ -197,7 +198,7 @@ fn best(plan: &Plan) -> Vec<(&'static str, &Point)> {
         .collect()
 }
 
-/// What all points have in common, once, in words: `msp430f5438a, ecdsa-secp160r1`.
+/// Common parts of all points, once, in words: `msp430f5438a, ecdsa-secp160r1`.
 pub(super) fn common(plan: &Plan) -> String {
     let first = &plan.candidates[plan.outcome.points[0].index];
     NAMED

@@ -52,11 +52,10 @@ impl Sun {
 pub struct Pair {
     pub capacitor: Capacitor,
     pub panel: Panel,
-    /// What decides.
     pub course: Course,
 }
 
-/// What a point of a plan needs besides the microcontroller.
+/// Needs of a plan's point besides the microcontroller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sizing {
     /// Label and sentence, in the order of a reader.

@@ -1,8 +1,9 @@
-//! The space that a plan searches: targets, schemes, variants, clocks and supplies, and what follows for each point.
+//! The space that a plan searches: targets, schemes, variants, clocks and supplies, and what
+//! follows for each point.
 
 use super::Request;
+use crate::cost_table::{Figure, Key, Wanted};
 use crate::energy_accuracy::EnergyAccuracy;
-use crate::figures::{Figure, Key, Wanted};
 use crate::operations::{Catalogue, Operation, VARIANTS};
 use crate::schemes::{self, Scheme};
 use crate::target::{OperatingPoint, Target, Workspace};
@@ -23,11 +24,11 @@ struct TargetChoices {
     points: Vec<OperatingPoint>,
     /// For each number of wait states a point at which start-up makes the clock.
     measured_at: BTreeMap<u8, OperatingPoint>,
-    ways: Vec<Way>,
+    built: Vec<BuiltScheme>,
 }
 
 /// A scheme in a variant.
-struct Way {
+struct BuiltScheme {
     scheme: Arc<Scheme>,
     variant: &'static str,
     operations: Vec<Operation>,
@@ -41,10 +42,10 @@ pub struct Space {
 }
 
 impl Space {
-    /// What the request chooses.
+    /// Returns the space that the request chooses.
     ///
     /// # Errors
-    /// Unknown names; where no target is left, why.
+    /// Unknown names; the reason why no target is left.
     pub fn new(workspace: &Workspace, request: &Request) -> Result<Space, LabError> {
         let catalogue = Catalogue::read(workspace)?;
         let schemes: Vec<Arc<Scheme>> = schemes::read(workspace)?.into_iter().map(Arc::new).collect();
@@ -57,16 +58,16 @@ impl Space {
         let targets = workspace.targets_with_operations(&request.targets)?;
         workspace.calibration_is_of(targets.iter().map(Target::name))?;
         for target in targets {
-            let mut ways = Vec::new();
+            let mut built = Vec::new();
             for scheme in schemes.iter().filter(|scheme| chosen.contains(&scheme.name.as_str())) {
                 for &variant in &variants {
                     if request.variants.is_empty() && variant == UNOPTIMISED {
                         continue;
                     }
-                    ways.extend(way(&catalogue, &target, scheme, variant)?);
+                    built.extend(built_scheme(&catalogue, &target, scheme, variant)?);
                 }
             }
-            if ways.is_empty() {
+            if built.is_empty() {
                 continue;
             }
             let points = points(&target, request, radio.as_ref());
@@ -75,7 +76,7 @@ impl Space {
                 continue;
             }
             let measured_at = measured_at(&target, &points);
-            target_choices.push(TargetChoices { target, points, measured_at, ways });
+            target_choices.push(TargetChoices { target, points, measured_at, built });
         }
         if target_choices.is_empty() {
             return Err(refused.unwrap_or_else(|| {
@@ -95,12 +96,12 @@ impl Space {
         let mut wanted = Vec::new();
         for choices in &self.target_choices {
             for &point in choices.measured_at.values() {
-                for way in &choices.ways {
-                    for operation in &way.operations {
+                for built in &choices.built {
+                    for operation in &built.operations {
                         wanted.push(Wanted {
                             target: &choices.target,
                             point,
-                            variant: way.variant,
+                            variant: built.variant,
                             op: &operation.name,
                             bytes: self.bytes_of(operation),
                         });
@@ -113,7 +114,7 @@ impl Space {
         wanted
     }
 
-    /// How far energies may be off, by target.
+    /// Bounds on energies, by target.
     pub fn energy_accuracies(&self) -> BTreeMap<String, Vec<EnergyAccuracy>> {
         let of = |choices: &TargetChoices| {
             let Target { energy_accuracy, .. } = &choices.target;
@@ -139,23 +140,25 @@ impl Space {
         for choices in &self.target_choices {
             let target: Arc<str> = choices.target.name().into();
             let all: Vec<HashMap<u8, Cost>> =
-                choices.ways.iter().map(|way| self.costs(choices, way, figures)).collect();
-            for (at, way) in choices.ways.iter().enumerate() {
-                // Two variants of one program are one: the MSP430's fast and mpy32, of which the last is kept.
+                choices.built.iter().map(|built| self.costs(choices, built, figures)).collect();
+            for (at, built) in choices.built.iter().enumerate() {
+                // Two variants of one program are one: the MSP430's fast and mpy32, of which the
+                // last is kept.
                 let costs = &all[at];
-                let again = |other: usize| choices.ways[other].scheme == way.scheme && all[other] == *costs;
-                if (at + 1..choices.ways.len()).any(again) {
+                let again =
+                    |other: usize| choices.built[other].scheme == built.scheme && all[other] == *costs;
+                if (at + 1..choices.built.len()).any(again) {
                     continue;
                 }
-                let scheme: Arc<str> = way.scheme.name.as_str().into();
-                let variant: Arc<str> = way.variant.into();
+                let scheme: Arc<str> = built.scheme.name.as_str().into();
+                let variant: Arc<str> = built.variant.into();
                 // By supply, because it depends on nothing else here.
                 let mut sent: HashMap<u64, Option<Transmission>> = HashMap::new();
                 for point in &choices.points {
                     let Some(cost) = costs.get(&point.wait_states) else { continue };
                     let sent = match sent.entry(point.supply_v.to_bits()) {
                         Entry::Occupied(known) => known.into_mut(),
-                        Entry::Vacant(new) => new.insert(self.send(way, point.supply_v)?),
+                        Entry::Vacant(new) => new.insert(self.send(built, point.supply_v)?),
                     };
                     let sent = sent.as_ref();
                     let mut one = Candidate {
@@ -164,14 +167,15 @@ impl Space {
                         variant: variant.clone(),
                         clock_hz: point.clock_hz,
                         supply_v: point.supply_v,
-                        security_bits: way.scheme.security_bits,
+                        security_bits: built.scheme.security_bits,
                         cycles: request.cycles.unwrap_or(cost.cycles),
                         compute_s: 0.0,
                         compute_j: 0.0,
                         radio_bytes: sent.map_or(0, |sent| sent.air_bytes),
                         radio_packets: sent.map_or(0, |sent| sent.packets),
                         radio_s: sent.map_or(0.0, |sent| sent.time_s),
-                        // The microcontroller is awake while the radio sends: it may have to feed it byte by byte.
+                        // The microcontroller is awake while the radio sends: it may have to feed
+                        // it byte by byte.
                         radio_j: sent.map_or(0.0, |sent| sent.energy_j + point.power_w * sent.time_s),
                         flash_bytes: cost.flash_bytes,
                         ram_bytes: cost.ram_bytes,
@@ -191,27 +195,32 @@ impl Space {
         Ok(candidates)
     }
 
-    /// What a scheme takes in a variant, by wait states.
-    fn costs(&self, choices: &TargetChoices, way: &Way, figures: &HashMap<Key, Figure>) -> HashMap<u8, Cost> {
+    /// Cost of a scheme in a variant, by wait states.
+    fn costs(
+        &self,
+        choices: &TargetChoices,
+        built: &BuiltScheme,
+        figures: &HashMap<Key, Figure>,
+    ) -> HashMap<u8, Cost> {
         let wait_states = choices.measured_at.keys();
-        wait_states.filter_map(|&count| Some((count, self.cost(choices, way, count, figures)?))).collect()
+        wait_states.filter_map(|&count| Some((count, self.cost(choices, built, count, figures)?))).collect()
     }
 
-    /// What a scheme's operations take together; none where a figure is missing.
+    /// Sum of the costs of a scheme's operations; none where a figure is missing.
     fn cost(
         &self,
         choices: &TargetChoices,
-        way: &Way,
+        built: &BuiltScheme,
         wait_states: u8,
         figures: &HashMap<Key, Figure>,
     ) -> Option<Cost> {
         let mut sum = Cost::default();
         let mut stack = 0;
-        for operation in &way.operations {
+        for operation in &built.operations {
             let key = Key {
                 target: choices.target.name().into(),
                 wait_states,
-                variant: way.variant.into(),
+                variant: built.variant.into(),
                 op: operation.name.clone(),
                 bytes: self.bytes_of(operation),
             };
@@ -225,16 +234,16 @@ impl Space {
         Some(sum)
     }
 
-    fn send(&self, way: &Way, supply_v: f64) -> Result<Option<Transmission>, LabError> {
+    fn send(&self, built: &BuiltScheme, supply_v: f64) -> Result<Option<Transmission>, LabError> {
         let Some(radio) = &self.radio else { return Ok(None) };
-        let bytes = u32::from(self.bytes) + way.scheme.bytes;
+        let bytes = u32::from(self.bytes) + built.scheme.bytes;
         radio
             .send(bytes, supply_v)
             .map(Some)
             .map_err(|error| LabError::Usage(format!("{}: {error}", radio.name)))
     }
 
-    /// What a rate of messages, a battery and a capacitor make of it.
+    /// Computes the effects of a rate of messages, a battery and a capacitor.
     fn rest(&self, request: &Request, target: &Target, one: &mut Candidate) {
         let asleep_a = target.waiting_a(one.clock_hz as f64, one.supply_v);
         // The radio sleeps beside the microcontroller.
@@ -245,8 +254,8 @@ impl Space {
             one.sleep_j = sleep_w * (1.0 / rate_hz - one.latency_s()).max(0.0);
             let mean_w = sizing::mean_w(sleep_w, active_j, rate_hz);
             one.mean_w = Some(mean_w);
-            // What stands between, a linear regulator, takes the current that it gives; a lower battery would need a
-            // converter, taken as ideal.
+            // A linear regulator in between takes the current that it gives; a lower battery would
+            // need a converter, taken as ideal.
             one.life_s = request
                 .battery
                 .map(|battery| battery.life_s(mean_w * (battery.voltage_v / one.supply_v).max(1.0)));
@@ -267,12 +276,12 @@ struct Cost {
 }
 
 /// A scheme in a variant, where the target has all its operations so.
-fn way(
+fn built_scheme(
     catalogue: &Catalogue,
     target: &Target,
     scheme: &Arc<Scheme>,
     variant: &'static str,
-) -> Result<Option<Way>, LabError> {
+) -> Result<Option<BuiltScheme>, LabError> {
     let built = catalogue.built_as(target, variant)?;
     let known = catalogue.names();
     let mut operations = Vec::new();
@@ -292,7 +301,7 @@ fn way(
             None => return Ok(None),
         }
     }
-    Ok(Some(Way { scheme: scheme.clone(), variant, operations }))
+    Ok(Some(BuiltScheme { scheme: scheme.clone(), variant, operations }))
 }
 
 /// Clocks by supplies, as far as the data sheets of the part and of the radio allow them.
@@ -357,8 +366,8 @@ fn why(target: &Target, request: &Request, radio: Option<&Radio>) -> Option<LabE
     )))
 }
 
-/// For each number of wait states among the points where to measure it: at the target's own clock where that has as
-/// many, else at the fastest of its clocks that has, else at the point itself.
+/// Returns the point to measure each number of wait states at. That is the target's own clock where
+/// it has as many, else the fastest of its clocks that has, else the point itself.
 fn measured_at(target: &Target, points: &[OperatingPoint]) -> BTreeMap<u8, OperatingPoint> {
     let everything = Request::default();
     let mut known: Vec<OperatingPoint> = target.operating_point(None, None).into_iter().collect();

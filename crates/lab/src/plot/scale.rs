@@ -1,4 +1,4 @@
-//! How far an axis reaches, and where it is labelled.
+//! Range of an axis, and its labels.
 
 use super::{Axis, Chart};
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
@@ -9,7 +9,7 @@ pub(super) enum Side {
     Y,
 }
 
-/// How far an axis reaches and where it is labelled.
+/// Range of an axis, and its labels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Scale {
     log: bool,
@@ -67,7 +67,7 @@ impl Scale {
     fn linear(axis: &Axis, lowest: f64, highest: f64) -> Scale {
         let lowest = if axis.from_zero { lowest.min(0.0) } else { lowest };
         let highest = if axis.from_zero { highest.max(0.0) } else { highest };
-        // One value alone gets room of its own size around it.
+        // A single value gets room of its own size around it.
         let (lowest, highest) = match highest - lowest {
             0.0 if lowest == 0.0 => (-1.0, 1.0),
             0.0 => (lowest - lowest.abs() / 2.0, highest + highest.abs() / 2.0),

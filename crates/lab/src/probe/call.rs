@@ -6,7 +6,7 @@ use crate::LabError;
 use firmware::{CType, Prototype};
 use mcu::{Flow, Mcu, Observer, Role, Step, Stop, Until};
 
-/// What is handed to a function.
+/// Argument of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
     /// A number, of this type or of the one that the debug information says.
@@ -17,10 +17,10 @@ pub enum Argument {
     Bytes { place: String, bytes: Vec<u8> },
 }
 
-/// What a function gives back.
+/// Type of a function's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Returns {
-    /// What the debug information says.
+    /// As in the debug information.
     AsBuilt,
     /// Nothing that is of interest.
     Nothing,
@@ -33,7 +33,8 @@ pub enum Returns {
 pub struct CallResult {
     /// None of a function that gives nothing.
     pub result: Option<i128>,
-    /// From the function's first instruction to the end of its return; the call instruction, which there is none of, is not in it.
+    /// From the function's first instruction to the end of its return; the call instruction, which
+    /// there is none of, is not in it.
     pub cycles: u64,
     pub instructions: u64,
     /// Deepest stack use, its return address with it, in bytes.
@@ -46,20 +47,22 @@ pub struct CallResult {
 /// Arguments as numbers.
 struct Prepared<'a> {
     values: Vec<Value>,
-    /// What is to be written before, by address.
+    /// Bytes to be written before, by address.
     writes: Vec<(u32, &'a [u8])>,
 }
 
-/// What a compiler writes behind the name of a copy of a function with other arguments.
+/// Infixes that compilers put behind the name of a copy of a function with other arguments.
 const COPIES: [&str; 3] = [".isra.", ".constprop.", ".part."];
 
 impl Probe {
-    /// Calls a function where the program stands, and leaves the program where it stood, with its registers as they were. Interrupts
-    /// that are enabled come in between, as on the part. A core that sleeps is awake afterwards.
+    /// Calls a function where the program stands, and leaves the program where it stood, with its
+    /// registers as they were. Interrupts that are enabled come in between, as on the part. A core
+    /// that sleeps is awake afterwards.
     ///
     /// # Errors
-    /// An unknown function or symbol, with the nearest names; arguments that are not the function's; what this core's convention is not
-    /// known for; a program that has not started; a fault; no return within so many cycles. After the last two the program stands where
+    /// An unknown function or symbol, with the nearest names. Arguments that are not the
+    /// function's. A type for which this core's convention is not known. A program that has not
+    /// started. A fault, or no return within `max_cycles`: after these the program stands where
     /// that came about.
     pub fn call(
         &mut self,

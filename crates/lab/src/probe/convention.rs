@@ -1,7 +1,8 @@
-//! The C calling conventions: where a caller puts integers and addresses, and where it finds what comes back.
+//! The C calling conventions: where a caller puts integers and addresses, and where it finds what
+//! comes back.
 //!
-//! AVR: avr-gcc's ABI ("Calling Convention"). ARM: AAPCS32, 6.1.1 and 6.5, without floating point. MSP430: SLAA534, 3.3, small code
-//! model. RISC-V: the psABI's integer convention, ILP32E.
+//! AVR: avr-gcc's ABI ("Calling Convention"). ARM: AAPCS32, 6.1.1 and 6.5, without floating point.
+//! MSP430: SLAA534, 3.3, small code model. RISC-V: the psABI's integer convention, ILP32E.
 
 use firmware::CType;
 use mcu::CoreName;
@@ -15,7 +16,8 @@ pub(super) struct Value {
 }
 
 impl Value {
-    /// As who calls a function makes it an argument of the function's type, of the same width: extended by that one's sign.
+    /// As who calls a function makes it an argument of the function's type, of the same width:
+    /// extended by that one's sign.
     pub fn converted(self, built: Option<CType>) -> Value {
         match built {
             Some(CType::Integer { bytes, signed }) => {
@@ -26,22 +28,23 @@ impl Value {
     }
 }
 
-/// Where arguments go.
+/// Places of a call's arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Placement {
     pub registers: Vec<(&'static str, u32)>,
-    /// What lies on the stack when the function begins, from its lowest address on.
+    /// Contents of the stack when the function begins, from its lowest address on.
     pub stack: Vec<u8>,
 }
 
-/// What a core's compilers agree on.
+/// Calling convention of a core's compilers.
 pub(super) struct Convention {
     rule: Rule,
     /// Bytes of an address.
     pub pointer: u8,
-    /// What the stack pointer is a multiple of when a function begins.
+    /// Alignment of the stack pointer when a function begins.
     pub stack_alignment: u32,
-    /// The bits of the status register, by its name, that a function may leave otherwise than it found them.
+    /// The bits of the status register, by its name, that a function may leave otherwise than it
+    /// found them.
     pub status: (&'static str, u32),
     /// Registers that belong to the machine and not to who runs on it.
     pub machine_registers: &'static [&'static str],
@@ -61,12 +64,13 @@ enum Rule {
 /// A number of several words, where not all of it finds a register.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Long {
-    /// AAPCS, C.3 to C.6: eight bytes begin at an even register, or a multiple of 8 on the stack, behind which no argument has a register.
+    /// AAPCS, C.3 to C.6: eight bytes begin at an even register, or a multiple of 8 on the stack,
+    /// behind which no argument has a register.
     Aligned,
     /// It begins in the last register and goes on on the stack.
     Split,
-    /// As [`Long::Split`], for two words. Whether smaller arguments behind four words on the stack still have registers, compilers see
-    /// differently.
+    /// As [`Long::Split`], for two words. Compilers disagree whether smaller arguments behind four
+    /// words on the stack still have registers.
     SplitPair,
 }
 
@@ -127,10 +131,10 @@ impl Convention {
         Some(convention)
     }
 
-    /// Where these arguments go.
+    /// Returns the places of these arguments.
     ///
     /// # Errors
-    /// What compilers do not agree on, as a sentence.
+    /// A sentence where compilers disagree.
     pub fn place(&self, arguments: &[Value]) -> Result<Placement, String> {
         match self.rule {
             Rule::Avr => Ok(place_avr(arguments)),
@@ -138,7 +142,8 @@ impl Convention {
         }
     }
 
-    /// The registers of a result of so many bytes, the least significant first, and the bytes that are used of each.
+    /// Returns the registers of a result of `bytes` bytes, the least significant first, and the
+    /// bytes that are used of each.
     pub fn result(&self, bytes: u8) -> (&'static [&'static str], u8) {
         match self.rule {
             Rule::Avr => {
@@ -153,10 +158,12 @@ impl Convention {
         }
     }
 
-    /// What a pointer to an address is: `code` where a function is there. `None` where no pointer of this width is to it.
+    /// Returns the pointer to an address; `code` says that a function is there. `None` where no
+    /// pointer of this width reaches it.
     pub fn pointer_to(&self, address: u32, code: bool) -> Option<u32> {
         match self.rule {
-            // Data are from 0x800000 on, the EEPROM from 0x810000; a function's pointer counts words.
+            // Data are from 0x800000 on, the EEPROM from 0x810000; a function's pointer counts
+            // words.
             Rule::Avr if code => u16::try_from(address / 2).ok().map(u32::from),
             Rule::Avr if address < 0x80_0000 => u16::try_from(address).ok().map(u32::from),
             Rule::Avr => Some(address & 0xffff),

@@ -7,11 +7,11 @@ pub struct CallEvent {
     pub function: Option<usize>,
     /// Cycles since reset. Events come in the order of time.
     pub cycles: u64,
-    /// The stack that the call is on: 0 the first one, then one for each task that an operating system resumes.
+    /// The stack that the call is on: 0 the first one, then one for each task that an operating
+    /// system resumes.
     pub task: usize,
     /// It is an interrupt's handler or below one.
     pub in_interrupt: bool,
-    /// Which end of it.
     pub edge: CallEdge,
 }
 

@@ -7,7 +7,8 @@ use ascon_aead::aead::{Aead, KeyInit, Payload};
 use ascon_hash::{AsconHash256, Digest};
 use rand::rngs::StdRng;
 
-/// A case with random inputs, on `bytes` of message and 16 of associated data; `None` for an operation of another kind.
+/// A case with random inputs, on `bytes` of message and 16 of associated data; `None` for an
+/// operation of another kind.
 pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Result<Option<Case>, LabError> {
     let case = match name {
         "ascon-hash256" => {
@@ -50,7 +51,8 @@ pub fn seal_case(
     Case { inputs, outputs: vec![("output", ciphertext), ("tag", tag)], ..Case::default() }
 }
 
-/// Opening `ciphertext` with a key, a nonce and associated data; without a plaintext it must be refused.
+/// Opening `ciphertext` with a key, a nonce and associated data; without a plaintext it must be
+/// refused.
 #[must_use]
 pub fn open_case(
     mut inputs: Vec<(&'static str, Vec<u8>)>,

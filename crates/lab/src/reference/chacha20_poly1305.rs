@@ -7,7 +7,8 @@ use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{ChaCha20Poly1305, Key, Nonce};
 use rand::rngs::StdRng;
 
-/// A case with random inputs, on `bytes` of message and 16 of associated data; `None` for an operation of another kind.
+/// A case with random inputs, on `bytes` of message and 16 of associated data; `None` for an
+/// operation of another kind.
 pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Result<Option<Case>, LabError> {
     let Some(action) = name.strip_prefix("chacha20-poly1305-") else { return Ok(None) };
     let (key, nonce, aad) = (bytes_of(32, rng), bytes_of(12, rng), bytes_of(16, rng));

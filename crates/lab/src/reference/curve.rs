@@ -1,5 +1,5 @@
-//! Curves and ECDSA: P-256 by RustCrypto, secp160r1 by OpenSSL, what RFC 6979 does not say of secp160r1 as
-//! `device/crypto/ecdsa_secp160r1.h` has it.
+//! Curves and ECDSA: P-256 by RustCrypto, secp160r1 by OpenSSL, what RFC 6979 does not say of
+//! secp160r1 as `device/crypto/ecdsa_secp160r1.h` has it.
 
 use super::drbg::{Drbg, HmacDrbg, SEED_BYTES};
 use super::{Case, bytes_of};
@@ -41,7 +41,7 @@ fn of_p256(error: impl std::fmt::Display) -> LabError {
     failed("P-256")(error.to_string())
 }
 
-/// Of so many bytes, big-endian.
+/// Big-endian octets, `bytes` of them.
 fn octets(number: &BigUint, bytes: usize) -> Vec<u8> {
     let digits = number.to_bytes_be();
     let mut octets = vec![0; bytes.saturating_sub(digits.len())];
@@ -106,7 +106,8 @@ impl Curve {
         octets(&number.max(BigUint::from(1u8)), self.private_bytes())
     }
 
-    /// The private key that the firmware makes of what its generator gives: FIPS 186-5 appendix A.2.1.
+    /// The private key that the firmware makes of what its generator gives: FIPS 186-5 appendix
+    /// A.2.1.
     #[must_use]
     pub fn generate(self, random: &mut Drbg) -> Vec<u8> {
         let c = random.generate(self.private_bytes() + 8);
@@ -148,8 +149,8 @@ impl Curve {
         }
     }
 
-    /// The nonces with which the firmware signs, the first and whatever would come after it: P-256's are those of RFC
-    /// 6979 section 3.2 with SHA-256.
+    /// The nonces with which the firmware signs, the first and whatever would come after it:
+    /// P-256's are those of RFC 6979 section 3.2 with SHA-256.
     fn nonces(self, private: &[u8], message: &[u8]) -> Box<dyn Iterator<Item = BigUint>> {
         let order = self.order();
         match self {
@@ -193,7 +194,8 @@ impl Curve {
     /// ECDSA, r and s: with SHA-256 and RFC 6979 over P-256, with SHA-1 over secp160r1.
     ///
     /// # Errors
-    /// [`LabError::Reference`] for a private key that is none, and where OpenSSL does not accept what came out.
+    /// [`LabError::Reference`] for a private key that is none, and where OpenSSL does not accept
+    /// what came out.
     pub fn sign(self, private: &[u8], message: &[u8]) -> Result<Vec<u8>, LabError> {
         if self == Curve::P256 {
             let signature: Signature = SigningKey::from_slice(private).map_err(of_p256)?.sign(message);
@@ -218,7 +220,7 @@ impl Curve {
         Err(failed("secp160r1")("no nonce gave a signature that fits".into()))
     }
 
-    /// Whether a signature is right.
+    /// Returns true if a signature is right.
     ///
     /// # Errors
     /// [`LabError::Reference`] for a public key that is none.
@@ -285,8 +287,8 @@ fn times_point(number: &[u8], public: &[u8]) -> Result<Vec<u8>, ErrorStack> {
     x.to_vec_padded(20)
 }
 
-/// A case of key generation, ECDH or ECDSA with random keys; `None` for another operation. Of the signatures to be
-/// verified one in eight is wrong.
+/// A case of key generation, ECDH or ECDSA with random keys; `None` for another operation. Of the
+/// signatures to be verified one in eight is wrong.
 pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Result<Option<Case>, LabError> {
     let split = |name: &str| match name.strip_prefix("ecdsa-") {
         Some(rest) => {
@@ -334,7 +336,7 @@ pub fn x25519_case(private: &[u8], peer: &[u8]) -> Result<Case, LabError> {
     })
 }
 
-/// What a private key of X25519 has in common with a public one; without one, its own public key.
+/// Secret that an X25519 private key shares with a public key; without one, its own public key.
 ///
 /// # Errors
 /// [`LabError::Reference`] where the reference fails.

@@ -11,8 +11,8 @@ fn failed(error: ErrorStack) -> LabError {
     LabError::Reference { what: "Ed25519", problem: error.to_string() }
 }
 
-/// A case of one of the operations with random keys; `None` for another operation. Of the signatures to be verified one in eight
-/// is wrong.
+/// A case of one of the operations with random keys; `None` for another operation. Of the
+/// signatures to be verified one in eight is wrong.
 pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Result<Option<Case>, LabError> {
     let Some(what) = name.strip_prefix("ed25519-") else { return Ok(None) };
     match what {

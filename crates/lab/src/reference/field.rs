@@ -8,7 +8,8 @@ use rand::{Rng, RngCore, rngs::StdRng};
 pub struct Field {
     /// The prime.
     pub p: BigUint,
-    /// What operands are below: the prime, or more where they may be any number of their residue class.
+    /// Exclusive bound of operands: the prime, or more where they may be any number of their
+    /// residue class.
     pub limit: BigUint,
     /// Bytes of an element.
     pub bytes: usize,
@@ -17,7 +18,8 @@ pub struct Field {
 }
 
 impl Field {
-    /// Of `p256` (SP 800-186 section 3.2.1.3), `secp160r1` (SEC 2 version 1 section 2.4.2) or `x25519` (RFC 7748 section 4.1).
+    /// Of `p256` (SP 800-186 section 3.2.1.3), `secp160r1` (SEC 2 version 1 section 2.4.2) or
+    /// `x25519` (RFC 7748 section 4.1).
     #[must_use]
     pub fn named(name: &str) -> Option<Field> {
         let power = |exponent: u32| BigUint::from(1u8) << exponent;
@@ -89,8 +91,8 @@ impl Field {
         value % &self.limit
     }
 
-    /// A case of a field operation on two elements, given and expected in the firmware's form; `None` for one that
-    /// there is not.
+    /// A case of a field operation on two elements, given and expected in the firmware's form;
+    /// `None` for one that there is not.
     #[must_use]
     pub fn case(&self, operation: &str, a: &BigUint, b: &BigUint) -> Option<Case> {
         let (result, both) = match operation {
@@ -130,7 +132,8 @@ pub(super) fn case(field: &str, operation: &str, rng: &mut StdRng) -> Option<Cas
 mod tests {
     use super::*;
 
-    /// RFC 6090 has no field vectors; this is the definition of the Montgomery form: (aR)(bR)/R = (ab)R.
+    /// RFC 6090 has no field vectors; this is the definition of the Montgomery form: (aR)(bR)/R =
+    /// (ab)R.
     #[test]
     fn products_of_forms_are_forms_of_products() {
         for name in ["p256", "secp160r1", "x25519"] {

@@ -1,5 +1,6 @@
-//! The hybrid key agreements, `device/crypto/p256_ml_kem_512.h` and `x25519_ml_kem.h`: RustCrypto's P-256, OpenSSL's X25519, RustCrypto's HMAC, and the
-//! crate fips203, put together as SP 800-56C says.
+//! The hybrid key agreements, `device/crypto/p256_ml_kem_512.h` and `x25519_ml_kem.h`: RustCrypto's
+//! P-256, OpenSSL's X25519, RustCrypto's HMAC, and the crate fips203, put together as SP 800-56C
+//! says.
 
 use super::curve::{Curve, x25519};
 use super::drbg::{Drbg, SEED_BYTES};
@@ -11,7 +12,7 @@ use fips203::{ml_kem_512, ml_kem_768};
 use rand::{Rng, rngs::StdRng};
 use sha2::Digest;
 
-/// What is agreed with.
+/// Parameter set of an agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pair {
     P256MlKem512,
@@ -22,7 +23,7 @@ pub enum Pair {
 use Pair::{P256MlKem512, X25519MlKem512, X25519MlKem768};
 
 impl Pair {
-    /// What FixedInfo begins with.
+    /// Prefix of FixedInfo.
     fn name(self) -> &'static [u8] {
         match self {
             P256MlKem512 => b"P-256 ML-KEM-512",
@@ -36,7 +37,7 @@ impl Pair {
         if self == P256MlKem512 { 64 } else { 32 }
     }
 
-    /// Where the encapsulation key is in a private key, and how long.
+    /// Range of the encapsulation key in a private key.
     fn encapsulation_key(self) -> std::ops::Range<usize> {
         let from = 32 + self.point() + if self == X25519MlKem768 { 1152 } else { 768 };
         from..from + if self == X25519MlKem768 { 1184 } else { 800 }
@@ -98,7 +99,7 @@ pub struct Agreement {
     pub offer: Vec<u8>,
     /// The responder's of the curve.
     pub ephemeral: Vec<u8>,
-    /// What ML-KEM encapsulates.
+    /// Message that ML-KEM encapsulates.
     pub m: Vec<u8>,
     pub response: Vec<u8>,
     /// Both, as they are combined.
@@ -160,7 +161,8 @@ pub fn extracted(secrets: &[u8], salt: &[u8]) -> Vec<u8> {
     hmac(salt, &[secrets])
 }
 
-/// A case with random inputs; `None` for another operation. One response in four is not for the offer, and gives the key of implicit rejection.
+/// A case with random inputs; `None` for another operation. One response in four is not for the
+/// offer, and gives the key of implicit rejection.
 pub(super) fn case(name: &str, rng: &mut StdRng) -> Result<Option<Case>, LabError> {
     let pairs = [
         ("p256-ml-kem-512-", P256MlKem512),

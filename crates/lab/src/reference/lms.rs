@@ -1,5 +1,5 @@
-//! LMS and HSS signatures and their verification on RustCrypto's SHA-256, RFC 8554 sections 4 to 6, with LMS_SHA256_M32_H5 and
-//! LMOTS_SHA256_N32_W8.
+//! LMS and HSS signatures and their verification on RustCrypto's SHA-256, RFC 8554 sections 4 to 6,
+//! with LMS_SHA256_M32_H5 and LMOTS_SHA256_N32_W8.
 
 use super::{Case, bytes_of};
 use rand::{Rng, rngs::StdRng};
@@ -97,7 +97,8 @@ fn random_signature(bytes: usize, rng: &mut StdRng) -> Case {
     signature(seed, &id, rng.random_range(0..1 << HEIGHT), &randomizer, message, nodes)
 }
 
-/// A signature by a leaf of a tree whose nodes are given, as `device/crypto/lms_sign_bench.h` has it.
+/// A signature by a leaf of a tree whose nodes are given, as `device/crypto/lms_sign_bench.h` has
+/// it.
 #[must_use]
 pub fn signature(
     seed: Vec<u8>,
@@ -126,7 +127,8 @@ pub fn signature(
     }
 }
 
-/// What signing leaves of its pieces: the values, the type with what the last value has behind it, the nodes.
+/// Folds the pieces of a signature as the device does: the values, the type with the bytes behind
+/// the last value, the nodes.
 fn fold(rest: &[u8]) -> Vec<u8> {
     let (values, rest) = rest.split_at(32 * VALUES);
     let (kind, path) = rest.split_at(4);
@@ -171,7 +173,7 @@ fn random_hss_verification(bytes: usize, rng: &mut StdRng) -> Case {
     one_in_eight_wrong(key, message, stored, 0, rng)
 }
 
-/// A verification of a signature with a wrong bit behind so many bytes, or of a good one.
+/// A verification of a good signature, or of one with a wrong bit behind `from` bytes.
 fn one_in_eight_wrong(
     key: Vec<u8>,
     message: Vec<u8>,

@@ -17,7 +17,6 @@ pub struct Signed {
     pub private: Vec<u8>,
     /// The signature with an empty context string.
     pub signature: Vec<u8>,
-    /// Whether it is one.
     pub is_valid: bool,
 }
 
@@ -43,8 +42,8 @@ fn failed(problem: &str) -> LabError {
     LabError::Reference { what: "ML-DSA", problem: problem.to_owned() }
 }
 
-/// A key pair of `xi`, and its signature, one bit of which is flipped, counted modulo how many there are. `None` for a parameter set that is not
-/// known.
+/// A key pair of `xi`, and its signature, one bit of which is flipped, counted modulo how many
+/// there are. `None` for a parameter set that is not known.
 ///
 /// # Errors
 /// [`LabError::Reference`] where the crate does not sign.
@@ -62,7 +61,8 @@ pub fn signed(
     })
 }
 
-/// A case with random inputs and so many bytes of message; `None` for an operation of another kind. One signature in four is none.
+/// A case with random inputs and `bytes` bytes of message; `None` for an operation of another kind.
+/// One signature in four is invalid.
 pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Result<Option<Case>, LabError> {
     let Some((set, action)) = name.strip_prefix("ml-dsa-").and_then(|rest| rest.split_once('-')) else {
         return Ok(None);

@@ -14,8 +14,8 @@ struct Exchange {
     shared: Vec<u8>,
 }
 
-/// An exchange of `d`, `z` and `m`. Where `wrong` is not 0, a byte of the ciphertext is XORed with it, and the secret is what implicit rejection
-/// gives.
+/// An exchange of `d`, `z` and `m`. If `wrong` is not 0, a byte of the ciphertext is XORed with it,
+/// and the secret is that of implicit rejection.
 macro_rules! exchange {
     ($module:ident, $d:expr, $z:expr, $m:expr, $at:expr, $wrong:expr) => {{
         let (public, private) = $module::KG::keygen_from_seed($d, $z);
@@ -36,7 +36,8 @@ macro_rules! exchange {
     }};
 }
 
-/// A case with random inputs; `None` for an operation of another kind. One ciphertext in four is of nobody.
+/// A case with random inputs; `None` for an operation of another kind. One ciphertext in four is of
+/// nobody.
 pub(super) fn case(name: &str, rng: &mut StdRng) -> Option<Case> {
     let (set, action) = name.strip_prefix("ml-kem-")?.split_once('-')?;
     let mut seed = || {
@@ -99,8 +100,8 @@ pub fn encapsulation_case(public: Vec<u8>, m: Vec<u8>, ciphertext: &[u8], shared
     }
 }
 
-/// Encapsulation of `m` by pieces, with the public key in flash, as `device/crypto/ml_kem_bench.h` has it; nothing is given where the key is
-/// to be refused.
+/// Encapsulation of `m` by pieces, with the public key in flash, as `device/crypto/ml_kem_bench.h`
+/// has it; nothing is given where the key is to be refused.
 #[must_use]
 pub fn encapsulation_pieces_case(public: Vec<u8>, m: Vec<u8>, given: Option<(&[u8], &[u8])>) -> Case {
     let inputs = vec![("stored", public), ("message", m)];
@@ -111,7 +112,7 @@ pub fn encapsulation_pieces_case(public: Vec<u8>, m: Vec<u8>, given: Option<(&[u
     Case { inputs, outputs: vec![("output", output)], result: Some(0), ..Case::default() }
 }
 
-/// What the bench keeps of a public key or a ciphertext.
+/// Folds a public key or a ciphertext as the bench does.
 fn folded(written: &[u8]) -> [u8; 32] {
     let mut folded = [0u8; 32];
     for (row, bytes) in (0u8..).zip(written.chunks(32)) {
@@ -132,7 +133,8 @@ pub fn decapsulation_case(private: Vec<u8>, ciphertext: Vec<u8>, shared: Vec<u8>
     }
 }
 
-/// Decapsulation by pieces with d and z, the public key and the ciphertext in flash; nothing is given where that key is to be refused.
+/// Decapsulation by pieces with d and z, the public key and the ciphertext in flash; nothing is
+/// given where that key is to be refused.
 #[must_use]
 pub fn decapsulation_pieces_case(
     key: Vec<u8>,

@@ -1,5 +1,6 @@
-//! One-time signatures on RustCrypto's SHA-256: LM-OTS of RFC 8554 section 4 with LMOTS_SHA256_N32_W4, Lamport-Diffie as
-//! `device/crypto/lamport.h` has it; and what `one_time_bench.h` folds and makes of their pieces.
+//! One-time signatures on RustCrypto's SHA-256: LM-OTS of RFC 8554 section 4 with
+//! LMOTS_SHA256_N32_W4, Lamport-Diffie as `device/crypto/lamport.h` has it; and what
+//! `one_time_bench.h` folds and makes of their pieces.
 
 use super::{Case, bytes_of};
 use rand::{Rng, rngs::StdRng};
@@ -41,7 +42,7 @@ impl Scheme {
         if self == Scheme::Lamport { LAMPORT_KINDS } else { WINTERNITZ_KINDS }
     }
 
-    /// What the public key begins with.
+    /// Prefix of the public key.
     fn type_code(self) -> &'static [u8] {
         if self == Scheme::Lamport { &[] } else { &[0, 0, 0, 3] }
     }
@@ -133,7 +134,7 @@ fn digits(digest: &Piece) -> Vec<u8> {
     digits
 }
 
-/// What signing leaves of its pieces.
+/// Folds the pieces of a signature as the device does.
 fn fold(pieces: &[Piece]) -> Piece {
     let mut folded = [0u8; 32];
     for (index, piece) in pieces.iter().enumerate() {
@@ -145,8 +146,8 @@ fn fold(pieces: &[Piece]) -> Piece {
     folded
 }
 
-/// A case with random inputs, on `bytes` of message; `None` for another operation. Of the keys to verify with one in
-/// eight is wrong.
+/// A case with random inputs, on `bytes` of message; `None` for another operation. Of the keys to
+/// verify with one in eight is wrong.
 pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Option<Case> {
     let (scheme, what) = name.split_once('-')?;
     let scheme = match scheme {

@@ -1,4 +1,5 @@
-//! Key derivation and ECIES, composed of RustCrypto's parts as `device/crypto/ecies.h` and `ecies_ecdsa.h` say.
+//! Key derivation and ECIES, composed of RustCrypto's parts as `device/crypto/ecies.h` and
+//! `ecies_ecdsa.h` say.
 
 use super::curve::{Curve, compressed};
 use super::drbg::{Drbg, SEED_BYTES};
@@ -11,7 +12,8 @@ use hmac::{Hmac, Mac};
 use rand::rngs::StdRng;
 use sha2::{Digest, Sha256};
 
-/// Bytes of info that a packet is signed with: those that `device/bench` has room for on the smallest target.
+/// Bytes of info that a packet is signed with: those that `device/bench` has room for on the
+/// smallest target.
 const INFO_BYTES: usize = 16;
 
 /// X9.63's key derivation with SHA-256, SEC 1 version 2.0 section 3.6.1.
@@ -48,7 +50,7 @@ pub fn hkdf(salt: &[u8], material: &[u8], info: &[u8], bytes: usize) -> Vec<u8> 
     out
 }
 
-/// What ends a packet.
+/// Seal at the end of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seal<'a> {
     /// HMAC-SHA-256.
@@ -65,7 +67,7 @@ pub struct Sealed {
     pub shared: Vec<u8>,
     /// The encryption key, and behind it the MAC's where there is one.
     pub keys: Vec<u8>,
-    /// What is signed, where something is.
+    /// Signed bytes, where something is signed.
     pub signed: Vec<u8>,
     pub packet: Vec<u8>,
 }

@@ -53,8 +53,8 @@ fn sign(is_fast: bool, bytes: usize, rng: &mut StdRng) -> Signed {
     Signed { private, context, message, signature }
 }
 
-/// One of these with a message of so many bytes: a signature takes two million hashes, so that a process makes no more, however many runs and
-/// targets it has.
+/// Number of signatures that a process makes for a parameter set and message length, however many
+/// runs and targets it has: a signature takes two million hashes.
 const POOL: u64 = 12;
 
 fn signed(is_fast: bool, bytes: usize, rng: &mut StdRng) -> Arc<Signed> {
@@ -69,8 +69,8 @@ fn signed(is_fast: bool, bytes: usize, rng: &mut StdRng) -> Arc<Signed> {
     Arc::clone(one)
 }
 
-/// A case with random inputs, on `bytes` of message; `None` for an operation of another kind. Of the signatures to be verified one in eight is
-/// wrong.
+/// A case with random inputs, on `bytes` of message; `None` for an operation of another kind. Of
+/// the signatures to be verified one in eight is wrong.
 pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Option<Case> {
     let (set, action) = name.strip_prefix("slh-dsa-sha2-")?.split_once('-')?;
     let is_fast = match set {

@@ -49,7 +49,8 @@ pub(super) fn case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
     case.map(Some)
 }
 
-/// The AES key schedule of a key of 16, 24 or 32 bytes, FIPS 197 section 5.2. The substitution is RustCrypto's.
+/// The AES key schedule of a key of 16, 24 or 32 bytes, FIPS 197 section 5.2. The substitution is
+/// RustCrypto's.
 #[must_use]
 pub fn expand(key: &[u8]) -> Vec<u8> {
     let key_words = key.len() / 4;
@@ -74,7 +75,8 @@ pub fn expand(key: &[u8]) -> Vec<u8> {
     schedule
 }
 
-/// SubWord: a round without a key on four equal columns, its MixColumns undone; ShiftRows leaves equal columns alone.
+/// SubWord: a round without a key on four equal columns, its MixColumns undone. ShiftRows does not
+/// change equal columns.
 fn substitute(word: [u8; 4]) -> [u8; 4] {
     let mut block: Block = [word; 4].into_iter().flatten().collect();
     hazmat::cipher_round(&mut block, &Block::default());
@@ -249,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_encrypted_is_what_is_decrypted() {
+    fn decryption_inverts_encryption() {
         let mut rng = StdRng::seed_from_u64(1);
         for bytes in [16, 24, 32] {
             let key = bytes_of(bytes, &mut rng);

@@ -1,4 +1,4 @@
-//! What changed, as a table for a person or a pull request, as JSON or CSV, or as JUnit's report.
+//! Report of a comparison: a table for a person or a pull request, JSON, CSV, or JUnit's report.
 
 use super::junit;
 use crate::LabError;
@@ -14,7 +14,6 @@ const PAST: &str = "PAST";
 /// In place of the growth of a row whose run did not end as it should.
 const UNFINISHED: &str = "no end";
 
-/// Which figures are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
     /// Those that changed or fail, and the rows that are new or gone.
@@ -27,17 +26,17 @@ pub enum Shown {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangeRow<'a> {
-    /// What identifies the row in both: firmware or operation, target, function.
+    /// Identity of the row in both: firmware or operation, target, function.
     row: String,
-    /// Whether the row is on both sides.
+    /// Presence of the row on the two sides.
     state: State,
-    /// What of it is compared.
+    /// Compared figure.
     figure: Figure,
-    /// What it was; absent where the row is new, or its run had not ended as it should.
+    /// Earlier value; absent where the row is new, or its run had not ended as it should.
     before: Option<f64>,
-    /// What it is now; absent where the row is gone, or its run has not ended as it should.
+    /// Present value; absent where the row is gone, or its run has not ended as it should.
     after: Option<f64>,
-    /// What it grew by; absent where it is on one side alone.
+    /// Growth; absent where it is only on one side.
     change: Option<f64>,
     /// The same in percent of what it was; absent where that was zero, too.
     percent: Option<f64>,
@@ -45,9 +44,9 @@ pub struct ChangeRow<'a> {
     limit: String,
     /// It is within its limits.
     passed: bool,
-    /// What is wrong with the row, whatever it costs.
+    /// Fault of the row, whatever it costs.
     wrong: Option<String>,
-    /// How the run ended that the row is of; absent of `bench` and `ct`, and where the row is gone.
+    /// End of the row's run; absent of `bench` and `ct`, and where the row is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<&'a Ended>,
 }
@@ -143,7 +142,7 @@ fn cells(row: &ComparedRow, change: &Change) -> [String; 6] {
     ]
 }
 
-/// Whether a figure of a row has a line; a row that is new or gone has one of them all.
+/// Returns true if a figure of a row has a line; a row that is new or gone has one for all of them.
 fn is_shown(shown: Shown, row: &ComparedRow, change: &Change) -> bool {
     let is_first = row.changes.first() == Some(change);
     let says_row = (row.state != State::Known || row.error().is_some()) && is_first;
@@ -161,7 +160,7 @@ fn lines(comparison: &Comparison, shown: Shown) -> Vec<(&ComparedRow, &Change)> 
     lines
 }
 
-/// What is wrong with rows, whatever they cost, a line each.
+/// Faults of rows, whatever they cost, a line each.
 fn wrong(comparison: &Comparison) -> impl Iterator<Item = String> {
     let now = comparison.rows.iter().filter(|row| row.state != State::Gone);
     now.filter_map(|row| Some(format!("{}: {}", row.measured.full_name(), row.measured.wrong.as_ref()?)))

@@ -25,8 +25,8 @@ const COLUMNS: [Column<'static>; 8] = [
     Column::left("found"),
 ];
 
-/// Writes the rows of a check for constant time one after the other: a target's table once all its rows are there, JUnit's report, which
-/// says first how many there are, at the end.
+/// Writer of a constant-time check's rows, one after the other. A target's table comes once all its
+/// rows are there. JUnit's report, which says first how many there are, comes at the end.
 pub struct RowWriter {
     format: ReportFormat,
     wide: bool,
@@ -69,7 +69,7 @@ impl RowWriter {
         Ok(text)
     }
 
-    /// What goes behind the last row.
+    /// Returns the text behind the last row.
     ///
     /// # Errors
     /// None in practice: rows can always be written.
@@ -164,18 +164,18 @@ fn table(rows: &[ConstantTimeRow], wide: bool) -> String {
         .fold(text, |text, found| text.replace(found, &style(found).red().to_string()))
 }
 
-/// What depends on a secret, in a line.
+/// Describes a dependence on a secret in a line.
 fn dependence(found: &Dependence) -> String {
     let leak = &found.leak;
     format!("{} on {} at {}", kind(leak), leak.secrets, leak.place)
 }
 
-/// What is accepted in these rows, a reason a line, with the places that it is for.
+/// Accepted dependences in these rows, a reason a line, with its places.
 fn accepted(rows: &[ConstantTimeRow]) -> String {
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for Dependence { leak, accepted } in rows.iter().flat_map(|row| &row.leaks) {
         let Some(reason) = accepted else { continue };
-        // Where it is in the function differs from build to build.
+        // The offset in the function differs from build to build.
         let (function, line) = leak.place.split_once(" at ").unwrap_or((&leak.place, ""));
         let place = if line.is_empty() { function } else { line };
         let place = format!("{} at {place}", kind(leak));
@@ -228,7 +228,7 @@ fn cells(row: &ConstantTimeRow) -> [String; 8] {
 }
 
 impl ConstantTimeRow {
-    /// What depends on a secret and is not accepted, a line of the source in a line.
+    /// Dependences that are not accepted, one line for a line of the source.
     fn not_accepted(&self) -> Vec<String> {
         // Without the offset in the function, by which the instructions of a line differ.
         let line = |found: &Dependence| match found.leak.place.split_once(" at ") {

@@ -19,7 +19,8 @@ pub fn measured(rows: &[Measured], command: &str) -> Result<String, LabError> {
     report(command, rows.iter().map(|row| (row, row.wrong.iter().cloned().collect())))
 }
 
-/// The report of one test, which fails for these reasons; with an `error` it did not come to its end.
+/// The report of one test, which fails for these reasons; with an `error` it did not come to its
+/// end.
 pub(super) fn test(
     command: &str,
     name: &str,

@@ -16,16 +16,16 @@ const LEAKS: [Column<'static>; 5] = [
 
 const READS: [Column<'static>; 3] = [Column::left("secret"), Column::right("bytes"), Column::right("read")];
 
-/// What a row of a check says.
+/// Kind of a row of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 enum Said {
-    /// Which instruction comes next depends on secrets.
+    /// The next instruction depends on secrets.
     Branch,
-    /// Which data is read or written does.
+    /// The address of data that is read or written depends on secrets.
     Address,
-    /// How long the instruction takes does.
+    /// The time of the instruction depends on secrets.
     Time,
     /// No leak: what was read of a secret.
     Read,
@@ -45,21 +45,22 @@ impl From<Difference> for Said {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckedRow<'a> {
-    /// What depends on secrets; `read` for a row that says what was read of one, which is no leak.
+    /// Kind of dependence on secrets; `read` for a row on the reads of one, which is no leak.
     kind: Said,
-    /// Function and source line, as far as the file tells; of `read` the function that was followed.
+    /// Function and source line, as far as the file tells; of `read` the function that was
+    /// followed.
     place: &'a str,
     /// Address of the instruction; absent of `read`.
     pc: Option<u32>,
     /// The secrets, as they were named, separated by blanks.
     secrets: &'a str,
-    /// How often the instruction was executed so; of `read` the calls that were followed.
+    /// Number of dependent executions; of `read` the calls that were followed.
     times: u64,
-    /// Of `read` alone: bytes that were secret at a call.
+    /// Only of `read`: bytes that were secret at a call.
     bytes: Option<u32>,
-    /// Of `read` alone: bytes of them that an instruction read, in the call that read most.
+    /// Only of `read`: bytes of them that an instruction read, in the call that read most.
     bytes_read: Option<u32>,
-    /// Of `read` alone: instructions that read a byte of any secret.
+    /// Only of `read`: instructions that read a byte of any secret.
     readers: Option<u32>,
 }
 
@@ -91,7 +92,8 @@ impl<'a> CheckedRow<'a> {
     }
 }
 
-/// The leaks of a function's calls, and what was read of each secret. JUnit's report has one test, of the function.
+/// The leaks of a function's calls, and what was read of each secret. JUnit's report has one test,
+/// of the function.
 ///
 /// # Errors
 /// None in practice: rows can always be written.

@@ -4,7 +4,7 @@ use crate::traces::{Listing, ListingRow};
 use output::{Format, OutputError, csv, grouped, json};
 use std::collections::BTreeMap;
 
-/// How many lines are named where the time goes.
+/// Maximum number of lines that are named under the time's distribution.
 const MOST_LINES: usize = 10;
 
 /// Columns up to those of figures.
@@ -26,7 +26,7 @@ fn count(number: u64) -> String {
     grouped(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-/// Text that takes so many columns, or is cut to them.
+/// Text of `width` columns, padded or cut.
 fn fitted(text: &str, width: usize) -> String {
     let mut shown: String = text.chars().take(width).collect();
     if text.chars().count() > width {

@@ -8,7 +8,7 @@ use crate::{LabError, report};
 use output::{Column, ReportFormat, Sheet, csv, grouped, json, scaled};
 use std::collections::HashMap;
 
-/// From so many calls of one function on they stand in one line.
+/// Number of calls of one function from which on they stand in one line.
 const MANY: usize = 4;
 
 const COLUMNS: [Column<'static>; 11] = [
@@ -25,7 +25,8 @@ const COLUMNS: [Column<'static>; 11] = [
     Column::right("energy").spare(1),
 ];
 
-/// The rows of a measurement, or of several. A table has many calls of one function in one line, unless it is `wide`.
+/// The rows of a measurement, or of several. A table has many calls of one function in one line,
+/// unless it is `wide`.
 ///
 /// # Errors
 /// None in practice: rows can always be written.
@@ -66,7 +67,7 @@ pub fn measure(rows: &[MeasureRow], format: ReportFormat, wide: bool) -> Result<
     })
 }
 
-/// Where time and energy of the programs went that slept.
+/// Time and energy by state, of the programs that slept.
 fn states(rows: &[MeasureRow], several: bool) -> Option<Sheet<'static>> {
     let firmware: &[Column<'_>] = if several { &[Column::left("firmware")] } else { &[] };
     let mut sheet = Sheet::new(&[firmware, &STATES].concat());
@@ -92,7 +93,7 @@ fn at_most(energy_j: f64, bounded_s: f64) -> String {
     format!("{sign}{}", scaled(energy_j, "J"))
 }
 
-/// What the lines of many calls say.
+/// Explanation of lines of many calls.
 fn foot(rows: &[MeasureRow], wide: bool) -> String {
     let are_many = lines(rows, wide).iter().any(|rows| rows.len() > 1);
     let are_open = rows.iter().any(|row| row.calls > 0 && row.not_returned > 0);
@@ -121,7 +122,8 @@ fn conditions(rows: &[MeasureRow]) -> Vec<String> {
     said
 }
 
-/// The rows of each line: calls of one function, or intervals of one region, where there are many, else one row.
+/// The rows of each line: calls of one function, or intervals of one region, where there are many,
+/// else one row.
 fn lines(rows: &[MeasureRow], wide: bool) -> Vec<Vec<&MeasureRow>> {
     let key = |row: &'_ MeasureRow| (row.firmware.clone(), row.kind, row.name.clone(), row.not_returned > 0);
     let mut calls: HashMap<_, usize> = HashMap::new();

@@ -15,7 +15,8 @@ use serde::Serialize;
 #[derive(Clone, Copy)]
 struct Column {
     header: &'static str,
-    /// Where the header is narrower. Wide enough for what is measured; a wider figure pushes its line to the right.
+    /// Width of the column, where the header is narrower. A wider figure pushes its line to the
+    /// right.
     width: usize,
     right: bool,
     /// The column with the highest one goes first where a table is too wide; those with 0 stay.
@@ -50,8 +51,8 @@ const FIGURES: [Column; 10] = [
 ];
 const OUTPUT: &str = "output";
 
-/// Writes rows one after the other: a table for each target, one array, or lines below one header. JUnit's report, which says first how
-/// many there are, comes at the end.
+/// Writes rows one after the other: a table for each target, one array, or lines below one header.
+/// JUnit's report, which says first how many there are, comes at the end.
 pub struct RowWriter {
     format: ReportFormat,
     columns: Vec<Column>,
@@ -59,14 +60,15 @@ pub struct RowWriter {
     shown: Vec<bool>,
     /// Of the last row.
     target: Option<String>,
-    /// What explains the marks of the table under way.
+    /// Explanations of the marks of the table under way.
     feet: Vec<String>,
-    /// What the report at the end is of.
+    /// Rows of the report at the end.
     rows: Vec<BenchRow>,
 }
 
 impl RowWriter {
-    /// For rows of these operations and variants; a table that may not be `wide` has no more columns than fit in 80.
+    /// For rows of these operations and variants; a table that may not be `wide` has no more
+    /// columns than fit in 80.
     pub fn new<'a>(
         format: ReportFormat,
         wide: bool,
@@ -141,7 +143,7 @@ impl RowWriter {
         Ok(text)
     }
 
-    /// What goes behind the last row.
+    /// Returns the text behind the last row.
     ///
     /// # Errors
     /// None in practice: rows can always be written.
@@ -168,7 +170,7 @@ impl RowWriter {
         self.edge("└", "─", "┘") + &feet
     }
 
-    /// What to say once of the columns that no table has.
+    /// Remark on the columns that no table has.
     fn left_out(&self) -> String {
         let hidden = self.columns.iter().zip(&self.shown).filter(|(_, shown)| !**shown);
         output::left_out(hidden.map(|(column, _)| column.header))
@@ -393,7 +395,8 @@ mod tests {
         assert!(text.contains("<failure message=\"WRONG output\""), "{text}");
     }
 
-    /// Runs end at a budget, too; then the table says how well its mean is known, once for the row's own target.
+    /// Runs end at a budget, too; then the table says how well its mean is known, once for the
+    /// row's own target.
     #[test]
     fn a_mean_that_is_not_known_to_two_percent_says_so() {
         let rows = [

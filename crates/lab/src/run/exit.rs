@@ -4,15 +4,16 @@ use crate::LabError;
 use firmware::Firmware;
 use mcu::{CoreName, Mcu};
 
-/// Where programs end that end by a function.
+/// Name of the function by which programs end.
 const EXIT: &str = "_exit";
-/// Asked for where `_exit` ends a task alone, and not the program (NuttX).
+/// Value for programs where `_exit` ends only a task (NuttX).
 const NO_EXIT: &str = "none";
 
-/// Where the program ends by a function: by this one, or by `_exit`, if there is one; by none with `none`.
+/// Returns the address of the function by which the program ends: this one, or `_exit` if it
+/// exists; none with `none`.
 ///
 /// # Errors
-/// There is no such function; how it takes its argument is not known.
+/// The function does not exist, or its argument's place is not known.
 pub(super) fn address(asked: Option<&str>, firmware: &Firmware) -> Result<Option<u32>, LabError> {
     let Some(name) = asked else {
         let known = firmware.symbols().get(EXIT).filter(|_| argument(firmware.core()).is_some());
@@ -29,8 +30,8 @@ pub(super) fn address(asked: Option<&str>, firmware: &Firmware) -> Result<Option
     Ok(Some(firmware.symbol(name)?.address))
 }
 
-/// The registers of a function's first argument, an `int`, the low one first: avr-gcc, SLAA534 (MSP430), AAPCS,
-/// the RISC-V calling convention.
+/// The registers of a function's first argument, an `int`, the low one first: avr-gcc, SLAA534
+/// (MSP430), AAPCS, the RISC-V calling convention.
 fn argument(core: CoreName) -> Option<&'static [&'static str]> {
     match core {
         CoreName::Avr25 | CoreName::Avr5 | CoreName::Avr51 | CoreName::Avr6 => Some(&["r24", "r25"]),

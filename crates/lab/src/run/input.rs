@@ -5,12 +5,12 @@ use crate::{LabError, names};
 use mcu::Mcu;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
-/// What goes to a UART.
+/// Input of a UART.
 pub(crate) struct Input {
     /// Its name in the target file.
     pub uart: String,
     bytes: Receiver<Vec<u8>>,
-    /// What came while nobody listened.
+    /// Bytes that came while nobody listened.
     waiting: Vec<u8>,
     /// Nothing comes any more.
     ended: bool,
@@ -30,7 +30,8 @@ impl Input {
         Ok(Input { uart: receiver(uart, target, machine)?, bytes, waiting: Vec::new(), ended: false })
     }
 
-    /// What begins to arrive now. It waits until the program listens: a person does not type before the prompt, either.
+    /// Begins to deliver input, and returns it. Input waits until the program listens: a person
+    /// does not type before the prompt, either.
     pub fn take_in(&mut self, machine: &mut dyn Mcu) -> Vec<u8> {
         while !self.ended {
             match self.bytes.try_recv() {

@@ -1,6 +1,7 @@
-//! What came into a run from outside, and when. With that the run repeats itself from any snapshot.
+//! Journal of a run's events from outside, and their times. With it the run repeats itself from any
+//! snapshot.
 
-/// What was done to the machine at a look.
+/// Event done to the machine at a look.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// These bytes began to arrive at the UART that input goes to.
@@ -13,14 +14,14 @@ pub(crate) enum Event {
 #[derive(Default)]
 pub(crate) struct Journal {
     /// Nobody repeats a run that is not debugged.
-    pub kept: bool,
+    pub is_recording: bool,
     events: Vec<(u64, Event)>,
 }
 
 impl Journal {
     /// At this cycle this came about.
     pub fn note(&mut self, cycles: u64, event: Event) {
-        if self.kept {
+        if self.is_recording {
             self.events.push((cycles, event));
         }
     }
@@ -50,7 +51,7 @@ mod tests {
         let mut journal = Journal::default();
         journal.note(5, Event::Fetched);
         assert_eq!(journal.next(0), None, "nobody wants it");
-        journal.kept = true;
+        journal.is_recording = true;
         for cycles in [5, 7, 9] {
             journal.note(cycles, Event::Received(vec![cycles as u8]));
         }

@@ -1,25 +1,26 @@
 //! Several ports at one standard output: each keeps its lines whole.
 //!
-//! RTT's buffers are fetched now and then, so the end of a line may come later than its beginning, and what leaves elsewhere meanwhile waits for
-//! it. A line that does not go on, such as a prompt, holds up nobody for long.
+//! RTT's buffers are fetched now and then, so the end of a line may come later than its beginning,
+//! and what leaves elsewhere meanwhile waits for it. A line that does not go on, such as a prompt,
+//! holds up nobody for long.
 
 use std::ops::ControlFlow;
 
-/// A line that has not grown for so many looks waits for something else: input, or that the program goes on.
+/// Number of looks after which a line that has not grown waits for something else: input, or that
+/// the program goes on.
 const PATIENCE: u32 = 2;
 
-/// What leaves by which port, on its way out.
+/// Output by port, on its way out.
 #[derive(Default)]
 pub(crate) struct Lines {
     /// The port whose line has begun and not ended.
     open: Option<String>,
-    /// What other ports have sent meanwhile, the earliest first.
+    /// Output of other ports meanwhile, the earliest first.
     held: Vec<(String, Vec<u8>)>,
     /// Looks since that line has grown, while others wait for it.
     still: u32,
 }
 
-/// Where it goes.
 type Out<'a> = &'a mut dyn FnMut(&str, &[u8]) -> ControlFlow<()>;
 
 impl Lines {
@@ -33,7 +34,7 @@ impl Lines {
             return ControlFlow::Continue(());
         }
         self.still = 0;
-        // Who waits goes on where the line ends.
+        // Waiting output goes on where the line ends.
         let ends = if self.held.is_empty() { None } else { bytes.iter().position(|byte| *byte == b'\n') };
         let (now, later) = bytes.split_at(ends.map_or(bytes.len(), |end| end + 1));
         out(port, now)?;
@@ -79,7 +80,7 @@ mod tests {
     use super::{Lines, PATIENCE};
     use std::ops::ControlFlow;
 
-    /// What comes out of these pieces, with looks where a piece has no port, and at the end.
+    /// Output of these pieces, with looks where a piece has no port, and at the end.
     fn passed(pieces: &[(&str, &str)]) -> String {
         let (mut lines, mut all) = (Lines::default(), Vec::new());
         let mut out = |_: &str, bytes: &[u8]| {

@@ -1,15 +1,14 @@
-//! How often each instruction was executed, and in how many cycles.
+//! Executions and cycles of each instruction.
 
 use mcu::Step;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What an instruction took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// How often it was executed.
     pub executions: u64,
-    /// From its beginning to that of the next one, in all: with waiting, sleep, and the entry into an interrupt behind it.
+    /// From its beginning to that of the next one, in all: with waiting, sleep, and the entry into
+    /// an interrupt behind it.
     pub cycles: u64,
 }
 
@@ -31,7 +30,8 @@ impl InstructionCounts {
     /// An instruction is about to execute; the one before it has been.
     pub fn step(&mut self, step: &Step) {
         let Some((pc, cycles)) = self.last.replace((step.pc, step.cycles)) else { return };
-        // A run that goes on tells of the instruction again that the last one ended before, and so does one that ends in a fault.
+        // A run that goes on tells of the instruction again that the last one ended before, and so
+        // does one that ends in a fault.
         if (pc, cycles) == (step.pc, step.cycles) {
             return;
         }
@@ -56,7 +56,7 @@ impl InstructionCounts {
         &mut self.pages[page][offset]
     }
 
-    /// What the instruction at an address took.
+    /// Returns the count of the instruction at an address.
     pub fn get(&self, pc: u32) -> Count {
         let page = self.index.get(&(pc / PAGE as u32));
         page.map_or(Count::default(), |page| self.pages[*page][pc as usize % PAGE])

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
-/// What was executed of a source file.
+/// Coverage of a source file.
 #[derive(Default)]
 struct FileCoverage {
     /// Line, name and calls of each function.
     functions: Vec<(u32, String, u64)>,
-    /// How often each line was executed that has code: as often as its most frequent instruction.
+    /// Executions of each line that has code: those of its most frequent instruction.
     lines: BTreeMap<u32, u64>,
 }
 

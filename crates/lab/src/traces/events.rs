@@ -1,10 +1,11 @@
-//! Calls, interrupts, sleep and current as a trace in JSON, as Perfetto and Chrome's tracing read it ("Trace Event Format").
+//! Calls, interrupts, sleep and current as a trace in JSON, as Perfetto and Chrome's tracing read
+//! it ("Trace Event Format").
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
-/// What the events of a trace are drawn on.
+/// Track of a trace's events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Track {
     /// The calls of a task; 0 where there is no operating system.
@@ -39,7 +40,7 @@ impl Track {
 /// A trace that is being written, event by event. Times are in picoseconds and never go back.
 pub(super) struct TraceEvents {
     out: BufWriter<File>,
-    /// How many events have begun and not ended.
+    /// Number of events that have begun and not ended.
     open: BTreeMap<Track, usize>,
     error: Option<io::Error>,
 }

@@ -1,4 +1,5 @@
-//! The instructions of a function: how often each was executed, in how many cycles, and from which source line it is.
+//! The instructions of a function: how often each was executed, in how many cycles, and from which
+//! source line it is.
 
 use super::counts::InstructionCounts;
 use firmware::{Disassembled, Firmware};
@@ -25,7 +26,7 @@ pub struct ListingRow {
     pub line: Option<u32>,
     /// That line's text, where the file can be read.
     pub source: Option<String>,
-    /// How often it was executed.
+    /// Number of executions.
     pub executions: u64,
     /// Cycles from its beginning to that of the next one, in all.
     pub cycles: u64,
@@ -103,7 +104,7 @@ struct Sources(BTreeMap<String, Vec<String>>);
 impl Sources {
     fn line(&mut self, file: &str, line: u32) -> Option<String> {
         let lines = self.0.entry(file.into()).or_insert_with(|| {
-            // Firmware is often built elsewhere: then there is the number alone.
+            // Firmware is often built elsewhere: then there is only the number.
             let text = std::fs::read(file).unwrap_or_default();
             String::from_utf8_lossy(&text).lines().map(ToOwned::to_owned).collect()
         });
@@ -111,7 +112,8 @@ impl Sources {
     }
 }
 
-/// An opcode as the manuals write it: of AVR, MSP430 and Thumb in words of 16 bits, of RISC-V as one number, else byte by byte.
+/// An opcode as the manuals write it: of AVR, MSP430 and Thumb in words of 16 bits, of RISC-V as
+/// one number, else byte by byte.
 fn opcode(core: CoreName, bytes: &[u8]) -> String {
     let unit = match core {
         CoreName::R8c | CoreName::Mcs51 | CoreName::Hc08 => 1,

@@ -1,7 +1,8 @@
-//! Pins, interrupts, sleep, clock and current as a value change dump (IEEE 1364-2005, clause 18), for GTKWave and others.
+//! Pins, interrupts, sleep, clock and current as a value change dump (IEEE 1364-2005, clause 18),
+//! for GTKWave and others.
 //!
-//! Which signals there are is known at the end alone, and they have to be declared at the beginning: the changes go to a temporary
-//! file, and behind the declarations when the run is over.
+//! The set of signals is known only at the end, but declared at the beginning. The changes go to a
+//! temporary file, and behind the declarations when the run is over.
 
 use mcu::{PinDirections, PinEdge};
 use std::fs::File;

@@ -1,5 +1,6 @@
-//! Every primitive with its buffers at every address modulo 4, on every target, in the variants with kernels
-//! (`device/alignment`): what it gives must not depend on where they lie, and nothing around them may be touched.
+//! Every primitive with its buffers at every address modulo 4, on every target, in the variants
+//! with kernels (`device/alignment`): what it gives must not depend on where they lie, and nothing
+//! around them may be touched.
 
 use firmware::{Firmware, build_app};
 use lab::target::Workspace;

@@ -1,4 +1,5 @@
-//! Sleep counts at the current of its mode: in the whole run, in the calls that sleep, and in what `run` says.
+//! Sleep counts at the current of its mode: in the whole run, in the calls that sleep, and in what
+//! `run` says.
 
 use crate::bare::{program, request, set_up, try_measure};
 use lab::measure::{MeasureResult, Request};
@@ -75,7 +76,7 @@ fn is_near(value: f64, wanted: f64) {
     assert!((value / wanted - 1.0).abs() < 1e-9, "{value}, not {wanted}");
 }
 
-/// What the states add up to is the program's row.
+/// Checks that the states add up to the program's row.
 fn add_up(result: &MeasureResult) {
     assert_eq!(result.states.iter().map(|state| state.cycles).sum::<u64>(), result.cycles);
     let sum = |value: fn(&StateSpent) -> f64| result.states.iter().map(value).sum::<f64>();
@@ -108,9 +109,9 @@ fn idle_of_an_avr_counts_at_its_own_current() {
     is_near(result.state_rows[1].current_a, idle.current_a);
 }
 
-/// The STM32F407 has a current asleep at 168 MHz alone.
+/// The STM32F407 has a current asleep only at 168 MHz.
 #[test]
-fn sleep_without_a_current_at_its_clock_is_an_upper_bound_that_says_so() {
+fn sleep_without_a_known_current_is_a_marked_upper_bound() {
     let asked = Request { max_cycles: 100_000, ..request("stm32f407", &cortex(0)) };
     let at = |clock_hz: u64| ran(&set_up(asked.clone(), |setup| setup.clock_hz = Some(clock_hz)));
     let known = at(168_000_000);
@@ -126,7 +127,8 @@ fn sleep_without_a_current_at_its_clock_is_an_upper_bound_that_says_so() {
     assert!(slow.program.asleep_s > 0.5 * slow.program.time_s, "{slow:?}");
 }
 
-/// Which mode SLEEPDEEP is, the part's power control says: it is not taken for the sleep whose current is known.
+/// SLEEPDEEP enters a mode of the part's power control: it is not taken for the sleep whose current
+/// is known.
 #[test]
 fn deep_sleep_of_a_cortex_m_is_a_mode_of_its_own() {
     let asked = Request { max_cycles: 100_000, ..request("stm32f407", &cortex(4)) };
@@ -142,7 +144,8 @@ fn deep_sleep_of_a_cortex_m_is_a_mode_of_its_own() {
 fn states_follow_the_clock() {
     let text = AVR.replace("rcall nap", "ldi r16, 0x80\nsts 0x61, r16\nldi r16, 3\nsts 0x61, r16\nrcall nap");
     let result = ran(&Request { max_cycles: 100_000, ..request("atmega328p", &text) });
-    // The machine's clock changes where STS begins, the time of calls where it ends: two cycles later.
+    // The machine's clock changes where STS begins, the time of calls where it ends: two cycles
+    // later.
     let time_s: f64 = result.states.iter().map(|state| state.time_s).sum();
     let later_s = 2.0 * (1.0 / 2e6 - 1.0 / 16e6);
     assert!((time_s - result.program.time_s - later_s).abs() < 1e-12, "{result:?}");
@@ -156,7 +159,11 @@ fn states_follow_the_clock() {
 
 fn run_of(target: &str, text: &str, clock_hz: Option<u64>) -> RunResult {
     let request = run::Request {
-        setup: lab::loaded::Setup { clock_hz, elf: program(target, text), ..request(target, text).setup },
+        setup: lab::user_firmware::Setup {
+            clock_hz,
+            elf: program(target, text),
+            ..request(target, text).setup
+        },
         ports: Vec::new(),
         uart: None,
         exit: None,

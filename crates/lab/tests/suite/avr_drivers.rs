@@ -1,6 +1,7 @@
 //! The meter's drivers on the model of the ATmega328P, call by call (`device/trial`).
 //!
-//! Expected times: DS40002061, table 8-1 (3.4 ms for a byte of EEPROM), and the clock's 16 MHz / 1024.
+//! Expected times: DS40002061, table 8-1 (3.4 ms for a byte of EEPROM), and the clock's 16 MHz
+//! / 1024.
 
 use firmware::Firmware;
 use firmware::build_app;
@@ -34,7 +35,7 @@ const HANG: u8 = 0xff;
 const UNTOUCHED: u8 = 16;
 const DIG: u8 = 17;
 
-/// What goes into a call, and what comes out of it.
+/// Inputs and outputs of a call.
 #[derive(Clone, Copy, Debug, Default)]
 struct Call {
     value: u32,
@@ -149,7 +150,8 @@ impl Rig {
 fn the_clock_is_exact_over_minutes() {
     let mut rig = Rig::new();
     let begin = rig.machine.cycles();
-    // Between overflows, across one, and across many: what it says is what the crystal's cycles say.
+    // Between overflows, across one, and across many: what it says is what the crystal's cycles
+    // say.
     for sleep_s in [1, 3, 4, 5, 60, 200] {
         let now = rig.call(TICKS).value;
         let deadline = now + sleep_s * TICKS_HZ as u32;
@@ -216,7 +218,7 @@ fn the_eeprom_is_written_in_the_background() {
     let (_, took_s) = rig.call_within(Call { what: BEGIN, at: 300, len: 10, ..Call::default() }, 1.0);
     assert!(took_s < 100e-6, "{took_s}");
     assert_eq!(rig.call(BUSY).result, 1);
-    // Reading waits for the byte under way alone, and what was begun goes on.
+    // Reading waits only for the byte under way, and the writing that was begun goes on.
     rig.run_s(2.5 * BYTE_S, None);
     rig.reach_ready(0.01);
     assert_eq!(rig.eeprom(300, 2), b"ba");
@@ -243,7 +245,7 @@ fn background_writing_takes_its_time_and_ends() {
 }
 
 #[test]
-fn what_is_abandoned_ends_with_the_byte_under_way() {
+fn abandoned_write_ends_with_the_byte_under_way() {
     let mut rig = Rig::new();
     rig.put(b"background");
     rig.call_within(Call { what: BEGIN, at: 300, len: 10, ..Call::default() }, 1.0);
@@ -311,7 +313,8 @@ fn causes_of_resets_are_told_apart() {
     assert_eq!(rig.trial().cause, 4);
 }
 
-/// With a step of noise, without which 25 samples a period would all be rounded alike in every period.
+/// With a step of noise, without which 25 samples a period would all be rounded alike in every
+/// period.
 fn mains(supply_v: f64, seed: u64) -> Signal {
     Signal::Mains {
         offset_v: 0.5 * supply_v,
@@ -381,7 +384,7 @@ fn the_sampler_goes_on_beside_everything() {
     assert_eq!((word(4) / pairs, word(8) / pairs), (409, 614));
 }
 
-/// What the header of `sampler_interrupt.S` says.
+/// Figures in the header of `sampler_interrupt.S`.
 #[test]
 fn the_samplers_interrupt_takes_53_cycles_and_97() {
     let mut rig = Rig::new();

@@ -1,6 +1,7 @@
-//! The meter's firmware on the model of the ATmega328P with its radio, against the collector's end of the protocol: round trips of
-//! a report and of a command with every suite, what sealing takes, and what is left of the stack (`device/meter`,
-//! docs/protocol.md). `--nocapture` shows the figures.
+//! The meter's firmware on the model of the ATmega328P with its radio, against the collector's end
+//! of the protocol: round trips of a report and of a command with every suite, what sealing takes,
+//! and what is left of the stack (`device/meter`, docs/protocol.md). `--nocapture` shows the
+//! figures.
 
 use firmware::Firmware;
 use firmware::build_meter;
@@ -227,9 +228,10 @@ fn crc(bytes: &[u8]) -> u16 {
     })
 }
 
-/// A report's round trip, from the raw data to the acknowledgement's acceptance, and a command's, from its first byte on the air
-/// to its answer at the collector. GCM and Ascon within 40 ms and ECIES with ECDSA within 3.5 s, on the meter's side of both; at least 100
-/// bytes of stack are never touched.
+/// A report's round trip, from the raw data to the acknowledgement's acceptance, and a command's,
+/// from its first byte on the air to its answer at the collector. GCM and Ascon within 40 ms and
+/// ECIES with ECDSA within 3.5 s, on the meter's side of both; at least 100 bytes of stack are
+/// never touched.
 #[test]
 fn round_trips_are_quick_and_leave_stack() {
     for (suite, limit_s) in [

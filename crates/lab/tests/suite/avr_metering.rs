@@ -1,4 +1,5 @@
-//! The assembly of `ws_metering_add` on the ATmega328P's model against its contract, in numbers of the host.
+//! The assembly of `ws_metering_add` on the ATmega328P's model against its contract, in numbers of
+//! the host.
 
 use firmware::Firmware;
 use firmware::build_app;
@@ -8,10 +9,10 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 const SEED: u64 = 20261122;
-/// Where the structure lies for the test, and the stack.
+/// Addresses of the structure and of the stack for the test.
 const SUMS: u32 = 0x80_0600;
 const STACK: u32 = 0x0500;
-/// Where the function returns to: a word address that the test stops at.
+/// Return address of the function: a word address that the test stops at.
 const RETURN_TO: u16 = 0x3ffe;
 
 /// `ws_metering_sums`, what `ws_metering_add` changes of it.
@@ -25,7 +26,8 @@ struct Sums {
 }
 
 impl Sums {
-    /// `metering.h`: offsets follow in 2^-20 steps with 1/1024 of the difference, sums are of quarters of a step.
+    /// `metering.h`: offsets follow in 2^-20 steps with 1/1024 of the difference, sums are of
+    /// quarters of a step.
     fn add(&mut self, samples: [u16; 2]) {
         let mut quarters = [0i16; 2];
         for ((quarter, offset), sample) in quarters.iter_mut().zip(&mut self.offset).zip(samples) {
@@ -74,7 +76,8 @@ fn a_pair_is_added_as_the_contract_says() {
     assert!(machine.poke(SUMS, &bytes));
     let (mut least, mut most) = (u64::MAX, 0);
     for call in 0..2000 {
-        // Extremes among them; at the window's end the test begins another, because the sums then go elsewhere.
+        // Extremes among them; at the window's end the test begins another, because the sums then
+        // go elsewhere.
         let sample = |rng: &mut StdRng| match rng.random_range(0..4) {
             0 => 0,
             1 => 1023,
@@ -112,7 +115,8 @@ fn a_pair_is_added_as_the_contract_says() {
         assert_eq!((value("r1"), value("sp")), (Some(0), Some(STACK)));
         assert!(kept.iter().all(|name| value(name) == Some(0xa5)), "call {call}");
     }
-    // Every call the same, but for the branch at the window's end; the call instruction's 4 cycles come on top.
+    // Every call the same, but for the branch at the window's end; the call instruction's 4 cycles
+    // come on top.
     println!("{least} to {most} cycles");
     assert_eq!(least, most);
 }

@@ -1,5 +1,6 @@
-//! Two ATmega328P with an RFM12B each, and the driver between them (`device/ports/avr/drivers/rfm12b.c`, `device/exchange`), in
-//! the framing of JeeLib (docs/protocol.md, "On an RFM12B"), which is computed here by hand.
+//! Two ATmega328P with an RFM12B each, and the driver between them
+//! (`device/ports/avr/drivers/rfm12b.c`, `device/exchange`), in the framing of JeeLib
+//! (docs/protocol.md, "On an RFM12B"), which is computed here by hand.
 
 use firmware::Firmware;
 use firmware::build_app;
@@ -14,7 +15,7 @@ const CLOCK_HZ: u64 = 16_000_000;
 const TICKS_HZ: f64 = 15_625.0;
 /// 29 (6 + 1) periods of 10 MHz are a bit (the data sheet, "Data Rate Command", C606h).
 const BYTE_NS: u64 = 8 * 29 * 7 * 100;
-/// How long a byte takes from station to station, and how far these may be apart.
+/// Latency of a byte from station to station, and the largest distance between their times.
 const LATENCY_NS: u64 = 40_000;
 const STEP_CYCLES: u64 = 500;
 
@@ -103,7 +104,6 @@ impl SimulatedNode {
         i16::from_le_bytes(self.read(RESULT))
     }
 
-    /// What was heard.
     fn packet(&self) -> Vec<u8> {
         let len = usize::try_from(self.result()).expect("a length");
         self.read::<61>(BYTES)[..len].to_vec()
@@ -122,7 +122,7 @@ struct Air {
     stations: [SimulatedNode; 2],
     /// By sender.
     sent: [Vec<AirByte>; 2],
-    /// Which bytes of the air, counted from the start of the test, cannot be read.
+    /// Indices of unreadable bytes of the air, counted from the start of the test.
     spoilt: Vec<usize>,
     count: usize,
 }
@@ -197,7 +197,8 @@ fn ticks(ms: f64) -> u32 {
     (ms * 1e-3 * TICKS_HZ) as u32
 }
 
-/// x^16 + x^15 + x^2 + 1 the other way around, begun with ones: CRC-16/MODBUS of the catalogues, whose check value is 4b37h.
+/// x^16 + x^15 + x^2 + 1 the other way around, begun with ones: CRC-16/MODBUS of the catalogues,
+/// whose check value is 4b37h.
 fn crc(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0xffff, |sum, byte| {
         (0..8).fold(sum ^ u16::from(*byte), |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xa001 } else { sum >> 1 })
@@ -221,8 +222,8 @@ fn the_check_sum_is_the_catalogues() {
     assert_eq!(crc(b"123456789"), 0x4b37);
 }
 
-/// Both ways, and what is on the air meanwhile, byte by byte: five bytes of preamble, 2Dh, the group, header, length, payload, check
-/// sum, and of one more the beginning.
+/// Both ways, and what is on the air meanwhile, byte by byte: five bytes of preamble, 2Dh, the
+/// group, header, length, payload, check sum, and of one more the beginning.
 #[test]
 fn packets_go_both_ways_in_jeelibs_framing() {
     let mut air = Air::new(20);
@@ -265,7 +266,7 @@ fn packets_go_both_ways_in_jeelibs_framing() {
     let bytes: Vec<u8> = air.sent[0].iter().map(|byte| byte.byte).collect();
     let expected = [0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0x2d, 0xd4, 0x42, 3, 0x61, 0x62, 0x63, 0x52, 0xd3, 0xaa];
     assert_eq!(bytes, expected);
-    // The shortest, of its address alone.
+    // The shortest, only its address.
     air.stations[1].call(LISTEN, ticks(100.0), &[]);
     air.run_ms(1);
     air.stations[0].call(SEND, 0, &[BOB]);
@@ -273,7 +274,8 @@ fn packets_go_both_ways_in_jeelibs_framing() {
     assert_eq!(air.stations[1].packet(), [BOB]);
 }
 
-/// What is disturbed, for others, of another group or too long is not heard; what follows it is.
+/// Disturbed packets, those for others or of another group, and too long ones are not heard; the
+/// packet after them is.
 #[test]
 fn only_whole_packets_for_the_station_are_heard() {
     let mut air = Air::new(20);
@@ -378,13 +380,15 @@ fn without_a_radio_it_says_so() {
     assert_eq!(station.result(), -1);
 }
 
-/// Interrupts of the sampler do not lose a byte, whenever they come: 2,500 a second, and each as long as the load makes it.
+/// Interrupts of the sampler do not lose a byte, whenever they come: 2,500 a second, and each as
+/// long as the load makes it.
 #[test]
 fn no_byte_is_lost_beside_the_sampler() {
     let seed = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock").as_nanos() as u64;
     println!("seed {seed}");
     let mut random = StdRng::seed_from_u64(seed);
-    // 4 cycles each, beside the 80 and more of the interrupt itself: the meter's are 250 together, and 2,200 go well.
+    // 4 cycles each, beside the 80 and more of the interrupt itself: the meter's are 250 together,
+    // and 2,200 go well.
     for load in [1, 50, 500] {
         let mut air = Air::new(load);
         for _ in 0..8 {

@@ -1,21 +1,22 @@
 //! Programs of a few lines of assembly, which `measure` takes as they are.
 
 use lab::LabError;
-use lab::loaded::Setup;
 use lab::measure::{MeasureResult, Request, run};
 use lab::target::Workspace;
+use lab::user_firmware::Setup;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// The linked program of an assembler text that begins with the symbol `start`: what the part executes first. `function NAME` and
-/// `end NAME` stand around each function.
+/// The linked program of an assembler text that begins with the symbol `start`: what the part
+/// executes first. `function NAME` and `end NAME` stand around each function.
 pub fn program(target: &str, text: &str) -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let name = format!("bare-{}-{target}", NUMBER.fetch_add(1, Ordering::Relaxed));
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).expect("a folder");
-    // No assembler puts the prefix of ELF's symbol types otherwise than the Arm's, where @ begins a comment.
+    // No assembler puts the prefix of ELF's symbol types otherwise than the Arm's, where @ begins a
+    // comment.
     let is_arm = target.starts_with("stm32") || target == "nrf52840";
     let kind = if is_arm { "%function" } else { "@function" };
     let lines: Vec<String> = text
@@ -78,7 +79,7 @@ pub fn program(target: &str, text: &str) -> PathBuf {
     folder.join("program.elf")
 }
 
-/// What is asked of a program where nothing is.
+/// Default request for a program.
 pub fn request(target: &str, text: &str) -> Request {
     Request {
         setup: Setup {

@@ -1,5 +1,5 @@
-//! What a board's file says is what both the firmware and the model have: a board of a target that is wired otherwise than its first
-//! one, in a copy of the project.
+//! Firmware and model both follow a board's file: a board that is wired otherwise than its target's
+//! first one, in a copy of the project.
 
 use firmware::{Firmware, build_app};
 use lab::LabError;
@@ -31,7 +31,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What `ws_radio_start` returns in firmware for one board on the model of another, or what the model stops with.
+/// Result of `ws_radio_start` in firmware for one board on the model of another, or the fault of
+/// the model.
 fn started(workspace: &Workspace, firmware_for: &str, on: &str) -> Result<i16, mcu::Fault> {
     let wired = workspace.board(firmware_for).expect("a board");
     let target = workspace.target(&wired.target).expect("a target");
@@ -84,13 +85,14 @@ fn firmware_and_model_have_the_wiring_of_the_board_s_file() {
 
     assert_eq!(started(&workspace, "emontx", "emontx"), Ok(0));
     assert_eq!(started(&workspace, "rewired", "rewired"), Ok(0));
-    // The other board's select line is an output at 0 here: the radio takes all bytes for one command.
+    // The other board's select line is an output at 0 here: the radio takes all bytes for one
+    // command.
     for (firmware_for, on) in [("emontx", "rewired"), ("rewired", "emontx")] {
         let fault = started(&workspace, firmware_for, on).expect_err("the wrong wiring").to_string();
         assert!(fault.contains("a byte more than the two of a command"), "{fault}");
     }
 
-    // What the drivers cannot do, they say.
+    // The drivers refuse wirings that they cannot serve.
     wired_with("nIRQ = \"PORTD.2\"", "nIRQ = \"PORTD.3\"");
     let board = workspace.board("rewired").expect("a board");
     let target = workspace.target(&board.target).expect("a target");

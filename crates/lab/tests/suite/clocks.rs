@@ -1,13 +1,14 @@
-//! Time and energy follow the clock that the program sets: by the part's registers, its fuses and its crystal, also where it changes
-//! in mid-run.
+//! Time and energy follow the clock that the program sets: by the part's registers, its fuses and
+//! its crystal, also where it changes in mid-run.
 
 use crate::bare::{measure, request, set_up, try_measure};
 use lab::LabError;
-use lab::loaded::ClockSource;
 use lab::measure::{MeasureResult, Request};
 use lab::target::Workspace;
+use lab::user_firmware::ClockSource;
 
-/// The times of the calls of `work` must be these cycles at these clocks, and the energies those at the data sheet's current.
+/// The times of the calls of `work` must be these cycles at these clocks, and the energies those at
+/// the data sheet's current.
 fn check(result: &MeasureResult, target: &str, calls: &[(u64, f64)]) {
     let target = Workspace::find().expect("the project").target(target).expect("a target");
     assert_eq!(result.rows.len(), calls.len(), "{:?}", result.rows);
@@ -60,7 +61,7 @@ fn avr_clkpr_divides_the_crystal() {
 #[test]
 fn an_override_says_that_it_is_one() {
     let asked = Request { functions: vec!["work".into()], ..request("atmega328p", AVR) };
-    // Where the clock is given, a program that sets another one is refused as ever.
+    // With a given clock, a program that sets another one is refused as ever.
     let text = AVR.replace("ldi r16, 3", "ldi r16, 0");
     let given = set_up(asked.clone(), |setup| {
         setup.clock_hz = Some(4_000_000);
@@ -163,7 +164,7 @@ end work
     assert_eq!((result.clocks.slowest_hz, result.clocks.fastest_hz), (15_625, 20_000_000));
 }
 
-/// What is kept does not grow with the changes: `Timeline` holds no list. Time stays right to the end.
+/// The state does not grow with the changes: `Timeline` holds no list. Time stays right to the end.
 #[test]
 fn a_clock_that_changes_for_ever_is_followed() {
     let text = "function start

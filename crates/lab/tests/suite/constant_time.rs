@@ -1,14 +1,15 @@
-//! Planted leaks are found and their places named; and no operation takes time or way from a secret, on any target. What runs long is
-//! looked at in its fast variant and on one target of a kind.
+//! Planted leaks are found and their places named; and no operation's time or path depends on a
+//! secret, on any target. A long operation is checked in its fast variant and on one target of a
+//! kind.
 
 use firmware::{Firmware, build_app};
 use lab::LabError;
 use lab::ct::{self, Accepted, ConstantTimeRow, Difference, Request, Subject, Verdict};
-use lab::loaded::Setup;
 use lab::operations::{Catalogue, Key, Operation};
 use lab::progress::Progress;
 use lab::reference::Case;
 use lab::target::Workspace;
+use lab::user_firmware::Setup;
 use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
 use std::collections::BTreeMap;
@@ -125,12 +126,13 @@ fn assert_leaks_of_every_target(rows: &[ConstantTimeRow]) {
     assert!(rows[2].what.as_deref().is_some_and(|what| what.contains("leaks_table+0x")), "{:?}", rows[2]);
     assert_leak(&rows[3], Difference::Address, "WRITE");
     assert_eq!(rows[0].leaks, [], "{:?}", rows[0]);
-    // What no random key shows.
+    // A dependence that no random key shows.
     assert_eq!((rows[4].verdict, rows[4].differs), (Verdict::Dependent, None), "{:?}", rows[4]);
     assert_depends(&rows[4], Difference::Branch, "RARE");
 }
 
-/// The leaks that taint tracking finds in a function of `device/leaks`: what depends on the key, and on which line.
+/// The leaks that taint tracking finds in a function of `device/leaks`: what depends on the key,
+/// and on which line.
 fn followed(elf: &Path, target: &str, function: &str) -> Vec<(Difference, usize)> {
     let request = ct::firmware::Request {
         setup: Setup {
@@ -199,7 +201,7 @@ fn planted_leaks_are_found_on_cortex_m() {
 }
 
 #[test]
-fn instructions_that_take_their_time_from_their_operands_are_found() {
+fn operand_dependent_instruction_times_are_found() {
     assert_leaks_of_every_target(&leaks("stm32f100", &EVERYWHERE));
     let rows = leaks("stm32f100", &["leaks_by_multiplying", "leaks_by_dividing"]);
     assert_leak(&rows[0], Difference::Time, "MULTIPLICATION");
@@ -225,7 +227,7 @@ fn a_table_of_aes_is_named_and_counts_where_it_is_asked_for() {
 }
 
 #[test]
-fn a_table_of_aes_is_an_address_on_a_secret_where_it_is_asked_for() {
+fn aes_table_is_a_secret_address_on_request() {
     let mut request = request("atmega328p", &["aes128-encrypt"], &["fast"], 1);
     let rows = ct::run(&workspace(), &request, &Silence).expect("it runs");
     assert_eq!((rows[0].verdict, rows[0].leaks.len()), (Verdict::Constant, 0), "{rows:?}");
@@ -242,7 +244,7 @@ fn a_table_of_aes_is_an_address_on_a_secret_where_it_is_asked_for() {
 }
 
 #[test]
-fn what_is_accepted_says_why() {
+fn accepted_dependence_has_its_reason() {
     let request = request("stm32f051", &["aes128-gcm-open"], &["fast"], 2);
     let rows = ct::run(&workspace(), &request, &Silence).expect("it runs");
     assert_eq!(rows[0].verdict, Verdict::Constant, "{rows:?}");
@@ -306,7 +308,8 @@ const QUICK: [&str; 10] = [
     "hkdf-*",
     "drbg-*",
 ];
-/// Those that are not, but for signing with SLH-DSA, which takes minutes, and for X25519 and Ed25519: `./wattseal ct` with their names.
+/// Those that are not, but for signing with SLH-DSA, which takes minutes, and for X25519 and
+/// Ed25519: `./wattseal ct` with their names.
 const LONG: [&str; 11] = [
     "*-keygen",
     "ecdsa-*-sign",

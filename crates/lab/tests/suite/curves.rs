@@ -1,10 +1,11 @@
-//! Curves on every emulated target: published vectors of ECDSA, Ed25519 and ECDH, right and wrong ones, and the prime fields with
-//! operands at their edges in every variant. All vectors run on the host build (`crates/primitives`); each target takes
-//! others of them, because a call takes millions of cycles.
+//! Curves on every emulated target: published vectors of ECDSA, Ed25519 and ECDH, right and wrong
+//! ones, and the prime fields with operands at their edges in every variant. All vectors run on the
+//! host build (`crates/primitives`); each target takes others of them, because a call takes
+//! millions of cycles.
 
 use firmware::Firmware;
 use hex_literal::hex;
-use lab::harness::Bench;
+use lab::harness::OperationRun;
 use lab::operations::{Catalogue, Operation, VARIANTS};
 use lab::reference::Case;
 use lab::reference::field::Field;
@@ -44,8 +45,8 @@ const RFC_6979: [(&str, [u8; 64]); 3] = [
     ),
 ];
 
-/// GEC 2 (Test Vectors for SEC 1) version 0.3, sections 2.1.2 to 2.1.4 and 3.1: the signer's public key and a signature of
-/// "abc".
+/// GEC 2 (Test Vectors for SEC 1) version 0.3, sections 2.1.2 to 2.1.4 and 3.1: the signer's public
+/// key and a signature of "abc".
 const GEC2_KEY: [u8; 40] = hex!(
     "51b4496fecc406ed0e75a24a3c03206251419dc0"
     "c28dcb4b73a514b468d793894f381ccc1756aa6c"
@@ -70,7 +71,7 @@ fn verification(key: &[u8], message: &[u8], signature: &[u8], valid: bool) -> Ca
     }
 }
 
-/// What is shared, or zeros where the public key is refused.
+/// Agreement on a shared secret, or on zeros where the public key is refused.
 fn agreement(private: &[u8], public: &[u8], shared: Option<&[u8]>) -> Case {
     let refused = vec![0; public.len() / 2];
     Case {
@@ -81,7 +82,8 @@ fn agreement(private: &[u8], public: &[u8], shared: Option<&[u8]>) -> Case {
     }
 }
 
-/// The cases of an operation; `turn` says which of Wycheproof's, and `many` whether more than one right and one wrong.
+/// The cases of an operation; `turn` says which of Wycheproof's, and `many` whether more than one
+/// right and one wrong.
 fn cases(operation: &str, turn: usize, many: bool) -> Vec<Case> {
     let few = if many { 4 } else { 1 };
     match operation {
@@ -126,7 +128,7 @@ fn cases(operation: &str, turn: usize, many: bool) -> Vec<Case> {
             of(true).chain(of(false)).collect()
         }
         "x25519-ecdh" => {
-            // One, because it is C alone.
+            // Only one, because it is C.
             let cases = vectors::x25519().into_iter().skip(7 * turn).take(1);
             cases
                 .map(|case| {
@@ -209,7 +211,8 @@ fn edges(field: &Field) -> Vec<BigUint> {
         &field.limit - 2u8,
     ];
     if field.limit != field.p {
-        // Around the multiples of p, and where a sum or a product has a carry behind its first reduction.
+        // Around the multiples of p, and where a sum or a product has a carry behind its first
+        // reduction.
         edges.extend([
             &field.p + 1u8,
             &field.p + 18u8,
@@ -251,7 +254,8 @@ fn check(target: &Target, variant: &str, turn: usize, of: &dyn Fn(&Operation) ->
         .expect("the firmware builds");
     for operation in &operations {
         let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
-        let mut bench = Bench::start(target, &elf, operation, point.clock_hz, CYCLES).expect("it starts");
+        let mut bench =
+            OperationRun::start(target, &elf, operation, point.clock_hz, CYCLES).expect("it starts");
         for (index, case) in of(operation).iter().enumerate() {
             let measurement = bench.measure(case).expect("the operation returns");
             let what = format!("{} {} {variant}, turn {turn}, case {index}", target.name(), operation.name);

@@ -1,11 +1,13 @@
-//! `measure` on programs whose cycles are counted by hand: what ends in the midst of a call is reported as far as it came.
+//! `measure` on programs whose cycles are counted by hand: what ends in the midst of a call is
+//! reported as far as it came.
 
 use crate::bare::{measure, request, set_up, try_measure};
 use lab::accuracy::Bound;
 use lab::measure::{MeasureRow, Request};
 
-/// A call and an end behind it, a function that ends in itself, and their cycles by the manuals: of `work` from the call to the
-/// return, of `stuck` from the call up to its last instruction, which is not executed.
+/// A call and an end behind it, a function that ends in itself, and their cycles by the manuals: of
+/// `work` from the call to the return, of `stuck` from the call up to its last instruction, which
+/// is not executed.
 struct Subject {
     target: &'static str,
     start: &'static str,
@@ -88,7 +90,7 @@ fn one(rows: &[MeasureRow]) -> &MeasureRow {
 }
 
 #[test]
-fn a_call_that_returns_into_the_end_of_the_program_is_a_call_that_returned() {
+fn call_that_returns_into_the_program_s_end_has_returned() {
     for subject in &SUBJECTS {
         let request = request(subject.target, &subject.program("work"));
         let request = Request { functions: vec!["work".into()], calls: Some(1), ..request };
@@ -126,7 +128,8 @@ fn every_cycle_is_in_some_row() {
     }
 }
 
-/// Enough calls that the run is looked at in between, where a call or a return is the last instruction before it.
+/// Enough calls that the run is looked at in between, where a call or a return is the last
+/// instruction before it.
 #[test]
 fn no_call_is_lost_where_the_run_is_looked_at() {
     const CALLS: usize = 60_000;
@@ -140,9 +143,10 @@ fn no_call_is_lost_where_the_run_is_looked_at() {
     }
 }
 
-/// A word read at an odd address stops the run; with `lenient` it is passed over and reported, a row for the kind.
+/// A word read at an odd address stops the run; with `lenient` it is passed over and reported, a
+/// row for the kind.
 #[test]
-fn mistakes_that_the_part_passes_over_are_counted_where_that_is_asked_for() {
+fn lenient_run_counts_tolerated_mistakes() {
     let text = "function start
 mov #0x5c00, r1
 mov #0x5a80, &0x015c
@@ -160,7 +164,8 @@ end start
     assert_eq!((tolerated.name.as_str(), tolerated.calls), ("a word access at an odd address", 2));
 }
 
-/// `work` is called, and then a register of the STM32F407's random numbers is written and read (RM0090, section 24.4).
+/// `work` is called, and then a register of the STM32F407's random numbers is written and read
+/// (RM0090, section 24.4).
 const UNMODELLED: &str = ".syntax unified
 .word 0x20001000, start + 1
 .thumb_func
@@ -183,7 +188,7 @@ end work
 ";
 
 #[test]
-fn what_was_counted_before_a_fault_is_in_the_rows() {
+fn rows_have_the_counts_before_a_fault() {
     let asked = Request { functions: vec!["work".into()], ..request("stm32f407", UNMODELLED) };
     let result = try_measure(&asked).expect("rows");
     let row = one(&result.rows);
@@ -196,9 +201,10 @@ fn what_was_counted_before_a_fault_is_in_the_rows() {
     assert!(result.ending.starts_with("the model stopped"), "{}", result.ending);
 }
 
-/// The nRF52840 starts with its instruction cache off (PS, ICACHECNF), where its timing is known less well.
+/// The nRF52840 starts with its instruction cache off (PS, ICACHECNF), where its timing is known
+/// less well.
 #[test]
-fn figures_of_a_program_without_the_cache_are_an_estimate_of_their_own() {
+fn program_without_the_cache_has_its_own_bound() {
     let text = UNMODELLED.replace("0x50050000", "0x4001e540").replace("ldr r3, [r0, #8]", "nop");
     let of_cache = |value: &str| {
         let text = text.replace("movs r1, #4", &format!("movs r1, #{value}"));
@@ -234,7 +240,8 @@ fn a_stub_remembers_what_was_written_and_marks_the_figures() {
     assert_eq!(measure(&set_up(asked, |setup| setup.stubs = vec!["PWR".into()])).stubs[0].name, "PWR");
 }
 
-/// Boards have their console at a USB controller, which is not shown: said where the program comes to one, and nowhere else.
+/// Boards have their console at a USB controller, which is not shown: said where the program comes
+/// to one, and nowhere else.
 #[test]
 fn a_console_at_usb_is_said_not_to_be_shown() {
     let said = |registers: &str| {
@@ -266,7 +273,8 @@ fn an_unknown_stub_names_its_neighbour() {
     }
 }
 
-/// Moved behind 64 kB that a bootloader has, it begins all the same, which is said; where it stands it is as any other.
+/// Moved behind 64 kB that a bootloader has, it begins all the same, which is said; where it stands
+/// it is as any other.
 #[test]
 fn an_image_behind_a_bootloader_begins_there_and_says_so() {
     let text = ".syntax unified
@@ -332,7 +340,7 @@ fn an_interrupted_run_has_what_was_counted_until_then() {
 }
 
 #[test]
-fn a_flame_graph_that_cannot_be_written_is_refused_before_the_run() {
+fn unwritable_flame_graph_is_refused_before_the_run() {
     let asked =
         Request { flamegraph: Some("/no-such-folder/graph.svg".into()), ..request("stm32f407", UNMODELLED) };
     let error = try_measure(&asked).expect_err("no such folder").to_string();
@@ -340,7 +348,7 @@ fn a_flame_graph_that_cannot_be_written_is_refused_before_the_run() {
 }
 
 #[test]
-fn what_the_program_writes_is_shown_and_its_exit_is_told() {
+fn console_shows_the_program_s_output_and_its_exit() {
     // SYS_WRITE0 and SYS_EXIT.
     let text = ".syntax unified\n.word 0x20001000, start + 1\n.thumb_func\nfunction start\nmovs r0, #4\nldr r1, =text\nbkpt 0xab
 movs r0, #0x18\nldr r1, =0x20026\nbkpt 0xab\nb .\nend start\n.ltorg\ntext: .asciz \"first\\nsecond\"\n";
@@ -375,7 +383,8 @@ const TASKS: &str = "
         end shallow
 ";
 
-/// Two tasks on stacks of their own, which take turns by an exception: each has its calls, the other's stack is not its own.
+/// Two tasks on stacks of their own, which take turns by an exception: each has its calls, the
+/// other's stack is not its own.
 #[test]
 fn tasks_have_their_own_calls() {
     let text = format!(
@@ -421,11 +430,13 @@ fn tasks_have_their_own_calls() {
     let found = ["deep", "shallow", "switch", "start", "task_b"]
         .map(|name| (row(name).calls, row(name).stack_bytes.unwrap_or(0)));
     assert_eq!(found, [(2, 108), (1, 8), (4, 0), (0, 108), (0, 8)]);
-    // A call lasts while another task runs: the second of `deep` has all of the first of `shallow` that `deep` left.
+    // A call lasts while another task runs: the second of `deep` has all of the first of `shallow`
+    // that `deep` left.
     assert!(row("deep").inclusive_cycles > row("shallow").inclusive_cycles);
 }
 
-/// The same on one stack pointer, which the handler itself moves from one task's stack to the other's, 6 kB below.
+/// The same on one stack pointer, which the handler itself moves from one task's stack to the
+/// other's, 6 kB below.
 #[test]
 fn a_handler_that_changes_stacks_makes_none_deeper() {
     let text = format!(
@@ -475,7 +486,8 @@ fn a_handler_that_changes_stacks_makes_none_deeper() {
     let row = |name: &str| result.rows.iter().find(|row| row.name == name).expect(name);
     let found = ["deep", "shallow", "switch", "start", "task_b"]
         .map(|name| (row(name).calls, row(name).stack_bytes.unwrap_or(0)));
-    // 32 bytes are stacked by each exception, 4 below `deep` to align them, and 8 more by the handler before it leaves.
+    // 32 bytes are stacked by each exception, 4 below `deep` to align them, and 8 more by the
+    // handler before it leaves.
     assert_eq!(found, [(2, 152), (1, 48), (4, 8), (0, 152), (0, 48)]);
 }
 

@@ -1,5 +1,6 @@
-//! The meter's firmware as it is built for the MSP430F5438A and the STM32F407, on the models of the parts with a CC2500 and an
-//! FM25L16B: provisioned, it delivers sealed measurements to the collector's end of the protocol, and takes commands.
+//! The meter's firmware as it is built for the MSP430F5438A and the STM32F407, on the models of the
+//! parts with a CC2500 and an FM25L16B: provisioned, it delivers sealed measurements to the
+//! collector's end of the protocol, and takes commands.
 
 use firmware::Firmware;
 use firmware::{Slot, build_meter, build_meter_for_slot};
@@ -20,10 +21,10 @@ const METER_ADDRESS: u8 = 0x11;
 const COLLECTOR_ADDRESS: u8 = 0x22;
 /// 2026-01-01 00:00:00 UTC in the protocol's milliseconds: 9497 days after 2000-01-01.
 const START_MS: u64 = 9497 * 86_400_000;
-/// How far apart the world looks at the radio.
+/// Interval at which the world looks at the radio.
 const STEP_S: f64 = 0.002;
-/// A bit at 249.9 kbit/s, in nanoseconds (drivers' register settings), and the bytes around a packet: preamble, sync word,
-/// length, check sum.
+/// A bit at 249.9 kbit/s, in nanoseconds (drivers' register settings), and the bytes around a
+/// packet: preamble, sync word, length, check sum.
 const BIT_NS: u64 = 4001;
 const AROUND: u64 = 4 + 4 + 1 + 2;
 /// From one packet of the collector's to the next, so that the meter is back in receive.
@@ -38,20 +39,21 @@ pub struct Rig {
     pub accepted: Vec<Accepted>,
     answered: Vec<Answered>,
     air_free_ns: u64,
-    /// Where `ws_message_prepare`, `ws_message_acknowledges` and `ws_message_unpack` begin.
+    /// Addresses of `ws_message_prepare`, `ws_message_acknowledges` and `ws_message_unpack`.
     pub prepare: u32,
     pub acknowledges: u32,
     pub unpack: u32,
-    /// Where the meter has what it was provisioned with.
+    /// Address of the provisioned data.
     pub provisioned_at: u32,
     /// The protocol's time at the machine's cycle 0.
     start_ms: u64,
 }
 
-/// A part's flash with a bootloader and a program in its first slot, once it is provisioned at that address.
+/// A part's flash with a bootloader and a program in its first slot, once it is provisioned at that
+/// address.
 pub struct Slots<'a> {
     pub boot: &'a Firmware,
-    /// What else is in flash: address and bytes.
+    /// Further contents of flash: address and bytes.
     pub flash: &'a [(u32, Vec<u8>)],
     pub provision: u32,
 }
@@ -216,7 +218,8 @@ impl Rig {
         self.exchange();
     }
 
-    /// Runs until so many bytes of the memory have been written, in steps of so many cycles; nobody answers meanwhile.
+    /// Runs until `write` bytes of the memory have been written, in steps of `cycles`; nobody
+    /// answers meanwhile.
     pub fn run_to_write(&mut self, write: u64, cycles: u64) {
         while self.memory().writes() < write {
             let cycles = Some(self.machine.cycles() + cycles);
@@ -226,7 +229,7 @@ impl Rig {
         assert_eq!(self.memory().writes(), write, "a step is longer than a byte takes");
     }
 
-    /// What the meter has sent comes to the collector, and what that sends is on its way.
+    /// Hands the meter's frames to the collector, and the collector's frames to the radio.
     fn exchange(&mut self) {
         let now_ms = self.start_ms + self.now_ns() / 1_000_000;
         for frame in self.radio().take_sent() {
@@ -245,7 +248,8 @@ impl Rig {
                     self.send(acknowledgement);
                 }
                 Heard::Answer(answered) => self.answered.push(*answered),
-                // A reply to a piece that went out again comes when all is there, or of an update that is forgotten.
+                // A reply to a piece that went out again comes when all is there, or of an update
+                // that is forgotten.
                 Heard::Piece | Heard::Busy | Heard::Rejected(Rejection::NoCommand) => {}
                 heard => panic!("the collector hears {:02x?}: {heard:?}", frame.bytes),
             }
@@ -259,7 +263,7 @@ impl Rig {
         }
     }
 
-    /// Goes on until `done`, or fails after so many seconds of the meter's.
+    /// Goes on until `done`, or fails after `within_s` seconds of the meter's.
     pub fn run_until(&mut self, within_s: f64, what: &str, done: impl Fn(&Rig) -> bool) {
         let limit_ns = self.now_ns() + (within_s * 1e9) as u64;
         while !done(self) {
@@ -272,14 +276,15 @@ impl Rig {
         }
     }
 
-    /// Cycles from the beginning of the next sealing to its end, with the sampler's interrupts that come meanwhile.
+    /// Cycles from the beginning of the next sealing to its end, with the sampler's interrupts that
+    /// come meanwhile.
     fn sealing_cycles(&mut self) -> u64 {
         let begun = self.machine.cycles();
         while self.machine.pc() != self.prepare {
             assert!(self.machine.cycles() < begun + 20 * self.clock_hz, "nothing is sealed");
             self.step(&[self.prepare]);
         }
-        // Where the call returns to: in the link register, or on the stack.
+        // The call's return address: in the link register, or on the stack.
         let link = self.machine.registers().into_iter().find(|(name, _)| name == "lr");
         let mut pushed = [0; 2];
         assert!(self.machine.peek(self.machine.sp(), &mut pushed));
@@ -397,7 +402,8 @@ fn the_stm32_delivers_sealed_measurements_and_takes_commands() {
     delivers_and_obeys("stm32f407-cc2500");
 }
 
-/// docs/post-quantum.md, "In the meter", the parts with a CC2500: the least of some, because the sampler's interrupts come now and then, on top of it.
+/// docs/post-quantum.md, "In the meter", the parts with a CC2500: the least of some, because the
+/// sampler's interrupts come now and then, on top of it.
 #[test]
 fn sealing_takes_as_long_as_the_page_says() {
     let page = include_str!("../../../../docs/post-quantum.md");

@@ -1,7 +1,9 @@
-//! The key of suite 6 is renewed by the meter's firmware on the models of the MSP430F5438A and the STM32F407, and the power is cut behind each byte
-//! that it writes into its FM25L16B meanwhile: that keeps whole bytes alone.
+//! The key of suite 6 is renewed by the meter's firmware on the models of the MSP430F5438A and the
+//! STM32F407. The power is cut behind each byte that it writes into its FM25L16B meanwhile: that
+//! stores only whole bytes.
 //!
-//! Behind every byte: `cargo test --release -p wattseal-lab --test suite meter_renewal:: -- --ignored --nocapture`
+//! Behind every byte: `cargo test --release -p wattseal-lab --test suite meter_renewal:: --
+//! --ignored --nocapture`
 
 use super::meter_ports::{METER, Rig};
 use mcu::Mcu;
@@ -10,7 +12,7 @@ use wire::meter::{Cause, Command, CommandResult, MeterRecord, MeterState, Suite}
 
 const MSP430: &str = "msp430f5438a-cc2500";
 const STM32: &str = "stm32f407-cc2500";
-/// Where the memory has the slots of the key.
+/// Range of the key's slots in the memory.
 const SLOTS: std::ops::Range<usize> = 1024..1180;
 const SLOT: usize = 52;
 /// Cycles of a fine step: fewer than the SPI takes for a byte.
@@ -89,14 +91,15 @@ fn moments(rig: &mut Rig) -> Vec<Moment> {
     moments
 }
 
-/// The power is cut behind a byte, and comes back; the meter has a key that the collector has, and both come to one. Returns its epoch.
+/// The power is cut behind a byte, and comes back; the meter has a key that the collector has, and
+/// both come to one. Returns its epoch.
 fn cut_behind(rig: &Rig, moment: &Moment, write: u64, seed: u64) -> u32 {
     let mut rig = rig.at(moment.machine.snapshot(), moment.record.clone(), moment.state.clone(), seed);
     rig.run_to_write(write, FINE);
     rig.cut_power();
     is_well(&mut rig);
     rig.run_until(60.0, "one key", |rig| !epoch(rig).1);
-    // What of other epochs was there is written over.
+    // Bytes of other epochs were overwritten.
     let slots = &rig.memory().memory()[SLOTS];
     let key = rig.collector.record(METER).expect("known").keys.expose_epoch_key();
     let others =
@@ -105,7 +108,7 @@ fn cut_behind(rig: &Rig, moment: &Moment, write: u64, seed: u64) -> u32 {
     epoch(&rig).0
 }
 
-/// Cuts behind one of so many bytes.
+/// Cuts behind one byte in `one_of`.
 fn cuts(board: &str, one_of: u64) {
     let seed = seed_or(1);
     let mut rig = begun(board, seed);

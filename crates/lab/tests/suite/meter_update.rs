@@ -1,7 +1,9 @@
-//! The meter's firmware takes an image of itself by radio, on the model of the STM32F407 with its bootloader, and the power is cut meanwhile: within
-//! words that are programmed, within erasures, and between them. docs/protocol.md, "Firmware by radio"
+//! The meter's firmware takes an image of itself by radio, on the model of the STM32F407 with its
+//! bootloader, and the power is cut meanwhile: within words that are programmed, within erasures,
+//! and between them. docs/protocol.md, "Firmware by radio"
 //!
-//! More cuts: `cargo test --release -p wattseal-lab --test suite meter_update:: -- --ignored --nocapture`, with WATTSEAL_SEED=n for others.
+//! More cuts: `cargo test --release -p wattseal-lab --test suite meter_update:: -- --ignored
+//! --nocapture`, with WATTSEAL_SEED=n for others.
 
 use super::bootloader::part::STM32F407;
 use super::bootloader::rig::{built, key, record_bytes};
@@ -108,7 +110,7 @@ fn numbers_go_on(rig: &Rig, what: &str) {
 }
 
 #[test]
-fn the_stm32_takes_an_image_by_radio_and_keeps_its_settings_and_numbers() {
+fn stm32_takes_an_image_by_radio_and_keeps_its_state() {
     let History { mut rig, key, images } = history("radio", 20_260_104);
     let configure = Command::Configure { interval_s: 2, suite: SUITE };
     assert_eq!(rig.command(configure).answer.outcome, CommandResult::Done);
@@ -140,7 +142,7 @@ fn the_stm32_takes_an_image_by_radio_and_keeps_its_settings_and_numbers() {
     numbers_go_on(&rig, "in the end");
 }
 
-/// What is seen of a step: the cycles at which flash is changed.
+/// Observer of a step: the cycles at which flash is changed.
 #[derive(Default)]
 struct Changes(Vec<u64>);
 
@@ -166,7 +168,8 @@ struct Moment {
     cycle: u64,
 }
 
-/// An update from its order to its end, and moments in it: within one of so many changes of flash, and some between.
+/// An update from its order to its end, and moments in it: within one in `one_of` changes of flash,
+/// and some between.
 fn moments(history: &mut History, one_of: u32, random: &mut Random) -> (Vec<Moment>, usize) {
     let rig = &mut history.rig;
     give(rig, &history.images[1]);
@@ -200,8 +203,8 @@ fn moments(history: &mut History, one_of: u32, random: &mut Random) -> (Vec<Mome
     (moments, operations)
 }
 
-/// The power is cut at that moment, within what is being written, and comes back: an image runs that was signed, and the update comes to its end.
-/// Returns which one ran.
+/// The power is cut at that moment, within what is being written, and comes back: an image runs
+/// that was signed, and the update comes to its end. Returns which one ran.
 fn cut(history: &History, moment: &Moment, random: &mut Random) -> usize {
     let what = format!("cut at cycle {}", moment.cycle);
     let images = [&history.images[0], &history.images[1]];

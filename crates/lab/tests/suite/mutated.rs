@@ -1,4 +1,5 @@
-//! ELF files with bytes that are not as the linker wrote them: `measure` has an answer to each, and never a panic.
+//! ELF files with bytes that are not as the linker wrote them: `measure` has an answer to each, and
+//! never a panic.
 
 use crate::bare::{request, try_measure};
 use lab::measure::Request;

@@ -1,5 +1,6 @@
-//! The harvested node's firmware as it is built for the part, on the model of the part with its radio: it signs what it
-//! sends, answers challenges, sleeps without energy, and leaves no copy of its key in RAM.
+//! The harvested node's firmware as it is built for the part, on the model of the part with its
+//! radio: it signs what it sends, answers challenges, sleeps without energy, and leaves no copy of
+//! its key in RAM.
 
 use firmware::Firmware;
 use firmware::build_app;
@@ -185,7 +186,7 @@ fn without_enough_energy_nothing_is_sent() {
     assert_eq!(rig.messages().len(), 1);
 }
 
-/// What is written to ADC12CTL1.
+/// Values written to ADC12CTL1.
 struct ConverterClock(Vec<u64>);
 
 impl Observer for ConverterClock {
@@ -196,7 +197,8 @@ impl Observer for ConverterClock {
     }
 }
 
-/// ADC12OSC is 5.4 MHz at most; with the internal reference linearity is specified up to 4.0 MHz, with some settings 2.7 MHz.
+/// ADC12OSC is 5.4 MHz at most; with the internal reference linearity is specified up to 4.0 MHz,
+/// with some settings 2.7 MHz.
 #[test]
 fn the_converter_is_clocked_within_its_specification() {
     let mut rig = Rig::new(config(Mode::Periodic, Scheme::Secp160r1), 25_000_000);
@@ -210,7 +212,8 @@ fn the_converter_is_clocked_within_its_specification() {
     assert!(5_400_000 / divider <= 2_700_000, "divided by {divider}");
 }
 
-/// What the server repeats for a node that listens by turns: copies without a pause, each with the time that is left.
+/// Repeats the server's call for a node that listens by turns: copies without a pause, each with
+/// the time that is left.
 fn call(rig: &mut Rig, challenge: [u8; 16], repeat_ms: u64) {
     let now_ns = now_ns(rig);
     let end_ns = now_ns + repeat_ms * 1_000_000;
@@ -264,7 +267,7 @@ fn without_enough_energy_it_is_deaf() {
     assert_eq!((rig.status().closed, rig.status().challenges, rig.messages().len()), (1, 0, 0));
 }
 
-/// What is on the air is not for this node, or not whole.
+/// Packets on the air for other nodes, or incomplete ones.
 #[test]
 fn others_packets_are_not_heard() {
     let mut config = config(Mode::Asynchronous, Scheme::Secp160r1);
@@ -309,7 +312,8 @@ fn counters_rise_over_restarts() {
     assert_eq!(counters, [500, 501, 564, 565, 628, 629, 692, 693]);
 }
 
-/// The power fails at any moment of the first second, in which the counter's segment is erased and written.
+/// The power fails at any moment of the first second, in which the counter's segment is erased and
+/// written.
 #[test]
 fn counters_rise_over_power_failures_at_any_moment() {
     let seed = 20_140_217;
@@ -330,7 +334,8 @@ fn counters_rise_over_power_failures_at_any_moment() {
     assert!(lives > 0, "seed {seed}: no life was long enough for a message");
 }
 
-/// As `wiped.rs` does for operations: eight bytes of the key in a row, in any order that an implementation may have.
+/// As `wiped.rs` does for operations: eight bytes of the key in a row, in any order that an
+/// implementation may have.
 #[test]
 fn no_copy_of_the_key_stays_in_ram() {
     for scheme in [Scheme::Secp160r1, Scheme::P256] {

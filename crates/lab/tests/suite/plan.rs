@@ -22,7 +22,8 @@ fn every_scheme_s_operations_exist() {
     assert_eq!(names.len(), schemes.len(), "two schemes have one name");
 }
 
-/// Signatures as in Mane (2014), table 4.3: 40 and 64 bytes; what the packets of ecies.h and ecies_ecdsa.h add.
+/// Signatures as in Mane (2014), table 4.3: 40 and 64 bytes; what the packets of ecies.h and
+/// ecies_ecdsa.h add.
 #[test]
 fn schemes_add_what_their_headers_say() {
     let workspace = Workspace::find().expect("a clone of the project");

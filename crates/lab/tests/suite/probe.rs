@@ -1,11 +1,11 @@
-//! Functions of a program, called from outside: arguments where the compilers of each core look for them, costs as the manuals have
-//! them, and the program as it was afterwards.
+//! Functions of a program, called from outside: arguments where the compilers of each core look for
+//! them, costs as the manuals have them, and the program as it was afterwards.
 
 use lab::LabError;
-use lab::loaded::Setup;
 use lab::measure;
 use lab::probe::{Argument, CallResult, Probe, Reason, Returns};
 use lab::target::Workspace;
+use lab::user_firmware::Setup;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -119,7 +119,7 @@ const INTEGERS: [Integer; 8] = [
 ];
 
 impl Integer {
-    /// What is left of a number that is converted to it.
+    /// Value of a number after conversion to it.
     fn of(self, number: i128) -> i128 {
         let (unused, bits) = (128 - 8 * self.bytes, number << (128 - 8 * self.bytes));
         if self.signed { bits >> unused } else { (bits as u128 >> unused) as i128 }
@@ -145,7 +145,7 @@ impl Generated {
         };
         let parameters: Vec<Integer> = (0..count).map(&mut kind).collect();
         let given_back = one_of(count);
-        // Which is no conversion on the MSP430, for which clang calls a library that is not there.
+        // There is no conversion on the MSP430: clang calls a library that does not exist.
         let result = if target.starts_with("msp430") {
             parameters[given_back]
         } else {
@@ -197,7 +197,7 @@ fn arguments_arrive_where_each_compiler_looks_for_them() {
 }
 
 #[test]
-fn a_call_costs_what_the_manual_says_and_the_program_goes_on_as_if_there_had_been_none() {
+fn call_costs_the_manual_s_cycles_and_leaves_no_trace() {
     // NOP 1 and RET 4, with a program counter of 22 bits 5; NOP 1 and BX 3; NOP 1 and RET 4.
     let costs = [("atmega328p", 5, 2), ("atmega2560", 6, 3), ("stm32f051", 4, 0), ("msp430f5438a", 5, 2)];
     for (target, cycles, stack) in costs {
@@ -213,7 +213,7 @@ fn a_call_costs_what_the_manual_says_and_the_program_goes_on_as_if_there_had_bee
         let spent = probe.spent().expect("allowed");
         let power = spent.energy_j / spent.time_s;
         assert!((done.energy_j / done.time_s - power).abs() < power * 1e-9, "{target}");
-        // What it calls itself afterwards costs what it costs without.
+        // Its own calls afterwards cost as much as without it.
         let end = probe.run(&[], 100_000, &mut || false).expect("it ends");
         assert_eq!(end.reason, Reason::Halted, "{target}");
         assert_eq!(probe.read("sum", None).expect("memory"), [3, 0], "{target}");
@@ -251,7 +251,7 @@ fn a_call_costs_what_the_manual_says_and_the_program_goes_on_as_if_there_had_bee
 }
 
 #[test]
-fn functions_take_addresses_bytes_and_functions_and_give_numbers_back() {
+fn call_takes_all_kinds_of_arguments_and_returns_numbers() {
     for target in TARGETS {
         let elf = program(target, "", &["-gdwarf-4"]);
         let mut probe = begun(target, &elf);
@@ -281,7 +281,7 @@ fn functions_take_addresses_bytes_and_functions_and_give_numbers_back() {
 }
 
 #[test]
-fn what_cannot_be_called_is_refused_with_what_to_do() {
+fn impossible_call_is_refused_with_advice() {
     let target = "stm32f051";
     let elf = program(target, "", &["-gdwarf-4"]);
     let mut early = attach(target, &elf);
@@ -324,7 +324,7 @@ fn what_cannot_be_called_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn without_debug_information_types_are_what_they_are_said_to_be() {
+fn call_without_debug_information_uses_the_stated_types() {
     for target in ["atmega328p", "msp430f5438a"] {
         let elf = program(target, "", &[]);
         let mut probe = begun(target, &elf);

@@ -1,12 +1,13 @@
-//! Waveforms, traces, coverage and listings of one program on each family, read by parsers that others have written.
+//! Waveforms, traces, coverage and listings of one program on each family, read by parsers that
+//! others have written.
 
 use crate::bare;
 use lab::LabError;
-use lab::loaded::Setup;
 use lab::measure::{self, MeasureResult, Request};
 use lab::run::{self, Outside};
 use lab::target::Workspace;
 use lab::traces::TraceFiles;
+use lab::user_firmware::Setup;
 use lcov::report::section::{function, line};
 use lcov::{Reader, Record, Report};
 use serde_json::Value;
@@ -167,7 +168,8 @@ fn measured(request: &Request) -> Result<MeasureResult, LabError> {
     measure::run(&workspace, request, &AtomicBool::new(false), None)
 }
 
-/// The values of the signals of a value change dump by scope and name, each with its time in picoseconds.
+/// The values of the signals of a value change dump by scope and name, each with its time in
+/// picoseconds.
 fn waveform(path: &Path) -> BTreeMap<String, Vec<(u64, String)>> {
     let mut waveform: Waveform = wellen::simple::read(path).unwrap_or_else(|error| panic!("{error}"));
     let scale = waveform.hierarchy().timescale().expect("a timescale");
@@ -245,7 +247,8 @@ fn the_waveform_shows_pins_interrupts_sleep_clock_and_current() {
     }
 }
 
-/// The slices of a trace by track: name, beginning and end in µs. Events must be in the order of time and nested.
+/// The slices of a trace by track: name, beginning and end in µs. Events must be in the order of
+/// time and nested.
 fn slices(path: &Path) -> BTreeMap<String, Vec<(String, f64, f64)>> {
     let text = std::fs::read_to_string(path).expect("a trace");
     let trace: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
@@ -286,7 +289,7 @@ fn slices(path: &Path) -> BTreeMap<String, Vec<(String, f64, f64)>> {
 }
 
 #[test]
-fn the_trace_has_calls_interrupts_and_sleep_on_tracks_of_their_own() {
+fn trace_has_separate_tracks_for_calls_interrupts_and_sleep() {
     for subject in &SUBJECTS {
         let folder = folder();
         let result = measured(&request(subject, &folder)).expect("it runs");
@@ -355,7 +358,7 @@ fn the_listing_has_every_cycle_of_the_function() {
             "{}",
             subject.target
         );
-        // What the call instruction takes counts for the function called.
+        // The cycles of the call instruction count for the function called.
         let call = result.rows[0].inclusive_cycles - listing.cycles();
         assert!((1..=5).contains(&call), "{}: {call} of {:?}", subject.target, result.rows);
         let of = |text: &str| {
@@ -382,7 +385,7 @@ const FAULTY: &str =
 
 /// A fault within a call, a limit, Ctrl-C: the files have what came before, and are complete.
 #[test]
-fn whatever_ends_a_run_the_files_are_complete() {
+fn trace_files_are_complete_at_any_end_of_a_run() {
     let workspace = Workspace::find().expect("the project");
     let subject = &SUBJECTS[0];
     let stopped = |how: &dyn Fn(&mut Request), interrupted: bool| {
@@ -498,7 +501,7 @@ fn run_writes_what_measure_writes() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused_before_the_run() {
+fn unwritable_trace_file_is_refused_before_the_run() {
     let folder = folder();
     let request = request(&SUBJECTS[0], &folder);
     let nowhere = Some(folder.join("nowhere/out"));
@@ -530,7 +533,7 @@ fn what_cannot_be_written_is_refused_before_the_run() {
 
 /// The R8C's objdump is in no distribution: opcodes stand for themselves.
 #[test]
-fn where_nothing_disassembles_there_are_opcodes() {
+fn listing_without_a_disassembler_has_opcodes() {
     let text = "function start\nldc #0x800, isp\njsr.a work\n1: jmp.b 1b\nend start\nfunction work\nnop\nrts\nend work\n";
     let request = Request { listing: Some("work".into()), ..bare::request("r8c", text) };
     let listing = bare::measure(&request).listing.expect("a listing");

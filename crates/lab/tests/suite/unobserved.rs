@@ -1,9 +1,9 @@
-//! Runs of the bench that only stop where the call begins and returns, and those that only look at control transfers, must give
-//! the very cycles of runs that are looked at step by step: on every target, with whatever its model has of caches, prefetch
-//! and dual issue.
+//! Runs of the bench that only stop where the call begins and returns, and those that only look at
+//! control transfers, must give the very cycles of runs that are looked at step by step: on every
+//! target, with whatever its model has of caches, prefetch and dual issue.
 
 use firmware::Firmware;
-use lab::harness::Bench;
+use lab::harness::OperationRun;
 use lab::operations::Catalogue;
 use lab::reference::random_case;
 use lab::target::Workspace;
@@ -38,7 +38,8 @@ fn check(target: &str) {
                 .expect("the firmware builds");
         for operation in &operations {
             let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
-            let start = || Bench::start(&target, &elf, operation, point.clock_hz, CYCLES).expect("it starts");
+            let start =
+                || OperationRun::start(&target, &elf, operation, point.clock_hz, CYCLES).expect("it starts");
             let (mut observed, mut followed, mut unobserved) = (start(), start(), start());
             let mut stack = 0;
             for run in 0..=RUNS {

@@ -1,9 +1,10 @@
-//! A spread of the published vectors on every emulated target and variant: what a compiler or a kernel made of the
-//! primitives must be right, not just their C source. All of the vectors run on the host build (`crates/primitives`).
+//! A spread of the published vectors on every emulated target and variant: what a compiler or a
+//! kernel made of the primitives must be right, not just their C source. All of the vectors run on
+//! the host build (`crates/primitives`).
 
 use firmware::Firmware;
 use firmware::toolchain::PUBLIC_KEY;
-use lab::harness::Bench;
+use lab::harness::OperationRun;
 use lab::operations::{Catalogue, Key, Operation, VARIANTS};
 use lab::reference::Case;
 use lab::reference::symmetric::expand;
@@ -100,7 +101,8 @@ fn ml_kem_cases(set: &str, cases: vectors::MlKemCases, add: &mut impl FnMut(Stri
     }
 }
 
-/// Of NIST's cases one of key generation, one signature, and the verification of that and of one that is wrong: what there is room for.
+/// Of NIST's cases one of key generation, one signature, and the verification of that and of one
+/// that is wrong: what there is room for.
 fn slh_dsa_cases(set: &str, cases: vectors::SlhDsaCases, add: &mut impl FnMut(String, Case)) {
     let key = cases.keys[0].to_vec();
     add(format!("slh-dsa-sha2-{set}-keygen"), slh_dsa::keygen_case(key));
@@ -122,8 +124,8 @@ fn slh_dsa_cases(set: &str, cases: vectors::SlhDsaCases, add: &mut impl FnMut(St
     verify(wrong, false);
 }
 
-/// Of NIST's cases one of key generation; of Wycheproof's, with an empty context string, one of signing, and of verification one that is valid and
-/// one that is not.
+/// Of NIST's cases one of key generation; of Wycheproof's, with an empty context string, one of
+/// signing, and of verification one that is valid and one that is not.
 fn ml_dsa_cases(set: &str, cases: vectors::MlDsaCases, add: &mut impl FnMut(String, Case)) {
     for case in cases.keys.into_iter().take(1) {
         let case = ml_dsa::keygen_case(case.seed.to_vec(), (case.public_key, case.private_key));
@@ -344,7 +346,7 @@ fn check(target: &str, variants: &[&str]) {
         for operation in &operations {
             let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
             let mut bench =
-                Bench::start(&target, &elf, operation, point.clock_hz, CYCLES).expect("start-up ends");
+                OperationRun::start(&target, &elf, operation, point.clock_hz, CYCLES).expect("start-up ends");
             for (index, case) in of(operation).into_iter().flatten().enumerate() {
                 let measurement = bench.measure(&as_taken(operation, case)).expect("the operation returns");
                 assert!(measurement.verified, "{} {} {variant}, case {index}", target.name(), operation.name);
@@ -357,7 +359,8 @@ fn whole(target: &str) {
     check(target, &VARIANTS);
 }
 
-/// Compiler and kernels are those of a target that is built in all variants: here the kernels, and the C of another variant each time.
+/// Compiler and kernels are those of a target that is built in all variants: here the kernels, and
+/// the C of another variant each time.
 fn relative(target: &str) {
     let c = ["O0", "portable", "small"][(testkit::random::seed() % 3) as usize];
     check(target, &["fast", c]);

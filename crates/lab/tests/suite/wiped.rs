@@ -1,6 +1,7 @@
-//! Nothing secret stays in RAM: after an operation the stopped machine's whole RAM is searched for eight bytes in a row of
-//! anything that it had to keep to itself, in every form that an implementation may have held it in. The buffers that the
-//! caller owns are left out, and so is the generator's present state.
+//! Nothing secret stays in RAM: after an operation the stopped machine's whole RAM is searched for
+//! eight bytes in a row of anything that it had to keep to itself, in every form that an
+//! implementation may have held it in. The buffers that the caller owns are left out, and so is the
+//! generator's present state.
 //!
 //! All operations, variants and targets take half an hour of processor time:
 //!
@@ -8,10 +9,11 @@
 //! cargo test -p wattseal-lab --test suite -- --ignored --nocapture wiped::all
 //! ```
 //!
-//! WATTSEAL_TARGETS, WATTSEAL_VARIANTS and WATTSEAL_OPERATIONS choose some by patterns, `stm32f4*`, `{small,fast}`.
+//! WATTSEAL_TARGETS, WATTSEAL_VARIANTS and WATTSEAL_OPERATIONS choose some by patterns, `stm32f4*`,
+//! `{small,fast}`.
 
 use firmware::Firmware;
-use lab::harness::Bench;
+use lab::harness::OperationRun;
 use lab::operations::{Catalogue, Operation, VARIANTS};
 use lab::reference::{self, Case};
 use lab::target::{Target, Workspace};
@@ -54,12 +56,13 @@ fn random_case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Case {
     }
 }
 
-/// Whether an operation knows a secret: verification knows none, and of a field's operations those that use them wipe the operands.
+/// Returns true if an operation knows a secret. Verification knows none; of a field's operations
+/// those that use them wipe the operands.
 fn knows_a_secret(operation: &Operation) -> bool {
     !operation.name.ends_with("-verify") && !operation.name.contains("-field-")
 }
 
-/// The runs of an operation, with room for so many bytes of message.
+/// The runs of an operation, with room for `room` bytes of message.
 fn runs(operation: &Operation, room: usize, rng: &mut StdRng) -> Vec<Run> {
     let name = operation.name.as_str();
     if ["p256-ml-kem-", "x25519-ml-kem-"].iter().any(|pair| name.starts_with(pair)) {
@@ -83,7 +86,7 @@ fn runs(operation: &Operation, room: usize, rng: &mut StdRng) -> Vec<Run> {
     runs
 }
 
-/// Where the bench has its variables: address and bytes.
+/// Variables of the bench: address and bytes.
 fn variables(firmware: &Firmware) -> Vec<(u32, u32)> {
     firmware
         .symbols()
@@ -94,7 +97,7 @@ fn variables(firmware: &Firmware) -> Vec<(u32, u32)> {
 }
 
 /// All RAM of the machine, what the bench's variables hold blotted out.
-fn memories(bench: &mut Bench<'_>, target: &Target, firmware: &Firmware) -> Vec<(u32, Vec<u8>)> {
+fn memories(bench: &mut OperationRun<'_>, target: &Target, firmware: &Firmware) -> Vec<(u32, Vec<u8>)> {
     let blots = variables(firmware);
     let ram = target.part.memories.iter();
     ram.filter(|memory| matches!(memory.kind, MemoryKind::Ram | MemoryKind::Tcm))
@@ -113,7 +116,7 @@ fn memories(bench: &mut Bench<'_>, target: &Target, firmware: &Firmware) -> Vec<
         .collect()
 }
 
-/// What an operation left, as lines to be read.
+/// Remains of an operation, as lines to be read.
 fn search(
     target: &Target,
     firmware: &Firmware,
@@ -121,7 +124,7 @@ fn search(
     clock_hz: u64,
     rng: &mut StdRng,
 ) -> Vec<String> {
-    let fresh = Bench::start(target, firmware, operation, clock_hz, CYCLES).expect("start-up ends");
+    let fresh = OperationRun::start(target, firmware, operation, clock_hz, CYCLES).expect("start-up ends");
     let mut bench = fresh.fork();
     let room = fresh.capacity().map_or(0, |bytes| bytes as usize);
     let what = format!("{} {}", target.name(), operation.name);
@@ -156,7 +159,7 @@ fn search(
     left
 }
 
-/// How many operations of a target and a variant were looked at, and what was left of them.
+/// Number of operations of a target and a variant that were searched, and their remains.
 fn check(
     target: &str,
     variant: &str,

@@ -1,5 +1,6 @@
-//! A collector with a UDP gateway and nothing else, for the tests of this crate: `wattseal-load-collector FOLDER ADDR [MOST_BYTES]`; or a
-//! role of a cluster: `gateway NATS ADDR`, `worker NATS FOLDER DB NAME SLICES`.
+//! A collector with a UDP gateway and nothing else, for the tests of this crate:
+//! `wattseal-load-collector FOLDER ADDR [MOST_BYTES]`; or a role of a cluster: `gateway NATS ADDR`,
+//! `worker NATS FOLDER DB NAME SLICES`.
 
 use collector::cluster::Nats;
 use collector::cluster::gateway::Gateway;

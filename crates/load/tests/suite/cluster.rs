@@ -1,5 +1,6 @@
-//! What one worker does with PostgreSQL and NATS beside what a collector with SQLite does, and two workers beside one: docs/load.md says
-//! with which command. Ratios of one run say something on any machine, figures on one that does nothing else.
+//! Load of one worker with PostgreSQL and NATS beside a collector with SQLite, and of two workers
+//! beside one: docs/load.md has the command. Ratios of one run hold on any machine, figures on one
+//! that does nothing else.
 
 use load::{Child, Drive, Fleet, Latency, Program};
 use std::net::UdpSocket;
@@ -18,7 +19,8 @@ fn program(arguments: &[&str]) -> Program {
     Program { path: env!("CARGO_BIN_EXE_wattseal-load-collector").into(), arguments }
 }
 
-/// What came of a load: readings a second, how long they waited, processors that the collector's processes used.
+/// Result of a load: readings a second, their waits, processors that the collector's processes
+/// used.
 struct Figures {
     per_s: f64,
     latency: Latency,

@@ -1,5 +1,5 @@
-//! A collector of its own process under load: what it acknowledges is stored, whatever happens to it. Chance begins with the seed that
-//! is printed; `WATTSEAL_SEED` repeats it.
+//! A collector of its own process under load: what it acknowledges is stored, whatever happens to
+//! it. Chance begins with the seed that is printed; `WATTSEAL_SEED` repeats it.
 
 use load::{Child, Drive, Fleet, Kills, LoadError, Options, Program, check, kills, run};
 use output::Format;
@@ -50,7 +50,8 @@ fn kills_lose_and_double_nothing() {
     }
 }
 
-/// A database that may not grow: nothing more is acknowledged, nothing that was is lost, and with more room all goes on.
+/// A database that may not grow: nothing more is acknowledged, nothing that was is lost, and with
+/// more room all goes on.
 #[test]
 fn a_full_disk_loses_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -101,8 +102,8 @@ fn a_database_that_lost_a_reading_is_seen() {
     }
 }
 
-/// How fast it is, without the rest of the service:
-/// `cargo test --release -p wattseal-load --test suite -- --ignored --nocapture figures`
+/// Speed without the rest of the service: `cargo test --release -p wattseal-load --test suite --
+/// --ignored --nocapture figures`
 #[test]
 #[ignore = "a measurement; release builds alone"]
 fn figures() {

@@ -1,5 +1,5 @@
-//! What a meter's EEPROM holds, read as `docs/protocol.md` ("Provisioning") and the headers of `device/meter` lay it out. It shares
-//! no code with the firmware.
+//! Contents of a meter's EEPROM, read as `docs/protocol.md` ("Provisioning") and the headers of
+//! `device/meter` lay it out. It shares no code with the firmware.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ const JOURNAL: usize = 256;
 const EPOCH_KEY: usize = 52;
 /// Records of the journal begin at multiples of so many bytes.
 const CELL: usize = 9;
-/// How many there are, and the fewest that a record takes.
+/// Number of cells, and the fewest that a record takes.
 pub const CELLS: usize = 85;
 const CELLS_LEAST: usize = 5;
 /// Bytes of a report's message, by suite.
@@ -24,7 +24,7 @@ const MESSAGE: [usize; 7] = [16, 36, 36, 112, 144, 36, 36];
 const BEFORE: usize = 5;
 const CHECK: usize = 4;
 
-/// What is reserved of the numbers n.
+/// Reserved numbers n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Numbers {
     /// The first that is not.
@@ -32,7 +32,7 @@ pub struct Numbers {
     pub starts: u32,
 }
 
-/// What commands have set, with the last one.
+/// Settings that commands have made, with the last command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     pub m: u32,
@@ -40,7 +40,7 @@ pub struct Settings {
     pub values: Values,
 }
 
-/// What commands set.
+/// Values that commands set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Values {
     pub suite: u8,
@@ -77,7 +77,7 @@ fn half(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
-/// How a record's check differs from what it has to be: 0 where it is whole.
+/// Difference of a record's check from the right one: 0 where it is whole.
 fn difference(letters: &[u8; 4], record: &[u8]) -> u32 {
     let (text, check) = record.split_at(record.len() - CHECK);
     let mut found = crc32fast::Hasher::new();
@@ -86,8 +86,9 @@ fn difference(letters: &[u8; 4], record: &[u8]) -> u32 {
     found.finalize() ^ word(check, 0)
 }
 
-/// Of three slots, the record that begins with the highest number. One counts also where only its last byte is not as it has to
-/// be (`device/meter/record.h`), but for a reader that asks for whole ones.
+/// Of three slots, the record that begins with the highest number. One counts also where only its
+/// last byte is not as it has to be (`device/meter/record.h`), but for a reader that asks for whole
+/// ones.
 fn newest<'a>(
     image: &'a [u8; BYTES],
     (at, len): (usize, usize),
@@ -122,8 +123,8 @@ pub fn settings(image: &[u8; BYTES], whole: bool) -> Option<Settings> {
     Some(Settings { m: word(record, 4), result: record[8], values })
 }
 
-/// The key of suite 6 that a start finds in what the memory has behind all else; with `whole` the one that stands for certain. `None`: that of
-/// the provisioning, epoch 0.
+/// The key of suite 6 that a start finds in what the memory has behind all else; with `whole` the
+/// one that stands for certain. `None`: that of the provisioning, epoch 0.
 pub fn epoch_key(slots: &[u8], whole: bool) -> Option<EpochKey> {
     let most = if whole { 0 } else { 0xff };
     let slots = slots.chunks_exact(EPOCH_KEY);

@@ -1,15 +1,19 @@
-//! What holds of a meter whatever becomes of its power, seen from outside: by what it puts on the air and by what its EEPROM holds.
-//! What the firmware says of itself is not asked.
+//! Invariants of a meter under losses of power, seen from outside: by its packets on the air and
+//! the contents of its EEPROM. The firmware's statements on itself are not asked.
 //!
 //! - No number n serves for two messages, and none goes out before the memory has it reserved.
-//! - What goes out is authentic, of the suite, name and address that the memory holds, and the oldest report first.
-//! - A report that the memory held whole is accepted, once and in order (in a torn byte it may come and go, and so come late); or the count of lost measurements in later reports has it.
-//! - Settings and m are those of the last command that was answered, or those of the one under way, as a whole; no command is
-//!   carried out twice, and none of the past is.
-//! - What is sealed with suite 6 is sealed with the key that the memory holds for certain, which the collector has as its present or its next
-//!   one; no key comes back, and when something is on the air the one before is in the memory no more. A start ends a renewal.
+//! - What goes out is authentic, of the suite, name and address that the memory holds, and the
+//!   oldest report first.
+//! - A report that the memory held whole is accepted, once and in order (in a torn byte it may come
+//!   and go, and so come late); or the count of lost measurements in later reports has it.
+//! - Settings and m are those of the last command that was answered, or those of the one under way,
+//!   as a whole; no command is carried out twice, and none of the past is.
+//! - What is sealed with suite 6 is sealed with the key that the memory holds for certain, which
+//!   the collector has as its present or its next one; no key comes back, and when something is on
+//!   the air the one before is in the memory no more. A start ends a renewal.
 //!
-//! An end of a life (a power cut) may tear the one byte that is being written; `device/meter/numbers.h` says what is assumed of it.
+//! An end of a life (a power cut) may tear the one byte that is being written;
+//! `device/meter/numbers.h` says what is assumed of it.
 
 pub mod memory;
 
@@ -27,9 +31,10 @@ struct Life {
     first_n: u32,
     /// Starts, with its own.
     starts: u32,
-    /// Whether power came; else it was told to start.
+    /// True after a loss of power; false if it was told to start.
     powered_up: bool,
-    /// Numbers of reports that the memory held whole at its start or since, and whether that is an alert.
+    /// Numbers of reports that the memory held whole at its start or since, and whether that is an
+    /// alert.
     kept: BTreeMap<u32, bool>,
     /// Those that it still holds at the next start.
     left: BTreeSet<u32>,
@@ -39,15 +44,16 @@ struct Life {
     suites: BTreeSet<u8>,
     /// Calibrations that its settings had: voltage and current.
     calibrations: BTreeSet<(u32, u32)>,
-    /// Whether a command to set the time was under way.
+    /// True if a command to set the time was under way.
     time_sent: bool,
     /// Reports that were accepted during it.
     accepted: usize,
-    /// n of the newest of its own that was accepted (at first the one before all), and what that says is lost.
+    /// n of the newest of its own that was accepted (at first the one before all), and what that
+    /// says is lost.
     newest: (u32, u8),
     /// The same when all was settled last.
     settled: (u32, u8),
-    /// Whether there may have been no room for a report.
+    /// True if there may have been no room for a report.
     crowded: bool,
     /// The m of the renewal that it began last.
     renewal: Option<u32>,
@@ -62,7 +68,7 @@ pub struct Invariants {
     collector: Identity,
     /// The keys that the collector ever had durable, the latest last.
     keys: Vec<MeterKeys>,
-    /// What the memory has behind all else: the key of suite 6; empty where it has nothing.
+    /// Contents of the memory behind all else: the key of suite 6; empty where it has nothing.
     slots: Vec<u8>,
     /// The epoch of that key, when something was on the air last.
     epoch: u32,
@@ -78,28 +84,30 @@ pub struct Invariants {
     last_accepted: u32,
     /// All reports up to here are settled.
     settled_n: u32,
-    /// What the meter's memory holds for certain.
+    /// Settings that the meter's memory holds for certain.
     settings: Settings,
     /// The command that is not answered, and the numbers that it had.
     pending: Option<Command>,
     issued: BTreeSet<u32>,
     /// Reports that the memory holds whole.
     held: BTreeSet<u32>,
-    /// Reports that a start found whole and the power cut before it did not: in a torn byte they read as they will.
+    /// Reports that a start found whole and the power cut before it did not: in a torn byte they
+    /// read as they will.
     doubtful: BTreeSet<u32>,
     /// The highest number of a command.
     highest_m: u32,
     /// Commands to start anew that were sent, and may not be done yet.
     reboots: u32,
-    /// How many reports had been accepted when the memory held none that was not.
+    /// Number of accepted reports when all reports of the memory had been accepted.
     quiet_since: Option<u64>,
-    /// What a measurement says in W, for each µV and µA that a step of the converter stands for; none where the load varies.
+    /// Measurement in W, for each µV and µA that a step of the converter stands for; none where the
+    /// load varies.
     pub power_per_step: Option<f64>,
     /// Of everything, for who looks at whether a trial was worth it.
     pub count: Count,
 }
 
-/// What has happened.
+/// Counts of a trial.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Count {
     pub starts: u64,
@@ -133,7 +141,7 @@ fn values(record: &MeterRecord) -> Values {
     }
 }
 
-/// What a command that is done makes of the values.
+/// Returns the values after a command that is done.
 fn commanded(values: Values, command: Command) -> Values {
     match command {
         Command::Configure { interval_s, suite } => Values { interval_s, suite: suite.code(), ..values },
@@ -152,7 +160,8 @@ fn commanded(values: Values, command: Command) -> Values {
 }
 
 impl Invariants {
-    /// Of a meter that was just provisioned and has not started. `what` names the trial, its seed included.
+    /// Of a meter that was just provisioned and has not started. `what` names the trial, its seed
+    /// included.
     pub fn new(what: String, provision: &Provision, collector: &Identity) -> Invariants {
         let record = provision.record();
         let settings = Settings { m: 0, result: 0, values: values(&record) };
@@ -266,7 +275,8 @@ impl Invariants {
         }
     }
 
-    /// Something is on the air: the key that the memory holds is the only one, and one of the collector's.
+    /// Something is on the air: the key that the memory holds is the only one, and one of the
+    /// collector's.
     fn check_key(&mut self) {
         let what = &self.what;
         let Some(EpochKey { epoch, key }) = memory::epoch_key(&self.slots, true) else {
@@ -314,7 +324,8 @@ impl Invariants {
         self.life().time_sent |= matches!(command, Command::SetTime { .. });
     }
 
-    /// The settings that the memory holds are those of the last command that was answered, or of the one under way.
+    /// The settings that the memory holds are those of the last command that was answered, or of
+    /// the one under way.
     fn check_settings(&self, found: Settings, when: &str) {
         let (what, sure) = (&self.what, &self.settings);
         // What changes nothing need not be kept, and may be.
@@ -324,7 +335,8 @@ impl Invariants {
         assert!(same || next, "{what}, {when}: {found:?}, but {sure:?} and under way {:?}", self.pending);
     }
 
-    /// A packet of the meter was on the air, while its memory held `image`, and behind that `slots` of the key of suite 6; none on a part without.
+    /// A packet of the meter was on the air, while its memory held `image`, and behind that `slots`
+    /// of the key of suite 6; none on a part without.
     pub fn sent(&mut self, packet: &[u8], image: &[u8; BYTES], slots: &[u8]) {
         self.slots.clear();
         self.slots.extend_from_slice(slots);
@@ -449,7 +461,7 @@ impl Invariants {
         n
     }
 
-    /// What a report on the air says.
+    /// Opens a report on the air.
     fn open(&mut self, suite: Suite, message: &[u8]) -> Report {
         if let Some(report) = self.opened.get(message) {
             return *report;
@@ -542,8 +554,8 @@ impl Invariants {
         self.count.answers += 1;
     }
 
-    /// Whether all that the memory holds has been accepted, and two reports since this was first so: the second says what the first
-    /// may have pushed out.
+    /// Returns true if all reports of the memory have been accepted, and two more since. The second
+    /// shows a report that the first may have pushed out.
     pub fn is_settled(&mut self, image: &[u8; BYTES]) -> bool {
         if memory::journal(image).iter().any(|record| !self.accepted.contains(&record.n)) {
             self.quiet_since = None;
@@ -552,7 +564,8 @@ impl Invariants {
         self.count.reports >= self.quiet_since.get_or_insert(self.count.reports).saturating_add(2)
     }
 
-    /// Reports of a life that are neither accepted nor waiting, and are no answers. Alerts may be pushed out where there is no room.
+    /// Reports of a life that are neither accepted nor waiting, and are no answers. Alerts may be
+    /// pushed out where there is no room.
     fn missing(&self, life: &Life) -> Vec<u32> {
         let made = life.settled.0 + 1..life.newest.0;
         let numbers: BTreeSet<u32> = life.kept.keys().copied().chain(made).collect();
@@ -575,15 +588,16 @@ impl Invariants {
             let missing = self.missing(life);
             let told = usize::from(life.newest.1 - life.settled.1);
             let what = format!("{}, start {}, numbers from {}", self.what, life.starts, life.first_n);
-            // What a life's last report pushes out, and those that were pushed out themselves, is in none that is accepted.
+            // What a life's last report pushes out, and those that were pushed out themselves, is
+            // in none that is accepted.
             let largest = life.suites.iter().map(|&suite| memory::cells(suite)).max().unwrap_or(CELLS);
             let newest = life.kept.last_key_value().map_or(0, |(&n, _)| n).max(life.newest.0);
             let pushing = (newest - life.newest.0) as usize + 2;
             let unsaid = if index < last && life.crowded { pushing * (largest / 5 + 2) } else { 0 };
             let most = told + unsaid;
             assert!(missing.len() <= most, "{what}: kept, not accepted, {told} told as lost: {missing:?}");
-            // A report may have been accepted, and dropped because no acknowledgement came; a torn byte, or a start that was seen
-            // late, brings one back.
+            // A report may have been accepted, and dropped because no acknowledgement came; a torn
+            // byte, or a start that was seen late, brings one back.
             let back = usize::from(index < last) + usize::from(!life.powered_up);
             let least = told.saturating_sub(life.accepted + back);
             assert!(missing.len() >= least, "{what}: {told} told as lost, but gone are {missing:?}");

@@ -1,4 +1,5 @@
-//! A report whose append was finished is kept until it is acknowledged, in order, whatever byte write the power fails in.
+//! A report whose append was finished is kept until it is acknowledged, in order, whatever byte
+//! write the power fails in.
 
 use fastrand::Rng;
 use meter::eeprom::{BYTES, Eeprom, Torn};
@@ -10,7 +11,7 @@ use std::ops::Range;
 const LENGTH: [usize; 6] = [16, 36, 36, 112, 144, 36];
 /// All of them.
 const SUITES: Range<u8> = 0..LENGTH.len() as u8;
-/// Where the journal lies.
+/// Beginning of the journal.
 const AT: usize = 256;
 
 /// A message that no other has.
@@ -39,14 +40,15 @@ struct Kept {
 struct Meter {
     what: String,
     journal: Journal,
-    /// What waits, the oldest first.
+    /// Waiting records, the oldest first.
     waiting: Vec<Kept>,
-    /// Those of which the power failed in the midst of their append or of their mark: they may wait or not.
+    /// Those of which the power failed in the midst of their append or of their mark: they may wait
+    /// or not.
     either: BTreeSet<u32>,
     /// The record that is held, the append or the marks under way.
     under_way: Vec<u32>,
     last_n: u32,
-    /// What the collector has taken.
+    /// Numbers that the collector has taken.
     taken: Vec<u32>,
 }
 
@@ -98,7 +100,7 @@ impl Meter {
         assert_eq!(self.journal.count(), self.waiting.len(), "{}", self.what);
     }
 
-    /// What was under way is at its end, if it is.
+    /// Ends the writing that is under way, if it is due.
     fn settle(&mut self) {
         if !is_off() && !eeprom(|eeprom| eeprom.busy()) && !self.journal.holds() {
             self.under_way.clear();
@@ -191,7 +193,8 @@ impl Meter {
             return;
         }
         if self.under_way.first() == Some(&report.n) {
-            // Given up: it is no record, and needs no mark unless all of it was written; or the power failed meanwhile.
+            // Given up: it is no record, and needs no mark unless all of it was written; or the
+            // power failed meanwhile.
             self.under_way.clear();
         }
         // Beside an append that goes on, the mark waited for that.
@@ -221,7 +224,7 @@ impl Meter {
         }
     }
 
-    /// What is left goes to the collector; nothing came twice, and in order.
+    /// Hands the rest to the collector. Nothing comes twice, and all comes in order.
     fn finish(&mut self) {
         self.start();
         let waiting: Vec<_> = self.waiting.iter().map(|kept| kept.n).collect();
@@ -254,7 +257,7 @@ fn reports_wait_in_order_until_they_are_acknowledged() {
 }
 
 #[test]
-fn as_many_wait_as_there_is_room_for_and_then_the_oldest_measurement_goes() {
+fn full_journal_drops_the_oldest_measurement() {
     for (suite, room) in [(0, 17), (1, 17), (2, 17), (3, 6), (4, 5), (5, 17)] {
         let mut meter = Meter::new(1, format!("suite {suite}"));
         for n in 0..100 {
@@ -272,7 +275,8 @@ fn as_many_wait_as_there_is_room_for_and_then_the_oldest_measurement_goes() {
     }
 }
 
-/// An acknowledgement that comes first makes the rest of the append unnecessary, and the next record begins close behind.
+/// An acknowledgement that comes first makes the rest of the append unnecessary, and the next
+/// record begins close behind.
 #[test]
 fn an_early_acknowledgement_saves_writes() {
     let mut meter = Meter::new(1, "early".into());
@@ -293,7 +297,7 @@ fn an_early_acknowledgement_saves_writes() {
 
 /// One that comes before the append has begun spares all of it; and what is held is not kept.
 #[test]
-fn what_is_acknowledged_while_it_is_held_is_never_written() {
+fn report_acknowledged_while_held_is_never_written() {
     let mut meter = Meter::new(1, "held".into());
     meter.append(1, false);
     eeprom(|eeprom| eeprom.advance(u64::MAX));
@@ -325,7 +329,8 @@ fn what_is_acknowledged_while_it_is_held_is_never_written() {
 
 const TORN: [Torn; 5] = [Torn::Old, Torn::New, Torn::Value(0x00), Torn::Value(0xff), Torn::Unstable];
 
-/// Every byte write of a life is cut short, in every way, and then every byte write of a life after it.
+/// Every byte write of a life is cut short, in every way, and then every byte write of a life after
+/// it.
 fn cuts_at_every_byte_write(seed: u64, turns: u32, suites: Range<u8>, second_step: usize) -> u32 {
     let mut cuts = 0;
     let script = |first: Option<(u64, Torn)>, second: Option<(u64, Torn)>| {

@@ -1,4 +1,5 @@
-//! Energy, power and RMS against double precision: sines and distorted waves, through a converter of 10 bits.
+//! Energy, power and RMS against double precision: sines and distorted waves, through a converter
+//! of 10 bits.
 
 use meter::metering::Metering;
 use std::f64::consts::TAU;
@@ -29,7 +30,8 @@ fn converted(value: f64, per_step: f64, offset: f64) -> u16 {
     (value / per_step + offset).round().clamp(0.0, 1023.0) as u16
 }
 
-/// The current is sampled `skew_s` after the voltage. The noise of a converter spreads the steps' rounding.
+/// The current is sampled `skew_s` after the voltage. The noise of a converter spreads the steps'
+/// rounding.
 struct Line<'a> {
     voltage: Wave<'a>,
     current: Wave<'a>,
@@ -57,7 +59,7 @@ fn metering(phase: i16) -> Metering {
     Metering::calibrated(800_000, 100_000, phase).expect("in range")
 }
 
-/// How long is measured, after 10 s in which offsets settle.
+/// Duration of the measurement, after 10 s in which offsets settle.
 const SECONDS: u32 = 240;
 
 /// Energy, power and RMS are those of the line, within a relative error.
@@ -111,7 +113,8 @@ fn a_load_that_is_not_resistive() {
     }
 }
 
-/// A phase of p takes a voltage that came p / 256 of an interval too early as it was with the current: the gain stays.
+/// A phase of p takes a voltage that came p / 256 of an interval too early as it was with the
+/// current: the gain stays.
 #[test]
 fn the_phase_takes_up_what_lies_between_the_two_samples() {
     for phase in [35i16, 128, 256, -77, -128] {
@@ -133,13 +136,13 @@ fn distorted_waves() {
     let current: Wave =
         &[(1.0, 9.0, -0.2), (3.0, 7.0, 2.8), (5.0, 5.0, -0.3), (7.0, 3.0, 2.5), (9.0, 1.0, 0.4)];
     check(&Line { voltage, current, hz: 50.0, skew_s: 0.0, offsets: [512.0; 2] }, 0, 1e-3);
-    // With the skew of the ATmega's converter, 13.5 of its clocks at 125 kHz, 35 / 256 of an interval, harmonics lose
-    // power: metering.h. These have 4 % of it, and give it back.
+    // With the skew of the ATmega's converter, 13.5 of its clocks at 125 kHz, 35 / 256 of an
+    // interval, harmonics lose power: metering.h. These have 4 % of it, and give it back.
     check(&Line { voltage, current, hz: 50.0, skew_s: 108e-6, offsets: [512.0; 2] }, 35, 4e-3);
 }
 
 #[test]
-fn what_flows_back_is_told_and_not_taken_in() {
+fn energy_that_flows_back_is_told_and_not_counted() {
     let current: Wave = &[(1.0, 10.0, 0.3 + TAU / 2.0)];
     let line = Line { voltage: SINE, current, hz: 50.0, skew_s: 0.0, offsets: [512.0; 2] };
     check(&line, 0, 1e-3);
@@ -167,8 +170,8 @@ fn without_a_load_nothing_adds_up() {
     assert_eq!(metering.power_w(), 0);
 }
 
-/// Samples at their limits, in any order: sums keep within their types (this would stop with an overflow otherwise), and
-/// nothing is counted for what never changes.
+/// Samples at their limits, in any order: sums keep within their types (this would stop with an
+/// overflow otherwise), and nothing is counted for what never changes.
 #[test]
 fn any_samples_at_all() {
     let mut rng = fastrand::Rng::with_seed(5);

@@ -3,7 +3,7 @@
 use meter::eeprom::{BYTES, Eeprom, Torn};
 use meter::store::{Numbers, eeprom};
 
-/// Where the records lie, and their bytes (`docs/protocol.md`, "Provisioning").
+/// Beginning of the records, and their bytes (`docs/protocol.md`, "Provisioning").
 const AT: usize = 120;
 const RECORD: usize = 12;
 const BLOCK: u32 = 256;
@@ -33,7 +33,7 @@ fn is_off() -> bool {
 }
 
 #[test]
-fn numbers_follow_each_other_and_a_start_skips_the_rest_of_a_block() {
+fn numbers_are_consecutive_and_a_start_skips_to_the_next_block() {
     provision(1, 1);
     let (mut numbers, started) = start();
     assert!(started);
@@ -44,8 +44,8 @@ fn numbers_follow_each_other_and_a_start_skips_the_rest_of_a_block() {
     }
     assert_eq!(numbers.starts(), 1);
     let (mut numbers, _) = start();
-    // The block after the one that was begun was reserved already or is not; a number is above all before, and no more than two
-    // blocks are skipped.
+    // The block after the one that was begun was reserved already or is not; a number is above all
+    // before, and no more than two blocks are skipped.
     let next = numbers.take().expect("a number");
     assert!((10 * BLOCK + 1..=12 * BLOCK + 1).contains(&next) && next % BLOCK == 1, "{next}");
     assert_eq!(numbers.starts(), 2);
@@ -70,8 +70,9 @@ fn the_next_block_is_reserved_in_the_background() {
     }
 }
 
-/// A life: a start, and `takes` numbers while the background writes now and then. Returns the last number, where there is one that
-/// was given out with the power on; panics where one is not above `above`.
+/// A life: a start, and `takes` numbers while the background writes now and then. Returns the last
+/// number, where there is one that was given out with the power on; panics where one is not above
+/// `above`.
 fn live(takes: u32, above: Option<u32>, what: &str) -> Option<u32> {
     let (mut numbers, started) = Numbers::start();
     if is_off() {
@@ -97,8 +98,8 @@ fn live(takes: u32, above: Option<u32>, what: &str) -> Option<u32> {
 
 const TORN: [Torn; 5] = [Torn::Old, Torn::New, Torn::Value(0x00), Torn::Value(0xff), Torn::Unstable];
 
-/// A cut at every byte write of a life with three reservations, then one at every byte write of the next, each with everything
-/// that may become of the byte.
+/// A cut at every byte write of a life with three reservations, then one at every byte write of the
+/// next, each with everything that may become of the byte.
 #[test]
 fn two_cuts_in_a_row_at_every_byte_write() {
     // A start, and two blocks in the background: 12 byte writes each.
@@ -129,7 +130,8 @@ fn two_cuts_in_a_row_at_every_byte_write() {
     assert!(cuts > 30_000, "only {cuts} cuts");
 }
 
-/// Cuts at random, seed by seed; also between byte writes, and in lives that are cut at once. Returns how many there were.
+/// Cuts at random, seed by seed; also between byte writes, and in lives that are cut at once.
+/// Returns how many there were.
 fn random_cuts(seeds: std::ops::Range<u64>) -> u32 {
     let mut cuts = 0;
     for seed in seeds {
@@ -162,9 +164,10 @@ fn many_random_cuts_give_no_number_twice() {
     assert!(cuts > 100_000, "only {cuts} cuts");
 }
 
-/// Life after life is cut in the bytes where it hurts most, and each such byte reads otherwise at each start: no number comes
-/// twice even then, though a memory may lose its record (`numbers.h`). Returns how many cuts there were, how many memories lost it,
-/// and after how many cuts in a row at the earliest.
+/// Life after life is cut in the bytes where it hurts most, and each such byte reads otherwise at
+/// each start: no number comes twice even then, though a memory may lose its record (`numbers.h`).
+/// Returns how many cuts there were, how many memories lost it, and after how many cuts in a row at
+/// the earliest.
 fn cuts_where_it_hurts(seeds: std::ops::Range<u64>) -> (u32, u32, u32) {
     let (mut cuts, mut lost, mut earliest) = (0, 0, u32::MAX);
     for seed in seeds {
@@ -210,7 +213,7 @@ fn many_cuts_where_it_hurts_give_no_number_twice() {
     assert!(lost * 1000 < cuts, "{lost} memories lost in {cuts} cuts");
 }
 
-/// What a memory holds that was erased or never provisioned gives no numbers, and nothing is written into it.
+/// A memory that was erased or never provisioned gives no numbers, and nothing is written into it.
 #[test]
 fn without_a_record_there_are_no_numbers() {
     let mut rng = fastrand::Rng::with_seed(7);
@@ -246,7 +249,7 @@ fn the_last_number_is_not_given_out() {
     assert!(!started && numbers.take().is_none());
 }
 
-/// What is not kept is not given out.
+/// Numbers that the memory does not keep are not given out.
 #[test]
 fn a_memory_that_keeps_nothing_is_noticed() {
     provision(1, 1);

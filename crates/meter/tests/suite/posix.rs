@@ -1,4 +1,5 @@
-//! The meter as a process of the host (`make -C device TARGET=posix APP=meter`) against `wire`'s collector, over UDP on loopback.
+//! The meter as a process of the host (`make -C device TARGET=posix APP=meter`) against `wire`'s
+//! collector, over UDP on loopback.
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -14,7 +15,7 @@ use wire::meter::{
 const METER: u16 = 5;
 /// Before each packet: what it is, and a strength that nobody knows (`docs/collector.md`, "UDP").
 const BEFORE: [u8; 4] = [b'W', b'S', b'1', 127];
-/// What its sampler has at the peaks, in steps, and what a step is.
+/// Values of its sampler at the peaks, in steps, and the size of a step.
 const PEAKS: (f64, f64) = (400.0, 100.0);
 const STEP_UV: u32 = 800_000;
 const STEP_UA: u32 = 200_000;
@@ -119,7 +120,8 @@ impl Gateway {
     }
 }
 
-/// A meter's process that has still to be started, provisioned with this suite, and its collector. name: of its files.
+/// A meter's process that has still to be started, provisioned with this suite, and its collector.
+/// name: of its files.
 fn provisioned(program: &Path, suite: Suite, name: &str) -> (Process, Gateway) {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let mut rng = StdRng::seed_from_u64(1);
@@ -159,7 +161,8 @@ fn provisioned(program: &Path, suite: Suite, name: &str) -> (Process, Gateway) {
     (process, gateway)
 }
 
-/// docs/protocol.md: what is of a suite that a build does not have is refused, and no key is used with another one for it.
+/// docs/protocol.md: what is of a suite that a build does not have is refused, and no key is used
+/// with another one for it.
 #[test]
 fn a_build_with_fewer_suites_has_no_others() {
     let program = built(Path::new(env!("CARGO_TARGET_TMPDIR")), "none aes128-gcm");

@@ -1,11 +1,12 @@
-//! Settings are as before a change or as after it, whole, whatever byte write the power fails in; and what was answered stays.
+//! Settings are as before a change or as after it, whole, whatever byte write the power fails in;
+//! and what was answered stays.
 
 use fastrand::Rng;
 use meter::eeprom::{BYTES, Eeprom, Torn};
 use meter::store::{Settings, eeprom};
 use std::ops::Range;
 
-/// Where the records lie.
+/// Beginning of the records.
 const AT: usize = 156;
 /// Bytes of the record that commands change: m to the check of the last command.
 const CHANGED: Range<usize> = 4..28;
@@ -16,14 +17,15 @@ fn is_off() -> bool {
     eeprom(|eeprom| eeprom.is_off())
 }
 
-/// What the command m makes of the settings.
+/// Changes the settings as the command m does.
 fn change(settings: &mut [u8; 32], m: u32) {
     let mut rng = Rng::with_seed(u64::from(m));
     settings[CHANGED].fill_with(|| rng.u8(..));
     settings[4..8].copy_from_slice(&m.to_be_bytes());
 }
 
-/// The first settings, with m = 0, as `docs/protocol.md` has them: generation, the settings, CRC-32 of "WSS1" and those.
+/// The first settings, with m = 0, as `docs/protocol.md` has them: generation, the settings, CRC-32
+/// of "WSS1" and those.
 fn provision(seed: u64) {
     let mut record = [0; 32];
     record[3] = 1;
@@ -39,7 +41,8 @@ fn m(settings: &[u8; 32]) -> u32 {
     u32::from_be_bytes([settings[4], settings[5], settings[6], settings[7]])
 }
 
-/// A life: a start, and so many commands. `answered` is the last command that was answered, `sent` the last one that was begun.
+/// A life: a start, and so many commands. `answered` is the last command that was answered, `sent`
+/// the last one that was begun.
 fn live(commands: u32, answered: &mut u32, sent: &mut u32, what: &str) {
     let (mut settings, started) = Settings::start();
     if is_off() {

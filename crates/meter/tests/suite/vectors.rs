@@ -1,6 +1,6 @@
-//! The meter's C against every message of `crates/testkit/vectors/meter-protocol.txt`, which an independent program made. What is
-//! sealed with an ephemeral key of the meter's own choice is not among them: whole meters send it to `wire` (`link`), which opens
-//! the file's.
+//! The meter's C against every message of `crates/testkit/vectors/meter-protocol.txt`, which an
+//! independent program made. What is sealed with an ephemeral key of the meter's own choice is not
+//! among them: whole meters send it to `wire` (`link`), which opens the file's.
 
 use meter::message::{Address, Assembly, Header, acknowledges, packets, prepare, provision, read, unpack};
 use testkit::vectors::{MeterMessageCase, meter_protocol};
@@ -15,7 +15,7 @@ fn header(case: &MeterMessageCase) -> Header {
 }
 
 #[test]
-fn what_the_meter_seals_has_the_same_bytes() {
+fn meter_seals_the_vectors_bytes() {
     let (keys, cases) = meter_protocol();
     provision(&keys.flash);
     let address = Address {
@@ -55,7 +55,7 @@ fn all_packets_are_cut_alike_and_put_together_in_any_order() {
 }
 
 #[test]
-fn commands_and_acknowledgements_are_opened_and_refused_with_a_bit_changed() {
+fn opening_commands_and_acknowledgements_refuses_a_changed_bit() {
     let (keys, cases) = meter_protocol();
     provision(&keys.flash);
     for case in cases.iter().filter(|case| case.kind >= ACKNOWLEDGEMENT) {

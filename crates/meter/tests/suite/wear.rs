@@ -1,4 +1,4 @@
-//! What the journal writes: the tables of `docs/meter.md`, "Journal and wear".
+//! Writes of the journal: the tables of `docs/meter.md`, "Journal and wear".
 
 use meter::eeprom::Eeprom;
 use meter::store::{Journal, eeprom};
@@ -8,8 +8,9 @@ const ENDURANCE: f64 = 100_000.0;
 const SUITES: [(u8, usize, &str); 4] =
     [(0, 16, "none"), (1, 36, "aes128-gcm"), (3, 112, "ecies"), (4, 144, "ecies-ecdsa")];
 
-/// Readings that are acknowledged once so many of their bytes were written and one is under way; `None`: after all. Returns bytes
-/// written a reading, and readings for one write of the byte that is written most.
+/// Readings that are acknowledged once so many of their bytes were written and one is under way;
+/// `None`: after all. Returns bytes written a reading, and readings for one write of the byte that
+/// is written most.
 fn wear(suite: u8, len: usize, written: Option<u64>) -> (f64, f64) {
     const READINGS: u32 = 17_000;
     eeprom(|eeprom| *eeprom = Eeprom::new(1));

@@ -19,7 +19,7 @@ fn is_off() -> bool {
 }
 
 #[test]
-fn numbers_follow_each_other_and_a_start_skips_the_rest_of_a_block() {
+fn numbers_are_consecutive_and_a_start_skips_to_the_next_block() {
     fresh(1);
     let mut counter = start();
     // Two segments of ten records each, 64 numbers a record, and once around.
@@ -55,7 +55,8 @@ fn the_wear_is_what_the_header_says() {
     assert_eq!(world(|world| world.flash.erasures()), [5, 5]);
 }
 
-/// The power fails at each word and erasure in turn, in each life of a part, and what that leaves reads at random.
+/// The power fails at each word and erasure in turn, in each life of a part, and what that leaves
+/// reads at random.
 #[test]
 fn no_number_comes_twice_over_power_failures_at_every_step() {
     let mut failures = 0u32;
@@ -65,7 +66,8 @@ fn no_number_comes_twice_over_power_failures_at_every_step() {
         let mut highest = None;
         for life in 0..12 {
             let mut counter = start();
-            // The first steps of a life are those that matter: a record made firm, an erasure, a record.
+            // The first steps of a life are those that matter: a record made firm, an erasure, a
+            // record.
             let steps = if rng.bool() { rng.u32(..16) } else { rng.u32(..100) };
             world(|world| world.flash.fail_after(steps));
             for _ in 0..rng.u32(..1500) {
@@ -95,7 +97,7 @@ fn the_last_block_is_not_given_out() {
     assert_eq!(start().take(), None);
 }
 
-/// What is not kept is not given out.
+/// Numbers that the memory does not keep are not given out.
 #[test]
 fn a_memory_that_keeps_nothing_is_noticed() {
     fresh(1);

@@ -1,4 +1,5 @@
-//! An upper leaf of HSS signs one key and a lower one one message, whatever the power does to the counter's memory.
+//! An upper leaf of HSS signs one key and a lower one one message, whatever the power does to the
+//! counter's memory.
 
 use crate::signers::{leaf, leaves_over_power_failures, start};
 use hbs_lms::{HssParameter, LmotsAlgorithm, LmsAlgorithm, Seed, Sha256_256};
@@ -24,9 +25,10 @@ fn signature(signed_key: &[u8], (head, mut signing): ([u8; 40], primitives::lms:
     [[0, 0, 0, 1].as_slice(), signed_key, &head, &signing.rest()].concat()
 }
 
-/// Key pair, lower tree's key and signatures are those of another implementation; at the end of a tree the next one has its turn.
+/// Key pair, lower tree's key and signatures are those of another implementation; at the end of a
+/// tree the next one has its turn.
 #[test]
-fn another_implementation_makes_the_same_keys_and_takes_what_is_signed() {
+fn keys_and_signatures_agree_with_another_implementation() {
     let bytes: [u8; 32] = std::array::from_fn(|at| 7 * at as u8);
     let level = HssParameter::<Sha256_256>::new(LmotsAlgorithm::LmotsW8, LmsAlgorithm::LmsH5);
     let (private, public) =
@@ -69,7 +71,8 @@ fn another_implementation_makes_the_same_keys_and_takes_what_is_signed() {
     }
 }
 
-/// The power fails at each word and erasure in turn, in each life of a part, and what that leaves reads at random.
+/// The power fails at each word and erasure in turn, in each life of a part, and what that leaves
+/// reads at random.
 #[test]
 fn no_lower_leaf_comes_twice_over_power_failures_at_every_step() {
     let (key, ..) = made([7; 32], [9; 16]);
@@ -80,7 +83,8 @@ fn no_lower_leaf_comes_twice_over_power_failures_at_every_step() {
     assert!(failures > 1000 && signatures > 3000, "only {failures} failures, {signatures} signatures");
 }
 
-/// The power fails at each word and erasure of a renewal. The lower tree before goes on, or it is another one's turn; no upper leaf signs twice.
+/// The power fails at each word and erasure of a renewal. The lower tree before goes on, or it is
+/// another one's turn; no upper leaf signs twice.
 #[test]
 fn no_upper_leaf_comes_twice_over_a_power_failure_in_a_renewal() {
     let (key, ..) = made([7; 32], [9; 16]);

@@ -29,7 +29,8 @@ fn each_leaf_signs_once_and_then_none() {
     }
 }
 
-/// The power fails at each word and erasure in turn, in each life of a part, and what that leaves reads at random.
+/// The power fails at each word and erasure in turn, in each life of a part, and what that leaves
+/// reads at random.
 #[test]
 fn no_leaf_comes_twice_over_power_failures_at_every_step() {
     let (key, _, fresh) = made();
@@ -58,7 +59,7 @@ fn a_memory_that_keeps_nothing_is_noticed() {
 
 /// Numbers go on, so that the old key's leaves are used up with it.
 #[test]
-fn another_key_begins_with_leaf_0_and_ends_the_first_one_s_leaves() {
+fn new_key_begins_with_leaf_0_and_ends_the_old_one_s_leaves() {
     let (old, ..) = made();
     let mut counter = start();
     for _ in 0..40 {

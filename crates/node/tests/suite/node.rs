@@ -199,7 +199,7 @@ fn others_packets_are_passed_over() {
 }
 
 #[test]
-fn without_enough_energy_it_does_not_listen_and_does_not_answer() {
+fn node_without_enough_energy_does_not_listen_or_answer() {
     let config = config(Mode::Asynchronous, Scheme::Secp160r1);
     // Too little; enough to listen, but no more once the challenge is there; enough.
     world(|world| {
@@ -240,7 +240,7 @@ fn a_radio_that_fails_is_started_anew() {
 }
 
 #[test]
-fn what_it_cannot_work_with_is_refused() {
+fn node_refuses_unusable_settings() {
     let good = config(Mode::Asynchronous, Scheme::P256);
     // Format, mode, scheme, interval_s, listen_for_ms.
     for (offset, bytes) in [(0, [0xff; 2]), (2, [3, 1]), (2, [1, 2]), (12, [0; 2]), (18, [0; 2])] {
@@ -281,7 +281,7 @@ fn a_parser_takes_any_bytes() {
     }
 }
 
-/// Whatever comes over the air, the node goes on, and answers the next challenge.
+/// The node survives any packets, and answers the next challenge.
 #[test]
 fn a_node_survives_any_packets() {
     let seed = fastrand::u64(..);

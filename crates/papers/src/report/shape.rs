@@ -15,8 +15,8 @@ type Line = (&'static str, fn(&PaperRow) -> String);
 
 const LINES: [Line; 3] = [("published", |row| exact(row.published)), ("ours", ours), ("ratio", ratio)];
 
-/// The rows of one table. Columns that do not fit in 80 letters follow in a table of their own below, unless it may be
-/// `wide`.
+/// The rows of one table. Columns that do not fit in 80 letters follow in a table of their own
+/// below, unless it may be `wide`.
 pub(super) fn table<'a>(cells: &[&'a PaperRow], notes: &mut Notes<'a>, wide: bool) -> String {
     let rows: Vec<&[&PaperRow]> = cells.chunk_by(|a, b| a.row == b.row).collect();
     let Some(first) = rows.first() else { return String::new() };
@@ -107,7 +107,8 @@ fn note_numbers<'a>(row: &[&'a PaperRow], notes: &mut Notes<'a>) -> String {
     numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// A text in lines of so many letters at most, between its words; a longer word has a line of its own.
+/// A text in lines of so many letters at most, between its words; a longer word has a line of its
+/// own.
 pub(super) fn wrapped(text: &str, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -153,7 +153,8 @@ impl<'a> Figures<'a> {
         (counts && self.kind().reproduces()).then(|| target.accuracy_of_computation(address, point).cycles)
     }
 
-    /// The figure in SI units; nothing where the runs do not tell, or the sentence why there cannot be one.
+    /// The figure in SI units; nothing where the runs do not tell, or the sentence why there cannot
+    /// be one.
     fn figure(&self) -> Result<Option<f64>, String> {
         let deviation_s = || deviation(&self.samples).map(|cycles| cycles * self.seconds_per_cycle());
         let error_s = || deviation_s().map(|deviation| deviation / f64::from(self.paper.runs).sqrt());

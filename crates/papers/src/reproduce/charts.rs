@@ -4,7 +4,8 @@ use super::PaperRow;
 use crate::paper::{Drawing, Paper, Table};
 use lab::plot::{Axis, Chart, Series, Style};
 
-/// The chart of a table that is to be drawn, with the name of its file; `cells` are its rows, column by column.
+/// The chart of a table that is to be drawn, with the name of its file; `cells` are its rows,
+/// column by column.
 pub(super) fn chart(paper: &Paper, table: &Table, cells: &[PaperRow]) -> Option<(String, Chart)> {
     let drawing = table.chart.as_ref()?;
     let drawn = |name: &String| drawing.columns.is_empty() || drawing.columns.contains(name);

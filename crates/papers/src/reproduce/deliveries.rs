@@ -35,7 +35,8 @@ pub(super) fn deliver(
     Ok(delivered)
 }
 
-/// The figure of a cell, divided by that of the kind which its row is over, where it is over one; in SI units.
+/// The figure of a cell, divided by that of the kind which its row is over, where it is over one;
+/// in SI units.
 pub(super) fn figure(delivered: &Delivered, line: &Line, what: Option<What>) -> Option<f64> {
     let of = |kind: &DeliveryKind| one(delivered.get(kind)?, what?);
     let figure = of(line.delivery.as_ref()?)?;

@@ -1,4 +1,4 @@
-//! What a paper's cells are about, run once each.
+//! Runs of a paper's cells, each once.
 
 use super::deliveries::Delivered;
 use crate::modules::{Cost, ModuleWatcher};
@@ -7,7 +7,7 @@ use energy::radio::Radio;
 use firmware::Build;
 use firmware::Firmware;
 use firmware::symbols::Footprint;
-use lab::harness::Bench;
+use lab::harness::OperationRun;
 use lab::operations::{Catalogue, Operation};
 use lab::progress::{Progress, go_on};
 use lab::reference::random_case;
@@ -23,7 +23,8 @@ pub(super) const SEED: u64 = 1;
 /// Cycles after which an operation counts as endless.
 const ENDLESS: u64 = 1_000_000_000;
 
-/// How firmware is built. Clocks for which the flash needs the same wait states give the same cycles.
+/// Key of a firmware build. Clocks for which the flash needs the same wait states give the same
+/// cycles.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BuildKey {
     target: String,
@@ -40,7 +41,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// How the operation is built.
+    /// Returns the operation's variant.
     pub(super) fn variant(&self) -> &str {
         &self.kind.variant
     }
@@ -50,16 +51,16 @@ impl Run {
     }
 }
 
-/// What a cell is about: operations one after the other at a clock and a supply.
+/// Subject of a cell: operations one after the other at a clock and a supply.
 pub(super) struct Subject<'a> {
     pub(super) runs: Vec<Run>,
-    /// Where they run.
+    /// Target of the runs.
     pub(super) target: &'a Target,
     /// At what clock and supply.
     pub(super) point: OperatingPoint,
 }
 
-/// What all runs of one operation gave.
+/// Results of all runs of one operation.
 pub(super) struct Sample {
     /// Of each run, from the call to the return.
     pub(super) cycles: Vec<u64>,
@@ -68,7 +69,8 @@ pub(super) struct Sample {
     pub(super) output: usize,
     /// Of the operation's code.
     pub(super) address: u32,
-    /// Functions and tables by name and size, with how many of them there are: what two operations share is counted once.
+    /// Functions and tables by name and size, with how many of them there are: what two operations
+    /// share is counted once.
     pieces: Pieces,
     /// Of one run; all runs of an operation take the same way.
     pub(super) modules: BTreeMap<String, Cost>,
@@ -90,16 +92,17 @@ pub(super) struct Measured {
     /// The paper's radio.
     pub(super) radio: Option<Radio>,
     samples: BTreeMap<Run, Sample>,
-    /// What went between a meter and its collector.
+    /// Messages between a meter and its collector.
     pub(super) delivered: Delivered,
 }
 
 impl Measured {
-    /// What a cell is about, or with `over` what it is divided by; nothing where it is no measurement.
+    /// Returns the subject of a cell, or with `over` of its divisor; nothing where it is no
+    /// measurement.
     ///
     /// # Errors
-    /// [`LabError::Supply`] for a clock that the data sheet does not allow at that supply, [`LabError::Usage`] for one
-    /// that the flash is too slow for.
+    /// [`LabError::Supply`] for a clock that the data sheet does not allow at that supply,
+    /// [`LabError::Usage`] for one that the flash is too slow for.
     pub(super) fn subject(
         &self,
         paper: &Paper,
@@ -258,7 +261,7 @@ fn sample(
         .iter()
         .find(|operation| operation.name == run.op)
         .ok_or_else(|| LabError::Usage(format!("{} has no operation '{}'", target.name(), run.op)))?;
-    let mut bench = Bench::start(target, firmware, operation, point.clock_hz, ENDLESS)?;
+    let mut bench = OperationRun::start(target, firmware, operation, point.clock_hz, ENDLESS)?;
     let mut rng = StdRng::seed_from_u64(SEED);
     let bytes = usize::from(run.bytes.unwrap_or(operation.bytes));
     // Caches and prefetch buffers are warm afterwards, as in the papers' loops.
@@ -299,10 +302,12 @@ fn sample(
     })
 }
 
-/// Functions and tables by name and size, with how many of them there are: files may each have one of their own.
+/// Functions and tables by name and size, with how many of them there are: files may each have one
+/// of their own.
 type Pieces = BTreeMap<(String, u32), i64>;
 
-/// What an operation's program has and the empty one has not; the bench's own variables and calls do not count.
+/// Returns the pieces that an operation's program has and the empty one has not. The bench's own
+/// variables and calls do not count.
 fn pieces(with: &[(String, u32)], without: &[(String, u32)]) -> Pieces {
     let mut pieces = Pieces::new();
     for piece in with.iter().filter(|(name, _)| !name.starts_with("ws_bench_")) {
@@ -337,9 +342,10 @@ fn shared(operations: &[&Pieces]) -> i64 {
 mod tests {
     use super::*;
 
-    /// Two hashes each have a table of their own that is called the same, one of them twice as large.
+    /// Two hashes each have a table of their own that is called the same, one of them twice as
+    /// large.
     #[test]
-    fn what_operations_share_is_counted_once_by_name_and_size() {
+    fn shared_piece_is_counted_once_by_name_and_size() {
         let of = |names: &[(&str, u32)]| {
             let with: Vec<(String, u32)> =
                 names.iter().map(|&(name, size)| (name.to_owned(), size)).collect();

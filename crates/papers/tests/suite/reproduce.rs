@@ -1,5 +1,5 @@
-//! The papers reproduced: all outputs right, the parts add up, and the published figures are beaten where they can be.
-//! Cycles of the models are exact, so these are no timed tests.
+//! The papers reproduced: all outputs right, the parts add up, and the published figures are beaten
+//! where they can be. Cycles of the models are exact, so these are no timed tests.
 
 use lab::LabError;
 use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints};
@@ -85,7 +85,8 @@ fn fujdiak2015() {
             let whole = measured(&outcome, "Table 2", operation, build);
             assert!((sum - whole).abs() < 1e-6, "{column}: {sum} of {whole}");
         }
-        // The rounds are timed apart from the modules; what is in neither is before the first or after the last.
+        // The rounds are timed apart from the modules; what is in neither is before the first or
+        // after the last.
         for build in ["not optimised", "optimised", "our assembly"] {
             let part = |row| measured(&outcome, "Table 3", row, &format!("{direction}, {build}"));
             let rounds = 9.0 * part("Whole iteration (1-9)") + part("Last iteration");
@@ -196,8 +197,8 @@ fn mane2014() {
     assert_eq!(measured(&outcome, "Table 4.3", "nistp256", "signature"), 64.0);
 }
 
-/// At every point of its figures our signature takes at most half of what the supply model gives for the thesis's own
-/// cycles, and half of what it read off.
+/// At every point of its figures our signature takes at most half of what the supply model gives
+/// for the thesis's own cycles, and half of what it read off.
 fn half_the_energy(outcome: &Reproduction) {
     let columns = |figure: &str| match figure {
         "Figure 4.6" => ["secp160r1", "nistp256"],
@@ -265,7 +266,8 @@ fn worked_by_hand(outcome: &Reproduction) {
         "factor, the thesis's cycles",
         6_408_792.0 / 2_372_103.0,
     );
-    // 75 bytes at 250 kbit/s, 21.2 mA, 2.7 V; Lamport's 16,416 bytes are 257 packets, Winternitz's 2,180 are 35.
+    // 75 bytes at 250 kbit/s, 21.2 mA, 2.7 V; Lamport's 16,416 bytes are 257 packets, Winternitz's
+    // 2,180 are 35.
     let packet_mj = 75.0 * 8.0 / 250e3 * 21.2 * 2.7;
     close("Table 4.3", "nistp256", "energy", packet_mj);
     close("Figure 4.7", "Lamport", "communication", 257.0 * packet_mj);
@@ -282,15 +284,16 @@ fn worked_by_hand(outcome: &Reproduction) {
     assert_eq!(measured(outcome, "Section 3.1", "16 MHz", "samples at the converter's end"), 0.0);
     close("Section 3.1", "25 MHz", "samples at the converter's end", 100.0);
     close("Section 3.1", "25 MHz", "supply behind the shunt", 1.81);
-    // (6.1) with 1.658 710 mJ (10 MHz: 2.08 + 1/2 1.02 = 2.59 mA) and a packet: 128.592 375 mJ; in 0.1 F by the root of
-    // 2 · 0.128 592 / 0.1.
+    // (6.1) with 1.658 710 mJ (10 MHz: 2.08 + 1/2 1.02 = 2.59 mA) and a packet: 128.592 375 mJ; in
+    // 0.1 F by the root of 2 · 0.128 592 / 0.1.
     close("Equation (6.1)", "0.1 F", "secp160r1, the thesis's cycles", 1.603_698);
 }
 
 #[test]
 fn ledwaba2018() {
     let outcome = reproduce("ledwaba2018");
-    // Tables 1 to 12 have three figures for each of four boards, Tables 13 and 14 sixteen, Table 15 two for eight.
+    // Tables 1 to 12 have three figures for each of four boards, Tables 13 and 14 sixteen, Table 15
+    // two for eight.
     let published = |table: &str| {
         let own =
             |row: &&PaperRow| row.table == table && row.published.is_some() && !row.column.contains("our C");
@@ -306,8 +309,8 @@ fn ledwaba2018() {
             let table = format!("Table {table}");
             let of = |column| measured(&outcome, &table, board, column);
             assert!(of("mean") <= of("mean, our C"), "{table} {board}");
-            // The error is the deviation over the root of the number of runs, all of which were the same but for what
-            // is public: the counter of CTR, and what is verified.
+            // The error is the deviation over the root of the number of runs, all of which were the
+            // same but for what is public: the counter of CTR, and what is verified.
             assert!(
                 (of("deviation") - of("error of the mean") * 20f64.sqrt()).abs() < 1e-9,
                 "{table} {board}"
@@ -323,7 +326,8 @@ fn ledwaba2018() {
         let energy = measured(&outcome, "Figure 24", board, "energy");
         assert!((power * time / 1e3 - energy).abs() < 1e-9, "{board}: {power} mW, {time} µs, {energy} µJ");
     }
-    // The paper multiplies its current with 5 V; ours has 3.3 V. A deviation of the energy is that of the time.
+    // The paper multiplies its current with 5 V; ours has 3.3 V. A deviation of the energy is that
+    // of the time.
     for board in ["M0", "M3", "M4", "M7"] {
         for table in ["Table 9", "Table 10", "Table 11", "Table 12"] {
             let times =
@@ -345,7 +349,8 @@ fn ledwaba2018() {
     }
     let atmega = |column| measured(&outcome, "Figure 24", "ATmega128L", column);
     assert_eq!(atmega("energy at 5 V"), atmega("energy"));
-    // What the paper has the wrong way round: the ATmega128L needs more than the Cortex-M7, in its own figures too.
+    // What the paper has the wrong way round: the ATmega128L needs more than the Cortex-M7, in its
+    // own figures too.
     let energy = |board| cell(&outcome, "Figure 24", board, "energy");
     let times = energy("ATmega128L").published.zip(energy("M7").published).map(|(old, new)| old / new);
     assert!(times.is_some_and(|times| (times - 83.0).abs() < 0.5), "{times:?}");
@@ -362,7 +367,8 @@ fn kannwischer2019() {
         let both = of(table).into_iter().filter(|row| row.published.is_some() && row.measured.is_some());
         assert_eq!(both.count(), figures, "{table}");
     }
-    // Assembly beside assembly: fewer cycles than either of theirs, without the floating-point registers that those have.
+    // Assembly beside assembly: fewer cycles than either of theirs, without the floating-point
+    // registers that those have.
     for row in of("Speed").into_iter().filter(|row| row.column.starts_with("m4f")) {
         assert!(row.ratio.is_some_and(|ratio| ratio < 1.0), "{}, {}: {:?}", row.row, row.column, row.ratio);
     }

@@ -17,8 +17,8 @@ fn digest(outputs: Shake128) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The vectors of pq-crystals. Each has a ciphertext that nobody made, too. The hashes are those of C2SP/CCTV's
-/// pull request 13, for the final standard: CCTV's page has those of the draft.
+/// The vectors of pq-crystals. Each has a ciphertext that nobody made, too. The hashes are those of
+/// C2SP/CCTV's pull request 13, for the final standard: CCTV's page has those of the draft.
 fn ml_kem(set: MlKem, count: usize) -> String {
     let mut inputs = Shake128::default().finalize_xof();
     let mut outputs = Shake128::default();

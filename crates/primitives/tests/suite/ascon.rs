@@ -1,4 +1,5 @@
-//! Ascon on the host build: every published vector, and random inputs against the crates ascon-aead and ascon-hash.
+//! Ascon on the host build: every published vector, and random inputs against the crates ascon-aead
+//! and ascon-hash.
 
 use crate::pieces::{cuts, pieces};
 use ascon_aead::AsconAead128;

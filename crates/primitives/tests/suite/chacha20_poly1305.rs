@@ -1,4 +1,5 @@
-//! ChaCha20-Poly1305 on the host build: every published vector, and random inputs against the crate chacha20poly1305.
+//! ChaCha20-Poly1305 on the host build: every published vector, and random inputs against the crate
+//! chacha20poly1305.
 
 use chacha20poly1305::ChaCha20Poly1305;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};

@@ -1,5 +1,5 @@
-//! The curves, against OpenSSL (both) and the `p256` crate: keys, shared secrets, signatures; RFC 6979's vectors and
-//! Wycheproof's; and what the headers say is refused.
+//! The curves, against OpenSSL (both) and the `p256` crate: keys, shared secrets, signatures; RFC
+//! 6979's vectors and Wycheproof's; and what the headers say is refused.
 //!
 //! The seed of what is random is printed; `WATTSEAL_SEED` sets it.
 
@@ -117,7 +117,8 @@ impl Reference {
             all.push(power);
         }
         for half in [2 * columns, 4 * columns, 5 * columns, 6 * columns, 8 * columns] {
-            // What the comb's tables take from one half repeats in the other, with equal and opposite signs.
+            // What the comb's tables take from one half repeats in the other, with equal and
+            // opposite signs.
             let power = power_of_two(half);
             for low in [small(1), small(3), &(&power >> 1) + &small(1), &power - &small(1)] {
                 for scalar in [&(&low * &power) + &low, &(&low * &power) - &low] {
@@ -131,7 +132,8 @@ impl Reference {
     }
 }
 
-/// What one column of the comb stands for, with the signs of an index with 5 bits: the sum of 2^(2 columns j), or less it.
+/// Value of one column of the comb, with the signs of an index with 5 bits: the sum of 2^(2 columns
+/// j), or less it.
 fn column(columns: i32, signs: i32) -> BigNum {
     let mut sum = small(0);
     for j in 0..5 {
@@ -195,8 +197,8 @@ macro_rules! tests_of {
                 $hash::digest(message).into()
             }
 
-            /// Random bytes hardly ever come near a multiple of the order - 1, or a power of 2 above it, at any of the
-            /// bytes by which they are taken in.
+            /// Random bytes hardly ever come near a multiple of the order - 1, or a power of 2
+            /// above it, at any of the bytes by which they are taken in.
             #[test]
             fn scalars_near_multiples_of_the_order() {
                 let mut random = random();
@@ -252,7 +254,7 @@ macro_rules! tests_of {
                 }
             }
 
-            /// What curve.inc says of the last column: no scalar n + 2 D has digit D there.
+            /// Statement of curve.inc on the last column: no scalar n + 2 D has digit D there.
             #[test]
             fn the_comb_never_adds_a_point_to_itself() {
                 let mut reference = reference();
@@ -415,8 +417,8 @@ macro_rules! tests_of {
                 }
             }
 
-            /// r and s follow from the nonce as FIPS 186-5 section 6.4.1 says, and the nonce from a generator that is
-            /// written anew here.
+            /// r and s follow from the nonce as FIPS 186-5 section 6.4.1 says, and the nonce from a
+            /// generator that is written anew here.
             #[test]
             fn signatures_from_their_nonces() {
                 let (mut reference, mut random) = (reference(), random());
@@ -529,8 +531,8 @@ macro_rules! tests_of {
                 }
             }
 
-            /// Verifies the signature that leads to u G + v Q, Q = `private` G: s = r / v, e = u s. Returns whether the sum is
-            /// infinity, or `None` where s or e does not fit.
+            /// Verifies the signature that leads to u G + v Q, Q = `private` G: s = r / v, e = u s.
+            /// Returns whether the sum is infinity, or `None` where s or e does not fit.
             fn verify_sum(
                 reference: &mut Reference,
                 random: &mut fastrand::Rng,
@@ -564,8 +566,9 @@ macro_rules! tests_of {
                 Some(infinite)
             }
 
-            /// The last column of the comb and the last digit of v meet sums that are the same point, so that doubling is
-            /// called for, or the opposite one, after which the sum goes on from infinity.
+            /// The last column of the comb and the last digit of v meet sums that are the same
+            /// point, so that doubling is called for, or the opposite one, after which the sum goes
+            /// on from infinity.
             #[test]
             fn the_last_sums_in_verification() {
                 let (mut reference, mut random) = (reference(), random());
@@ -573,7 +576,8 @@ macro_rules! tests_of {
                 for round in 0..300 {
                     let case = round % checked.len();
                     let u = reference.scalar(&mut random);
-                    // What the comb adds at last for u: an odd number's signs, or the opposite of those of the order less u.
+                    // What the comb adds at last for u: an odd number's signs, or the opposite of
+                    // those of the order less u.
                     let odd = u.is_bit_set(0);
                     let recoded = if odd { &u + &small(0) } else { &reference.order - &u };
                     let addend = |table: i32| {
@@ -609,7 +613,8 @@ macro_rules! tests_of {
                 assert!(checked.iter().all(|count| *count > 5), "{checked:?}");
             }
 
-            /// u G + v Q of which parts are nothing, the same, or opposite; Q itself may be a small multiple of G.
+            /// u G + v Q of which parts are nothing, the same, or opposite; Q itself may be a small
+            /// multiple of G.
             #[test]
             fn sums_in_verification() {
                 let (mut reference, mut random) = (reference(), random());
@@ -730,8 +735,8 @@ fn hex(digits: &str) -> BigNum {
     BigNum::from_hex_str(digits).expect("hexadecimal digits")
 }
 
-/// One number of a DER signature, 32 bytes, and what follows it; `None` where it is not in the one form that DER allows
-/// (X.690 sections 8.3 and 10), is negative, or has more than 256 bits.
+/// One number of a DER signature, 32 bytes, and what follows it; `None` where it is not in the one
+/// form that DER allows (X.690 sections 8.3 and 10), is negative, or has more than 256 bits.
 fn der_integer(der: &[u8]) -> Option<([u8; 32], &[u8])> {
     let (&[2, len], rest) = der.split_first_chunk()? else {
         return None;
@@ -782,8 +787,8 @@ fn wycheproof_ecdsa() {
     }
 }
 
-/// With SHA-256, of which 161 bits count: one more than we take, but modulo the order nearly all fit. Of r and s in 21 bytes
-/// the first must be 0 to be ours.
+/// With SHA-256, of which 161 bits count: one more than we take, but modulo the order nearly all
+/// fit. Of r and s in 21 bytes the first must be 0 to be ours.
 #[test]
 fn wycheproof_ecdsa_secp160r1() {
     use sha2::Digest;
@@ -813,8 +818,8 @@ fn private(bytes: &[u8]) -> Option<p256::Private> {
     (number.num_bits() <= 256).then(|| self::bytes(&number))
 }
 
-/// Of the keys' set, those that name the curve and hold a point in full: 26 bytes as RFC 5480 section 2 has them, and the
-/// point. The others are tests of who reads such structures.
+/// Of the keys' set, those that name the curve and hold a point in full: 26 bytes as RFC 5480
+/// section 2 has them, and the point. The others are tests of who reads such structures.
 const PUBLIC_KEY_INFO: [u8; 26] = [
     0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86,
     0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,

@@ -1,4 +1,5 @@
-//! HMAC in parts, HMAC-SHA-1 and the key derivation functions: published vectors, and RustCrypto at every length.
+//! HMAC in parts, HMAC-SHA-1 and the key derivation functions: published vectors, and RustCrypto at
+//! every length.
 
 use hmac::Mac;
 use primitives::{hkdf_sha256, hmac_sha1, hmac_sha1_parts, hmac_sha256, hmac_sha256_parts, x963_kdf};

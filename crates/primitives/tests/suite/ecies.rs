@@ -50,8 +50,9 @@ fn generator(random: &mut fastrand::Rng) -> Drbg {
     drbg
 }
 
-/// Decrypts a packet without its end: the recipient's side of SEC 1 section 5.1.4. SharedInfo is the ephemeral key as sent, and
-/// `info` behind it. Gives the plaintext and the 48 bytes of the key derivation.
+/// Decrypts a packet without its end: the recipient's side of SEC 1 section 5.1.4. SharedInfo is
+/// the ephemeral key as sent, and `info` behind it. Gives the plaintext and the 48 bytes of the key
+/// derivation.
 fn reference_open(form: Form, recipient: &Pair, info: &[u8], sealed: &[u8]) -> (Vec<u8>, [u8; 48]) {
     let (ephemeral, ciphertext) = sealed.split_at(form.ephemeral());
     let encoded = match form {
@@ -82,7 +83,7 @@ fn reference_mac(key: &[u8], ciphertext: &[u8], info: &[u8]) -> Vec<u8> {
     mac.finalize().into_bytes().to_vec()
 }
 
-/// What the reference signs and the header says is signed.
+/// Returns the reference's signature of the bytes that the header names.
 fn reference_signature(sender: &Pair, sealed: &[u8], info: &[u8]) -> Vec<u8> {
     let key = p256::ecdsa::SigningKey::from(&sender.secret);
     let signature: p256::ecdsa::Signature = key.sign(&[sealed, info].concat());
@@ -147,10 +148,10 @@ fn refused((result, output): (i32, Vec<u8>), what: &str) {
     assert!(output.iter().all(|&byte| byte == 0xa5), "{what} is refused, and yet something is written");
 }
 
-/// A signature says who made a packet, not who made its ciphertext: with another's over it, it opens to nothing of what was
-/// sealed, as `info` names the sender.
+/// A signature says who made a packet, not who made its ciphertext: with another's over it, it
+/// opens to nothing of what was sealed, as `info` names the sender.
 #[test]
-fn a_ciphertext_under_another_senders_signature_opens_to_nothing_of_it() {
+fn ciphertext_under_another_sender_s_signature_is_refused() {
     let mut random = random();
     for form in FORMS {
         let [recipient, sender, thief] = [(); 3].map(|()| Pair::new(&mut random));
@@ -166,7 +167,8 @@ fn a_ciphertext_under_another_senders_signature_opens_to_nothing_of_it() {
     }
 }
 
-/// Ephemeral keys that are no points: beyond p, off the curve, zero; a first byte that is none of a compressed point's.
+/// Ephemeral keys that are no points: beyond p, off the curve, zero; a first byte that is none of a
+/// compressed point's.
 fn bad_ephemerals(form: Form) -> Vec<Vec<u8>> {
     let p = [&[0xff; 4][..], &[0, 0, 0, 1], &[0; 12], &[0xff; 12]].concat();
     let five = [&[0; 31][..], &[5]].concat();
@@ -194,7 +196,7 @@ fn bad_ephemerals(form: Form) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn opening_refuses_every_packet_that_is_not_the_one_that_was_sealed() {
+fn open_refuses_a_changed_packet() {
     let mut random = random();
     for form in FORMS {
         let recipient = Pair::new(&mut random);
@@ -227,7 +229,7 @@ fn opening_refuses_every_packet_that_is_not_the_one_that_was_sealed() {
 }
 
 #[test]
-fn opening_with_a_signature_refuses_every_packet_that_is_not_the_one_that_was_sealed() {
+fn open_signed_refuses_a_changed_packet() {
     let mut random = random();
     for form in FORMS {
         let (recipient, sender) = (Pair::new(&mut random), Pair::new(&mut random));

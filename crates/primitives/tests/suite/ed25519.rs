@@ -1,5 +1,5 @@
-//! Ed25519 on the host build: RFC 8032's cases, Wycheproof's, random keys against OpenSSL, encodings that are refused, and the comb's
-//! table computed anew.
+//! Ed25519 on the host build: RFC 8032's cases, Wycheproof's, random keys against OpenSSL,
+//! encodings that are refused, and the comb's table computed anew.
 
 use openssl::bn::{BigNum, BigNumContext, BigNumRef};
 use openssl::pkey::{Id, PKey};
@@ -145,7 +145,7 @@ fn verification_as_published() {
     assert!(refused > 30, "{refused} cases to be refused");
 }
 
-/// Whether each case is taken as it says.
+/// Checks that each case is accepted or refused as it states.
 fn assert_verdicts(cases: &[vectors::SignatureCase]) {
     for case in cases {
         let key = case.key.as_slice().try_into().expect("32 bytes");
@@ -189,7 +189,8 @@ fn random_keys_as_openssl_has_them() {
     }
 }
 
-/// Of the neutral point A, k A is neutral: every S and its S B are a signature by it, if it is let in.
+/// Of the neutral point A, k A is neutral: every S and its S B are a signature by it, if it is let
+/// in.
 #[test]
 fn public_keys_in_no_other_encoding() {
     let curve = Curve::new();

@@ -1,4 +1,5 @@
-//! The health tests of SP 800-90B on stuck, biased and healthy sources, and a seed across power loss at every byte.
+//! The health tests of SP 800-90B on stuck, biased and healthy sources, and a seed across power
+//! loss at every byte.
 
 use num_bigint::BigUint;
 use primitives::Drbg;
@@ -31,8 +32,8 @@ fn repetition_cutoff(h: u32) -> usize {
     1 + 20usize.div_ceil(h as usize)
 }
 
-/// Section 4.4.2: 1 + critbinom(512, 2^-H, 1 - 2^-20), the lowest k with P(X <= k) at least that; in whole numbers, everything
-/// times 2^(512 H).
+/// Section 4.4.2: 1 + critbinom(512, 2^-H, 1 - 2^-20), the lowest k with P(X <= k) at least that;
+/// in whole numbers, everything times 2^(512 H).
 fn proportion_cutoff(h: u32) -> usize {
     let one = BigUint::from(1u8);
     let (hit, miss) = (&one, (&one << h) - &one);
@@ -54,7 +55,7 @@ fn varied() -> impl Iterator<Item = u8> {
     (0u32..).map(|at| (at % 251) as u8)
 }
 
-/// Whether a start-up test on these samples fails.
+/// Returns true if a start-up test on these samples fails.
 fn start_fails(h: u8, samples: Vec<u8>) -> bool {
     let mut entropy = Entropy::default();
     set_samples(samples.into_iter().chain(varied()));
@@ -76,10 +77,11 @@ fn a_run_of_equal_samples_fails_at_the_cutoff_and_not_before() {
 }
 
 #[test]
-fn a_value_that_comes_too_often_in_a_window_fails_at_the_cutoff_and_not_before() {
+fn frequent_value_fails_exactly_at_the_window_s_cutoff() {
     for h in 1..=8u8 {
         let cutoff = proportion_cutoff(h.into());
-        // The value 255 first, then in groups of no more than may follow each other, with others between.
+        // The value 255 first, then in groups of no more than may follow each other, with others
+        // between.
         let group = repetition_cutoff(h.into()) - 1;
         let window = |count: usize| {
             let (mut samples, mut left, mut other) = (Vec::new(), count, varied());
@@ -111,8 +113,8 @@ fn stuck_and_biased_sources_fail_healthy_ones_do_not() {
             set_healthy(h, seed);
             assert_eq!(entropy.start(h), 0, "H = {h}, seed {seed}");
         }
-        // A source that gives half of what is said of it, rounded down: the value that a window begins with comes up at least
-        // 2^(H/2) times as often as it may on average.
+        // A source that gives half of what is said of it, rounded down: the value that a window
+        // begins with comes up at least 2^(H/2) times as often as it may on average.
         if h > 1 {
             for seed in 0..40 {
                 set_healthy(h / 2, seed);
@@ -123,7 +125,7 @@ fn stuck_and_biased_sources_fail_healthy_ones_do_not() {
 }
 
 #[test]
-fn what_a_source_can_be_worth() {
+fn start_refuses_an_impossible_entropy_rate() {
     let mut entropy = Entropy::default();
     set_healthy(8, 1);
     for h in [0, 9, 255] {
@@ -154,7 +156,8 @@ fn a_failure_while_gathering_gives_nothing_and_stays() {
     for h in [1u8, 4, 8] {
         let needed = 320usize.div_ceil(h.into());
         let cutoff = repetition_cutoff(h.into());
-        // Stuck from somewhere in the request on, so that the last sample is the one that fails; and gone at the last sample.
+        // Stuck from somewhere in the request on, so that the last sample is the one that fails;
+        // and gone at the last sample.
         let stuck: Vec<u8> = varied().take(1024 + needed - cutoff).chain(vec![254; cutoff]).collect();
         let gone: Vec<u8> = varied().take(1024 + needed - 1).collect();
         for samples in [stuck, gone] {
@@ -197,7 +200,8 @@ fn start() -> [u8; 32] {
     output(drbg)
 }
 
-/// Starts with power for so many bytes. Returns whether it lasted; then the output goes to `outputs`.
+/// Starts with power for so many bytes. Returns whether it lasted; then the output goes to
+/// `outputs`.
 fn start_cut_off(power: usize, outputs: &mut Vec<[u8; 32]>) -> bool {
     with_memory(|memory| {
         memory.power = Some(power);
@@ -221,11 +225,11 @@ fn distinct(outputs: &[[u8; 32]]) {
     assert_eq!(outputs.iter().collect::<BTreeSet<_>>().len(), outputs.len(), "an output came twice");
 }
 
-/// What one start writes: two records, and in flash two erasures.
+/// Bytes that one start writes: two records, and in flash two erasures.
 const BYTES: usize = 2 * RECORD + 2;
 
 #[test]
-fn power_loss_at_every_byte_neither_loses_a_seed_nor_uses_one_twice() {
+fn seed_survives_power_loss_at_every_byte_and_is_used_once() {
     for torn in [Torn::Old, Torn::Erased, Torn::Mixed] {
         for flash in [false, true] {
             let mut cut_off = 0;
@@ -264,7 +268,7 @@ fn power_loss_again_and_again() {
 }
 
 #[test]
-fn a_start_cut_off_before_the_end_of_the_new_record_is_as_if_it_had_not_been() {
+fn start_cut_off_within_the_new_record_has_no_effect() {
     for power in 0..BYTES {
         fresh_memory(Torn::Mixed, false);
         start();
@@ -299,7 +303,7 @@ fn a_record_that_decays_does_not_bring_the_one_before_back() {
 }
 
 #[test]
-fn memory_that_does_not_hold_what_is_written_gives_no_generator() {
+fn generator_refuses_a_memory_that_forgets() {
     for slot in 0..2 {
         for at in 0..RECORD {
             fresh_memory(Torn::Old, false);
@@ -308,7 +312,8 @@ fn memory_that_does_not_hold_what_is_written_gives_no_generator() {
             with_memory(|memory| memory.worn = Some((slot, at)));
             let (result, drbg) = seed_start(&[], b"meter 7");
             if slot == 0 {
-                // A byte that stays erased; the counter's byte, or the like, may have to be 0xff by chance.
+                // A byte that stays erased; the counter's byte, or the like, may have to be 0xff by
+                // chance.
                 let lucky = with_memory(|memory| memory.slots[1] == [0xff; RECORD]);
                 assert_eq!(result, if lucky { 0 } else { -1 }, "byte {at}");
             } else {
@@ -344,7 +349,7 @@ fn the_name_the_seed_and_fresh_entropy_all_count() {
     assert_eq!(first(1, b"", b"meter 1"), outputs[3]);
 }
 
-/// Which of two records is later, where both count and where the counter wraps.
+/// The later record is known where both count and where the counter wraps.
 #[test]
 fn the_later_record_is_the_seed() {
     let record = |counter: u32, seed: u8| -> [u8; RECORD] {

@@ -1,5 +1,5 @@
-//! What `device/Makefile` promises: errors that name what there is, and a build that does not depend on what was built
-//! before it.
+//! Promises of `device/Makefile`: errors that name the existing choices, and a build that does not
+//! depend on earlier ones.
 
 use object::{Object, ObjectSymbol};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ fn elf(folder: &str, arguments: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_not_known_is_refused_with_what_there_is() {
+fn unknown_name_is_refused_with_the_known_ones() {
     for (arguments, says) in [
         (["TARGET=pdp11"], "stm32f407"),
         (["OP=rot13"], "aes128-encrypt"),
@@ -68,8 +68,8 @@ fn a_clock_that_the_part_cannot_make_is_refused() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("multiples of 4 MHz up to 24 MHz"));
 }
 
-/// DS9716, table 41: the VCO of the STM32F401's PLL makes 192 to 432 MHz, that of the STM32F407 100 MHz, too. RCC_PLLCFGR has P from bit 16
-/// on, N from bit 6 on, and 16 MHz by 16.
+/// DS9716, table 41: the VCO of the STM32F401's PLL makes 192 to 432 MHz, that of the STM32F407 100
+/// MHz, too. RCC_PLLCFGR has P from bit 16 on, N from bit 6 on, and 16 MHz by 16.
 #[test]
 fn the_pll_s_oscillator_stays_in_its_range() {
     for (target, mhz, p, n) in [
@@ -112,7 +112,7 @@ fn compiled(output: &Output) -> Vec<String> {
 }
 
 #[test]
-fn what_a_program_needs_is_compiled_once_for_all_programs() {
+fn object_file_is_compiled_once_for_all_programs() {
     std::fs::remove_dir_all(Path::new(env!("CARGO_TARGET_TMPDIR")).join("shared")).ok();
     let arguments = ["TARGET=stm32f407", "OP=sha1"];
     let (_, first) = make("shared", &arguments);
@@ -131,7 +131,8 @@ fn what_a_program_needs_is_compiled_once_for_all_programs() {
     assert_eq!(elf("shared", &[]), elf("elsewhere", &[]));
 }
 
-/// Builds the R8C's assembler and linker where they are not there yet. Returns the folder that they are in.
+/// Builds the R8C's assembler and linker where they are not there yet. Returns the folder that they
+/// are in.
 fn build_r8c_tools() -> PathBuf {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../device/ports/r8c/build-binutils");
     let output = Command::new(script).output().expect("the script runs");

@@ -1,4 +1,5 @@
-//! HSS on the host build: RFC 8554's signatures, those of another implementation with one to four levels, and what must be refused.
+//! HSS on the host build: RFC 8554's signatures, those of another implementation with one to four
+//! levels, and what must be refused.
 
 use crate::pieces::pieces;
 use hbs_lms::{HssParameter, LmotsAlgorithm, LmsAlgorithm, Seed, Sha256_256};
@@ -10,7 +11,7 @@ fn verified(case: &HssCase) -> (i32, i32) {
 }
 
 #[test]
-fn the_signatures_of_rfc_8554_are_good_however_the_message_is_cut() {
+fn rfc_8554_signatures_verify_in_any_pieces() {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
     for case in vectors::hss() {
         assert_eq!(verified(&case), (0, 0));
@@ -50,7 +51,7 @@ pub fn signed(levels: &[LmotsAlgorithm], count: usize, random: &mut fastrand::Rn
 }
 
 #[test]
-fn what_another_implementation_signs_is_good_with_any_number_of_levels() {
+fn another_implementation_s_signature_verifies_at_any_level() {
     use LmotsAlgorithm::{LmotsW1, LmotsW2, LmotsW4, LmotsW8};
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
     for levels in [&[LmotsW4][..], &[LmotsW4, LmotsW1], &[LmotsW2, LmotsW4, LmotsW2], &[LmotsW1, LmotsW8]] {
@@ -66,7 +67,7 @@ fn what_another_implementation_signs_is_good_with_any_number_of_levels() {
 }
 
 #[test]
-fn what_is_not_signed_is_refused() {
+fn verify_refuses_a_changed_message_or_signature() {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
     for case in vectors::hss() {
         let refused = |wrong: &HssCase, what: &str| assert_eq!(verified(wrong).1, -1, "{what}");
@@ -114,7 +115,8 @@ fn another_number_of_levels_is_refused() {
         wrong.signature[3] = levels.wrapping_sub(1);
         assert_eq!(verified(&wrong).1, -1, "{levels} in both");
     }
-    // The upper tree's signature of the lower key, by itself, is a signature of one level: of that key and not of the message.
+    // The upper tree's signature of the lower key, by itself, is a signature of one level: of that
+    // key and not of the message.
     let upper: [u8; 56] = case.public_key[4..].try_into().expect("56 bytes");
     let end = 4 + signature_bytes(&upper).expect("known types");
     let lower = case.signature[end..end + 56].to_vec();

@@ -1,5 +1,6 @@
-//! The hybrid key agreements on the host build. No standards body has vectors of these pairs: their parts are compared with RustCrypto's P-256, HMAC and
-//! SHA-256, OpenSSL's X25519 and the crate fips203, which the published vectors of each are compared with in their own suites.
+//! The hybrid key agreements on the host build. No standards body has vectors of these pairs: their
+//! parts are compared with RustCrypto's P-256, HMAC and SHA-256, OpenSSL's X25519 and the crate
+//! fips203, which the published vectors of each are compared with in their own suites.
 
 use fips203::traits::{Decaps, SerDes};
 use fips203::{ml_kem_512, ml_kem_768};
@@ -62,8 +63,8 @@ macro_rules! decapsulated {
     }};
 }
 
-/// What the initiator has to make of a response: both secrets, the approved scheme's first, then extraction and expansion, SP 800-56C revision 2 sections 2
-/// and 5.1.
+/// Computes the initiator's result of a response: both secrets, the approved scheme's first, then
+/// extraction and expansion, SP 800-56C revision 2 sections 2 and 5.1.
 fn expected(pair: Hybrid, private_key: &[u8], salt: &[u8], info: &[u8], response: &[u8]) -> Vec<u8> {
     let (own, rest) = private_key.split_at(32);
     let (public, kem) = rest.split_at(point(pair));
@@ -102,8 +103,8 @@ fn both_sides_have_the_key_that_other_implementations_make() {
     }
 }
 
-/// One bit of what was sent, of the salt or of info: the other side does not have the key, and nothing else tells of it but a point of P-256 that is
-/// none.
+/// One bit of what was sent, of the salt or of info: the other side does not have the key, and
+/// nothing else tells of it but a point of P-256 that is none.
 #[test]
 fn a_bit_changed_gives_another_key() {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
@@ -142,7 +143,7 @@ fn a_bit_changed_gives_another_key() {
 }
 
 #[test]
-fn what_is_no_offer_is_refused() {
+fn respond_refuses_a_malformed_offer() {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
     for pair in ALL {
         let private_key = pair.keygen(&mut generator(&mut random)).expect("it has a seed");

@@ -1,5 +1,5 @@
-//! LMS on the host build: RFC 8554's signatures, those of another implementation with each type, what another implementation takes, and what must
-//! be refused.
+//! LMS on the host build: RFC 8554's signatures, those of another implementation with each type,
+//! what another implementation takes, and what must be refused.
 
 use crate::hss::signed;
 use crate::pieces::pieces;
@@ -31,7 +31,7 @@ fn the_signatures_of_rfc_8554_are_good_however_they_are_cut() {
 }
 
 #[test]
-fn what_another_implementation_signs_is_good_with_each_width() {
+fn another_implementation_s_signature_verifies_at_any_width() {
     let seed = testkit::random::seed();
     let mut random = fastrand::Rng::with_seed(seed);
     let widths =
@@ -52,7 +52,7 @@ fn what_another_implementation_signs_is_good_with_each_width() {
 }
 
 #[test]
-fn what_is_not_signed_is_refused() {
+fn verify_refuses_a_changed_message_or_signature() {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
     for case in vectors::lms() {
         let refused = |wrong: &LmsCase, what: &str| assert_eq!(verified(wrong).1, -1, "{what}");
@@ -102,7 +102,7 @@ fn what_is_not_signed_is_refused() {
 }
 
 #[test]
-fn a_message_that_goes_on_behind_the_signature_s_beginning_is_refused() {
+fn message_that_goes_on_behind_the_signature_is_refused() {
     let case = &vectors::lms()[0];
     let (head, rest) = case.signature.split_first_chunk().expect("it has a head");
     for at in [0, 1, 32, rest.len()] {
@@ -117,7 +117,8 @@ fn a_message_that_goes_on_behind_the_signature_s_beginning_is_refused() {
     }
 }
 
-/// RFC 8554 appendix F, test case 2, the lower tree: LMS_SHA256_M32_H5 with LMOTS_SHA256_N32_W8, whose seed it gives, too.
+/// RFC 8554 appendix F, test case 2, the lower tree: LMS_SHA256_M32_H5 with LMOTS_SHA256_N32_W8,
+/// whose seed it gives, too.
 #[test]
 fn the_key_and_the_signature_of_rfc_8554_are_made_of_its_seed() {
     let seed = bytes("a1c4696e2608035a886100d05cd99945eb3370731884a8235e2fb3d4d71f2547");
@@ -162,7 +163,7 @@ fn another_implementation_takes_what_is_signed() {
 
 #[test]
 #[ignore = "9 million hashes"]
-fn another_implementation_takes_what_a_tree_of_1024_leaves_signs() {
+fn another_implementation_verifies_a_tree_of_1024_leaves() {
     what_is_signed_is_good(10);
 }
 

@@ -1,4 +1,5 @@
-//! ML-DSA on the host build: every published vector, random inputs against the crate fips204, and encodings that must be refused.
+//! ML-DSA on the host build: every published vector, random inputs against the crate fips204, and
+//! encodings that must be refused.
 
 use fips204::traits::{KeyGen, SerDes, Signer, Verifier};
 use fips204::{ml_dsa_44, ml_dsa_65};
@@ -38,7 +39,7 @@ trait Theirs {
 }
 
 impl Set {
-    /// Where the hints begin in a signature, behind c~ and z.
+    /// Offset of the hints in a signature, behind c~ and z.
     fn hints(&self) -> usize {
         self.challenge + self.l * 32 * self.z_bits
     }
@@ -339,7 +340,8 @@ fn hints_have_one_encoding() {
     }
 }
 
-/// A signature of a key whose t1 is 0 needs no private key: z alone decides what c must be, so that z can be as large as one likes.
+/// A signature of a key whose t1 is 0 needs no private key: z alone decides what c must be, so that
+/// z can be as large as one likes.
 #[test]
 fn z_is_refused_where_it_is_too_large() {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
@@ -368,7 +370,8 @@ fn z_is_refused_where_it_is_too_large() {
     }
 }
 
-/// A signature whose z has one coefficient, for a key whose t1 is 0: w = A z, by the definition of the product, and no hints.
+/// A signature whose z has one coefficient, for a key whose t1 is 0: w = A z, by the definition of
+/// the product, and no hints.
 fn forged(set: &Set, rho: &[u8], mu: &[u8; 64], place: usize, z: i64) -> Vec<u8> {
     let mut signature = vec![0; set.ours.sizes()[2]];
     for n in 0..256 * set.l {
@@ -409,19 +412,22 @@ fn zeta(number: u8) -> i64 {
     (0..number.reverse_bits()).fold(1, |zeta, _| zeta * 1753 % Q)
 }
 
-/// A coefficient of the transform is the value at an odd power of 1753: algorithm 41 by its definition in section 2.5.
+/// A coefficient of the transform is the value at an odd power of 1753: algorithm 41 by its
+/// definition in section 2.5.
 fn ntt(f: [i64; 256]) -> Vec<i64> {
     let value = |x: i64| f.iter().rev().fold(0, |sum, a| (sum * x + a) % Q);
     (0..=255u8).map(|n| value(point(n))).collect()
 }
 
-/// Where the polynomial is evaluated for a coefficient: 1753 to the power of 2 times the reversed bits, plus 1.
+/// Returns the point at which the polynomial is evaluated for a coefficient: 1753 to the power of 2
+/// times the reversed bits, plus 1.
 fn point(n: u8) -> i64 {
     zeta(n) * zeta(n) % Q * 1753 % Q
 }
 
 fn inverse_ntt(f: &[i64]) -> Vec<i64> {
-    // 256 f_i is the sum of the values times the points to the power of -i, and the points are those of order 512.
+    // 256 f_i is the sum of the values times the points to the power of -i, and the points are
+    // those of order 512.
     let power = |base: i64, exponent: i64| (0..exponent).fold(1, |product, _| product * base % Q);
     let inverse: Vec<i64> = (0..=255u8).map(|n| power(point(n), 511)).collect();
     let mut powers = vec![1; 256];

@@ -63,7 +63,8 @@ fn as_published() {
     }
 }
 
-/// The keys of `d` and `z`, what is encapsulated with `m`, and the secret of a ciphertext with a byte that is XORed by `wrong`, all of fips203.
+/// The keys of `d` and `z`, what is encapsulated with `m`, and the secret of a ciphertext with a
+/// byte that is XORed by `wrong`, all of fips203.
 macro_rules! of_fips203 {
     ($module:ident, $d:expr, $z:expr, $m:expr, $at:expr, $wrong:expr) => {{
         let (public, private) = $module::KG::keygen_from_seed($d, $z);

@@ -1,5 +1,6 @@
-//! The MSP430 port's compiler runtime (`device/ports/msp430/runtime.S`), run in mspdebug's simulator: every result that
-//! `device/runtime/main.c` leaves in memory against the host's arithmetic.
+//! The MSP430 port's compiler runtime (`device/ports/msp430/runtime.S`), run in mspdebug's
+//! simulator: every result that `device/runtime/main.c` leaves in memory against the host's
+//! arithmetic.
 
 use std::path::Path;
 use std::process::Command;
@@ -48,7 +49,8 @@ fn every_function_at_every_edge() {
         usize::try_from(symbol.address()).expect("an address of 16 bits")
     };
 
-    // Straight to main, because the simulator has no clock system to wait for. The RAM is 0x1c00 to 0x5bff (SLAS655).
+    // Straight to main, because the simulator has no clock system to wait for. The RAM is 0x1c00 to
+    // 0x5bff (SLAS655).
     let ram_file = out.join("ram.bin");
     let commands = [
         format!("prog {}", elf.display()),

@@ -1,4 +1,5 @@
-//! One-time signatures: RFC 8554's case, Lamport-Diffie as its header writes it, and what must be refused.
+//! One-time signatures: RFC 8554's case, Lamport-Diffie as its header writes it, and what must be
+//! refused.
 
 use primitives::one_time::*;
 use sha2::{Digest, Sha256};
@@ -97,7 +98,8 @@ fn winternitz_refuses_what_is_not_signed() {
     }
 }
 
-/// Lamport-Diffie as lamport.h defines it: all x and y, the public key, and the digest of a message.
+/// Lamport-Diffie as lamport.h defines it: all x and y, the public key, and the digest of a
+/// message.
 struct Lamport {
     x: Vec<[u8; 32]>,
     y: Vec<[u8; 32]>,
@@ -177,7 +179,7 @@ fn lamport_refuses_what_is_not_signed() {
     }
 }
 
-/// What the bench measures is the same signatures.
+/// The bench measures the same signatures.
 #[test]
 fn the_bench_s_calls_are_the_whole_signatures() {
     let fold = |pieces: &[[u8; 32]]| {

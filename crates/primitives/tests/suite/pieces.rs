@@ -1,6 +1,6 @@
 //! Messages and outputs cut into pieces at random.
 
-/// Where `len` bytes are cut.
+/// Places at which `len` bytes are cut.
 pub fn cuts(random: &mut fastrand::Rng, len: usize, longest: usize) -> Vec<usize> {
     let mut lengths = Vec::new();
     let mut left = len;

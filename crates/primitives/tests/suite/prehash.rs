@@ -22,7 +22,7 @@ fn function(hash: &str) -> (u8, &'static str) {
     }
 }
 
-/// Whether the signature is one of a message with the case's context, or, by the internal
+/// Returns true if the signature is one of a message with the case's context, or, by the internal
 /// interface, of M'.
 fn accepts(case: &PrehashCase, is_formatted: bool, message: &[u8]) -> bool {
     let ml_dsa = |set: MlDsa| {

@@ -1,4 +1,5 @@
-//! Random inputs against independent implementations (RustCrypto), and what the contracts in the headers promise.
+//! Random inputs against independent implementations (RustCrypto), and what the contracts in the
+//! headers promise.
 //!
 //! The seed is printed; `WATTSEAL_SEED` sets it.
 

@@ -4,7 +4,8 @@ use primitives::{Drbg, HmacDrbgSha1, HmacDrbgSha256};
 use testkit::vectors;
 use testkit::vectors::DrbgCase;
 
-/// One case on the parts: SP 800-90A sections 9.3.1 and 10.1.2.5, and 9.3.1 step 7 with prediction resistance.
+/// One case on the parts: SP 800-90A sections 9.3.1 and 10.1.2.5, and 9.3.1 step 7 with prediction
+/// resistance.
 macro_rules! run {
     ($state:ty, $case:expr) => {{
         let case: &DrbgCase = $case;
@@ -103,7 +104,7 @@ fn too_little_entropy_is_no_reseed() {
 }
 
 #[test]
-fn requests_are_counted_up_to_the_interval_and_limited_in_length() {
+fn generator_limits_number_and_length_of_requests() {
     const INTERVAL: u32 = 0x8000_0000;
     let mut drbg = Drbg::default();
     assert_eq!(drbg.instantiate(&[1; 48]), 0);

@@ -34,7 +34,7 @@ fn monte_carlo() {
 }
 
 #[test]
-fn random_messages_as_another_implementation_has_them_in_any_pieces() {
+fn hash_in_any_pieces_agrees_with_another_implementation() {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
     for _ in 0..500 {
         let len = random.usize(0..700);

@@ -1,4 +1,5 @@
-//! SLH-DSA on the host build: NIST's keys and signatures, what another implementation takes, and what must be refused.
+//! SLH-DSA on the host build: NIST's keys and signatures, what another implementation takes, and
+//! what must be refused.
 
 use crate::pieces::pieces;
 use fips205::slh_dsa_sha2_128f;
@@ -62,7 +63,7 @@ fn the_internal_interface_takes_the_message_as_it_is() {
 }
 
 #[test]
-fn what_is_not_signed_is_refused() {
+fn verify_refuses_a_changed_message_or_signature() {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
     for (set, published) in SETS {
         let case = good(published);
@@ -164,7 +165,7 @@ fn another_implementation_takes_what_is_signed() {
 }
 
 #[test]
-fn what_cannot_be_signed_with_is_refused() {
+fn keygen_and_sign_refuse_unusable_parameters() {
     assert_eq!(keygen(2, &[1; 48]), None);
     assert_eq!(sign(2, &[1; 64], &[2; 16], b"", b"message"), None);
     assert_eq!(sign(SHA2_128F, &[1; 64], &[2; 16], &[0; 256], b"message"), None);

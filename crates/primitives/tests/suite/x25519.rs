@@ -1,4 +1,5 @@
-//! X25519 on the host build: RFC 7748's iterations, Wycheproof's cases, and random keys against OpenSSL.
+//! X25519 on the host build: RFC 7748's iterations, Wycheproof's cases, and random keys against
+//! OpenSSL.
 
 use openssl::derive::Deriver;
 use openssl::pkey::{Id, PKey};

@@ -33,7 +33,7 @@ _Place = str | int
 _Argument = int | str | Number | tuple[_Place, bytes]
 
 class Error(Exception):
-    """What the command would end with exit code 1 for, with the same text.
+    """Failure for which the command would end with exit code 1, with the same text.
 
     Where there are rows all the same (a run that ended early, outputs that are wrong), they are its ``records``.
     """
@@ -52,7 +52,7 @@ class Number:
 
 @final
 class RunEnd:
-    """How a run ended."""
+    """End of a run."""
 
     @property
     def reason(self) -> str:
@@ -71,7 +71,7 @@ class CallResult:
 
     @property
     def result(self) -> int | None:
-        """What the function returned."""
+        """Result of the function."""
     @property
     def cycles(self) -> int:
         """From the function's first instruction to the end of its return. ``measure`` counts the call instruction, too."""
@@ -153,7 +153,7 @@ class Machine:
         """Bytes begin to arrive at a UART, at its own rate, while the program runs on."""
 
     def sent(self) -> dict[str, bytes]:
-        """What the program has sent since the last time, by port: UARTs, ``ITM.0``, ``semihosting``."""
+        """Returns the output of the program since the last call, by port: UARTs, ``ITM.0``, ``semihosting``."""
 
     def profile(self) -> list[dict[str, Any]]:
         """A record for each function that was executed since reset, as ``wattseal measure --format json`` has it: ``calls``,
@@ -204,7 +204,7 @@ def bench(
     fresh: bool = False,
     cache: _Path | None = None,
 ) -> list[dict[str, Any]]:
-    """What each operation costs on each target: the records of ``wattseal bench --format json``.
+    """Measures the cost of each operation on each target: the records of ``wattseal bench --format json``.
 
     Names and patterns (``"stm32*"``), one or several; with none, the README's tables. Raises ``Error`` where an output was wrong.
     """

@@ -1,4 +1,4 @@
-//! What a simulation found.
+//! Outcome of a simulation.
 
 use crate::energy_account::EnergyAccount;
 use serde::Serialize;
@@ -18,7 +18,7 @@ pub enum Reason {
     Late,
 }
 
-/// How often an authentication was missed, by reason.
+/// Missed authentications, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Misses {
@@ -39,7 +39,7 @@ impl Misses {
         self.no_energy + self.node_off + self.radio + self.late
     }
 
-    /// How often it was this reason.
+    /// Returns the count of a reason.
     #[must_use]
     pub fn count_of(mut self, reason: Reason) -> u64 {
         *self.count(reason)
@@ -62,11 +62,11 @@ impl Misses {
 pub struct Event {
     /// When, in seconds since the simulation began.
     pub time_s: f64,
-    /// What happened.
+    /// Kind of the event.
     pub kind: EventKind,
 }
 
-/// What can happen.
+/// Kind of an event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -101,13 +101,13 @@ pub struct Sample {
     pub misses: u64,
 }
 
-/// What a simulation found.
+/// Outcome of a simulation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
     /// The scenario's title.
     pub title: String,
-    /// Where its random numbers began.
+    /// Seed of its random numbers.
     pub seed: u64,
     /// Simulated time, in days.
     pub days: f64,
@@ -127,22 +127,22 @@ pub struct Outcome {
     pub signed: u64,
     /// Times at which it did not sign for lack of energy.
     pub refused: u64,
-    /// From the challenge, or the start of the message, to its last bit, in seconds: the mean; none without an
-    /// authentication.
+    /// From the challenge, or the start of the message, to its last bit, in seconds: the mean; none
+    /// without an authentication.
     pub mean_latency_s: Option<f64>,
     /// The longest of them.
     pub max_latency_s: Option<f64>,
-    /// What the parts drew from the rail for each authentication, sleep included, in joules.
+    /// Energy that the parts drew from the rail for each authentication, sleep included, in joules.
     pub rail_j_per_authentication: Option<f64>,
-    /// What the running processor drew for each signature, in joules.
+    /// Energy that the running processor drew for each signature, in joules.
     pub active_j_per_signature: Option<f64>,
     /// Lowest stored voltage, in volts.
     pub min_v: f64,
     /// Highest stored voltage, in volts.
     pub max_v: f64,
-    /// Where the energy came from and where it went.
+    /// Source and use of the energy.
     pub energy: EnergyAccount,
-    /// What happened, in order.
+    /// Events in order.
     pub events: Vec<Event>,
     /// The world against time.
     pub trace: Vec<Sample>,

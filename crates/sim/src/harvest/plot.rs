@@ -60,7 +60,7 @@ const AUTHENTICATED: &str = "authenticated";
 const MISSED: &str = "missed";
 const RESET: &str = "power lost";
 
-/// What an event is called in the legend, where it stands in the picture.
+/// Label of an event in the legend, for events that the picture shows.
 fn label_of(kind: &EventKind) -> Option<&'static str> {
     match kind {
         EventKind::Authenticated => Some(AUTHENTICATED),

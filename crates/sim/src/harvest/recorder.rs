@@ -1,29 +1,28 @@
-//! What is counted while a harvested node lives.
+//! Counts of a harvested node's life.
 
 use super::outcome::{Event, EventKind, Misses, Outcome, Reason, Sample};
-use crate::base::BaseEvent;
 use crate::energy_account::EnergyAccount;
 use crate::node::SignerCounts;
 use crate::simulation::Recorder;
 use crate::site::{Site, SiteEvent};
+use crate::station::BaseEvent;
 use crate::time::{nanoseconds, seconds};
 use lab::LabError;
 
-/// What came in the way since the last authentication was settled.
+/// Obstacles since the last authentication was settled.
 #[derive(Clone, Copy, Debug, Default)]
 struct Obstacles {
     refused: bool,
     off: bool,
 }
 
-/// What a run is about.
+/// Subject of a run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What it is called.
     pub title: String,
-    /// Where its random numbers begin.
+    /// Seed of its random numbers.
     pub seed: u64,
-    /// How long it lasts, in days.
+    /// Duration in days.
     pub days: f64,
     /// From this stored voltage on the firmware signs, in volts.
     pub threshold_v: f64,
@@ -140,7 +139,7 @@ impl HarvestRecorder {
         });
     }
 
-    /// What came of it, at its end.
+    /// Returns the outcome at the end.
     #[must_use]
     pub fn finish(mut self, now_ns: u64, site: &Site) -> Outcome {
         self.sample(now_ns, site);

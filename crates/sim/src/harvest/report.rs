@@ -3,7 +3,8 @@
 use super::outcome::Outcome;
 use output::{Format, OutputError, csv, grouped, json, scaled, table};
 
-/// Writes an outcome: a table of sums; JSON with everything, an array of one; CSV of the world against time.
+/// Writes an outcome: a table of sums; JSON with everything, an array of one; CSV of the world
+/// against time.
 ///
 /// # Errors
 /// None in practice: an outcome can always be written.

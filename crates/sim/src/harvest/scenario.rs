@@ -1,4 +1,5 @@
-//! `scenarios/harvest*.toml`: a harvested node to be simulated. `docs/simulate.md` explains each field.
+//! `scenarios/harvest*.toml`: a harvested node to be simulated. `docs/simulate.md` explains each
+//! field.
 
 use crate::scenario::text;
 use crate::supply::harvest::Step;
@@ -12,8 +13,8 @@ use serde::Deserialize;
 use std::path::Path;
 use wire::node::{Config, Scheme};
 
-/// Longest step of a running processor for each farad, in seconds: at 50 mA, more than processor and radio draw, it
-/// takes 0.1 V.
+/// Longest step of a running processor for each farad, in seconds: at 50 mA, more than processor
+/// and radio draw, it takes 0.1 V.
 const AWAKE_S_PER_F: f64 = 2.0;
 /// So many samples of the trace at most.
 const MOST_SAMPLES: f64 = 1e7;
@@ -22,19 +23,19 @@ const MOST_SAMPLES: f64 = 1e7;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// What it shows, in a line.
+    /// Title, in a line.
     pub title: String,
-    /// How long it lasts, in days.
+    /// Duration in days.
     #[serde(default = "one_day")]
     pub days: f64,
-    /// Where its random numbers begin.
+    /// Seed of its random numbers.
     #[serde(default = "one")]
     pub seed: u64,
     /// The node.
     pub node: NodeSettings,
     /// The server.
     pub server: ServerSettings,
-    /// What the air does to packets.
+    /// Impairments of packets on the air.
     #[serde(default)]
     pub channel: Channel,
     /// The sun.
@@ -45,16 +46,16 @@ pub struct Scenario {
     pub charger: Charger,
     /// The storage.
     pub capacitor: Capacitor,
-    /// What the storage holds at the beginning, in volts.
+    /// Voltage of the storage at the beginning, in volts.
     pub start_v: f64,
     /// Between storage and rail.
     pub regulator: Regulator,
-    /// How finely time is cut.
+    /// Steps of time.
     #[serde(default)]
     pub step: Step,
 }
 
-/// How the node comes to sign.
+/// Trigger of the node's signatures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
@@ -64,7 +65,7 @@ pub enum Mode {
     Asynchronous,
 }
 
-/// What a node signs with, as a scenario names it.
+/// Signature scheme of a node, as a scenario names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum SchemeName {
     /// ECDSA with secp160r1 and SHA-1.
@@ -92,22 +93,24 @@ impl SchemeName {
 pub struct NodeSettings {
     /// The target's name.
     pub target: String,
-    /// How the firmware is built.
+    /// Variant of the firmware.
     pub variant: String,
     /// Core clock, in Hz.
     pub clock_hz: u64,
     /// The radio's name.
     pub radio: String,
-    /// How it comes to sign.
+    /// Trigger of its signatures.
     pub mode: Mode,
-    /// What it signs with.
+    /// Signature scheme.
     pub scheme: SchemeName,
-    /// Between two readings, in whole seconds (periodic mode), or between two looks at the storage while it holds too
-    /// little (asynchronous mode).
+    /// Between two readings, in whole seconds (periodic mode), or between two looks at the storage
+    /// while it holds too little (asynchronous mode).
     pub interval_s: u16,
-    /// The stored voltage from which it signs, in volts; from the sizing equation (6.1) where absent.
+    /// The stored voltage from which it signs, in volts; from the sizing equation (6.1) where
+    /// absent.
     pub threshold_v: Option<f64>,
-    /// E_ov of (6.1), in joules: what must be left for the harvester beside twice a message's energy.
+    /// E_ov of (6.1), in joules: what must be left for the harvester beside twice a message's
+    /// energy.
     #[serde(default = "paper_s_overhead")]
     pub overhead_j: f64,
     /// Asynchronous mode: from one listening to the next, in milliseconds; 0 without a pause.
@@ -118,19 +121,19 @@ pub struct NodeSettings {
     pub listen_for_ms: u16,
 }
 
-/// What the server does.
+/// Behaviour of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerSettings {
-    /// Asynchronous mode: the mean of the exponentially distributed time from the end of one challenge to the next, in
-    /// seconds.
+    /// Asynchronous mode: the mean of the exponentially distributed time from the end of one
+    /// challenge to the next, in seconds.
     pub gap_s: Option<f64>,
-    /// Asynchronous mode: from a challenge to the end of its answer, in seconds. Periodic mode: how much later than an
-    /// interval after the last reading the next one may come.
+    /// Asynchronous mode: from a challenge to the end of its answer, in seconds. Periodic mode: how
+    /// much later than an interval after the last reading the next one may come.
     pub deadline_s: f64,
 }
 
-/// What the air does to packets.
+/// Impairments of packets on the air.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Channel {
@@ -139,7 +142,7 @@ pub struct Channel {
     pub loss: f64,
 }
 
-/// Where the irradiance comes from: a file, or a clear sky.
+/// Source of the irradiance: a file, or a clear sky.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SunSettings {
@@ -149,7 +152,8 @@ pub struct SunSettings {
     pub latitude_deg: Option<f64>,
     /// The day of the year that it begins with: 1 to 365.
     pub start_day: u16,
-    /// Share of the irradiance that reaches the panel: window glass, shade, a tilt away from the sun.
+    /// Share of the irradiance that reaches the panel: window glass, shade, a tilt away from the
+    /// sun.
     #[serde(default = "whole")]
     pub share: f64,
 }
@@ -180,10 +184,12 @@ fn five_milliseconds() -> u16 {
 }
 
 impl Scenario {
-    /// Reads a scenario's file, named by its path or, where it is one of the project's, by its name.
+    /// Reads a scenario's file, named by its path or, where it is one of the project's, by its
+    /// name.
     ///
     /// # Errors
-    /// [`LabError::UnknownName`] with the nearest name; [`LabError::Usage`] with the file, the field and what is allowed.
+    /// [`LabError::UnknownName`] with the nearest name; [`LabError::Usage`] with the file, the
+    /// field and what is allowed.
     pub fn read(workspace: &Workspace, name: &Path) -> Result<Scenario, LabError> {
         let (path, text) = text(workspace, name)?;
         Scenario::from_toml(&text)
@@ -200,7 +206,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// What the node signs with.
+    /// Returns the node's signature scheme.
     #[must_use]
     pub fn scheme(&self) -> Scheme {
         match self.node.scheme {
@@ -218,8 +224,8 @@ impl Scenario {
         }
     }
 
-    /// For how long a challenge is repeated, so that one copy meets the node's receiver, in seconds; 0 where it is on
-    /// without a pause.
+    /// For how long a challenge is repeated, so that one copy meets the node's receiver, in
+    /// seconds; 0 where it is on without a pause.
     #[must_use]
     pub fn repeats_s(&self) -> f64 {
         let (every_ms, for_ms) = (self.node.listen_every_ms, self.node.listen_for_ms);

@@ -3,7 +3,6 @@
 use super::outcome::Outcome;
 use super::recorder::{HarvestRecorder, Run};
 use super::scenario::{self, Scenario};
-use crate::base::challenger::{Challenger, Demand, Peer};
 use crate::load::Load;
 use crate::node::Node;
 use crate::node::emulated::BoardFirmware;
@@ -11,13 +10,14 @@ use crate::node::harvested::HarvestedNode;
 use crate::radio::{self, ChannelModel, Framing, RadioChannel};
 use crate::simulation::{Progress, Schedule, Simulation};
 use crate::site::{Site, Supply};
+use crate::station::verifier::{Demand, Peer, Verifier};
 use crate::supply::harvest::Harvest;
 use crate::supply::{Circuit, Regulator};
 use crate::time::{SECOND_NS, nanoseconds};
 use energy::radio::Radio;
 use energy::sizing;
 use energy::sun::Irradiance;
-use lab::figures::{self, Wanted};
+use lab::cost_table::{self, Wanted};
 use lab::target::{OperatingPoint, Target, Workspace};
 use lab::{LabError, names};
 use rand::{SeedableRng, rngs::StdRng};
@@ -35,7 +35,7 @@ const SERVER_ADDRESS: u8 = 0x01;
 /// 0 dBm on the CC2500: SWRS040, "Output Power Programming".
 const PATABLE_0_DBM: u8 = 0xfe;
 
-/// What is asked of a simulation.
+/// Parameters of a simulation.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The scenario's file, or its name.
@@ -49,8 +49,8 @@ pub struct Request {
 /// Simulates a scenario.
 ///
 /// # Errors
-/// [`LabError::UnknownName`] and [`LabError::Usage`] for what the scenario says; what building and running firmware can
-/// bring.
+/// [`LabError::UnknownName`] and [`LabError::Usage`] for what the scenario says; what building and
+/// running firmware can bring.
 pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) -> Result<Outcome, LabError> {
     let mut scenario = Scenario::read(workspace, &request.scenario)?;
     scenario.seed = request.seed.unwrap_or(scenario.seed);
@@ -126,7 +126,7 @@ pub fn run_scenario(
         (scenario::Mode::Asynchronous, Some(gap_s)) => Demand::Challenges { gap_s },
         _ => Demand::Periodic { interval_ns: u64::from(settings.interval_s) * SECOND_NS },
     };
-    let server = Challenger::new(peer, demand, nanoseconds(scenario.server.deadline_s), scenario.seed);
+    let server = Verifier::new(peer, demand, nanoseconds(scenario.server.deadline_s), scenario.seed);
     let circuit = Circuit::new(
         scenario.panel,
         scenario.charger,
@@ -156,11 +156,12 @@ pub fn run_scenario(
 /// Simulates a node, its supply and its server alone on a channel.
 ///
 /// # Errors
-/// What the node's model cannot execute, or an independent library that fails.
+/// An instruction or access that the node's model cannot execute, or an independent library that
+/// fails.
 pub fn simulate(
     node: Box<dyn Node>,
     harvest: Harvest,
-    server: Challenger,
+    server: Verifier,
     model: ChannelModel,
     run: Run,
     progress: &dyn Progress,
@@ -176,7 +177,8 @@ pub fn simulate(
     Ok(simulation.recorder.finish(now_ns, &simulation.sites[0]))
 }
 
-/// The firmware looks at the storage whenever it is on: its converter must work as long as the rail is up.
+/// The firmware looks at the storage whenever it is on: its converter must work as long as the rail
+/// is up.
 fn check_rail(target: &Target, regulator: &Regulator) -> Result<(), LabError> {
     let converter = target.part.peripherals.iter().find(|peripheral| peripheral.model == "msp430-adc12");
     let Some(&supply_mv) = converter.and_then(|converter| converter.settings.get("supply_mv")) else {
@@ -216,9 +218,9 @@ fn read_radio(workspace: &Workspace, name: &str) -> Result<Radio, LabError> {
     workspace.radio(name)
 }
 
-/// The scenario's threshold, or that of (6.1): twice the energy of a signature and its packets, and the harvester's
-/// overhead, above what the storage holds when the regulator switches off. The paper counts from an empty storage, of
-/// which a regulator can use no more than it can of ours.
+/// The scenario's threshold, or that of (6.1): twice the energy of a signature and its packets, and
+/// the harvester's overhead, above what the storage holds when the regulator switches off. The
+/// paper counts from an empty storage, of which a regulator can use no more than it can of ours.
 fn threshold_v(
     workspace: &Workspace,
     scenario: &Scenario,
@@ -240,7 +242,7 @@ fn threshold_v(
         },
     };
     let key = wanted.key();
-    let figures = figures::get(workspace, &[wanted], &Silent)?;
+    let figures = cost_table::get(workspace, &[wanted], &Silent)?;
     let cycles = figures.get(&key).map_or(0.0, |figure| figure.cycles);
     let compute_j = cycles * target.seconds_per_cycle(point) * point.power_w;
     let mut radio_j = 0.0;

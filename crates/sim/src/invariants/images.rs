@@ -1,8 +1,8 @@
-//! What must hold of a meter's images.
+//! Invariants of a meter's images.
 
 use wire::meter::UpdatePacket;
 
-/// Which images a meter may run, and the commands that pieces go with.
+/// Images that a meter may run, and the commands that pieces go with.
 #[derive(Default)]
 pub(super) struct ImageAudit {
     given: Vec<Vec<u8>>,
@@ -33,7 +33,7 @@ impl ImageAudit {
         })
     }
 
-    /// What runs is one of them, to its last byte.
+    /// Returns true if the running image is one of them, to its last byte.
     pub(super) fn runs(&self, slot: &[u8]) -> bool {
         self.given.iter().any(|image| slot.starts_with(image))
     }

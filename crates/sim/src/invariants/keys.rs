@@ -1,8 +1,11 @@
-//! What must hold of a key that is renewed (docs/protocol.md, "Renewal of the key"), looked at with the keys that the collector's store has.
+//! Invariants of a key that is renewed (docs/protocol.md, "Renewal of the key"), checked against
+//! the keys of the collector's store.
 //!
-//! - Nothing is sealed with a key that was not durable in the collector before, on either side; nor by a meter with one that it has renewed.
+//! - Nothing is sealed with a key that was not durable in the collector before, on either side; nor
+//!   by a meter with one that it has renewed.
 //! - The meter has the key of the collector's epoch, or the next one where the collector has it.
-//! - A piece of a renewal, for each m and index, has one content in each direction; the meter sends none that it was not asked for.
+//! - A piece of a renewal, for each m and index, has one content in each direction; the meter sends
+//!   none that it was not asked for.
 
 use std::collections::{HashMap, HashSet};
 use wire::meter::{
@@ -128,8 +131,9 @@ impl KeyAudit {
         self.record.keys.epoch() as usize
     }
 
-    /// Whether both sides have one key, and the same, where the meter says that it has that of `epoch` and seals with `suite`. One that
-    /// seals otherwise does not show which of two it has.
+    /// Returns true if both sides have one key, and the same. The meter says that it has that of
+    /// `epoch` and seals with `suite`. A meter that seals otherwise does not show which of two keys
+    /// it has.
     pub(super) fn is_settled(&self, epoch: u8, suite: u8) -> bool {
         let keys = &self.record.keys;
         suite != Suite::Aes256GcmRekeyed.code() || !keys.has_next() && keys.epoch() as u8 == epoch

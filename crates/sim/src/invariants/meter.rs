@@ -1,22 +1,22 @@
-//! What is known of one meter, and counted of it.
+//! State and counts of one meter.
 
 use super::Expectations;
 use super::images::ImageAudit;
 use super::keys::KeyAudit;
-use crate::base::collector::BEGINS_MS;
 use crate::load::LoadProfile;
 use crate::radio::SentPacket;
+use crate::station::collector::BEGINS_MS;
 use crate::time::{SECOND_NS, seconds};
 use ::meter::Status;
 use std::collections::{BTreeMap, HashSet};
 use wire::meter::{Identity, Measurement, MeterRecord, Report, Suite};
 
-/// From measuring to the sealed report, at most: milliseconds, and with curves what an ATmega328P takes (docs/meter.md), the
-/// start-up of its noise source before the first among it.
+/// From measuring to the sealed report, at most: milliseconds, and with curves what an ATmega328P
+/// takes (docs/meter.md), the start-up of its noise source before the first among it.
 const SEALING_NS: u64 = SECOND_NS / 10;
 const SEALING_CURVE_NS: u64 = 9 * SECOND_NS;
 
-/// What is counted of a meter.
+/// Counts of a meter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeterCounts {
     /// Reports made: measurements and alerts.
@@ -75,19 +75,22 @@ pub(super) struct MeterAudit {
     pub(super) due: BTreeMap<u32, u64>,
     pub(super) last_n: u32,
     pub(super) delivered: HashSet<u32>,
-    /// It reports with suite `none` where somebody attacks: commands and reports may be theirs, and what it says is not judged.
+    /// It reports with suite `none` where somebody attacks: commands and reports may be theirs, and
+    /// what it says is not judged.
     pub(super) undefended: bool,
     /// When the reports that are not delivered were sealed, by their numbers.
     sealed_ns: BTreeMap<u32, u64>,
     /// Losses that were counted and have not explained a gap yet.
     pub(super) accounted_losses: u64,
     pub(super) silent_since_ns: Option<u64>,
-    /// The report that is sent: the lowest byte of its number, when it was first on the air, how it is sealed.
+    /// The report that is sent: the lowest byte of its number, when it was first on the air, how it
+    /// is sealed.
     pub(super) sending: Option<(u8, u64, Suite)>,
     /// Pieces that were sent behind each other: the packets, and the last one's end.
     pieces: Vec<Vec<u8>>,
     pieces_end_ns: u64,
-    /// What the last measurement of a life told: which life, energy in 0.1 Wh, the load's energy in joules.
+    /// Last measurement of a life: index of the life, energy in 0.1 Wh, the load's energy in
+    /// joules.
     told: Option<(usize, u32, f64)>,
     check: LoadProfile,
     pub(super) keys: KeyAudit,
@@ -125,7 +128,8 @@ impl MeterAudit {
 
     /// The message that a packet completes.
     pub(super) fn gather(&mut self, packet: &SentPacket) -> Option<Vec<u8>> {
-        /// Between two packets of one message: the transmitter's start, and what firmware takes, at most.
+        /// Between two packets of one message: the transmitter's start, and what firmware takes, at
+        /// most.
         const GAP_NS: u64 = 5_000_000;
         let follows = packet.start_ns <= self.pieces_end_ns + GAP_NS
             && self.pieces.first().is_some_and(|first| {
@@ -152,7 +156,8 @@ impl MeterAudit {
         self.status = Status::default();
     }
 
-    /// What a meter says of itself: counters that go on from their last values. Returns a round trip that is over.
+    /// Takes a meter's status: counters that go on from their last values. Returns a round trip
+    /// that is over.
     pub(super) fn status(&mut self, status: Status, at_ns: u64) -> Option<(Suite, u64)> {
         if status.starts != self.status.starts && self.status.starts != 0 {
             self.counts.restarts += 1;
@@ -188,8 +193,9 @@ impl MeterAudit {
         None
     }
 
-    /// Compares a measurement's energy with the load's, and its time with when it was sealed. A meter counts whole seconds, and its time was
-    /// set up to a second and some late. Returns whether an attacker made its time late.
+    /// Compares a measurement's energy with the load's, and its time with when it was sealed. A
+    /// meter counts whole seconds, and its time was set up to a second and some late. Returns
+    /// whether an attacker made its time late.
     pub(super) fn measured(
         &mut self,
         report: &Report,

@@ -1,9 +1,10 @@
-//! The link benchmark of Kalns and others (2016): measurements and commands between a meter and its collector, one after the other.
+//! The link benchmark of Kalns and others (2016): measurements and commands between a meter and its
+//! collector, one after the other.
 
 use super::{Call, CounterSnapshot, LinkCollector, LinkExperiment, LinkRecord};
-use crate::base::collector::ProcessingDelay;
 use crate::node::Node;
 use crate::node::meter::MeterFirmware;
+use crate::station::collector::ProcessingDelay;
 use crate::time::SECOND_NS;
 use lab::bench::{self, Earlier};
 use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints, Message};
@@ -18,7 +19,7 @@ use wire::meter::{self, Answered, Command, Content, Identity, Provision, Setup, 
 
 /// The meter's board.
 const BOARD: &str = "emontx";
-/// Where the random numbers begin: keys, seeds, loads, when commands are given.
+/// Seed of the random numbers: keys, seeds, loads, times of commands.
 const SEED: u64 = 1;
 /// Radio addresses, and the group that JeeLib's examples have.
 const METER: u16 = 0x0102;
@@ -28,13 +29,13 @@ const GROUP: u8 = 212;
 /// A step of its converter: 1024 of them reach 888 V and 200 A from peak to peak. Chosen.
 const VOLTAGE_UV: u32 = 867_000;
 const CURRENT_UA: u32 = 195_000;
-/// What the site draws, in watts: each experiment another load.
+/// Load of the site, in watts: each experiment has another.
 const LOADS_W: std::ops::Range<f64> = 200.0..4000.0;
 /// By how much a measurement may be off that: the meter's documented error.
 const LOAD_ERROR: f64 = 0.02;
 /// The meter adds up whole windows of so long: `device/meter/metering.h`.
 const WINDOW_NS: u64 = 100_000_000;
-/// How long a message may take.
+/// Longest time of a message.
 const LONGEST_NS: u64 = 30_000_000_000;
 
 const PREPARE: usize = 0;
@@ -75,7 +76,7 @@ impl Deliveries for LinkBenchmark {
     }
 }
 
-/// How long the collector computes, in nanoseconds.
+/// Processing delay of the collector, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct CollectorDelay {
     /// To open a report.
@@ -88,8 +89,8 @@ struct CollectorDelay {
     answer_ns: u64,
 }
 
-/// How long the collector's cryptography takes on its microcontroller. An acknowledgement seals nothing; it is taken as an answer,
-/// which has a block more.
+/// Computes the collector's processing delay from the cryptography on its microcontroller. An
+/// acknowledgement seals nothing; it is taken as an answer, which has a block more.
 fn collector_delay(
     workspace: &Workspace,
     endpoints: &Endpoints,
@@ -142,9 +143,9 @@ fn failed(problem: String) -> LabError {
     LabError::Protocol { what: "meter and collector".into(), problem }
 }
 
-/// What the collector came to, in order.
+/// Outcome at the collector; a run has them in order.
 enum Outcome {
-    Report(Box<crate::base::Delivery>),
+    Report(Box<crate::station::Delivery>),
     Answer(Answered, u64),
 }
 
@@ -177,7 +178,8 @@ impl Experiment {
             collector_address: COLLECTOR_ADDRESS,
             channel: GROUP,
             power: 0,
-            // Between commands nothing else is to go on; between measurements there is to be room for one.
+            // Between commands nothing else is to go on; between measurements there is to be room
+            // for one.
             interval_s: match (message, suite) {
                 (Message::Command, _) => u16::MAX,
                 (Message::Measurement, suite) if suite.has_curve() => 5,

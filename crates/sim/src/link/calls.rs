@@ -8,7 +8,7 @@ use mcu::Mcu;
 /// Room for the states of any radio.
 pub const RADIO_STATES: usize = 10;
 
-/// How far a meter has come since its reset.
+/// Counters of a meter since its reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CounterSnapshot {
     /// The time, in nanoseconds of the simulation.
@@ -74,13 +74,13 @@ impl CallObserver {
         Ok(CallObserver { addresses: functions.clone(), functions, ..CallObserver::default() })
     }
 
-    /// Where a run must stop for it.
+    /// Addresses at which a run must stop for it.
     #[must_use]
     pub fn addresses(&self) -> &[u32] {
         &self.addresses
     }
 
-    /// Whether it wants to know of this address.
+    /// Returns true if it observes this address.
     #[must_use]
     pub fn is_at(&self, address: u32) -> bool {
         self.addresses.contains(&address)
@@ -105,7 +105,8 @@ impl CallObserver {
             self.calls.push(Call { function, start, end: now });
         }
         if let Some(function) = self.functions.iter().position(|&entry| entry == address) {
-            // A call pushes the word address of the next instruction, its low byte first, so that it lies big-endian.
+            // A call pushes the word address of the next instruction, its low byte first, so that
+            // it lies big-endian.
             let mut pushed = [0; 2];
             if machine.peek(0x80_0000 + machine.sp() + 1, &mut pushed) {
                 let return_to = 2 * u32::from(u16::from_be_bytes(pushed));

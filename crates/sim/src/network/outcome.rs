@@ -1,7 +1,7 @@
-//! What the simulation of a network found.
+//! Outcome of a network's simulation.
 
-use crate::base::collector::CollectorCounts;
 use crate::radio::Traffic;
+use crate::station::collector::CollectorCounts;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
-    /// How many.
+    /// Number of meters.
     pub count: u64,
     /// Their mean.
     pub mean_s: f64,
@@ -49,7 +49,7 @@ pub struct MeterRow {
     pub kind: String,
     /// Its board; none where the firmware is built for the host.
     pub board: Option<String>,
-    /// How it sealed at first.
+    /// Suite at the beginning.
     pub suite: &'static str,
     /// Between two measurements, in seconds.
     pub interval_s: u16,
@@ -95,7 +95,7 @@ pub struct MeterRow {
     pub stack_untouched: Option<u32>,
 }
 
-/// What the attacker did.
+/// Counts of the attacker.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attacks {
@@ -103,17 +103,18 @@ pub struct Attacks {
     pub sent: BTreeMap<&'static str, u64>,
     /// Accepted with suite `none`. One with another suite ends the run.
     pub accepted_unprotected: u64,
-    /// Measurements that tell a time that is late, because a set time was held back. A time that is late otherwise, or to come, ends the run.
+    /// Measurements that tell a time that is late, because a set time was held back. A time that is
+    /// late otherwise, or to come, ends the run.
     pub times_late: u64,
 }
 
-/// What a simulation found.
+/// Outcome of a simulation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NetworkOutcome {
     /// The scenario's title.
     pub title: String,
-    /// Where its random numbers began.
+    /// Seed of its random numbers.
     pub seed: u64,
     /// Simulated time, in hours, without that for what was still to come.
     pub hours: f64,
@@ -129,7 +130,7 @@ pub struct NetworkOutcome {
     pub round_trips: BTreeMap<&'static str, Spread>,
     /// From a command's first sending to its answer, by suite.
     pub commands: BTreeMap<&'static str, Spread>,
-    /// What was on the air.
+    /// Traffic on the air.
     pub traffic: Traffic,
     /// Share of the time for which somebody was sending, each sender's counted.
     pub air_utilisation: f64,

@@ -3,7 +3,8 @@
 use super::outcome::{NetworkOutcome, Spread};
 use output::{Format, OutputError, csv, grouped, json, scaled, table};
 
-/// Writes an outcome: tables of sums; JSON with everything, an array of one; CSV with a line for each meter.
+/// Writes an outcome: tables of sums; JSON with everything, an array of one; CSV with a line for
+/// each meter.
 ///
 /// # Errors
 /// None in practice: an outcome can always be written.

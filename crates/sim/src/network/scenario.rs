@@ -1,8 +1,9 @@
-//! `scenarios/network*.toml`: a network of meters to be simulated. `docs/simulate.md` explains each field.
+//! `scenarios/network*.toml`: a network of meters to be simulated. `docs/simulate.md` explains each
+//! field.
 
 use crate::attacker::AttackerSettings;
-use crate::base::collector::{CollectorSettings, UpdateSettings};
 use crate::scenario::text;
+use crate::station::collector::{CollectorSettings, UpdateSettings};
 use crate::supply::PowerCuts;
 use lab::LabError;
 use lab::target::Workspace;
@@ -17,12 +18,12 @@ const MOST_METERS: u32 = 10_000;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkScenario {
-    /// What it shows, in a line.
+    /// Title, in a line.
     pub title: String,
-    /// How long it lasts, in hours.
+    /// Duration in hours.
     #[serde(default = "one")]
     pub hours: f64,
-    /// Where its random numbers begin.
+    /// Seed of its random numbers.
     #[serde(default = "first")]
     pub seed: u64,
     /// The time of day at which it begins, in hours.
@@ -40,12 +41,12 @@ pub struct NetworkScenario {
     pub attacker: Option<AttackerSettings>,
     /// Losses of power.
     pub cuts: Option<PowerCuts>,
-    /// What is asked of the meters.
+    /// Expectations of the meters.
     #[serde(default)]
     pub expect: Expect,
 }
 
-/// What a meter is.
+/// Node of a meter.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 pub enum MeterNode {
@@ -65,17 +66,16 @@ impl From<String> for MeterNode {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeterGroup {
-    /// How many.
+    /// Number of meters.
     pub count: u32,
-    /// What they are: `host`, or a board.
+    /// Node of the meters: `host`, or a board.
     pub node: MeterNode,
-    /// How they seal.
     pub suite: Suite,
     /// Between two measurements, in seconds.
     pub interval_s: u16,
 }
 
-/// What radio channels do to packets.
+/// Impairments of packets on radio channels.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChannelSettings {
@@ -94,12 +94,12 @@ pub struct ChannelSettings {
     /// Share of the packets that a receiver gets late.
     #[serde(default)]
     pub reorder: f64,
-    /// How much later, least and most, in milliseconds.
+    /// Range of the delay, least and most, in milliseconds.
     #[serde(default = "later")]
     pub later_ms: [f64; 2],
 }
 
-/// What is asked of the meters.
+/// Expectations of the meters.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Expect {
@@ -140,11 +140,12 @@ impl NetworkScenario {
         Ok(scenario)
     }
 
-    /// Reads a scenario's file, named by its path or, where it is one of the project's, by its name; `None` where it describes
-    /// something else than a network.
+    /// Reads a scenario's file, named by its path or, where it is one of the project's, by its
+    /// name; `None` where it describes something else than a network.
     ///
     /// # Errors
-    /// [`LabError::UnknownName`] with the nearest name; [`LabError::Usage`] with the file, the field and what is allowed.
+    /// [`LabError::UnknownName`] with the nearest name; [`LabError::Usage`] with the file, the
+    /// field and what is allowed.
     pub fn read(workspace: &Workspace, name: &Path) -> Result<Option<NetworkScenario>, LabError> {
         let (path, text) = text(workspace, name)?;
         if !NetworkScenario::is_one(&text) {
@@ -154,13 +155,13 @@ impl NetworkScenario {
         read.map(Some).map_err(|problem| LabError::Usage(format!("{}: {problem}", path.display())))
     }
 
-    /// Whether a file describes a network, and not a harvested node.
+    /// Returns true if a file describes a network, false for a harvested node.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
         toml::from_str::<toml::Table>(text).is_ok_and(|table| table.contains_key("meters"))
     }
 
-    /// How many meters there are.
+    /// Number of meters.
     #[must_use]
     pub fn meters(&self) -> u32 {
         self.meters.iter().map(|group| group.count).sum()

@@ -1,10 +1,9 @@
-//! From a network's scenario to a simulation: meters made and provisioned, and all that is around them.
+//! From a network's scenario to a simulation: meters made and provisioned, and all that is around
+//! them.
 
 use super::outcome::{Attacks, MeterRow, NetworkOutcome, Spread};
 use super::scenario::{MeterGroup, MeterNode, NetworkScenario};
 use crate::attacker::{Attack, Attacker};
-use crate::base::collector::{self, BEGINS_MS, CollectorStation, ProcessingDelay, Updates};
-use crate::base::radio::RadioSettings;
 use crate::chance::{Chance, Purpose};
 use crate::invariants::{Expectations, InvariantChecker};
 use crate::load::{Load, LoadProfile};
@@ -14,6 +13,8 @@ use crate::node::meter::MeterFirmware;
 use crate::radio::{self, ChannelModel, Framing, RadioChannel};
 use crate::simulation::{Progress, Schedule, Simulation};
 use crate::site::{Site, Supply};
+use crate::station::collector::{self, BEGINS_MS, CollectorStation, ProcessingDelay, Updates};
+use crate::station::radio::RadioSettings;
 use crate::supply::{Mains, PowerCuts};
 use crate::time::{SECOND_NS, nanoseconds, seconds};
 use lab::LabError;
@@ -30,7 +31,8 @@ const GROUP: u8 = 212;
 /// The CC2500's channel number (CHANNR), and its highest power (PATABLE).
 const CC2500_CHANNEL: u8 = 0;
 const CC2500_POWER: u8 = 0xff;
-/// JeeLib's header for a packet to a node, and the nodes that there are: 1 is the collector's, and meters share the others.
+/// JeeLib's header for a packet to a node, and the nodes that there are: 1 is the collector's, and
+/// meters share the others.
 const TO_NODE: u8 = 0x40;
 const COLLECTOR_NODE: u8 = 1;
 const METER_NODES: std::ops::RangeInclusive<u8> = 2..=30;
@@ -43,14 +45,14 @@ const CURRENT_UA: u32 = 200_000;
 /// A network whose time has not begun.
 pub struct Network {
     simulation: Simulation<CollectorStation, InvariantChecker>,
-    /// What runs each meter's firmware: `host`, or the name of the microcontroller.
+    /// Runner of each meter's firmware: `host`, or the name of the microcontroller.
     kinds: Vec<String>,
 }
 
 /// Simulates a network.
 ///
 /// # Errors
-/// What does not hold, named with seed, meter and time; what building and running firmware can bring.
+/// A violated invariant, named with seed, meter and time; errors of building and running firmware.
 pub fn run(
     workspace: &Workspace,
     scenario: &NetworkScenario,
@@ -67,7 +69,7 @@ pub fn run(
     loop {
         let (recorder, now_ns) = (&simulation.recorder, simulation.now_ns());
         let (outstanding, unsettled) = (recorder.outstanding(end_ns), recorder.unsettled());
-        let updating = simulation.base.updating();
+        let updating = simulation.station.updating();
         match (outstanding, unsettled, updating) {
             (None, None, None) => break,
             _ if now_ns < last_ns => {}
@@ -114,8 +116,8 @@ impl Radios {
     }
 }
 
-/// A channel for a kind of radio that loses and changes nothing. Packets are known at their end: they come later than `latency_ns` by what
-/// that takes.
+/// A channel for a kind of radio that loses and changes nothing. Packets are known at their end:
+/// they come later than `latency_ns` by what that takes.
 ///
 /// # Errors
 /// A file of the radio that cannot be read.
@@ -202,7 +204,7 @@ pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Network
         Some(updates) => Policy { update_piece_every_ms: updates.piece_every_ms, ..Policy::default() },
         None => Policy::default(),
     };
-    let base = CollectorStation::new(collector::Setup {
+    let station = CollectorStation::new(collector::Setup {
         settings: scenario.collector.clone(),
         identity: collector_key,
         policy,
@@ -219,12 +221,13 @@ pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Network
     })?;
     let schedule = if firmwares.is_empty() { Schedule::Skipping } else { Schedule::Stepwise };
     let channels = radios.models.into_iter().map(RadioChannel::new).collect();
-    let mut simulation = Simulation::new((sites, base, recorder), channels, schedule, 0);
+    let mut simulation = Simulation::new((sites, station, recorder), channels, schedule, 0);
     simulation.attacker = scenario.attacker.map(|settings| Attacker::new(settings, seed));
     Ok(Network { simulation, kinds })
 }
 
-/// What the meter with an index, from 0 on, is provisioned with; it is called as its index and 1. phase: its board's.
+/// Returns the provisioning of the meter with an index, from 0 on; its name is the index plus 1.
+/// phase: its board's.
 #[must_use]
 pub fn setup(index: usize, radio: ChipModel, (suite, interval_s): (Suite, u16), phase: i16) -> Setup {
     let nodes = METER_NODES.end() - METER_NODES.start() + 1;
@@ -301,7 +304,7 @@ fn outcome(scenario: &NetworkScenario, mut network: Network, wall_s: f64) -> Net
     let traffic = simulation.traffic();
     let trips = std::mem::take(&mut simulation.recorder.round_trips_s);
     let trip = |times: Vec<f32>| Spread::of(times.into_iter().map(f64::from).collect());
-    let commands = std::mem::take(&mut simulation.base.counts.answer_s);
+    let commands = std::mem::take(&mut simulation.station.counts.answer_s);
     let sent = |attacker: &Attacker| {
         Attack::ALL.iter().map(|attack| (attack.name(), attacker.sent[*attack as usize])).collect()
     };
@@ -317,7 +320,7 @@ fn outcome(scenario: &NetworkScenario, mut network: Network, wall_s: f64) -> Net
         commands: commands.into_iter().map(|(suite, times)| (suite.name(), Spread::of(times))).collect(),
         air_utilisation: traffic.sending_ns as f64 / 1e9 / now_s.max(1e-9),
         traffic,
-        collector: std::mem::take(&mut simulation.base.counts),
+        collector: std::mem::take(&mut simulation.station.counts),
         attacks: Attacks {
             sent: simulation.attacker.as_ref().map(sent).unwrap_or_default(),
             accepted_unprotected: simulation.recorder.unprotected,

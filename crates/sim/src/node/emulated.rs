@@ -1,4 +1,5 @@
-//! A board of `boards/` on its models: the microcontroller runs the firmware's ELF file, its radio and its memory are chips beside it.
+//! A board of `boards/` on its models: the microcontroller runs the firmware's ELF file, its radio
+//! and its memory are chips beside it.
 
 use crate::radio::{AirByte, Arrival, Emission};
 use firmware::{Firmware, FirmwareError, Source};
@@ -13,7 +14,8 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// For how long ahead a CC2500 is told of packets: it looks at all that it knows of at each of its steps, so it knows of few at once.
+/// For how long ahead a CC2500 is told of packets: it looks at all that it knows of at each of its
+/// steps, so it knows of few at once.
 const TELLING_NS: u64 = 20_000_000;
 
 /// A program for a board.
@@ -30,7 +32,7 @@ impl BoardFirmware {
     /// Builds an app of `device/` for a board.
     ///
     /// # Errors
-    /// What building can bring.
+    /// Errors of building.
     pub fn build(
         workspace: &Workspace,
         board: BoardDescription,
@@ -40,10 +42,11 @@ impl BoardFirmware {
         BoardFirmware::built(workspace, board, |source| firmware::build_app(source, variant, app))
     }
 
-    /// Builds the meter for a board, with these suites, or where there are none with those of the board's first build.
+    /// Builds the meter for a board, with these suites, or where there are none with those of the
+    /// board's first build.
     ///
     /// # Errors
-    /// What building can bring.
+    /// Errors of building.
     pub fn build_meter(
         workspace: &Workspace,
         board: BoardDescription,
@@ -65,7 +68,7 @@ impl BoardFirmware {
         Ok(BoardFirmware { board, target, image })
     }
 
-    /// What is wrong, where a board does not do what it should.
+    /// Returns the error of a board that does not do what it should.
     pub(crate) fn protocol(&self, problem: String) -> LabError {
         LabError::Protocol { what: self.board.name.clone(), problem }
     }
@@ -108,7 +111,8 @@ pub struct EmulatedBoard {
 }
 
 impl EmulatedBoard {
-    /// A board with its program written, without power. memory: what its non-volatile memory holds, from the first byte.
+    /// A board with its program written, without power. memory: what its non-volatile memory holds,
+    /// from the first byte.
     ///
     /// # Errors
     /// A target without a model of what the board needs.
@@ -165,25 +169,27 @@ impl EmulatedBoard {
         self.incoming.clear();
     }
 
-    /// What it has lived through alone is taken to have ended at `now_ns`, which is not below the time that it took: so boards that
-    /// have been on for different times meet.
+    /// Takes the time that it has lived through alone to end at `now_ns`, which is not below it: so
+    /// boards meet that have been on for different times.
     pub fn join(&mut self, now_ns: u64) {
         if let Some(started_ns) = self.started_ns {
             self.started_ns = Some(now_ns.saturating_sub(self.now_ns() - started_ns));
         }
     }
 
-    /// Its power is cut: a byte of the microcontroller's non-volatile memory that is being written becomes `torn`.
+    /// Its power is cut: a byte of the microcontroller's non-volatile memory that is being written
+    /// becomes `torn`.
     pub fn cut_power(&mut self, torn: u8) {
         self.machine.cut_power(torn);
         self.started_ns = None;
         self.incoming.clear();
     }
 
-    /// Lives up to a time, or to one of the addresses; it may end some cycles after that time, and earlier where packets come.
+    /// Lives up to a time, or to one of the addresses; it may end some cycles after that time, and
+    /// earlier where packets come.
     ///
     /// # Errors
-    /// What the model cannot execute.
+    /// An instruction or access that the model cannot execute.
     pub fn run(&mut self, until_ns: u64, addresses: &[u32]) -> Result<Stop, LabError> {
         let Some(started_ns) = self.started_ns else { return Ok(Stop::Cycles) };
         let until_ns = self.tell(until_ns);
@@ -193,7 +199,8 @@ impl EmulatedBoard {
         stop.map_err(|fault| place_fault(&self.firmware.target, &self.firmware.image, fault))
     }
 
-    /// Tells a CC2500 of the packets that begin before `until_ns`, or before an earlier time that is returned.
+    /// Tells a CC2500 of the packets that begin before `until_ns`, or before an earlier time that
+    /// is returned.
     fn tell(&mut self, until_ns: u64) -> u64 {
         if self.incoming.is_empty() {
             return until_ns;
@@ -219,7 +226,8 @@ impl EmulatedBoard {
         self.machine.board_mut().chip_mut(name).and_then(|chip| chip.downcast_mut())
     }
 
-    /// Time that its radio has spent in each of its [`radio_states`] since power-up, in nanoseconds.
+    /// Time that its radio has spent in each of its [`radio_states`] since power-up, in
+    /// nanoseconds.
     pub fn radio_ns(&mut self) -> Vec<u64> {
         let now_ns = self.since_start_ns();
         let spent = match self.radio {
@@ -235,7 +243,8 @@ impl EmulatedBoard {
         let Some(started_ns) = self.started_ns else { return };
         match self.radio {
             ChipModel::Rfm12b => {
-                // Asking costs the machine nothing, while a radio that may have been told something makes it look at all its pins.
+                // Asking costs the machine nothing, while a radio that may have been told something
+                // makes it look at all its pins.
                 let radio = self.machine.board().chip(self.radio.chip_name());
                 if !radio.and_then(|chip| chip.downcast_ref()).is_some_and(Rfm12b::has_sent) {
                     return;

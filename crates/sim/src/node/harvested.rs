@@ -11,7 +11,7 @@ use mcu::{CoreName, Residency, Stop, Until};
 use std::sync::Arc;
 use wire::node::{CONFIG_SYMBOL, Config, STATUS_SYMBOL, Status};
 
-/// Where the interrupt vectors stand (SLAU208, "Interrupt Vectors"); the last one is the reset's.
+/// Addresses of the interrupt vectors (SLAU208, "Interrupt Vectors"); the last one is the reset's.
 const VECTORS: std::ops::Range<u32> = 0xff80..0xfffe;
 /// The low-power modes: SLAU208, "Operating Modes".
 const SLEEPS: [&str; 5] = ["LPM0", "LPM1", "LPM2", "LPM3", "LPM4"];
@@ -38,10 +38,12 @@ pub struct HarvestedNode {
 }
 
 impl HarvestedNode {
-    /// A node with its firmware written and configured, without power. radio: what the board's radio draws.
+    /// A node with its firmware written and configured, without power. radio: what the board's
+    /// radio draws.
     ///
     /// # Errors
-    /// Firmware without the node's symbols, a board without a stored voltage, or a radio's file without a state of the chip's.
+    /// Firmware without the node's symbols, a board without a stored voltage, or a radio's file
+    /// without a state of the chip's.
     pub fn new(
         firmware: &Arc<BoardFirmware>,
         radio: &Radio,
@@ -103,7 +105,8 @@ impl HarvestedNode {
         cycles as f64 / self.board.firmware.board.clock_hz as f64
     }
 
-    /// The active current at a supply, in amperes; below what the data sheet allows at this clock, that of its lowest.
+    /// The active current at a supply, in amperes; below what the data sheet allows at this clock,
+    /// that of its lowest.
     fn active_a(&mut self, rail_v: f64) -> Result<f64, LabError> {
         let (at_v, current_a) = self.active;
         if at_v == rail_v {
@@ -123,7 +126,8 @@ impl HarvestedNode {
     fn asleep_a(&self, mode: &str, level: u8) -> Result<f64, LabError> {
         let supply = &self.board.firmware.target.supply;
         let of = |name: &str| supply.sleep(name).map(|mode| mode.current_at_level(usize::from(level)));
-        // The firmware's ACLK is REFO and not the crystal that the data sheet's LPM3 is for: LPM4's current and REFO's.
+        // The firmware's ACLK is REFO and not the crystal that the data sheet's LPM3 is for: LPM4's
+        // current and REFO's.
         let current_a = match mode {
             "LPM3" => of("LPM4").zip(supply.module("REFO")).map(|(sleep_a, refo)| sleep_a + refo.current_a),
             _ => of(mode),

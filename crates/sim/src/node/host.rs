@@ -1,4 +1,5 @@
-//! A meter's firmware built for the host, event by event: it computes in no time, and its EEPROM and its radio take theirs.
+//! A meter's firmware built for the host, event by event: it computes in no time, and its EEPROM
+//! and its radio take theirs.
 
 use super::{Advance, Node, Voltages, Written};
 use crate::radio::{AirByte, Arrival, Emission, Framing, ReceiveMode};
@@ -9,12 +10,13 @@ use lab::LabError;
 use std::collections::VecDeque;
 use wire::meter::{Provision, Setup};
 
-/// From a packet's order to its first bit: the transmitter's start (`radios/rfm12b.toml`, idle to tx).
+/// From a packet's order to its first bit: the transmitter's start (`radios/rfm12b.toml`, idle to
+/// tx).
 const START_NS: u64 = 250_000;
-/// What the sensors see, RMS.
+/// RMS voltage at the sensors.
 const VOLTAGE_V: f64 = 230.0;
 
-/// What the meter waits for.
+/// Wait of the meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
     Off,
@@ -24,7 +26,7 @@ enum Doing {
     Sleeping { until_ns: u64 },
 }
 
-/// What waits to be heard.
+/// Packet on its way to the meter.
 struct Coming {
     start_ns: u64,
     end_ns: u64,
@@ -41,7 +43,7 @@ pub struct HostMeter {
     eeprom: Option<Eeprom>,
     /// While there is no power, of a meter that a bootloader runs.
     flash: Option<Flash>,
-    /// What it said of itself before the power of its flash failed.
+    /// Last status before the power of its flash failed.
     status: Status,
     doing: Doing,
     now_ns: u64,
@@ -52,7 +54,8 @@ pub struct HostMeter {
 }
 
 impl HostMeter {
-    /// A meter without power, provisioned. `noise_seed` decides what its noise source reads and how bytes are torn.
+    /// A meter without power, provisioned. `noise_seed` decides what its noise source reads and how
+    /// bytes are torn.
     #[must_use]
     pub fn new(provision: &Provision, byte_ns: u64, noise_seed: u64) -> HostMeter {
         HostMeter {
@@ -135,7 +138,7 @@ impl HostMeter {
         };
     }
 
-    /// What outlives a loss of power is left.
+    /// Turns it off; non-volatile state is left.
     fn turn_off(&mut self, torn: Torn) {
         if let Some(meter) = self.meter.take() {
             self.flash = meter.flash().cloned();

@@ -15,15 +15,16 @@ use std::sync::Arc;
 use wire::meter::{PROVISION_SYMBOL, Provision, SUITES_SYMBOL, Setup, Suite};
 
 const STATUS_SYMBOL: &str = "ws_meter_status";
-/// Where the stack's room begins, by port: `device/ports/avr/device.ld.in`, `device/ports/shared/stack.c`.
+/// Symbols at which the stack's room begins, by port: `device/ports/avr/device.ld.in`,
+/// `device/ports/shared/stack.c`.
 const STACK_SYMBOLS: [&str; 2] = ["ws_noinit_end", "ws_bss_end"];
-/// What the room is painted with: `device/ports/avr/drivers/paint.h`, `device/ports/shared/stack.c`.
+/// Fill of the room: `device/ports/avr/drivers/paint.h`, `device/ports/shared/stack.c`.
 const PAINT: u8 = 0xa5;
-/// Where the ATmega328P's model has the EEPROM: `mcu::Segment`.
+/// Address of the EEPROM in the ATmega328P's model: `mcu::Segment`.
 const EEPROM: u32 = 0x81_0000;
 /// The samplers read 10 bits.
 const STEPS: f64 = 1024.0;
-/// What the sensors see: RMS and frequency.
+/// RMS voltage and frequency at the sensors.
 const VOLTAGE_V: f64 = 230.0;
 const MAINS_HZ: f64 = 50.0;
 
@@ -41,7 +42,8 @@ impl MeterFirmware {
     /// Builds it for a board, by its name: the first of its builds that has the suite.
     ///
     /// # Errors
-    /// What building can bring; firmware without the meter's symbols; a board that is not a meter's, or has no build with the suite.
+    /// Errors of building; firmware without the meter's symbols; a board that is not a meter's, or
+    /// has no build with the suite.
     pub fn build(workspace: &Workspace, board: &str, suite: Suite) -> Result<Arc<MeterFirmware>, LabError> {
         let board = workspace.board(board)?;
         let meter = board.meter.clone().ok_or_else(|| {
@@ -82,19 +84,21 @@ impl MeterFirmware {
         self.board.board.radio().map(|chip| chip.model)
     }
 
-    /// Whether this build has a suite.
+    /// Returns true if this build has a suite.
     #[must_use]
     pub fn has(&self, suite: Suite) -> bool {
         self.suites.contains(&suite)
     }
 
-    /// By how much the current is sampled behind the voltage: what a meter on this board is provisioned with.
+    /// By how much the current is sampled behind the voltage: what a meter on this board is
+    /// provisioned with.
     #[must_use]
     pub fn phase(&self) -> i16 {
         self.board.board.meter.as_ref().map_or(0, |meter| meter.phase)
     }
 
-    /// A meter with this firmware, provisioned, without power. `noise_seed` decides what its converter reads beside the signals.
+    /// A meter with this firmware, provisioned, without power. `noise_seed` decides what its
+    /// converter reads beside the signals.
     ///
     /// # Errors
     /// A suite that this build does not have; a target without a model of what the meter needs.
@@ -137,7 +141,7 @@ pub struct EmulatedMeter {
 }
 
 impl EmulatedMeter {
-    /// What was chosen for it.
+    /// Returns the setup that was chosen for it.
     #[must_use]
     pub fn setup(&self) -> &Setup {
         &self.setup
@@ -178,7 +182,7 @@ impl EmulatedMeter {
         self.board.join(now_ns);
     }
 
-    /// How far it has come.
+    /// Returns its counters.
     pub fn snapshot(&mut self) -> CounterSnapshot {
         let writes = self.nonvolatile_writes();
         CounterSnapshot::of(&mut self.board, writes)

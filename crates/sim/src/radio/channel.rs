@@ -1,19 +1,22 @@
-//! A radio channel: everything that is sent on it, what overlaps, and what becomes of it on its way to each receiver.
+//! A radio channel: everything that is sent on it, what overlaps, and what becomes of it on its way
+//! to each receiver.
 //!
-//! All participants are as far from each other as from the collector: what one sends all others receive, [`ChannelModel::latency_ns`]
-//! later. Two that send at once make each other's overlapping bytes unreadable, for everyone. Beside that, each packet has an
-//! impairment of its own for each receiver: it is lost, or late, or comes twice, and some of its bits are wrong.
+//! All participants are as far from each other as from the collector: what one sends all others
+//! receive, [`ChannelModel::latency_ns`] later. Two that send at once make each other's overlapping
+//! bytes unreadable, for everyone. Beside that, each packet has an impairment of its own for each
+//! receiver: it is lost, or late, or comes twice, and some of its bits are wrong.
 //!
-//! The latency is what lets participants live apart: where all have lived up to a time, all that was sent before it is known, and
-//! none of it is received before [`ChannelModel::step_ns`] more have passed. A channel without latency is for two that take turns:
-//! what one sends is handed to the other as soon as it is known, with the times at which it is on the air.
+//! The latency is what lets participants live apart: where all have lived up to a time, all that
+//! was sent before it is known, and none of it is received before [`ChannelModel::step_ns`] more
+//! have passed. A channel without latency is for two that take turns: what one sends is handed to
+//! the other as soon as it is known, with the times at which it is on the air.
 
 use super::framing::{self, Frame};
 use super::model::{Arrival, ChannelModel, ReceiveMode, SentPacket, Traffic};
 use super::{AirByte, Emission, Framing};
 use crate::chance::{Chance, Purpose};
 
-/// Who is on a channel: a site by its index, then the collector, then the attacker.
+/// Participant of a channel: a site by its index, then the collector, then the attacker.
 pub type Participant = usize;
 
 /// A byte, or a whole packet, as it is sent.
@@ -23,7 +26,7 @@ struct Sent {
     clear: bool,
 }
 
-/// What lies on the air without a pause.
+/// Bytes on the air without a pause.
 #[derive(Clone, Debug)]
 struct Transmission {
     id: u64,
@@ -50,7 +53,7 @@ impl Transmission {
     }
 }
 
-/// What happens to one packet on its way to one receiver.
+/// Impairment of one packet on its way to one receiver.
 #[derive(Clone, Copy)]
 struct Impairment {
     lost: bool,
@@ -110,7 +113,7 @@ impl RadioChannel {
         &self.model
     }
 
-    /// What has been on the channel.
+    /// Returns the channel's traffic.
     #[must_use]
     pub fn traffic(&self) -> Traffic {
         self.traffic
@@ -144,8 +147,8 @@ impl RadioChannel {
         }
     }
 
-    /// Somebody sends a packet from a time on. tail_bytes: of preamble behind it, for which an RFM12B's transmitter stays on. Returns how
-    /// long all that is on the air, in nanoseconds.
+    /// Somebody sends a packet from a time on. tail_bytes: of preamble behind it, for which an
+    /// RFM12B's transmitter stays on. Returns how long all that is on the air, in nanoseconds.
     pub fn send_packet(&mut self, from: Participant, start_ns: u64, packet: &[u8], tail_bytes: usize) -> u64 {
         let mut bytes = self.model.framing.encode(packet);
         if let Framing::Rfm12b { .. } = self.model.framing {
@@ -251,8 +254,8 @@ impl RadioChannel {
         }
     }
 
-    /// Everybody has lived up to `now_ns`, and all that they sent has been handed in: what that brings to whom. `modes` says of each
-    /// participant how it receives.
+    /// Everybody has lived up to `now_ns`, and all that they sent has been handed in: what that
+    /// brings to whom. `modes` says of each participant how it receives.
     pub fn settle(&mut self, now_ns: u64, modes: &[ReceiveMode], into: &mut [Vec<Arrival>]) {
         self.begin_delayed_copies(now_ns);
         let at_once = self.model.latency_ns == 0;
@@ -352,7 +355,7 @@ impl RadioChannel {
         self.live[index].announced = true;
     }
 
-    /// Where a byte of a transmission lies in [`Transmission::sent`].
+    /// Returns the index of a byte of a transmission in [`Transmission::sent`].
     fn unit(&self, byte: usize) -> usize {
         match self.model.framing {
             Framing::Rfm12b { .. } => byte,
@@ -369,7 +372,8 @@ impl RadioChannel {
             }
             let impairment = self.impairment(sending, to);
             let lost = impairment.lost || impairment.later_ns.is_some();
-            // Where nothing else is on the air, a byte that is lost is one that cannot be read: the receiver's time passes with it.
+            // Where nothing else is on the air, a byte that is lost is one that cannot be read: the
+            // receiver's time passes with it.
             if lost && self.model.latency_ns > 0 {
                 continue;
             }

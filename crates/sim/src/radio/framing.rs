@@ -1,12 +1,14 @@
-//! How a packet lies on the air. A packet is 1 to [`LONGEST`] bytes and begins with the receiver's radio address.
+//! Framing of a packet on the air. A packet is 1 to [`LONGEST`] bytes and begins with the
+//! receiver's radio address.
 
 /// The longest packet, its address included.
 pub const LONGEST: usize = 61;
 /// Bytes of preamble before an RFM12B's synchronisation: `radios/rfm12b.toml`.
 pub const PREAMBLE: usize = 5;
-/// What a preamble's bytes are.
+/// Value of a preamble's bytes.
 pub const PREAMBLE_BYTE: u8 = 0xaa;
-/// An RFM12B's bytes before a packet's own behind the address: preamble, 0x2D, group, header, length.
+/// An RFM12B's bytes before a packet's own behind the address: preamble, 0x2D, group, header,
+/// length.
 const BEFORE: usize = PREAMBLE + 4;
 /// Its bytes of CRC behind it.
 const BEHIND: usize = 2;
@@ -17,12 +19,14 @@ const AROUND: usize = 4 + 4 + 1 + 2;
 /// The radios that there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// `docs/protocol.md`, "On an RFM12B": the microcontroller makes the frame, and all bytes are on the channel.
+    /// `docs/protocol.md`, "On an RFM12B": the microcontroller makes the frame, and all bytes are
+    /// on the channel.
     Rfm12b {
         /// The second byte of the synchronisation: radios of other groups are not heard.
         group: u8,
     },
-    /// `docs/protocol.md`, "On a CC2500": the chip makes the frame, and the channel carries packets.
+    /// `docs/protocol.md`, "On a CC2500": the chip makes the frame, and the channel carries
+    /// packets.
     Cc2500,
 }
 
@@ -36,7 +40,7 @@ impl Framing {
         }
     }
 
-    /// What a channel carries of a packet.
+    /// Returns the bytes that a channel carries for a packet.
     #[must_use]
     pub fn encode(self, packet: &[u8]) -> Vec<u8> {
         let Framing::Rfm12b { group } = self else { return packet.to_vec() };
@@ -49,7 +53,8 @@ impl Framing {
         bytes
     }
 
-    /// Finds the packet in what a channel has carried so far; none where its length has not come yet or is too long.
+    /// Finds the packet in what a channel has carried so far; none where its length has not come
+    /// yet or is too long.
     #[must_use]
     pub fn find(self, bytes: &[u8]) -> Option<Frame> {
         let Framing::Rfm12b { group } = self else {
@@ -64,8 +69,8 @@ impl Framing {
         (length < LONGEST).then_some(Frame { first, address: first + 2, end: first + 4 + length + BEHIND })
     }
 
-    /// The packet in a frame at a receiver, for whom some bits are wrong, counted from the first that was carried; none where the CRC
-    /// does not fit or the frame is not whole.
+    /// The packet in a frame at a receiver, for whom some bits are wrong, counted from the first
+    /// that was carried; none where the CRC does not fit or the frame is not whole.
     #[must_use]
     pub fn receive(self, frame: &Frame, bytes: &[u8], wrong_bits: &[usize]) -> Option<Vec<u8>> {
         match self {
@@ -87,7 +92,7 @@ impl Framing {
     }
 }
 
-/// Where a packet lies within what a channel has carried.
+/// Place of a packet within the bytes that a channel has carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     first: usize,
@@ -114,7 +119,8 @@ impl Frame {
         bytes[self.address]
     }
 
-    /// An RFM12B's packet, its address first; none where the CRC does not fit or the frame is not whole.
+    /// An RFM12B's packet, its address first; none where the CRC does not fit or the frame is not
+    /// whole.
     fn packet(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let covered = bytes.get(self.first + 1..self.end - BEHIND)?;
         let crc = bytes.get(self.end - BEHIND..self.end)?;
@@ -141,7 +147,8 @@ mod tests {
 
     #[test]
     fn the_crc_is_modbus_s() {
-        // The catalogue's check value of CRC-16/MODBUS (reveng.sourceforge.io): 0x4B37 over "123456789".
+        // The catalogue's check value of CRC-16/MODBUS (reveng.sourceforge.io): 0x4B37 over
+        // "123456789".
         assert_eq!(crc16(b"123456789"), 0x4b37);
     }
 

@@ -1,19 +1,18 @@
-//! What a channel is like, and what those on it see of it.
+//! Properties of a channel, and its view for the participants.
 
 use super::AirByte;
 use super::channel::Participant;
 use super::framing::{self, Framing};
 
-/// What a channel does to packets.
+/// Impairments of packets on a channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChannelModel {
-    /// Where its random numbers begin.
+    /// Seed of its random numbers.
     pub seed: u64,
-    /// How packets lie on the air.
     pub framing: Framing,
     /// From the sender's antenna to a receiver's.
     pub latency_ns: u64,
-    /// How long a byte takes, in nanoseconds.
+    /// Duration of a byte, in nanoseconds.
     pub byte_ns: u64,
     /// Share of the packets that a receiver does not get.
     pub loss: f64,
@@ -23,7 +22,7 @@ pub struct ChannelModel {
     pub duplicate: f64,
     /// Share of the packets that a receiver gets later, behind others.
     pub reorder: f64,
-    /// How much later: least and most, in nanoseconds.
+    /// Range of the delay: least and most, in nanoseconds.
     pub later_ns: (u64, u64),
 }
 
@@ -44,8 +43,8 @@ impl ChannelModel {
         }
     }
 
-    /// How far participants may live on from a time up to which all have lived: the latency, less what may have begun before that
-    /// time and is not known.
+    /// Time that participants may live on from a time up to which all have lived. It is the
+    /// latency, less the time for which a packet may have begun and is not known.
     #[must_use]
     pub fn step_ns(&self) -> u64 {
         let begun_ns = match self.framing {
@@ -55,8 +54,8 @@ impl ChannelModel {
         self.latency_ns.saturating_sub(begun_ns + self.known_after_ns()).max(1)
     }
 
-    /// How long after its beginning it may take until what was sent is known, and what collided with it. A packet is known at its end,
-    /// and one that collided with it as late as that one's end.
+    /// Longest time from a packet's beginning until it and its collisions are known. A packet is
+    /// known at its end, and one that collided with it as late as that one's end.
     #[must_use]
     pub fn known_after_ns(&self) -> u64 {
         match self.framing {
@@ -81,7 +80,6 @@ impl ChannelModel {
 /// A packet as it was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentPacket {
-    /// Who sent it.
     pub from: Participant,
     /// When its first bit was sent.
     pub start_ns: u64,
@@ -95,7 +93,7 @@ pub struct SentPacket {
     pub collided: bool,
 }
 
-/// How a participant receives, and its radio address.
+/// Receive mode of a participant, and its radio address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveMode {
     /// Not at all: it has no power, or another radio.
@@ -119,7 +117,7 @@ impl ReceiveMode {
     }
 }
 
-/// What a receiver gets, in the times of its arrival.
+/// Arrival at a receiver, in the times of the receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// To those that receive bytes: a byte, and whether nothing else came with it.
@@ -133,7 +131,6 @@ pub enum Arrival {
     },
     /// A packet has come.
     Packet {
-        /// Who sent it.
         from: Participant,
         /// Its first bit.
         start_ns: u64,
@@ -153,7 +150,7 @@ impl Arrival {
     }
 }
 
-/// What has been on a channel in all.
+/// Total traffic of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Traffic {

@@ -8,7 +8,8 @@
 //!                       C || leakage
 //! ```
 //!
-//! A step of the capacitor balances its energies exactly ([`Capacitor::step`]); what this adds keeps the balance.
+//! A step of the capacitor balances its energies exactly ([`Capacitor::step`]); what this adds
+//! keeps the balance.
 
 use crate::energy_account::EnergyAccount;
 use energy::storage::Capacitor;
@@ -19,7 +20,8 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Charger {
-    /// What its own control draws from the storage, in amperes, as long as the storage holds `minimum_v`.
+    /// Current that its own control draws from the storage, in amperes, as long as the storage
+    /// holds `minimum_v`.
     pub overhead_a: f64,
     /// The stored voltage below which its control stands still, in volts.
     pub minimum_v: f64,
@@ -31,7 +33,7 @@ pub struct Charger {
 pub struct Regulator {
     /// The rail's voltage as long as the storage allows it, in volts.
     pub output_v: f64,
-    /// What the storage must be above the rail, in volts.
+    /// Least voltage of the storage above the rail, in volts.
     pub dropout_v: f64,
     /// The regulator's own current, in amperes, while the rail is on.
     pub quiescent_a: f64,
@@ -80,7 +82,7 @@ impl Circuit {
         self.capacitor.energy_j(self.inner_v)
     }
 
-    /// Whether the rail is switched on.
+    /// Returns true if the rail is switched on.
     #[must_use]
     pub fn rail_is_on(&self) -> bool {
         self.rail_on
@@ -116,7 +118,8 @@ impl Circuit {
         self.rail_on = false;
     }
 
-    /// How long the storage holds the rail up at a load, in seconds, if no sun shines: never too long an answer.
+    /// Returns the time for which the storage holds the rail up at a load, in seconds, if no sun
+    /// shines: never too long an answer.
     #[must_use]
     pub fn holds_s(&self, load_a: f64, until_rail_v: f64) -> f64 {
         let until_v = self.regulator.turn_off_v.max(until_rail_v + self.regulator.dropout_v);
@@ -126,8 +129,9 @@ impl Circuit {
         if current_a > 0.0 { self.capacitor.capacitance_f * spare_v / current_a } else { f64::INFINITY }
     }
 
-    /// Lets `dt_s` pass under this sun, in W/m², with a charge of `load_c` drawn from the rail; puts down what went
-    /// where, except the loads' own energy, which is their charge times the rail's voltage returned.
+    /// Lets `dt_s` pass under this sun, in W/m², with a charge of `load_c` drawn from the rail;
+    /// puts down what went where, except the loads' own energy, which is their charge times the
+    /// rail's voltage returned.
     pub fn step(&mut self, dt_s: f64, sun_w_per_m2: f64, load_c: f64, account: &mut EnergyAccount) -> f64 {
         let charge_w = self.panel.power_w(sun_w_per_m2);
         let offered_w = charge_w / self.panel.charger_efficiency;

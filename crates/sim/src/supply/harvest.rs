@@ -10,7 +10,7 @@ use serde::Deserialize;
 /// A current that no sleeping node has: a receiver's, in amperes.
 const HIGHEST_A: f64 = 0.025;
 
-/// How finely time is cut.
+/// Steps of time.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
@@ -32,9 +32,9 @@ impl Default for Step {
 pub struct Harvest {
     /// Panel, storage, regulator.
     pub circuit: Circuit,
-    /// How finely time is cut.
+    /// Steps of time.
     pub step: Step,
-    /// What was offered, drawn and lost.
+    /// Energy that was offered, drawn and lost.
     pub account: EnergyAccount,
     /// The lowest and the highest stored voltage.
     pub extremes_v: (f64, f64),
@@ -47,7 +47,8 @@ pub struct Harvest {
 }
 
 impl Harvest {
-    /// A supply whose node is off. sun_share: of the sun, what reaches the panel. lowest_rail_v: below it the part loses its state.
+    /// A supply whose node is off. sun_share: of the sun, what reaches the panel. lowest_rail_v:
+    /// below it the part loses its state.
     #[must_use]
     pub fn new(
         circuit: Circuit,
@@ -73,13 +74,13 @@ impl Harvest {
         }
     }
 
-    /// Whether the node has power.
+    /// Returns true if the node has power.
     #[must_use]
     pub fn is_powered(&self) -> bool {
         self.powered
     }
 
-    /// What reaches the panel, in W/m².
+    /// Returns the irradiance at the panel, in W/m².
     #[must_use]
     pub fn sun_w_per_m2(&self, at_s: f64) -> f64 {
         self.sun.at(at_s) * self.sun_share
@@ -98,8 +99,8 @@ impl Harvest {
         Voltages { rail_v: self.circuit.rail_v(), stored_v: self.circuit.stored_v() }
     }
 
-    /// While the processor runs, a step is [`Step::awake_s`] at most; while it sleeps, longer, but no longer than half the time for which
-    /// the storage holds the rail up.
+    /// While the processor runs, a step is [`Step::awake_s`] at most; while it sleeps, longer, but
+    /// no longer than half the time for which the storage holds the rail up.
     pub(crate) fn longest_step_s(&self) -> f64 {
         if self.asleep {
             let holds_s = self.circuit.holds_s(HIGHEST_A, self.lowest_rail_v);

@@ -1,4 +1,5 @@
-//! The link benchmark of Kalns and others (2016), a few messages each: the whole of them is `./wattseal reproduce kalns2016`.
+//! The link benchmark of Kalns and others (2016), a few messages each: the whole of them is
+//! `./wattseal reproduce kalns2016`.
 
 use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints, Message};
 use lab::progress::Progress;
@@ -18,8 +19,9 @@ fn deliver(message: Message, suite: &str) -> Vec<Delivery> {
     LinkBenchmark.deliver(&workspace, &endpoints, &kind, &Silence).expect("all arrive")
 }
 
-/// Bytes on the air take 8 * 29 * 7 / 10 MHz each: 5 of preamble, 2 of synchronisation, header, length, 2 of CRC, and the one behind
-/// that keeps the transmitter on; a packet's first byte is the header.
+/// Bytes on the air take 8 * 29 * 7 / 10 MHz each: 5 of preamble, 2 of synchronisation, header,
+/// length, 2 of CRC, and the one behind that keeps the transmitter on; a packet's first byte is the
+/// header.
 fn air_s(packet_bytes: f64) -> f64 {
     (packet_bytes - 1.0 + 5.0 + 2.0 + 2.0 + 2.0 + 1.0) * 162.4e-6
 }

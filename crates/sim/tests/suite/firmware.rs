@@ -40,7 +40,8 @@ fn readings_come_at_their_intervals() {
     // At the start, after 300 s, after 600 s.
     assert_eq!((outcome.authentications, outcome.misses, outcome.rejected), (3, Misses::default(), 0));
     assert_eq!((outcome.signed, outcome.refused, outcome.resets), (3, 0, 0));
-    // 4 bytes of preamble, 4 of sync word, 1 of length, 61, 2 of check sum: 72 bytes at 250 kbit/s are 2.304 ms.
+    // 4 bytes of preamble, 4 of sync word, 1 of length, 61, 2 of check sum: 72 bytes at 250 kbit/s
+    // are 2.304 ms.
     let air_s = time_s(&outcome, "radio", "tx");
     assert!((air_s / (3.0 * 2.304e-3) - 1.0).abs() < 0.05, "{air_s}");
     assert!(time_s(&outcome, "cpu", "LPM3") > 690.0);
@@ -74,7 +75,8 @@ fn challenges_are_answered_once_the_server_listens() {
 #[test]
 fn below_the_threshold_nothing_is_signed() {
     let mut scenario = scenario("harvest-solar");
-    // Half an hour without a message, the radio asleep: at 0.1 mA a 0.47 F storage would lose 0.38 V.
+    // Half an hour without a message, the radio asleep: at 0.1 mA a 0.47 F storage would lose 0.38
+    // V.
     scenario.days = 1790.0 / 86_400.0;
     scenario.node.threshold_v = Some(3.6);
     scenario.sun.share = 0.0;

@@ -11,7 +11,8 @@ use sim::simulation::Quiet;
 use std::sync::Arc;
 use wire::meter::{Identity, Provision, Setup, Suite};
 
-/// Six meters for ten minutes: half of the time of a test in a build without optimisation goes into curves.
+/// Six meters for ten minutes: half of the time of a test in a build without optimisation goes into
+/// curves.
 const SHORT: &str = r#"
 title = "a short network"
 hours = 0.17
@@ -134,9 +135,10 @@ fn keys_are_renewed_through_losses_crashes_and_attacks() {
     assert!(outcome.attacks.sent["spliced"] > 100, "{:?}", outcome.attacks);
 }
 
-/// Images for meters whose power fails within each third change of flash or so: none runs that was not given, and each comes to its end.
+/// Images for meters whose power fails within each third change of flash or so: none runs that was
+/// not given, and each comes to its end.
 #[test]
-fn images_are_taken_through_losses_of_power_crashes_and_attacks() {
+fn updates_survive_power_losses_crashes_and_attacks() {
     let street = include_str!("../../../../scenarios/network-updates.toml");
     let outcome = simulate(&street.replace("hours = 5.0", "hours = 0.3"), 1);
     let (collector, within) = (&outcome.collector, outcome.sum(|meter| meter.cuts_within_flash));
@@ -149,10 +151,11 @@ fn images_are_taken_through_losses_of_power_crashes_and_attacks() {
     assert_eq!(collector.updates, collector.updates_run + collector.updates_gone_back);
 }
 
-/// The scenario of images, and the figures of docs/simulate.md: `cargo test --release -p wattseal-sim --test suite -- ten_thousand_losses --ignored`.
+/// The scenario of images, and the figures of docs/simulate.md: `cargo test --release -p
+/// wattseal-sim --test suite -- ten_thousand_losses --ignored`.
 #[test]
 #[ignore = "10,000 losses of power, most of a minute: the command is above"]
-fn the_scenario_of_images_survives_ten_thousand_losses_of_power() {
+fn update_scenario_survives_ten_thousand_power_losses() {
     let outcome = simulate(include_str!("../../../../scenarios/network-updates.toml"), 1);
     let (collector, sent) = (&outcome.collector, &outcome.attacks.sent);
     let cuts = outcome.sum(|meter| meter.cuts);
@@ -221,16 +224,18 @@ jam_share = 0.1
 per_day = 1000.0
 "#;
 
-/// Seed 4 of a network like this one once told 7.9 Wh at a time at which 4.2 to 5.7 had been drawn: the energy was right, and the time was not.
+/// Seed 4 of a network like this one once told 7.9 Wh at a time at which 4.2 to 5.7 had been drawn:
+/// the energy was right, and the time was not.
 #[test]
-fn a_time_that_was_held_back_is_counted_and_the_energy_is_right_all_the_same() {
+fn held_back_time_is_counted_and_the_energy_is_right() {
     let late: u64 = (1..=20).map(|seed| simulate(SET_TIMES, seed).attacks.times_late).sum();
     assert!(late > 0);
     let alone = SET_TIMES.replace("packets_per_hour = 20000.0", "packets_per_hour = 0.0");
     assert!((1..=20).all(|seed| simulate(&alone, seed).attacks.times_late == 0));
 }
 
-/// Meters of each board for a minute, two builds of one of them, and losses of power every twenty seconds.
+/// Meters of each board for a minute, two builds of one of them, and losses of power every twenty
+/// seconds.
 const BOARDS: &str = r#"
 title = "three boards"
 hours = 0.0167
@@ -309,7 +314,7 @@ fn keys_are_renewed_on_two_boards() {
 }
 
 #[test]
-fn a_meter_is_not_provisioned_with_a_suite_that_its_build_does_not_have() {
+fn provisioning_refuses_a_suite_that_the_build_lacks() {
     let workspace = Workspace::find().expect("the project's folder");
     let build = |suite| MeterFirmware::build(&workspace, "emontx", suite).expect("it builds");
     let (mut rng, collector) = (StdRng::seed_from_u64(1), Identity::generate(&mut StdRng::seed_from_u64(2)));
@@ -364,14 +369,14 @@ fn a_quiet_network_measures_what_is_drawn_and_sends_it_once() {
     // Some may meet with the other's.
     assert!(outcome.sum(|meter| meter.resent) <= 2);
     let spread = outcome.round_trips["aes128-gcm"];
-    // 45 bytes there and 29 back at 162.4 us, a latency of 1 ms either way, the collector's 2 ms, and 0.25 ms or more each way for
-    // the transmitters.
+    // 45 bytes there and 29 back at 162.4 us, a latency of 1 ms either way, the collector's 2 ms,
+    // and 0.25 ms or more each way for the transmitters.
     let least_s = (47.0 + 31.0) * 162.4e-6 + 4e-3 - 1e-3;
     assert!((least_s..0.04).contains(&spread.p50_s), "{spread:?}");
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn network_scenario_refuses_contradictions() {
     let refused = |from: &str, to: &str| {
         assert!(SHORT.contains(from), "{from}");
         NetworkScenario::from_toml(&SHORT.replacen(from, to, 1)).expect_err("it makes no sense")

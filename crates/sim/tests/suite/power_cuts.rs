@@ -1,9 +1,10 @@
-//! The meter's firmware on its models loses its power: at random moments, and within every byte that it writes into its EEPROM, with
-//! each suite, while commands come and old ones are replayed. What holds is in `invariants`: it is seen on the air and in the memory,
-//! and the firmware is not asked.
+//! The meter's firmware on its models loses its power: at random moments, and within every byte
+//! that it writes into its EEPROM, with each suite, while commands come and old ones are replayed.
+//! What holds is in `invariants`: it is seen on the air and in the memory, and the firmware is not
+//! asked.
 //!
-//! Twenty thousand cuts: `cargo test --release -p wattseal-sim --test suite power_cuts:: -- --ignored --nocapture`, with
-//! WATTSEAL_SEED=n for others than seed 1.
+//! Twenty thousand cuts: `cargo test --release -p wattseal-sim --test suite power_cuts:: --
+//! --ignored --nocapture`, with WATTSEAL_SEED=n for others than seed 1.
 
 #[path = "../../../meter/tests/invariants/mod.rs"]
 mod invariants;
@@ -13,10 +14,10 @@ use invariants::{Count, Invariants};
 use lab::target::Workspace;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use sim::base::collector::ProcessingDelay;
 use sim::link::{LinkCollector, LinkExperiment};
 use sim::node::meter::MeterFirmware;
 use sim::node::{Node, Voltages};
+use sim::station::collector::ProcessingDelay;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use wire::meter::{Command, Delivery, Identity, Order, Provision, Setup, Suite, Transmission};
@@ -31,17 +32,19 @@ const CURRENT_UA: u32 = 195_000;
 const POWER_W: f64 = 900.0;
 const MILLISECOND_NS: u64 = 1_000_000;
 const SECOND_NS: u64 = 1000 * MILLISECOND_NS;
-/// How often is looked at what was on the air: less than the 41 ms in which a block of numbers is written.
+/// Interval at which the air is checked: less than the 41 ms in which a block of numbers is
+/// written.
 const LOOK_NS: u64 = 5 * MILLISECOND_NS;
-/// A meter that everything arrives at has delivered all that it kept by then, whatever it seals with. It waits for 6.8 s at most between
-/// two attempts, seals for 3 s, and gathers noise for 5.
+/// A meter that everything arrives at has delivered all that it kept by then, whatever it seals
+/// with. It waits for 6.8 s at most between two attempts, seals for 3 s, and gathers noise for 5.
 const BACK_WITHIN_NS: u64 = 200 * SECOND_NS;
 /// An answer is waited for where its command goes out within that time.
 const SOON_NS: u64 = 12 * SECOND_NS;
 /// A byte of a start, an append and an acknowledgement is written by then.
 const BYTE_WITHIN_NS: u64 = 60 * SECOND_NS;
-/// Bytes that a start, an append and an acknowledgement write at most: two slots of the seed, numbers, settings, a record of 153 bytes and
-/// the next one, which is due before the meter listens again where sealing takes seconds, and the marks of these and of what waits.
+/// Bytes that a start, an append and an acknowledgement write at most: two slots of the seed,
+/// numbers, settings, a record of 153 bytes and the next one, which is due before the meter listens
+/// again where sealing takes seconds, and the marks of these and of what waits.
 const BYTES_MOST: u64 = 2 * 60 + 12 + 32 + 2 * 153 + 6;
 
 /// The suites of a build: no build for the ATmega328P has all of them.
@@ -125,7 +128,7 @@ impl Trial {
         self.link.meter().expect("a meter").nonvolatile_writes()
     }
 
-    /// What the memory holds.
+    /// Returns the contents of the memory.
     fn image(&mut self) -> [u8; BYTES] {
         let mut image = [0; BYTES];
         assert!(self.link.meter().expect("a meter").read_memory(&mut image), "the model has an EEPROM");
@@ -145,7 +148,7 @@ impl Trial {
         }
     }
 
-    /// What came about since the last look.
+    /// Records the events since the last look.
     fn look(&mut self) {
         let record = self.link.take_record();
         self.sent.extend(record.commands);
@@ -198,7 +201,8 @@ impl Trial {
         self.set_loss(loss);
     }
 
-    /// Whether a command is under way, and is sent again soon. The collector waits longer each time.
+    /// Returns true if a command is under way, and is sent again soon. The collector waits longer
+    /// each time.
     fn answer_is_near(&mut self) -> bool {
         let soon_ms = (self.now_ns() + SOON_NS) / 1_000_000;
         self.link.engine().next_due_ms().is_some_and(|due_ms| due_ms < soon_ms)
@@ -237,12 +241,14 @@ impl Trial {
     }
 }
 
-/// Cuts within the first, second, ... byte that is written after a start, until a cycle of append and acknowledgement is through. The
-/// collector is heard once the memory has the report to the end, with the share `loss` of packets lost.
+/// Cuts within the first, second, ... byte that is written after a start, until a cycle of append
+/// and acknowledgement is through. The collector is heard once the memory has the report to the
+/// end, with the share `loss` of packets lost.
 fn within_every_byte(firmware: &Arc<MeterFirmware>, suite: Suite, loss: f64, seed: u64) -> (u64, Count) {
     let mut trial = Trial::new(firmware, &[suite], seed);
     let mut cuts = 0;
-    // Where acknowledgements are lost, the next records come before the first is through: its bytes have been cut by then.
+    // Where acknowledgements are lost, the next records come before the first is through: its bytes
+    // have been cut by then.
     for byte in 1..=BYTES_MOST {
         let target = trial.writes() + byte;
         let first_n = memory::numbers(&trial.image(), false).map_or(0, |numbers| numbers.limit);
@@ -307,7 +313,8 @@ fn cuts_within_every_byte_of_an_append_and_its_acknowledgement() {
     let (firmware, seed) = (firmware(&[Suite::Aes128Gcm]), seed());
     let (cuts, count) = within_every_byte(&firmware, Suite::Aes128Gcm, 0.0, seed);
     println!("seed {seed}: {cuts} cuts, {count:?}");
-    // An append of 36 bytes has 45, and its acknowledgement 1 at least; what a start writes comes before.
+    // An append of 36 bytes has 45, and its acknowledgement 1 at least; what a start writes comes
+    // before.
     assert!(cuts >= 46, "{cuts}");
 }
 
@@ -331,7 +338,8 @@ fn cuts_at_random_with_every_suite() {
     }
 }
 
-/// A journal that runs over while nothing arrives; the reports that come through then tell what was lost, and nothing else is.
+/// A journal that runs over while nothing arrives; the reports that come through then tell what was
+/// lost, and nothing else is.
 fn deaf_for_a_while(firmware: &Arc<MeterFirmware>, suite: Suite, seed: u64) -> Count {
     let mut trial = Trial::new(firmware, &[suite], seed);
     trial.set_loss(1.0);
@@ -342,14 +350,14 @@ fn deaf_for_a_while(firmware: &Arc<MeterFirmware>, suite: Suite, seed: u64) -> C
 }
 
 #[test]
-fn what_has_no_room_is_told_to_be_lost() {
+fn report_without_room_is_counted_as_lost() {
     let (firmware, seed) = (firmware(&[Suite::Aes128Gcm]), seed());
     let count = deaf_for_a_while(&firmware, Suite::Aes128Gcm, seed);
     println!("seed {seed}: {count:?}");
     assert!(count.lost > 4 && count.reports > 17, "{count:?}");
 }
 
-/// What a trial of the long run is about.
+/// Kind of a trial of the long run.
 #[derive(Clone, Copy, Debug)]
 enum TrialKind {
     AtRandom(&'static [Suite]),

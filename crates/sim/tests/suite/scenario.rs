@@ -1,4 +1,4 @@
-//! What a scenario's file may say, and what it is told where it says something else.
+//! Statements of a scenario's file, and the errors for other ones.
 
 use sim::harvest::scenario::{Mode, Scenario};
 use sim::network::scenario::NetworkScenario;
@@ -67,7 +67,7 @@ fn a_threshold_that_the_node_cannot_measure_is_refused() {
 }
 
 #[test]
-fn steps_that_lose_sight_of_the_storage_and_traces_without_end_are_refused() {
+fn too_coarse_steps_and_endless_traces_are_refused() {
     let whole = format!("{GOOD}\n[step]\nawake_s = 0.001\nasleep_s = 1.0\nsample_s = 60.0\n");
     assert!(Scenario::from_toml(&whole).is_ok());
     // A tenth of a second at 30 mA takes 3 V from a millifarad.
@@ -84,7 +84,7 @@ fn steps_that_lose_sight_of_the_storage_and_traces_without_end_are_refused() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn scenario_refuses_contradictions() {
     let error = refused("deadline_s = 5.0", "deadline_s = 5.0\ngap_s = 60.0");
     assert!(error.contains("server.gap_s is for asynchronous mode alone"), "{error}");
     let error = refused("mode = \"periodic\"", "mode = \"asynchronous\"");

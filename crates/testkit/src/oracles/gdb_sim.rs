@@ -1,16 +1,18 @@
-//! GDB's simulators of the R8C (`sim/m32c` of GDB 13.1, Debian package `gdb-source`) and of the MSP430 (`sim/msp430`), each in a
-//! program of ours around it that `build-gdb-sim` builds into the user's cache.
+//! GDB's simulators of the R8C (`sim/m32c` of GDB 13.1, Debian package `gdb-source`) and of the
+//! MSP430 (`sim/msp430`), each in a program of ours around it that `build-gdb-sim` builds into the
+//! user's cache.
 //!
-//! A [`Script`] collects commands: write memory, execute one instruction from given registers, read memory.
-//! [`Script::run`] has a fresh simulator execute all of them; its memory is zero at first.
+//! A [`Script`] collects commands: write memory, execute one instruction from given registers, read
+//! memory. [`Script::run`] has a fresh simulator execute all of them; its memory is zero at first.
 
 use std::io::{self, Read, Write};
 use std::process::{Command, Stdio};
 
-/// The R8C's registers, in this order: `r0` to `r3`, `a0`, `a1`, `fb` of bank 0, the same of bank 1, `sb`, `usp`, `isp`, `flg`,
-/// `intb`, `pc`.
+/// The R8C's registers, in this order: `r0` to `r3`, `a0`, `a1`, `fb` of bank 0, the same of bank
+/// 1, `sb`, `usp`, `isp`, `flg`, `intb`, `pc`.
 pub type R8cRegisters = [u32; 20];
-/// The MSP430's: R0 to R15; and in answers, 1 where the instruction was executed, 0 where the simulator stopped at it.
+/// The MSP430's: R0 to R15; and in answers, 1 where the instruction was executed, 0 where the
+/// simulator stopped at it.
 pub type Msp430Registers = [u32; 17];
 
 /// One of the simulators.
@@ -31,7 +33,7 @@ impl Simulator {
     }
 }
 
-/// What a command of a script answers.
+/// Answer to a command of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer<const REGISTERS: usize> {
     /// The registers after [`Script::step`].
@@ -86,8 +88,8 @@ impl<const REGISTERS: usize> Script<REGISTERS> {
     /// Runs the commands and gives the answers of those that have one, in order.
     ///
     /// # Errors
-    /// Where the simulator cannot be built (what to do then is in the error), or ends early: at an instruction that it
-    /// does not know.
+    /// If the simulator cannot be built (the error has the next step), or ends early: at an
+    /// instruction that it does not know.
     pub fn run(self) -> io::Result<Vec<Answer<REGISTERS>>> {
         let mut child =
             Command::new(program(self.simulator)?).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
@@ -95,7 +97,8 @@ impl<const REGISTERS: usize> Script<REGISTERS> {
             return Err(io::Error::other("the simulator has no pipes"));
         };
         let commands = self.commands;
-        // Both pipes at once, lest each side wait for the other. The simulator's early end shows in its answers.
+        // Both pipes at once, lest each side wait for the other. The simulator's early end shows in
+        // its answers.
         let writer = std::thread::spawn(move || input.write_all(&commands));
         let mut bytes = Vec::new();
         output.read_to_end(&mut bytes)?;

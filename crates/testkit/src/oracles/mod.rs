@@ -1,5 +1,5 @@
-//! Independent simulators, driven for the tests of `mcu`: a model is right when another one, written by others
-//! from the same manuals, ends every instruction in the same state.
+//! Independent simulators, driven for the tests of `mcu`: a model is right when another one,
+//! written by others from the same manuals, ends every instruction in the same state.
 //!
 //! The simulators are Debian packages.
 

@@ -1,4 +1,5 @@
-//! The simulator in mspdebug (Debian package `mspdebug`): the MSP430 with 16-bit registers and 64 KB of RAM.
+//! The simulator in mspdebug (Debian package `mspdebug`): the MSP430 with 16-bit registers and 64
+//! KB of RAM.
 //!
 //! It is driven by a script; it counts no cycles and knows no MSP430X instructions.
 
@@ -6,7 +7,7 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What a command of a script answers.
+/// Answer to a command of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// Of [`Script::step`]: `R0` to `R15` after the instruction.
@@ -68,11 +69,13 @@ impl Script {
 
     /// Runs the commands and gives the answers of those that have one, in order.
     ///
-    /// They go through a file, `path`, which is removed afterwards: from its standard input mspdebug reads byte by
-    /// byte through a line editor, which takes ten times as long as the simulation.
+    /// They go through a file, `path`, which is removed afterwards: from its standard input
+    /// mspdebug reads byte by byte through a line editor, which takes ten times as long as the
+    /// simulation.
     ///
     /// # Errors
-    /// Where the file cannot be written, and mspdebug not be started or answers otherwise than version 0.22 does.
+    /// If the file cannot be written, or mspdebug cannot be started or answers otherwise than
+    /// version 0.22 does.
     pub fn run(self, path: &Path) -> io::Result<Vec<Answer>> {
         std::fs::write(path, &self.text)?;
         let output = Command::new("mspdebug")

@@ -34,12 +34,13 @@ pub struct Simavr {
 }
 
 impl Simavr {
-    /// An AVR by simavr's name for it (`atmega328p`, `atmega128`), reset, its flash erased. `None` where simavr
-    /// knows no such part.
+    /// An AVR by simavr's name for it (`atmega328p`, `atmega128`), reset, its flash erased. `None`
+    /// where simavr knows no such part.
     #[must_use]
     pub fn new(name: &str, frequency_hz: u32) -> Option<Simavr> {
         let name = CString::new(name).ok()?;
-        // SAFETY: the name is a C string that the call does not keep beyond its own copy of the part's table.
+        // SAFETY: the name is a C string that the call does not keep beyond its own copy of the
+        // part's table.
         let avr = unsafe { ws_simavr_new(name.as_ptr(), frequency_hz) };
         (!avr.is_null()).then_some(Simavr { avr })
     }
@@ -130,13 +131,15 @@ impl Simavr {
         unsafe { ws_simavr_set_pin(self.avr, port as c_char, bit.into(), level.into()) }
     }
 
-    /// Joins the serial interface's output with its input: a byte that it sends is the one that it receives.
+    /// Joins the serial interface's output with its input: a byte that it sends is the one that it
+    /// receives.
     pub fn loop_spi(&mut self) {
         // SAFETY: see `avr`; every part here has a serial interface 0.
         unsafe { ws_simavr_loop_spi(self.avr) }
     }
 
-    /// One instruction, and the entry into an interrupt where one is due. False once the simulator has stopped.
+    /// One instruction, and the entry into an interrupt where one is due. False once the simulator
+    /// has stopped.
     pub fn step(&mut self) -> bool {
         // SAFETY: see `avr`.
         unsafe { ws_simavr_is_alive(ws_simavr_step(self.avr)) != 0 }

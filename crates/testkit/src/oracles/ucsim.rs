@@ -1,12 +1,15 @@
-//! The simulators of uCsim 0.6.4 (Debian package `sdcc-ucsim`): `s51` for the 8051, `shc08` for the 68HC08.
+//! The simulators of uCsim 0.6.4 (Debian package `sdcc-ucsim`): `s51` for the 8051, `shc08` for the
+//! 68HC08.
 //!
-//! A [`Script`] collects commands: load an Intel hex file, write and read memory, set the program counter, execute one
-//! instruction or all up to an address. [`Script::run`] has a fresh simulator execute all of them and gives one
-//! [`Answer`] for each [`Script::step`], [`Script::run_to`], [`Script::registers`] and [`Script::read`], in order. After a
-//! step the registers, the program counter and the clocks that the instruction took are known without asking further.
-//! About 20,000 steps a second; a script of some ten thousand steps keeps the output in memory small.
+//! A [`Script`] collects commands: load an Intel hex file, write and read memory, set the program
+//! counter, execute one instruction or all up to an address. [`Script::run`] has a fresh simulator
+//! execute all of them and gives one [`Answer`] for each [`Script::step`], [`Script::run_to`],
+//! [`Script::registers`] and [`Script::read`], in order. After a step the registers, the program
+//! counter and the clocks that the instruction took are known without asking further. About 20,000
+//! steps a second; a script of some ten thousand steps keeps the output in memory small.
 //!
-//! Memory and registers start with what the simulator likes: write all that matters. Registers are written as memory:
+//! Memory and registers start with what the simulator likes: write all that matters. Registers are
+//! written as memory:
 //!
 //! | simulator | memory | registers |
 //! |---|---|---|
@@ -73,12 +76,13 @@ impl Registers {
     }
 }
 
-/// What a command of a script answers.
+/// Answer to a command of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// Of [`Script::step`] and [`Script::run_to`].
     Step {
-        /// What the instruction, or all of them, took: clocks of the crystal (`s51`), bus cycles (`shc08`).
+        /// Duration of the instruction, or of all of them: clocks of the crystal (`s51`), bus
+        /// cycles (`shc08`).
         ticks: u32,
         /// After that.
         registers: Registers,
@@ -157,8 +161,8 @@ impl Script {
         self.push("step", Expected::Step);
     }
 
-    /// Executes from an address until the instruction at another one comes next, which must not be the first; answers.
-    /// Some million instructions a second.
+    /// Executes from an address until the instruction at another one comes next, which must not be
+    /// the first; answers. Some million instructions a second.
     pub fn run_to(&mut self, start: u32, stop: u32) {
         self.push(&format!("run {start:#x} {stop:#x}"), Expected::Run);
     }
@@ -180,7 +184,8 @@ impl Script {
     /// The simulator is not there, or answers otherwise than version 0.6.4 does.
     pub fn run(self, path: &Path) -> io::Result<Vec<Answer>> {
         std::fs::write(path, &self.text)?;
-        // Commands of a file are repeated one by one before their answers; those of a pipe as they arrive.
+        // Commands of a file are repeated one by one before their answers; those of a pipe as they
+        // arrive.
         let output = self
             .simulator
             .command()

@@ -1,5 +1,5 @@
-//! Unicorn, QEMU's translators for ARM and RISC-V as a library (Debian: libunicorn-dev 2.0.1): one instruction at a time, without
-//! cycles.
+//! Unicorn, QEMU's translators for ARM and RISC-V as a library (Debian: libunicorn-dev 2.0.1): one
+//! instruction at a time, without cycles.
 
 use std::ffi::{c_int, c_void};
 use std::fmt;
@@ -50,7 +50,8 @@ pub enum Model {
     CortexM3 = 8,
     /// ARMv7E-M.
     CortexM4 = 9,
-    /// ARMv8-A in Thumb state, the only one with all of FPv5 in double precision: the library's Cortex-M7 has none.
+    /// ARMv8-A in Thumb state, the only one with all of FPv5 in double precision: the library's
+    /// Cortex-M7 has none.
     ArmV8 = 33,
     /// RV32 with all that is in it.
     RiscV32 = 0,
@@ -82,7 +83,7 @@ impl Unicorn {
     /// A core, of ARM's in Thumb state, with no memory.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn new(model: Model) -> Result<Unicorn, Error> {
         let (architecture, mode) = match model {
             Model::RiscV32 => (UC_ARCH_RISCV, UC_MODE_RISCV32),
@@ -106,7 +107,7 @@ impl Unicorn {
     /// Memory that can be read, written and executed; both numbers are multiples of 4096.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn map(&mut self, address: u32, size: u32) -> Result<(), Error> {
         // SAFETY: the handle is open.
         check(unsafe { uc_mem_map(self.engine.as_ptr(), u64::from(address), size as usize, UC_PROT_ALL) })
@@ -115,7 +116,7 @@ impl Unicorn {
     /// Reads memory.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn read(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), Error> {
         // SAFETY: the handle is open, and the buffer is as long as said.
         check(unsafe {
@@ -126,7 +127,7 @@ impl Unicorn {
     /// Writes memory; what was translated from it before is forgotten.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn write(&mut self, address: u32, bytes: &[u8]) -> Result<(), Error> {
         let (start, end) = (u64::from(address), u64::from(address) + bytes.len() as u64);
         // SAFETY: the handle is open; this control takes two 64-bit addresses.
@@ -152,10 +153,11 @@ impl Unicorn {
         }
     }
 
-    /// r0 to r15, xPSR as number 16, s0 to s31 from 17 on, FPSCR as number 49; of RISC-V x0 to x31, and the program counter as number 32.
+    /// r0 to r15, xPSR as number 16, s0 to s31 from 17 on, FPSCR as number 49; of RISC-V x0 to x31,
+    /// and the program counter as number 32.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn register(&mut self, register: usize) -> Result<u32, Error> {
         let mut value = 0u64;
         // SAFETY: the handle is open; the library writes at most eight bytes.
@@ -166,7 +168,7 @@ impl Unicorn {
     /// Sets what [`Unicorn::register`] reads.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn set_register(&mut self, register: usize, value: u32) -> Result<(), Error> {
         self.set_numbered(self.number(register), value)
     }
@@ -180,7 +182,7 @@ impl Unicorn {
     /// Executes `count` instructions from `pc` on.
     ///
     /// # Errors
-    /// What the library says: a fault of the program among others.
+    /// The library's error: a fault of the program among others.
     pub fn step(&mut self, pc: u32, count: usize) -> Result<(), Error> {
         let begin = if self.model == Model::RiscV32 { pc } else { pc | 1 };
         // SAFETY: the handle is open; no callbacks are installed.

@@ -15,7 +15,7 @@ pub struct AsconCase {
     pub nonce: [u8; 16],
     /// Associated data, any length.
     pub aad: Vec<u8>,
-    /// What opening must give; `None` where opening must refuse.
+    /// Plaintext; `None` where opening must refuse.
     pub plaintext: Option<Vec<u8>>,
     /// As long as the plaintext.
     pub ciphertext: Vec<u8>,

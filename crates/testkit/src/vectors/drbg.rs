@@ -3,8 +3,8 @@
 use super::read;
 use super::response::Record;
 
-/// One case: instantiate, reseed where there is entropy for it, and draw twice; before each draw reseed again where the
-/// case is one with prediction resistance.
+/// One case: instantiate, reseed where there is entropy for it, and draw twice; before each draw
+/// reseed again where the case is one with prediction resistance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DrbgCase {
     /// The file it is from.
@@ -17,11 +17,13 @@ pub struct DrbgCase {
     pub personalization: Vec<u8>,
     /// Entropy input and additional input of a reseed before the first draw.
     pub reseed: Option<(Vec<u8>, Vec<u8>)>,
-    /// Additional input of the two draws. With prediction resistance it goes to the reseed, SP 800-90A section 9.3.1 step 7.
+    /// Additional input of the two draws. With prediction resistance it goes to the reseed, SP
+    /// 800-90A section 9.3.1 step 7.
     pub additional: [Vec<u8>; 2],
-    /// Entropy inputs of the reseeds before the two draws, where the case is one with prediction resistance.
+    /// Entropy inputs of the reseeds before the two draws, where the case is one with prediction
+    /// resistance.
     pub prediction_resistance: Option<[Vec<u8>; 2]>,
-    /// What the second draw gives; the first gives as many bytes.
+    /// Output of the second draw; the first gives as many bytes.
     pub returned: Vec<u8>,
 }
 

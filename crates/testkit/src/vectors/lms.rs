@@ -10,7 +10,8 @@ pub struct LmsCase {
     pub signature: Vec<u8>,
 }
 
-/// How long the signature is that something begins with, by the types in the public key: RFC 8554 tables 1 and 2.
+/// Returns the length of the signature at the beginning of some bytes, by the types in the public
+/// key: RFC 8554 tables 1 and 2.
 fn signature_length(public_key: &[u8; 56]) -> usize {
     let values = [265, 133, 67, 34][usize::from(public_key[7] - 1)];
     let height = 5 * usize::from(public_key[3] - 4);
@@ -34,8 +35,9 @@ pub fn hss() -> Vec<HssCase> {
     })
 }
 
-/// The four of which those are made: the upper tree signs the lower one's key. Three have the types LMS_SHA256_M32_H5 and
-/// LMOTS_SHA256_N32_W8; that of the third is LMS_SHA256_M32_H10 with LMOTS_SHA256_N32_W4.
+/// The four of which those are made: the upper tree signs the lower one's key. Three have the types
+/// LMS_SHA256_M32_H5 and LMOTS_SHA256_N32_W8; that of the third is LMS_SHA256_M32_H10 with
+/// LMOTS_SHA256_N32_W4.
 #[must_use]
 pub fn lms() -> Vec<LmsCase> {
     let cases = hss().into_iter().map(|case| {

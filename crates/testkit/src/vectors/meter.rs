@@ -27,9 +27,9 @@ pub struct MeterKeysCase {
     pub current_ua: u32,
     /// In 1/256 of a sampling interval.
     pub phase: i16,
-    /// What both sides share.
+    /// Secret of both sides.
     pub key128: [u8; 16],
-    /// What both sides share.
+    /// Secret of both sides.
     pub key256: [u8; 32],
     /// P-256, big-endian.
     pub meter_private: [u8; 32],
@@ -41,7 +41,7 @@ pub struct MeterKeysCase {
     pub collector_public: [u8; 64],
     /// The first seed of the meter's generator.
     pub seed: [u8; 48],
-    /// What is written into its flash.
+    /// Provisioned flash.
     pub flash: [u8; 176],
     /// The first contents of its non-volatile memory.
     pub eeprom: [u8; 1024],
@@ -56,7 +56,7 @@ pub struct MeterMessageCase {
     pub suite: u8,
     /// n or m.
     pub number: u32,
-    /// What is sealed; `None` in acknowledgements.
+    /// Sealed plaintext; `None` in acknowledgements.
     pub plaintext: Option<[u8; 16]>,
     /// The private key that made its ephemeral key, where it has one.
     pub ephemeral: Option<[u8; 32]>,
@@ -65,7 +65,8 @@ pub struct MeterMessageCase {
     pub packets: Vec<Vec<u8>>,
 }
 
-/// 16 messages in each of the six suites, one more in the second, and whose they are: `data/meter-protocol.txt`.
+/// 16 messages in each of the six suites, one more in the second, and whose they are:
+/// `data/meter-protocol.txt`.
 #[must_use]
 pub fn meter_protocol() -> (MeterKeysCase, Vec<MeterMessageCase>) {
     let mut records = records_of(include_str!("../../vectors/meter-protocol.txt")).into_iter();

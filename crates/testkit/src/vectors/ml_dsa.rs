@@ -23,7 +23,7 @@ pub struct MlDsaKeyCase {
     pub private_key: Vec<u8>,
 }
 
-/// What is signed, in the form that the case has it in.
+/// Signed message, in the form that the case has it in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MlDsaMessage {
     /// A message with its context string, algorithm 2.
@@ -48,7 +48,7 @@ pub enum MlDsaPrivateKey {
 pub struct MlDsaSigningCase {
     /// The private key.
     pub private_key: MlDsaPrivateKey,
-    /// What is signed.
+    /// Signed message.
     pub message: MlDsaMessage,
     /// The random bytes; zeros in the deterministic variant.
     pub rnd: [u8; 32],
@@ -61,11 +61,11 @@ pub struct MlDsaSigningCase {
 pub struct MlDsaVerificationCase {
     /// The public key.
     pub public_key: Vec<u8>,
-    /// What is said to be signed.
+    /// Message of the signature to verify.
     pub message: MlDsaMessage,
     /// The signature.
     pub signature: Vec<u8>,
-    /// Whether it is one.
+    /// True if the signature is good.
     pub valid: bool,
 }
 

@@ -42,7 +42,7 @@ pub struct MlKemDecapsulationCase {
     pub private_key: Vec<u8>,
     /// The ciphertext.
     pub ciphertext: Vec<u8>,
-    /// What must be given; `None` where the check of the key must fail.
+    /// Shared secret; `None` where the check of the key must fail.
     pub shared: Option<[u8; 32]>,
 }
 
@@ -55,7 +55,7 @@ pub struct MlKemSeedCase {
     pub public_key: Vec<u8>,
     /// A ciphertext, of somebody or of nobody.
     pub ciphertext: Vec<u8>,
-    /// What must be given.
+    /// Shared secret.
     pub shared: [u8; 32],
 }
 

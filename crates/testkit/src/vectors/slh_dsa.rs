@@ -35,7 +35,7 @@ pub struct SlhDsaVerificationCase {
     pub message: Vec<u8>,
     /// Any length.
     pub signature: Vec<u8>,
-    /// Whether it is good.
+    /// True if the signature is good.
     pub is_good: bool,
 }
 

@@ -53,8 +53,8 @@ fn signers_at_once_take_leaves_of_their_own() {
     assert_eq!(leaves, (0..8).collect::<Vec<_>>());
 }
 
-/// Where the file cannot be written anew there is no signature; where a writer crashed before its file took the other's place, the next one
-/// writes it anew.
+/// If the file cannot be written anew, there is no signature. If a writer crashed before its file
+/// took the other's place, the next one writes it anew.
 #[test]
 fn nothing_is_signed_that_the_file_does_not_know_of() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -134,7 +134,8 @@ fn images_are_read_back_and_changed_ones_are_refused() {
         (header.target.as_str(), header.version, header.address, header.length),
         ("stm32f407", 7, 0x0802_0000, 524)
     );
-    // All of the header, of the signature's head and of what is around the tree's type, and of the rest some.
+    // All of the header, of the signature's head and of what is around the tree's type, and of the
+    // rest some.
     let kind = image.len() - 5 * 32 - 4;
     let some = (0..40).chain(520..570).chain(kind - 1..kind + 5).chain((40..image.len()).step_by(37));
     for (at, bit) in some.flat_map(|at| [(at, 1), (at, 0x80)]) {

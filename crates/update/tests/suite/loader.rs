@@ -1,4 +1,5 @@
-//! The host's end of the protocol, whatever comes to it. With a bootloader: crates/lab/tests/suite/bootloader.
+//! The host's end of the protocol, whatever comes to it. With a bootloader:
+//! crates/lab/tests/suite/bootloader.
 
 use testkit::random::{Random, seed};
 use update::loader::{Deframer, Transfer, frame, status_of};

@@ -1,8 +1,9 @@
-//! The power is cut while an image is received, verified, tried and confirmed: within every kind of flash operation, at random moments between
-//! them, and again while the part starts from that.
+//! The power is cut while an image is received, verified, tried and confirmed: within every kind of
+//! flash operation, at random moments between them, and again while the part starts from that.
 //!
-//! Ten thousand cuts, within each flash operation at least once:
-//! `cargo test --release -p wattseal-lab --test suite bootloader::cuts:: -- --ignored --nocapture`, with WATTSEAL_SEED=n for others.
+//! Ten thousand cuts, within each flash operation at least once: `cargo test --release -p
+//! wattseal-lab --test suite bootloader::cuts:: -- --ignored --nocapture`, with WATTSEAL_SEED=n for
+//! others.
 
 use super::part::{BootPart, on_each_part};
 use super::rig::{Behaviour, Rig, Running, Stops, key, signed};
@@ -34,7 +35,8 @@ impl History {
         History { rig, images }
     }
 
-    /// From the start on: the same each time, to the cycle. Returns the cycle at which the new image has been confirmed, if it ever is.
+    /// From the start on: the same each time, to the cycle. Returns the cycle at which the new
+    /// image has been confirmed, if it ever is.
     fn run(&self, stops: Stops, then: &mut dyn FnMut(u64, Box<dyn Mcu>)) -> (Rig, Option<u64>) {
         let mut rig = Rig::of(self.rig.part, self.rig.machine.snapshot());
         rig.stops = stops;
@@ -55,7 +57,7 @@ impl History {
     }
 }
 
-/// What must hold of whatever runs: it is an image as it was signed, and none older than what was confirmed.
+/// Checks that the running image is as it was signed.
 fn is_whole(rig: &Rig, slot: usize, history: &History, told: &str) {
     let image = &history.images[slot];
     assert!(
@@ -87,7 +89,8 @@ fn cut_and_start(
     (rig, slot)
 }
 
-/// Cuts as often within each flash operation as `choose` says of its index among all, and at `more` moments between.
+/// Cuts as often within each flash operation as `choose` says of its index among all, and at `more`
+/// moments between.
 fn cuts(
     part: &'static BootPart,
     name: &str,
@@ -123,7 +126,8 @@ fn cuts(
         } else {
             new += 1
         }
-        // What runs goes on, and some are sent the image again: then it runs, however far it had come.
+        // The running image goes on, and some parts are sent the image again: then it runs, however
+        // far it had come.
         if random.below(10) == 0 {
             sent_again += 1;
             rig.says();
@@ -146,8 +150,8 @@ fn cuts(
     assert!(old > 0 && new > 0, "cuts are spread over all of it");
 }
 
-/// One in a hundred of the image's operations, half of the journal's before them, all at the end: there the new image is on trial, or
-/// confirmed.
+/// One in a hundred of the image's operations, half of the journal's before them, all at the end:
+/// there the new image is on trial, or confirmed.
 fn short(part: &'static BootPart, name: &str, behaviour: Behaviour) {
     cuts(part, name, behaviour, 12, &mut |index, operations, random| {
         let record = 24 / part.word_bytes;

@@ -1,4 +1,5 @@
-//! The parts that there is a bootloader for. A test that is listed in [`on_each_part`] is one test for each.
+//! The parts that there is a bootloader for. A test that is listed in [`on_each_part`] is one test
+//! for each.
 
 /// docs/firmware-update.md, "Flash", and what the tests have to know of the part beside that.
 pub struct BootPart {
@@ -15,7 +16,8 @@ pub struct BootPart {
     pub uart: &'static str,
     /// Seconds until the watchdog of a trial bites.
     pub watchdog_s: u64,
-    /// Bytes that are programmed at once, and the cycles that this and an erasure of a journal's sector take at most: the target's file.
+    /// Bytes that are programmed at once, and the cycles that this and an erasure of a journal's
+    /// sector take at most: the target's file.
     pub word_bytes: usize,
     pub program_cycles: u32,
     pub erase_cycles: u32,
@@ -24,7 +26,7 @@ pub struct BootPart {
     pub start_cycles: u32,
 }
 
-/// How an erasure is told from other writes.
+/// Distinction of an erasure from other writes.
 #[derive(Clone, Copy)]
 pub enum Erasure {
     /// A write of this bit to this register begins it.

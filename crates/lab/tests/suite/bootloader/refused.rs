@@ -1,4 +1,4 @@
-//! What is not to run.
+//! Images that the bootloader refuses.
 
 use super::part::{BootPart, on_each_part};
 use super::rig::{Behaviour, Rig, Running, key, signed, unsigned};
@@ -100,7 +100,7 @@ fn an_image_with_a_wrong_bit_does_not_run_wherever_it_is(part: &'static BootPart
     assert_eq!(rig.start(), Running::Slot(1));
     for _ in 0..24 {
         let mut copy = Rig::of(part, rig.machine.snapshot());
-        // What the header does not use is signed, too.
+        // Every byte is signed, also those that the header does not use.
         let at = random.below(good.len() as u32);
         let held = copy.flash(part.slots[1] + at, 1)[0] ^ 1 << random.below(8);
         assert!(copy.machine.poke(part.slots[1] + at, &[held]));
@@ -125,7 +125,8 @@ fn a_bootloader_without_a_key_runs_nothing(part: &'static BootPart) {
     assert_eq!(rig.start(), Running::Loader);
 }
 
-/// Whatever stands in the slot that an older image is in, by way of a programmer or of a flash that forgot.
+/// The slot of the older image may have any contents, from a programmer or from flash that lost
+/// them.
 fn an_older_image_does_not_run_from_its_slot(part: &'static BootPart) {
     let (mut rig, private) = installed(part, "older");
     let old = signed(part, &private, 1, 4, Behaviour::Confirms);
@@ -137,7 +138,8 @@ fn an_older_image_does_not_run_from_its_slot(part: &'static BootPart) {
     assert_eq!(rig.start(), Running::Slot(0));
 }
 
-/// Any bytes: no hang, no fault, nothing written but the free slot and the journal; the image runs afterwards.
+/// Any bytes: no hang, no fault, nothing written but the free slot and the journal; the image runs
+/// afterwards.
 fn any_bytes_at_the_uart_do_no_harm(part: &'static BootPart) {
     let mut random = Random::new(seed());
     let (mut rig, private) = installed(part, "any");

@@ -12,16 +12,16 @@ use update::image;
 use update::key::{Height, PrivateKey, PublicKey};
 use update::loader::{Deframer, Status, Transfer, frame, status_of, status_request};
 
-/// How often the host looks at the UART: twice in a millisecond of a clock of 16 MHz.
+/// Interval at which the host looks at the UART: half a millisecond of a clock of 16 MHz.
 const LOOK: u64 = 8_000;
-/// How long it waits, in seconds: a sector takes a second.
+/// Time that it waits, in seconds: a sector takes a second.
 const ANSWER_WITHIN_S: u64 = 6;
 /// 0.2 s of listening, two verifications and two records; ten seconds once there was a frame.
 const START_WITHIN_S: u64 = 14;
 /// Bytes of a record of the journal, and its mark behind it.
 const RECORD: usize = 24;
 
-/// What all tests of a part build once.
+/// Builds that all tests of a part share.
 pub struct Built {
     pub boot: Firmware,
     programs: [Firmware; 2],
@@ -44,20 +44,21 @@ pub fn built(part: &BootPart) -> &'static Built {
     })
 }
 
-/// A key pair of its own name: of the random numbers alone, so that a seed says what is signed, too.
+/// A key pair of its own name, only of the random numbers, so that a seed decides on the
+/// signatures, too.
 pub fn key(part: &BootPart, name: &str, random: &mut Random) -> (PrivateKey, PublicKey) {
     let path = built(part).folder.path().join(name);
     PrivateKey::from_seed(&path, Height::H5, &std::array::from_fn(|_| random.byte())).expect("a new key")
 }
 
-/// What the program of an image does.
+/// Behaviour of an image's program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behaviour {
     Silent = 0,
     Confirms = 1,
 }
 
-/// What is to be signed: the program for a slot, named by its version.
+/// Image to be signed: the program for a slot, named by its version.
 pub fn unsigned(part: &BootPart, slot: usize, version: u32, behaviour: Behaviour, signature: u32) -> Vec<u8> {
     let program = &built(part).programs[slot];
     let segments = &program.image().segments;
@@ -75,7 +76,7 @@ pub fn signed(part: &BootPart, key: &PrivateKey, slot: usize, version: u32, beha
     [image, signature].concat()
 }
 
-/// What is seen of a run: bytes that the part sends, and when its flash is changed.
+/// Observer of a run: bytes that the part sends, and changes of its flash.
 struct Watched {
     part: &'static BootPart,
     sent: Vec<u8>,
@@ -109,7 +110,7 @@ impl Observer for Watched {
     }
 }
 
-/// What runs after a start.
+/// Program that runs after a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Running {
     /// The program of a slot.
@@ -135,7 +136,7 @@ pub struct Rig {
     /// Flash operations so far, since the last start: cycle, and whether it is an erasure.
     pub changes: Vec<(u64, bool)>,
     erases: bool,
-    /// Where the run is interrupted, and by what.
+    /// Interruption of the run.
     pub stops: Stops,
 }
 
@@ -249,7 +250,8 @@ impl Rig {
         Ok(())
     }
 
-    /// What runs when nobody says anything to the bootloader: it is looked at before its first instruction.
+    /// Runs a start while the bootloader receives nothing; returns the program before its first
+    /// instruction.
     pub fn start(&mut self) -> Running {
         let mains = [0, 1].map(|slot| self.main_of(slot));
         let until = Until {
@@ -265,12 +267,12 @@ impl Rig {
         }
     }
 
-    /// Where the program of a slot begins.
+    /// Address at which the program of a slot begins.
     pub fn main_of(&self, slot: usize) -> u32 {
         built(self.part).programs[slot].symbol("main").expect("a symbol").address
     }
 
-    /// What a program says, once it runs: up to its last character.
+    /// Output of a running program, up to its last character.
     pub fn says(&mut self) -> String {
         let mut said = String::new();
         for _ in 0..4_000 {

@@ -1,4 +1,4 @@
-//! What is to happen.
+//! Updates that the bootloader accepts.
 
 use super::part::{BootPart, on_each_part};
 use super::rig::{Behaviour, Rig, Running, built, key, signed};
@@ -41,7 +41,8 @@ fn an_image_is_installed_tried_and_confirmed(part: &'static BootPart) {
     assert_eq!((status.free, status.confirmed, status.trial, status.floor), (0, Some(1), None, 2));
 }
 
-/// A part on which version 1 is confirmed, in the first slot, and version 2 is in its first start, which follows the transfer; it never reports in.
+/// A part on which version 1 is confirmed, in the first slot, and version 2 is in its first start,
+/// which follows the transfer; it never reports in.
 fn on_trial(part: &'static BootPart, name: &str) -> Rig {
     let (private, public) = key(part, name, &mut Random::new(1));
     let mut rig = Rig::new(part, Some(&public));
@@ -67,7 +68,8 @@ fn the_former_one_runs_again_when_the_new_one_does_not_report_in(part: &'static 
     assert_eq!((status.confirmed, status.trial, status.floor), (Some(0), None, 1));
 }
 
-/// A new image that stands still: the watchdog starts the part anew, and it goes back without anybody there.
+/// A new image that stands still: the watchdog starts the part anew, and it goes back without
+/// anybody there.
 fn an_image_that_hangs_goes_back_by_the_watchdog(part: &'static BootPart) {
     let mut rig = on_trial(part, "hangs");
     let main = rig.main_of(0);
@@ -105,9 +107,9 @@ fn a_transfer_goes_on_where_the_power_was_cut(part: &'static BootPart) {
     assert_eq!(rig.says(), "<1+>");
 }
 
-/// docs/firmware-update.md, "What it takes": sizes in whole KiB, as flash is given out, and cycles to
-/// within a twentieth. Each is printed as it is, and the page is not written anew for a change that
-/// moves none of them.
+/// docs/firmware-update.md, "What it takes": sizes in whole KiB, as flash is given out, and cycles
+/// to within a twentieth. Each is printed as it is, and the page is not written anew for a change
+/// that moves none of them.
 fn it_takes_what_the_page_says(part: &'static BootPart) {
     let page = include_str!("../../../../../docs/firmware-update.md");
     let section = page.split("## What it takes").nth(1).expect("a section");
@@ -132,7 +134,7 @@ fn it_takes_what_the_page_says(part: &'static BootPart) {
     assert_eq!(rig.says(), "<1+>");
     let [verify, run] =
         ["ws_image_verify", "ws_boot_run"].map(|name| boot.symbol(name).expect("a function").address);
-    // How many hashes a signature takes, its digits say: so the mean of some.
+    // The number of hashes depends on a signature's digits: so the mean of some.
     let mut cycles = Vec::new();
     for version in 1..=24 {
         let image = signed(part, &private, 0, version, Behaviour::Confirms);

@@ -1,4 +1,4 @@
-//! What curves, the generator and ECIES keep to themselves.
+//! Secrets of curves, the generator and ECIES.
 
 use super::secrets::Secrets;
 use super::{Run, random};
@@ -27,7 +27,7 @@ pub fn run(operation: &str, rng: &mut StdRng) -> Run {
         "drbg-generate" => {
             secrets.generator(&seed, 32);
             let output = Drbg::new(&seed).generate(32);
-            // Its outputs are the caller's, so that they may stay with the caller alone.
+            // Its outputs are only the caller's, and may stay with the caller.
             Case {
                 inputs: vec![("key", seed), ("message", vec![0; 32])],
                 outputs: vec![("output", output)],

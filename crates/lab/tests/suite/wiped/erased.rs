@@ -1,10 +1,10 @@
-//! `ws_stack_wipe` is told how many bytes to erase, and each call is watched: what was written to the stack before is written over,
-//! and little is erased that nothing used.
+//! `ws_stack_wipe` is told how many bytes to erase, and each call is watched: what was written to
+//! the stack before is written over, and little is erased that nothing used.
 
 use super::runs;
 use super::secrets::WINDOW;
 use firmware::Firmware;
-use lab::harness::Bench;
+use lab::harness::OperationRun;
 use lab::operations::{Catalogue, VARIANTS};
 use lab::target::Workspace;
 use mcu::{Access, AccessKind, CoreName, Observer, Step};
@@ -26,12 +26,12 @@ struct Depth {
     used: u32,
     erased: u32,
     /// The most bytes in a row of those that were used and are not written over.
-    kept: u32,
+    intact: u32,
 }
 
 struct Watcher<'a> {
     firmware: &'a Firmware,
-    /// How far below the lowest byte in use the stack pointer is: 1 on the AVR.
+    /// Distance of the stack pointer below the lowest byte in use: 1 on the AVR.
     below: u32,
     /// Bytes that a call pushes, at least: none where it puts them into a register.
     pushed: u32,
@@ -39,7 +39,8 @@ struct Watcher<'a> {
     written: Vec<u32>,
     /// The function that erases, and the bytes of the stack that were written since it began.
     inside: Option<(&'static str, BTreeSet<u32>)>,
-    /// The lowest byte of the stack in use where `ws_stack_wipe` began, and the bytes that it wrote.
+    /// The lowest byte of the stack in use where `ws_stack_wipe` began, and the bytes that it
+    /// wrote.
     erasing: Option<(u32, BTreeSet<u32>)>,
     depths: BTreeMap<&'static str, Depth>,
 }
@@ -54,22 +55,22 @@ impl Watcher<'_> {
         let (began, erased) = self.erasing.take().expect("it began");
         let (name, used) = self.inside.take().expect("one of them calls ws_stack_wipe");
         let depth = |bytes: &BTreeSet<u32>| bytes.first().map_or(0, |lowest| began.saturating_sub(*lowest));
-        let (mut kept, mut row, mut last) = (0, 0, None);
+        let (mut intact, mut row, mut last) = (0, 0, None);
         for byte in used.range(..began).filter(|byte| !erased.contains(byte)) {
             row = if last == Some(byte - 1) { row + 1 } else { 1 };
-            (last, kept) = (Some(*byte), row.max(kept));
+            (last, intact) = (Some(*byte), row.max(intact));
         }
         let deepest = self.depths.entry(name).or_default();
         deepest.used = deepest.used.max(depth(&used));
         deepest.erased = depth(&erased);
-        deepest.kept = deepest.kept.max(kept);
+        deepest.intact = deepest.intact.max(intact);
     }
 }
 
 impl Observer for Watcher<'_> {
     fn step(&mut self, step: &Step) {
         let in_use_from = step.sp + self.below;
-        // What lies below the stack pointer is a variable, or a register of the AVR.
+        // A byte below the stack pointer is a variable, or a register of the AVR.
         let written = self.written.drain(..).filter(|byte| *byte >= in_use_from);
         match (&mut self.erasing, &mut self.inside) {
             (Some((_, bytes)), _) | (None, Some((_, bytes))) => bytes.extend(written),
@@ -78,7 +79,8 @@ impl Observer for Watcher<'_> {
         if let Some((began, _)) = self.erasing {
             let wipe = self.firmware.symbols()["ws_stack_wipe"];
             let is_outside = step.pc.wrapping_sub(wipe.address) >= wipe.size;
-            // A call that pushes where to return to gives that back; routines that functions share to push are deeper.
+            // A call that pushes where to return to gives that back; routines that functions share
+            // to push are deeper.
             if is_outside && in_use_from >= began + self.pushed {
                 self.note();
             }
@@ -101,7 +103,7 @@ impl Observer for Watcher<'_> {
     }
 }
 
-/// What each function of a target and variant uses and erases.
+/// Stack bytes that each function of a target and variant uses and erases.
 fn depths(target: &str, variant: &str) -> BTreeMap<&'static str, Depth> {
     let workspace = Workspace::find().expect("the tests run inside the project");
     let target = workspace.target(target).expect("a target");
@@ -123,7 +125,7 @@ fn depths(target: &str, variant: &str) -> BTreeMap<&'static str, Depth> {
         if firmware.symbols().get("ws_stack_wipe").is_none() {
             continue;
         }
-        let fresh = Bench::start(&target, &firmware, operation, point.clock_hz, super::CYCLES)
+        let fresh = OperationRun::start(&target, &firmware, operation, point.clock_hz, super::CYCLES)
             .expect("start-up ends");
         let mut bench = fresh.fork();
         let room = fresh.capacity().map_or(0, |bytes| bytes as usize);
@@ -152,17 +154,17 @@ fn depths(target: &str, variant: &str) -> BTreeMap<&'static str, Depth> {
     depths
 }
 
-/// What is shown of a function of a target and variant.
+/// Description of a function of a target and variant.
 fn shown(target: &str, variant: &str, name: &str, depth: Depth) -> String {
     format!(
         "{target} {variant} {name}: {} bytes used, {} erased, {} in a row kept",
-        depth.used, depth.erased, depth.kept
+        depth.used, depth.erased, depth.intact
     )
 }
 
 /// Fewer bytes in a row than a find has are kept.
 fn is_enough(depth: Depth) -> bool {
-    depth.erased >= depth.used && depth.kept < WINDOW as u32
+    depth.erased >= depth.used && depth.intact < WINDOW as u32
 }
 
 #[test]
@@ -178,10 +180,11 @@ fn stack_is_erased_as_deep_as_it_was_used() {
 /// More that is erased takes stack that nothing else needs.
 const SPARE: u32 = 40;
 
-/// Builds of one port share a size, which one of them comes near to; those that are not optimised share one of all ports.
+/// Builds of one port share a size, which one of them comes near to; those that are not optimised
+/// share one of all ports.
 #[test]
 #[ignore = "minutes: builds all variants"]
-fn stack_is_erased_as_deep_as_it_was_used_on_every_target_and_little_deeper() {
+fn stack_is_erased_to_its_used_depth_on_every_target() {
     let workspace = Workspace::find().expect("the tests run inside the project");
     let mut too_few = Vec::new();
     let mut spare: BTreeMap<(String, &str), u32> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! What hash-based signatures keep to themselves: seeds, and of the chains and pairs what a signature does not show.
+//! Secrets of hash-based signatures: seeds, and the values of chains and pairs that a signature
+//! does not show.
 
 use super::secrets::Secrets;
 use super::{Run, random_case};
@@ -16,7 +17,7 @@ fn hash(name: &[u8], place: u16, step: u8, value: &[u8]) -> Vec<u8> {
     sha256(&[name, &place.to_be_bytes(), &[step], value])
 }
 
-/// RFC 8554 algorithm 2: digits of so many bits, of a digest and its checksum.
+/// RFC 8554 algorithm 2: digits of `bits` bits, of a digest and its checksum.
 fn digits(digest: &[u8], bits: usize) -> Vec<u8> {
     let split = |bytes: &[u8]| -> Vec<u8> {
         let nibbles = |byte: &u8| if bits == 4 { vec![byte >> 4, byte & 15] } else { vec![*byte] };
@@ -87,7 +88,8 @@ const FORS_TREES: u32 = 33;
 const FORS_HEIGHT: u32 = 6;
 const CHAINS: u32 = 35;
 
-/// The private key, the values of the one-time signatures along the hypertree, and those of FORS, of which a signature shows one a tree.
+/// The private key, the values of the one-time signatures along the hypertree, and those of FORS,
+/// of which a signature shows one a tree.
 fn slh_dsa(secrets: &mut Secrets, private: &[u8], context: &[u8], message: &[u8], signs: bool) {
     let (seed, prf, public) = (&private[..N], &private[N..2 * N], &private[2 * N..3 * N]);
     secrets.bytes("SK.seed", seed);
@@ -144,7 +146,8 @@ fn slh_dsa(secrets: &mut Secrets, private: &[u8], context: &[u8], message: &[u8]
     }
 }
 
-/// The reference is right: a signature shows the first value of a chain whose digit is 0, and one of each tree of FORS.
+/// The reference is right: a signature shows the first value of a chain whose digit is 0, and one
+/// of each tree of FORS.
 #[test]
 fn signature_shows_values_of_the_reference() {
     use fips205::slh_dsa_sha2_128f;

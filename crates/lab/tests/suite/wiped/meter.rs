@@ -1,5 +1,6 @@
-//! The running meter: once a message is sealed or opened, nothing of a key stream, a mask, an ephemeral key, its private key or a key
-//! schedule is in its RAM. Of its generator the present state stays, of suite 6 the key of the epoch, and none of an epoch before.
+//! The running meter: once a message is sealed or opened, nothing of a key stream, a mask, an
+//! ephemeral key, its private key or a key schedule is in its RAM. Of its generator the present
+//! state stays, of suite 6 the key of the epoch, and none of an epoch before.
 
 use super::secrets::Secrets;
 use super::symmetric::{ascon, gcm, hmac, key_stream};
@@ -230,7 +231,7 @@ fn ecies_of(
 }
 
 fn left(rig: &mut Rig, target: &str, provisioned: &[u8], secrets: &mut Secrets) -> Vec<String> {
-    // Where there is suite 6, it has the epoch's key at hand: in epoch 0 the key of AES-256-GCM.
+    // With suite 6, it has the epoch's key at hand: in epoch 0 the key of AES-256-GCM.
     if let Rig::Port(_) = rig {
         secrets.public(&provisioned[KEY_256..][..32]);
     }

@@ -1,4 +1,4 @@
-//! What ML-DSA keeps to itself, on RustCrypto's SHA-3: FIPS 204 algorithms 6 and 7.
+//! Secrets of ML-DSA, on RustCrypto's SHA-3: FIPS 204 algorithms 6 and 7.
 
 use super::secrets::Secrets;
 use super::{Run, random};
@@ -7,7 +7,8 @@ use rand::rngs::StdRng;
 use sha3::Shake256;
 use sha3::digest::{ExtendableOutput, Update, XofReader};
 
-/// More often than that it begins anew once in thousands of signatures; what it has begun with before is overwritten.
+/// More often than that it begins anew once in thousands of signatures; what it has begun with
+/// before is overwritten.
 const ATTEMPTS: u16 = 30;
 
 /// H of what is joined of pieces.
@@ -17,7 +18,8 @@ fn hash(pieces: &[&[u8]], bytes: usize) -> Vec<u8> {
     output
 }
 
-/// Of a parameter set, FIPS 204 table 1: k and l; bits of an encoded coefficient of y, one more than of gamma_1; bytes of c~; and beta.
+/// Of a parameter set, FIPS 204 table 1: k and l; bits of an encoded coefficient of y, one more
+/// than of gamma_1; bytes of c~; and beta.
 struct Set {
     k: u8,
     l: u8,

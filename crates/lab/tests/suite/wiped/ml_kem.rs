@@ -1,4 +1,4 @@
-//! What ML-KEM and the hybrid agreements keep to themselves.
+//! Secrets of ML-KEM and the hybrid agreements.
 
 use super::noise::{self, Set};
 use super::secrets::Secrets;
@@ -12,8 +12,8 @@ use lab::reference::{hybrid, ml_kem};
 use rand::rngs::StdRng;
 
 impl Secrets {
-    /// Noise, the first polynomials of which are transformed: the bytes that it is sampled from, and what the transform makes, as residues
-    /// from 0 and around 0.
+    /// Noise, the first polynomials of which are transformed: the bytes that it is sampled from,
+    /// and what the transform makes, as residues from 0 and around 0.
     fn noise(&mut self, set: &Set, seed: &[u8], polynomials: u8, transformed: u8) {
         self.bytes("the noise's seed", seed);
         for number in 0..polynomials {

@@ -1,4 +1,4 @@
-//! What ML-KEM makes its noise of, and of its noise, on RustCrypto's SHA-3: FIPS 203 sections 4.1 to 4.3.
+//! Sources and values of ML-KEM's noise, on RustCrypto's SHA-3: FIPS 203 sections 4.1 to 4.3.
 
 use sha3::digest::{ExtendableOutput, Update, XofReader};
 use sha3::{Digest, Sha3_256, Sha3_512, Shake256};

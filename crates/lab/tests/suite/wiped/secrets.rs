@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::symmetric::Sha256Trace;
 
-/// So many bytes of a secret in a row are a find.
+/// Number of secret bytes in a row that are a find.
 pub const WINDOW: usize = 8;
 
 type Window = [u8; WINDOW];
@@ -18,7 +18,6 @@ type Window = [u8; WINDOW];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Find {
     pub address: u32,
-    /// How many bytes in a row.
     pub bytes: usize,
     pub name: String,
 }
@@ -31,7 +30,8 @@ pub struct Secrets {
     public: HashSet<Window>,
 }
 
-/// Bytes as they are, backwards, and with the bytes of each word of four backwards, as hashes load them.
+/// Bytes as they are, backwards, and with the bytes of each word of four backwards, as hashes load
+/// them.
 fn forms(bytes: &[u8]) -> [Vec<u8>; 3] {
     let words = bytes.chunks(4).flat_map(|word| word.iter().rev().copied()).collect();
     [bytes.to_vec(), bytes.iter().rev().copied().collect(), words]
@@ -79,7 +79,8 @@ impl Secrets {
         forms_of_words(words).iter().for_each(|form| self.bytes(name, form));
     }
 
-    /// Bytes that anybody may see, as inputs and outputs are: what of a secret looks like them is none.
+    /// Bytes that anybody may see, as inputs and outputs are: what of a secret looks like them is
+    /// none.
     pub fn public(&mut self, bytes: &[u8]) {
         self.public.extend(forms(bytes).iter().flat_map(|form| windows(form)));
         let words: Vec<u64> =
@@ -114,7 +115,7 @@ impl Secrets {
         }
     }
 
-    /// What two sides share: a coordinate.
+    /// Secret that two sides share: a coordinate.
     pub fn shared(&mut self, shared: &[u8]) {
         let field =
             lab::reference::field::Field::named(if shared.len() == 32 { "p256" } else { "secp160r1" });
@@ -147,7 +148,8 @@ impl Secrets {
         self.bytes(&format!("{name}, V"), value);
     }
 
-    /// All states of a generator on the way to so many bytes of a first request, the last excepted, and these.
+    /// All states of a generator on the way to `bytes` bytes of a first request, the last excepted,
+    /// and these.
     pub fn generator(&mut self, seed: &[u8], bytes: usize) {
         self.bytes("the seed", seed);
         self.drawing(Drbg::new(seed), bytes);
@@ -211,7 +213,7 @@ impl Secrets {
         self.mac_key("the authentication key", &sealed.keys[16..]);
     }
 
-    /// Whether bytes of a secret are shown all the same.
+    /// Returns true if bytes of a secret may be shown all the same.
     pub fn is_known_and_public(&self, bytes: &[u8]) -> bool {
         windows(bytes).all(|window| self.windows.contains_key(&window) && self.public.contains(&window))
     }

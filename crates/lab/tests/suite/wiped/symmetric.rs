@@ -1,4 +1,5 @@
-//! What ciphers, hashes and derivations keep to themselves: key schedules, states, key streams, and what authenticators are made of.
+//! Secrets of ciphers, hashes and derivations: key schedules, states, key streams, and inputs of
+//! authenticators.
 
 use super::secrets::Secrets;
 use super::{Run, random};
@@ -13,7 +14,7 @@ use rand::rngs::StdRng;
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-/// The runs of an operation with room for so many bytes of message; none of another kind.
+/// The runs of an operation with room for `room` bytes of message; none of another kind.
 pub fn runs(operation: &Operation, room: usize, rng: &mut StdRng) -> Vec<Run> {
     let name = operation.name.as_str();
     if let Some((size, action)) = name.strip_prefix("aes").and_then(|rest| rest.split_once('-')) {
@@ -324,7 +325,7 @@ fn chacha_block(key: &[u8], nonce: &[u8], number: u32) -> [u8; 64] {
     out
 }
 
-/// SP 800-232 section 3: so many rounds of the permutation.
+/// SP 800-232 section 3: `rounds` rounds of the permutation.
 fn ascon_rounds(s: &mut [u64; 5], rounds: u64) {
     for round in 16 - rounds..16 {
         s[2] ^=
@@ -424,7 +425,8 @@ static ROUND_CONSTANTS: LazyLock<Vec<u32>> = LazyLock::new(|| {
 });
 
 impl Sha256Trace {
-    /// A block; its words and all of the message schedule where it is secret, and the working variables.
+    /// A block; its words and all of the message schedule where it is secret, and the working
+    /// variables.
     pub fn block(&mut self, secrets: &mut Secrets, name: &str, block: &[u8], is_secret: bool) {
         let mut w: Vec<u32> =
             block.chunks(4).map(|word| u32::from_be_bytes(word.try_into().expect("4 bytes"))).collect();
@@ -461,7 +463,7 @@ impl Sha256Trace {
         self.ended(secrets, name, message, 0, is_secret)
     }
 
-    /// What ends a message, so many bytes of which are hashed.
+    /// Adds the end of a message, of which `before` bytes are hashed.
     fn ended(
         &mut self,
         secrets: &mut Secrets,
@@ -535,7 +537,7 @@ fn hkdf_run(bytes: usize, rng: &mut StdRng) -> Run {
     (Case { inputs, outputs: vec![("output", output)], result: Some(0), ..Case::default() }, secrets)
 }
 
-/// What is traced here is what the libraries compute.
+/// A traced primitive computes the library's values.
 #[test]
 fn traced_primitive_gives_what_the_library_gives() {
     use aes::cipher::{KeyIvInit, StreamCipher};

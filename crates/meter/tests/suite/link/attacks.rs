@@ -1,4 +1,4 @@
-//! Whoever is on the air, and has no keys: records, replays, alters, cuts, invents.
+//! Attackers on the air without keys: they record, replay, alter, cut and invent.
 
 use super::world::{ADDRESS, METER, SECOND_NS, World, load, setup};
 use meter::eeprom::Eeprom;
@@ -10,14 +10,15 @@ fn attempts(short: usize) -> usize {
     std::env::var("WATTSEAL_ATTACK").ok().and_then(|text| text.parse().ok()).unwrap_or(short)
 }
 
-/// What an attacker must not change; not the energy, which may have been measured since the meter looked last.
+/// Returns the state that an attacker must not change. The energy is not in it: it may have been
+/// measured since the meter looked last.
 fn state(world: &World) -> (Status, Vec<u8>) {
     let status = Status { refused: 0, state: 0, energy: 0, ..world.meter.status() };
     (status, world.meter.eeprom().image().to_vec())
 }
 
-/// What the collector has said up to now, and the meter: an attacker has recorded it. The last command and the report that is being
-/// sent are open.
+/// Returns the packets of collector and meter up to now: an attacker has recorded them. The last
+/// command and the report that is being sent are open.
 fn recorded(world: &mut World) -> Vec<Vec<u8>> {
     let suite = world.provision.setup().suite;
     let mut heard = Vec::new();
@@ -245,7 +246,8 @@ fn a_part_that_is_not_provisioned_sleeps() {
     assert_eq!(meter.eeprom().image(), &[0xff; 1024]);
 }
 
-/// Without noise the seed serves, and says so; without a seed, the noise does; without both, nothing is sealed with curves.
+/// Without noise the seed serves, and says so; without a seed, the noise does; without both,
+/// nothing is sealed with curves.
 #[test]
 fn a_noise_source_that_fails_is_told_of() {
     let mut world = World::new(setup(Suite::Ecies, 5), 15);

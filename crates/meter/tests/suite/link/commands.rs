@@ -1,4 +1,4 @@
-//! Which commands are done, which are answered, how, and what of that is kept.
+//! Commands: those that are done, their answers, and the state that is kept of them.
 
 use super::world::{ADDRESS, COLLECTOR, METER, SECOND_NS, World, setup};
 use meter::Cause;
@@ -7,20 +7,22 @@ use meter::store::{Settings, eeprom};
 use std::ops::Range;
 use wire::meter::{Address, Answer, Command, CommandResult, Suite};
 
-/// Where the settings lie in EEPROM.
+/// Range of the settings in EEPROM.
 const SETTINGS: Range<usize> = 156..252;
 
-/// What must not change where a command is not done: how many were, and the settings in EEPROM.
+/// Returns the state that must not change where a command is not done: the number of done commands,
+/// and the settings in EEPROM.
 fn done(world: &World) -> (u16, Vec<u8>) {
     (world.meter.status().commands, world.meter.eeprom().image()[SETTINGS].to_vec())
 }
 
-/// How often bytes of the settings were written.
+/// Returns how often bytes of the settings were written.
 fn settings_writes(world: &World) -> u32 {
     world.meter.eeprom().writes()[SETTINGS].iter().sum()
 }
 
-/// Has the meter hear a command, in a second in which it has not answered yet; what it answers at once.
+/// Has the meter hear a command, in a second in which it has not answered yet; what it answers at
+/// once.
 fn tell(world: &mut World, command: Command, m: u32) -> Option<Answer> {
     world.run(SECOND_NS);
     let suite = world.provision.setup().suite;
@@ -34,7 +36,8 @@ fn cut_power(world: &mut World) {
     world.run(SECOND_NS);
 }
 
-/// With a lower m, or with the last one and other bytes: both are authentic, and neither is done. An answer tells the last m.
+/// With a lower m, or with the last one and other bytes: both are authentic, and neither is done.
+/// An answer tells the last m.
 #[test]
 fn a_number_is_good_for_one_command() {
     for suite in Suite::ALL {
@@ -74,7 +77,8 @@ fn a_number_is_good_for_one_command() {
     }
 }
 
-/// Who replays commands of before all the time has one answer a second for it, whichever they are.
+/// An attacker who replays earlier commands all the time gets one answer a second for it, whichever
+/// they are.
 #[test]
 fn there_is_one_answer_a_second_to_what_is_not_done() {
     for suite in Suite::ALL {
@@ -123,7 +127,8 @@ fn a_meter_reboots_once_for_a_command() {
     }
 }
 
-/// Also that to one that was done before, cannot be done, or is too late; and where it is from stands in its nonce.
+/// Also that to one that was done before, cannot be done, or is too late; and where it is from
+/// stands in its nonce.
 #[test]
 fn the_answer_to_a_configure_is_always_sealed() {
     for from in Suite::ALL {
@@ -161,7 +166,7 @@ fn the_answer_to_a_configure_is_always_sealed() {
 }
 
 #[test]
-fn an_answer_is_authentic_for_the_address_that_the_meter_has_then() {
+fn answer_is_authentic_for_the_meter_s_present_address() {
     let new = Address { name: 0x4321, radio: ADDRESS + 1, collector: COLLECTOR + 1 };
     for suite in Suite::ALL.into_iter().filter(|suite| *suite != Suite::None) {
         let mut world = World::new(setup(suite, 600), 15);
@@ -191,7 +196,8 @@ fn an_answer_is_authentic_for_the_address_that_the_meter_has_then() {
     }
 }
 
-/// Settings are written once for each command that may change something, before its answer, and not for those that cannot.
+/// Settings are written once for each command that may change something, before its answer, and not
+/// for those that cannot.
 #[test]
 fn reading_the_state_writes_no_settings() {
     let suite = Suite::Aes128Gcm;
@@ -219,10 +225,10 @@ fn reading_the_state_writes_no_settings() {
     }
 }
 
-/// What was answered stays done through a loss of power, and what came before it stays too late; but for reading the state, which is
-/// as if it had never been.
+/// An answered command stays done through a loss of power, and earlier ones stay too late. Reading
+/// the state is excepted: it leaves no trace.
 #[test]
-fn a_command_that_was_answered_ends_those_before_it_but_for_reading_the_state() {
+fn answered_command_outdates_earlier_ones_but_status_reads() {
     for suite in Suite::ALL {
         let refused = Command::Calibrate { voltage_uv: 1, current_ua: 1, phase: 0 };
         for (command, ends) in [

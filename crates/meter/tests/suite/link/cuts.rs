@@ -1,4 +1,5 @@
-//! Power that fails at any time, within any byte write, while commands come and old ones are replayed: what `invariants` says holds.
+//! Power that fails at any time, within any byte write, while commands come and old ones are
+//! replayed: what `invariants` says holds.
 
 use super::world::{ADDRESS, COLLECTOR, METER, SECOND_NS, World, load, setup};
 use crate::invariants::Count;
@@ -8,19 +9,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use wire::meter::{Command, Policy, Suite};
 
-/// How often the power fails: `WATTSEAL_CUTS=20000` for many.
+/// Returns the number of power failures: `WATTSEAL_CUTS=20000` for many.
 fn cuts(short: u64) -> u64 {
     std::env::var("WATTSEAL_CUTS").ok().and_then(|text| text.parse().ok()).unwrap_or(short)
 }
 
 /// Cuts of one meter's trial.
 const TRIAL: u64 = 250;
-/// What a step of the converter measures, and what is calibrated at first: see `setup` and `load`.
+/// Measurement of a step of the converter, and the calibration at first: see `setup` and `load`.
 const POWER_W: f64 = 700.0;
-/// A meter that everything arrives at has delivered all that it kept, and answered, by then. It waits for 6.5 s at most between two
-/// attempts, the collector for 9.6 s. While the collector does not know whether an address was changed, it commands the old one and the
-/// new one by turns; and with a signature a report each second is being written for half of the time, in the buffer that a command's
-/// pieces need: one attempt in four comes in. A minute is not enough for one trial in a thousand (`kept_seeds`).
+/// A meter that everything arrives at has delivered all that it kept, and answered, by then. It
+/// waits for 6.5 s at most between two attempts, the collector for 9.6 s. While the collector does
+/// not know whether an address was changed, it commands the old one and the new one by turns; and
+/// with a signature a report each second is being written for half of the time, in the buffer that
+/// a command's pieces need: one attempt in four comes in. A minute is not enough for one trial in a
+/// thousand (`kept_seeds`).
 const BACK_WITHIN_NS: u64 = 600 * SECOND_NS;
 
 /// A collector's to a meter that computes in no time.
@@ -28,7 +31,7 @@ fn prompt() -> Policy {
     Policy { answer_within_ms: [100; Suite::ALL.len()], ..Policy::default() }
 }
 
-/// What a trial is about: a suite, or all of them by turns.
+/// Subject of a trial: a suite, or all of them by turns.
 #[derive(Clone, Copy)]
 enum Seals {
     With(Suite),
@@ -81,7 +84,7 @@ impl Trial {
         Trial { world, seals }
     }
 
-    /// Whether the key is renewed.
+    /// Returns true if the key is renewed.
     fn renews(&self) -> bool {
         matches!(self.seals, Seals::With(Suite::Aes256GcmRekeyed))
     }
@@ -131,7 +134,8 @@ impl Trial {
         let renews = self.renews();
         let chance = &mut self.world.chance;
         let lost = *chance.choice(&[0.0, 0.2, 0.5, 1.0]).expect("some");
-        // Now and then so long that the journal runs over; and so long that a renewal may come to its end.
+        // Now and then so long that the journal runs over; and so long that a renewal may come to
+        // its end.
         let most_s = if chance.u8(..16) == 0 {
             45
         } else if renews {
@@ -204,8 +208,10 @@ fn kept_seeds() {
     random_cuts(Seals::With(Suite::EciesEcdsa), 20_807_569_307, TRIAL);
 }
 
-/// `WATTSEAL_CUTS=1000000 cargo test --release -p wattseal-meter --test suite link::cuts::power_cuts -- --nocapture`: as many, in equal parts with each
-/// suite and with all by turns; `WATTSEAL_SEED=n` for others than a seed by chance.
+/// `WATTSEAL_CUTS=1000000 cargo test --release -p wattseal-meter --test suite
+/// link::cuts::power_cuts --
+/// --nocapture`: as many, in equal parts with each suite and with all by turns; `WATTSEAL_SEED=n`
+/// for others than a seed by chance.
 #[test]
 fn power_cuts_at_any_time_lose_nothing_that_was_kept() {
     let (seed, begun) = (testkit::random::seed(), Instant::now());
@@ -242,8 +248,8 @@ fn power_cuts_at_any_time_lose_nothing_that_was_kept() {
     }
 }
 
-/// A start, an alert, measurements that the journal has to the end and that are acknowledged then, a command: the power fails in
-/// each byte write of that, which is torn in every way.
+/// A start, an alert, measurements that the journal has to the end and that are acknowledged then,
+/// a command: the power fails in each byte write of that, which is torn in every way.
 #[test]
 fn every_byte_write_can_be_the_last() {
     const TORN: [Torn; 4] = [Torn::Old, Torn::New, Torn::Value(0x5a), Torn::Unstable];
@@ -276,9 +282,10 @@ fn every_byte_write_can_be_the_last() {
     }
 }
 
-/// The first answer to a configure is lost, and the power fails; what was sealed before the next answer is delivered all the same.
+/// The first answer to a configure is lost, and the power fails; what was sealed before the next
+/// answer is delivered all the same.
 #[test]
-fn reports_made_before_the_answer_to_a_change_of_suite_are_delivered() {
+fn reports_before_an_answered_suite_change_are_delivered() {
     for from in Suite::ALL {
         for to in Suite::ALL {
             let mut world = World::new(setup(from, 5), 31);
@@ -303,7 +310,8 @@ fn reports_made_before_the_answer_to_a_change_of_suite_are_delivered() {
     }
 }
 
-/// A command that was withdrawn is over once a later one was answered, whatever becomes of the power.
+/// A command that was withdrawn is over once a later one was answered, whatever becomes of the
+/// power.
 #[test]
 fn a_withdrawn_command_is_not_done_after_a_power_cut() {
     for suite in Suite::ALL.into_iter().filter(|suite| *suite != Suite::None) {

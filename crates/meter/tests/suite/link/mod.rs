@@ -1,4 +1,5 @@
-//! Whole meters against wire's collector, which shares nothing with the firmware but `docs/protocol.md`.
+//! Whole meters against wire's collector, which shares nothing with the firmware but
+//! `docs/protocol.md`.
 
 mod attacks;
 mod commands;
@@ -22,8 +23,8 @@ fn every_suite_delivers_measurements() {
         let alerts = world.alerts();
         assert_eq!(alerts.len(), 1, "{suite}");
         assert_eq!((alerts[0].cause, alerts[0].starts, alerts[0].detail), (Told::PowerOn, 1, [0; 3]));
-        // The time is not set: seconds since the start. 2300 W for 10 s are 63.9 of 0.1 Wh; windows are whole tenths of a
-        // second.
+        // The time is not set: seconds since the start. 2300 W for 10 s are 63.9 of 0.1 Wh; windows
+        // are whole tenths of a second.
         let measurements = world.measurements();
         assert_eq!(measurements.len(), 12, "{suite}");
         let expected = measurements.iter().enumerate().all(|(i, (_, measurement))| {
@@ -147,7 +148,8 @@ fn lost_and_doubled_packets_lose_nothing() {
     }
 }
 
-/// The collector hears everything, the meter nothing: it sends again with growing patience, and loses only the oldest measurements.
+/// The collector hears everything, the meter nothing: it sends again with growing patience, and
+/// loses only the oldest measurements.
 #[test]
 fn a_meter_that_is_not_heard_keeps_what_it_has_room_for() {
     let mut world = World::new(setup(Suite::Aes128Gcm, 60), 4);

@@ -1,4 +1,5 @@
-//! The renewal of suite 6's key between the firmware and wire's collector: docs/protocol.md, "Renewal of the key".
+//! The renewal of suite 6's key between the firmware and wire's collector: docs/protocol.md,
+//! "Renewal of the key".
 
 use super::world::{ADDRESS, Harm, Harming, METER, SECOND_NS, World, is_renewal, setup};
 use meter::Cause;
@@ -78,7 +79,7 @@ fn sealed_with(world: &mut World, keys: &MeterKeys, plaintext: &[u8; 16]) -> Vec
 }
 
 #[test]
-fn a_key_is_renewed_and_one_that_was_stolen_opens_nothing_of_before_and_after() {
+fn stolen_key_opens_nothing_before_and_after_its_epoch() {
     let mut world = world(41);
     let mut stolen = vec![keys(&world)];
     for epoch in 1..=3 {
@@ -116,7 +117,7 @@ fn a_key_is_renewed_and_one_that_was_stolen_opens_nothing_of_before_and_after() 
 }
 
 #[test]
-fn what_is_sealed_is_sealed_with_the_key_that_the_memory_has() {
+fn reports_are_sealed_with_the_key_of_the_memory() {
     let mut world = World::new(setup(SUITE, 2), 54);
     world.watch("three renewals".to_owned());
     world.run(3 * SECOND_NS);
@@ -192,7 +193,8 @@ fn each_packet_in_turn_may_be_lost_doubled_late_or_replayed() {
     }
 }
 
-/// For each m and piece there is one content in each direction: else two messages would share a nonce.
+/// For each m and piece there is one content in each direction: else two messages would share a
+/// nonce.
 #[test]
 fn no_piece_has_two_contents() {
     let seed = testkit::random::seed();
@@ -217,12 +219,14 @@ fn no_piece_has_two_contents() {
 }
 
 const TORN: [Torn; 4] = [Torn::Old, Torn::New, Torn::Value(0x5a), Torn::Unstable];
-/// Byte writes from the order of a renewal on: of settings, of two slots of the seed, of the key, and of zeros over the one before; and of two
-/// reports whose acknowledgements come late, because the meter replies meanwhile.
+/// Byte writes from the order of a renewal on: of settings, of two slots of the seed, of the key,
+/// and of zeros over the one before; and of two reports whose acknowledgements come late, because
+/// the meter replies meanwhile.
 const WRITES: u64 = 32 + 2 * 60 + 52 + 52 + 2 * 45;
 
-/// The power fails in a byte write of a renewal, and then in one of the start after it; the meter has a key that the collector has, and the
-/// next renewal comes to its end. Returns the epoch that it was in after the first cut, and whether that came.
+/// The power fails in a byte write of a renewal, and then in one of the start after it; the meter
+/// has a key that the collector has, and the next renewal comes to its end. Returns the epoch that
+/// it was in after the first cut, and whether that came.
 fn cut_within(write: u64, torn: Torn) -> (u8, bool) {
     let what = format!("byte write {write}, {torn:?}");
     let mut world = World::new(setup(SUITE, 2), 1000 + write);
@@ -262,7 +266,8 @@ fn cut_within(write: u64, torn: Torn) -> (u8, bool) {
     (epoch, came)
 }
 
-/// Every third byte write, from one by chance on, each torn in one way; `the_power_may_fail_within_every_byte_write` has all of them.
+/// Every third byte write, from one by chance on, each torn in one way;
+/// `the_power_may_fail_within_every_byte_write` has all of them.
 #[test]
 fn the_power_may_fail_in_any_byte_write() {
     let seed = testkit::random::seed();
@@ -277,7 +282,8 @@ fn the_power_may_fail_in_any_byte_write() {
     assert_eq!(all, [true; 4], "seed {seed}: {cut} cuts, {epochs:?}");
 }
 
-/// `cargo test --release -p wattseal-meter --test suite renewal::the_power_may_fail_within_every -- --ignored --nocapture`
+/// `cargo test --release -p wattseal-meter --test suite renewal::the_power_may_fail_within_every --
+/// --ignored --nocapture`
 #[test]
 #[ignore = "takes minutes: every byte write of a renewal, torn in each way"]
 fn the_power_may_fail_within_every_byte_write() {
@@ -320,9 +326,9 @@ fn the_collector_may_begin_anew_at_any_time() {
     }
 }
 
-/// Who records and plays again, mixes pieces of several renewals, and changes bits.
+/// The attacker records and plays again, mixes pieces of several renewals, and changes bits.
 #[test]
-fn what_an_attacker_sends_renews_nothing() {
+fn attacker_s_packets_renew_nothing() {
     let seed = testkit::random::seed();
     let mut world = world(seed);
     for epoch in 1..=2 {
@@ -354,7 +360,7 @@ fn what_an_attacker_sends_renews_nothing() {
 
 /// With a report in the journal the next key is not taken: it would not be opened any more.
 #[test]
-fn reports_that_wait_are_delivered_before_the_next_key_is_taken() {
+fn waiting_reports_are_delivered_before_the_next_key() {
     let mut world = world(47);
     order(&mut world);
     // The collector's acknowledgements are lost from when it has the next key on.
@@ -403,7 +409,8 @@ fn another_suite_has_no_key_to_renew() {
     assert_eq!((world.meter.status().epoch, keys(&world).epoch()), (1, 1));
 }
 
-/// A meter that was told to seal otherwise, while it may have the next key, is not asked for that again and again; once it seals so again, it is.
+/// A meter that was told to seal otherwise, while it may have the next key, is not asked for that
+/// again and again; once it seals so again, it is.
 #[test]
 fn a_change_of_suite_between_two_keys_leaves_them_for_later() {
     let mut world = world(49);
@@ -518,10 +525,11 @@ fn until_next(world: &mut World) -> MeterKeys {
     keys(world).next_epoch().expect("it has one")
 }
 
-/// Somebody has recorded all that was ever on the air, and takes what meter and collector have in their memories, all of it, between two
-/// renewals. No 32 bytes of that are the key of anything but of the present epoch.
+/// Somebody has recorded all that was ever on the air, and takes what meter and collector have in
+/// their memories, all of it, between two renewals. No 32 bytes of that are the key of anything but
+/// of the present epoch.
 #[test]
-fn a_theft_of_all_memories_opens_neither_yesterday_nor_tomorrow() {
+fn theft_of_all_memories_opens_neither_past_nor_future() {
     const THEFT: u32 = 2;
     let mut world = world(50);
     let (mut by_epoch, mut loot) = (Vec::new(), Vec::new());
@@ -569,8 +577,9 @@ fn a_theft_of_all_memories_opens_neither_yesterday_nor_tomorrow() {
     }
 }
 
-/// Two meters whose memories are the same to the last byte, those of their generators, too: what comes of the noise after that decides the next
-/// key, so that who had all of it before does not have that.
+/// Two meters whose memories are the same to the last byte, those of their generators, too: what
+/// comes of the noise after that decides the next key, so that who had all of it before does not
+/// have that.
 #[test]
 fn the_next_key_takes_noise_that_no_thief_has() {
     let next_key = |noise: u64| {
@@ -587,9 +596,9 @@ fn the_next_key_takes_noise_that_no_thief_has() {
     assert_ne!(next_key(1), next_key(2));
 }
 
-/// Who asks for the response without the key has nothing written: seeds are in a memory that wears out.
+/// A request for the response without the key writes nothing: seeds are in a memory that wears out.
 #[test]
-fn nobody_else_has_the_generator_seeded() {
+fn request_without_the_key_does_not_seed_the_generator() {
     let mut world = world(52);
     order(&mut world);
     let limit = world.now_ns + 60 * SECOND_NS;
@@ -618,10 +627,10 @@ fn nobody_else_has_the_generator_seeded() {
     until_epoch(&mut world, 1, "once it is heard");
 }
 
-/// The meter's power fails in the midst of a renewal, and another one is begun in the same epoch; what it said in the one is nothing in the other,
-/// whatever number is written on it.
+/// The meter's power fails in the midst of a renewal, and another one is begun in the same epoch;
+/// what it said in the one is nothing in the other, whatever number is written on it.
 #[test]
-fn answers_of_a_renewal_that_was_broken_off_are_not_taken_in_the_next() {
+fn renewal_refuses_answers_of_an_abandoned_one() {
     let mut world = world(53);
     order(&mut world);
     let limit = world.now_ns + 300 * SECOND_NS;

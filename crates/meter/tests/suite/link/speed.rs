@@ -1,9 +1,10 @@
-//! How fast the host is.
+//! Speed of the host.
 
 use super::world::{SECOND_NS, World, load, setup};
 use wire::meter::Suite;
 
-/// `cargo test -p wattseal-meter --test suite -- --ignored --nocapture week`: a meter's week, with a third of the packets lost.
+/// `cargo test -p wattseal-meter --test suite -- --ignored --nocapture week`: a meter's week, with
+/// a third of the packets lost.
 #[test]
 #[ignore = "a simulated week"]
 fn a_week_of_one_meter() {

@@ -1,5 +1,6 @@
-//! Images of the firmware by radio, between the firmware, the bootloader's choice of what runs, and wire's collector: docs/protocol.md, "Firmware by
-//! radio". Images here are no programs: whichever runs, it is the same meter.
+//! Images of the firmware by radio, between the firmware, the bootloader's choice of what runs, and
+//! wire's collector: docs/protocol.md, "Firmware by radio". Images here are no programs: whichever
+//! runs, it is the same meter.
 
 use super::world::{ADDRESS, METER, SECOND_NS, World, setup};
 use meter::eeprom::Torn;
@@ -71,7 +72,7 @@ fn until_it_runs(world: &mut World, what: &str) {
     }
 }
 
-/// What the meter says of its firmware.
+/// Returns the meter's status of its firmware.
 fn status(world: &mut World) -> (u32, u8, bool) {
     let answer = world.command(Command::ReadStatus { page: 2 }).answer;
     match answer.status(2) {
@@ -95,7 +96,7 @@ fn is_well(world: &mut World, what: &str) {
     assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{what}: {numbers:?}");
 }
 
-/// What runs is an image that was given, to its last byte.
+/// Checks that the running image was given, to its last byte; returns its index.
 fn runs(world: &mut World, images: &[&Image], what: &str) -> usize {
     until_it_runs(world, what);
     let slot = world.meter.running().expect("it runs");
@@ -133,7 +134,7 @@ fn each_suite_that_has_pieces_brings_an_image_to_either_slot() {
 }
 
 #[test]
-fn lost_and_doubled_packets_are_sent_again_and_no_piece_has_two_contents() {
+fn update_survives_lost_and_doubled_packets() {
     let seed = seed();
     let mut world = watched(Suite::Aes128Gcm, seed, &format!("seed {seed}"));
     let images = [image(1, 2), image(0, 3), image(1, 4)];
@@ -155,7 +156,7 @@ fn lost_and_doubled_packets_are_sent_again_and_no_piece_has_two_contents() {
 }
 
 #[test]
-fn what_is_not_for_this_meter_is_refused() {
+fn update_for_another_meter_is_refused() {
     let mut world = world(Suite::Aes128Gcm, 72);
     let with = |at: usize, bytes: &[u8]| {
         let mut changed = image(1, 2).bytes().to_vec();
@@ -323,7 +324,8 @@ fn an_image_that_does_not_report_in_goes_back() {
     assert_eq!(status(&mut world), (1, 1, false));
 }
 
-/// A report of the former image that waits in the journal, and is acknowledged, shows nothing of the new one.
+/// A report of the former image that waits in the journal, and is acknowledged, shows nothing of
+/// the new one.
 #[test]
 fn a_report_of_the_former_image_does_not_confirm_the_new_one() {
     let mut world = world(Suite::Aes128Gcm, 76);
@@ -364,9 +366,10 @@ fn oldest_waiting(world: &World) -> u32 {
     u32::from_be_bytes(report.expect("a report")[5..9].try_into().expect("4 bytes"))
 }
 
-/// Who plays packets again, changes them, or makes them up writes nothing, and gets no more than the present state.
+/// An attacker who plays packets again, changes them, or makes them up writes nothing, and gets no
+/// more than the present state.
 #[test]
-fn what_an_attacker_sends_writes_nothing() {
+fn attacker_s_packets_write_nothing() {
     let seed = seed();
     let mut world = world(Suite::Aes128Gcm, seed);
     let second = image(1, 2);
@@ -449,9 +452,9 @@ fn the_collector_may_begin_anew_at_any_time() {
     }
 }
 
-/// What is paused sends nothing, and goes on where it was.
+/// A paused update sends nothing, and goes on from the same piece.
 #[test]
-fn a_paused_update_sends_nothing_until_the_image_is_given_again() {
+fn paused_update_sends_nothing_until_its_image_is_given() {
     let second = image(1, 2);
     for pieces in [1, 20, 45] {
         let mut world = world(Suite::Aes128Gcm, 79);
@@ -471,7 +474,7 @@ fn a_paused_update_sends_nothing_until_the_image_is_given_again() {
     }
 }
 
-/// Where the meter's power fails, the transfer goes on where its flash says.
+/// After a loss of the meter's power, the transfer goes on from the state of its flash.
 #[test]
 fn a_transfer_goes_on_after_a_loss_of_power() {
     let mut world = world(Suite::AsconAead128, 77);
@@ -490,8 +493,8 @@ fn a_transfer_goes_on_after_a_loss_of_power() {
     assert!(indices.len() < 60, "it was not sent from the beginning again: {indices:?}");
 }
 
-/// Cuts within one erasure or word of an update, and again while it starts after that; an image runs that was signed, and the update comes to its
-/// end. Returns whether the first cut came.
+/// Cuts within one erasure or word of an update, and again while it starts after that; an image
+/// runs that was signed, and the update comes to its end. Returns whether the first cut came.
 fn cut_within(operation: u64, random: &mut Random, suite: Suite) -> bool {
     let what = format!("operation {operation}, {suite}");
     let (first, second) = (image(0, 1), image(1, 2));
@@ -533,7 +536,8 @@ fn cut_within(operation: u64, random: &mut Random, suite: Suite) -> bool {
     came
 }
 
-/// Erasures and words of an update from its begin to the confirmation: the journal's records, the image.
+/// Erasures and words of an update from its begin to the confirmation: the journal's records, the
+/// image.
 const OPERATIONS: u64 = 470;
 
 #[test]
@@ -551,7 +555,8 @@ fn the_power_may_fail_within_any_change_of_flash() {
     assert!(cuts > trials / 2, "seed {seed}: {cuts} cuts of {trials}");
 }
 
-/// `cargo test --release -p wattseal-meter --test suite update::ten_thousand_cuts -- --ignored --nocapture`, with WATTSEAL_SEED=n for others.
+/// `cargo test --release -p wattseal-meter --test suite update::ten_thousand_cuts -- --ignored
+/// --nocapture`, with WATTSEAL_SEED=n for others.
 #[test]
 #[ignore = "10,000 power cuts: the command is above"]
 fn ten_thousand_cuts() {

@@ -1,17 +1,19 @@
-//! What whole meters write into their EEPROM: the second table of `docs/meter.md`, "Journal and wear".
+//! Writes of whole meters into their EEPROM: the second table of `docs/meter.md`, "Journal and
+//! wear".
 
 use super::world::{SECOND_NS, World, load, setup};
 use wire::meter::{Policy, Suite};
 
 /// Writes that a byte of the ATmega328P's EEPROM endures: DS40002061, "Features".
 const ENDURANCE: f64 = 100_000.0;
-/// Where the journal begins; before it are seed, numbers and settings.
+/// Beginning of the journal; before it are seed, numbers and settings.
 const JOURNAL: usize = 256;
 const READINGS: u32 = 20_000;
 
-/// One reading a second with AES-128-GCM, that share of the packets lost in either direction, and a collector that sets the time, and
-/// asks for it where readings come late: bytes written into the journal for
-/// each reading, and days until a byte of it, and one before it, has been written as often as it endures.
+/// One reading a second with AES-128-GCM, that share of the packets lost in either direction, and a
+/// collector that sets the time, and asks for it where readings come late: bytes written into the
+/// journal for each reading, and days until a byte of it, and one before it, has been written as
+/// often as it endures.
 fn wear(lost: f64) -> (f64, [f64; 2]) {
     let mut world = World::new(setup(Suite::Aes128Gcm, 1), 1);
     world.set_load(load(450.0));

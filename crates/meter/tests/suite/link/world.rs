@@ -48,7 +48,8 @@ impl Harming {
         Harming { at, harm, packets: 0, kept: None }
     }
 
-    /// How many copies of the next packet arrive, and which one of before comes behind it.
+    /// Returns the number of copies of the next packet that arrive, and an earlier packet that
+    /// comes behind it.
     fn next(&mut self, packet: &[u8], is_to_meter: bool) -> (usize, Option<(bool, Vec<u8>)>) {
         let Harming { at, harm, packets: number, .. } = *self;
         self.packets += 1;
@@ -73,7 +74,7 @@ pub struct World {
     pub collector: Collector,
     pub now_ns: u64,
     pub call: Call,
-    /// What is on its way to the meter, by the time when it has come.
+    /// Packets on their way to the meter, by the time of their arrival.
     to_meter: VecDeque<(u64, Vec<u8>)>,
     pub rng: StdRng,
     pub chance: fastrand::Rng,
@@ -81,9 +82,9 @@ pub struct World {
     pub lost: f64,
     pub doubled: f64,
     pub harming: Option<Harming>,
-    /// Whether the collector's packets are dropped, all of them.
+    /// True if all of the collector's packets are dropped.
     pub deaf: bool,
-    /// Whether the meter's are.
+    /// True if all of the meter's packets are dropped.
     pub mute: bool,
     pub load: Option<Load>,
     pub reports: Vec<Accepted>,
@@ -92,7 +93,8 @@ pub struct World {
     pub too_low: Vec<u32>,
     /// Messages that were not authentic: of pieces of two that a restart came between.
     pub mixed: usize,
-    /// Every message that the meter ever sent, by kind, suite, lowest byte of n, piece: its packets in order.
+    /// Every message that the meter ever sent, by kind, suite, lowest byte of n, piece: its packets
+    /// in order.
     pub sent: Vec<Vec<u8>>,
     /// Pieces by number: none may come with other bytes.
     seen: BTreeMap<Vec<u8>, Vec<u8>>,
@@ -129,7 +131,7 @@ pub fn load(power_w: f64) -> Load {
     Load { power_w, voltage_v: 230.0, current_a: power_w / 230.0, volts_per_step: 0.8, amperes_per_step: 0.1 }
 }
 
-/// Whether a packet is one of a renewal, by its piece.
+/// Returns true if a packet is one of a renewal, by its piece.
 pub fn is_renewal(packet: &[u8]) -> bool {
     packet[1] & 0x3f == Suite::Aes256GcmRekeyed.code() << 3 | 6
 }
@@ -224,7 +226,8 @@ impl World {
         self.call = self.meter.resume(self.now_ns, reply);
     }
 
-    /// JeeLib's framing at 49,261 bit/s: 5 bytes before, length, 2 behind; the address is the header.
+    /// JeeLib's framing at 49,261 bit/s: 5 bytes before, length, 2 behind; the address is the
+    /// header.
     fn air_ns(len: usize) -> u64 {
         (len as u64 + 8) * 8 * SECOND_NS / 49_261
     }
@@ -261,7 +264,7 @@ impl World {
         self.meter.set_load(self.now_ns, load);
     }
 
-    /// How many copies of a packet arrive, behind one that was kept.
+    /// Returns the number of copies of a packet that arrive, behind an earlier one.
     fn copies(&mut self, packet: &[u8], is_to_meter: bool) -> usize {
         if let Some(harming) = &mut self.harming {
             let (copies, before) = harming.next(packet, is_to_meter);
@@ -364,7 +367,8 @@ impl World {
         }
     }
 
-    /// What the collector has to send. Then there is nothing more for now: else who waits for that would not come to rest.
+    /// Takes the collector's packets. It has no more then: a waiter would not come to rest
+    /// otherwise.
     fn poll_collector(&mut self) {
         loop {
             let due = self.collector.due(self.now_ms(), &mut self.rng);
@@ -442,7 +446,7 @@ impl World {
         }
     }
 
-    /// What both sides have, on the collector's.
+    /// Hands the channel of both sides, on the collector's side, to `f`.
     pub fn with_channel<T>(&self, f: impl FnOnce(&Channel<'_>) -> T) -> T {
         let record = self.provision.record();
         f(&channel(&record, &self.collector, &self.provision))
@@ -463,7 +467,8 @@ impl World {
         packets(ADDRESS, MessageKind::Acknowledgement, suite, METER, n, &sealed).remove(0)
     }
 
-    /// Has the meter hear packets, and returns the packet that it answers with; `None` where it does not.
+    /// Has the meter hear packets, and returns the packet that it answers with; `None` where it
+    /// does not.
     pub fn answer_to(&mut self, packets: &[Vec<u8>]) -> Option<Vec<u8>> {
         let sent = self.sent.len();
         for packet in packets {
@@ -474,7 +479,7 @@ impl World {
         self.sent[sent..].iter().find(|packet| packet[1] >> 6 == MessageKind::Answer.code()).cloned()
     }
 
-    /// What an answer says that the meter made at `address`; `None` where it is not authentic there.
+    /// Opens an answer that the meter made at `address`; `None` where it is not authentic there.
     pub fn opened_answer(&self, packet: &[u8], address: Address) -> Option<(Suite, Answer)> {
         let packet = Packet::parse(packet).expect("a packet of the protocol");
         let opened =
@@ -482,7 +487,7 @@ impl World {
         Some((packet.suite, Answer::from_bytes(&opened.plaintext)))
     }
 
-    /// Where the meter was provisioned.
+    /// Returns the meter's provisioned address.
     pub fn address(&self) -> Address {
         Address::provisioned(self.provision.setup())
     }
@@ -501,7 +506,8 @@ impl World {
         }
     }
 
-    /// Runs until the meter listens and its memory keeps all that it was given, so that a whisper takes no time.
+    /// Runs until the meter listens and its memory keeps all that it was given, so that a whisper
+    /// takes no time.
     pub fn until_it_is_still(&mut self) {
         self.until_it_listens();
         while self.meter.eeprom().busy() {

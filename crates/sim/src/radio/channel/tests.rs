@@ -1,4 +1,4 @@
-//! What a channel does to packets, and whom it hands them to.
+//! Impairments of packets on a channel, and their receivers.
 
 use super::*;
 
@@ -59,7 +59,7 @@ fn bytes(inbox: &[Arrival]) -> Vec<(AirByte, bool)> {
 }
 
 #[test]
-fn a_packet_comes_to_whom_it_is_for_a_latency_later_and_its_bytes_to_all() {
+fn packet_reaches_its_receiver_after_the_latency() {
     let mut channel = RadioChannel::new(model());
     let packet = [1, 10, 11, 12];
     let sent = RFM12B.encode(&packet);
@@ -131,15 +131,15 @@ fn packets_get_lost_come_twice_and_late_as_often_as_asked_for() {
         }
     }
     let of = |times| came.iter().filter(|&&count| count == times).count() as f64;
-    // 5000 trials: three deviations of a share p are 3 (p (1 - p) / 5000)^(1/2), below 0.02. What comes late may meet with
-    // something else, and be lost, too.
+    // 5000 trials: three deviations of a share p are 3 (p (1 - p) / 5000)^(1/2), below 0.02. What
+    // comes late may meet with something else, and be lost, too.
     assert!((of(0) / 5000.0 - 0.3).abs() < 0.08, "{}", of(0));
     assert!((of(2) / 5000.0 - 0.7 * 0.8 * 0.1).abs() < 0.04, "{}", of(2));
     assert!(late > 200, "{late}");
 }
 
 #[test]
-fn wrong_bits_are_as_many_as_asked_for_and_no_packet_with_one_is_taken() {
+fn bit_errors_have_the_stated_rate_and_spoil_their_packet() {
     let model = ChannelModel { bit_error_rate: 1e-3, ..model() };
     let mut channel = RadioChannel::new(model);
     let mut now_ns = 0;
@@ -187,7 +187,7 @@ fn bytes_that_are_handed_in_one_by_one_are_one_packet() {
 }
 
 #[test]
-fn a_whole_packet_comes_when_all_that_collided_with_it_is_known() {
+fn packet_arrives_once_its_collisions_are_known() {
     let known_ns = ChannelModel { framing: Framing::Cc2500, byte_ns: 32_000, ..model() }.known_after_ns();
     let model = ChannelModel {
         framing: Framing::Cc2500,

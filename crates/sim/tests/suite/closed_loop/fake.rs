@@ -1,10 +1,11 @@
-//! A node that follows a script instead of running firmware: what is done to it can be worked out by hand.
+//! A node that follows a script instead of running firmware: what is done to it can be worked out
+//! by hand.
 
 use lab::LabError;
 use lab::reference::curve::Curve;
-use sim::base::challenger::Peer;
 use sim::node::{Advance, Draw, Node, SignerCounts, State, Voltages};
 use sim::radio::{Arrival, Emission, ReceiveMode};
+use sim::station::verifier::Peer;
 use sim::time::SECOND_NS;
 use wire::node::Scheme;
 
@@ -71,7 +72,7 @@ impl Fake {
         }
     }
 
-    /// How the server knows it.
+    /// Returns the server's knowledge of it.
     pub fn peer(&self) -> Peer {
         Peer {
             scheme: Scheme::Secp160r1,

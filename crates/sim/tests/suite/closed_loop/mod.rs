@@ -5,18 +5,18 @@ mod fake;
 use self::fake::{AWAKE_A, Fake};
 use energy::storage::Capacitor;
 use energy::sun::{Irradiance, Panel};
-use sim::base::challenger::{Challenger, Demand};
 use sim::harvest::outcome::{EventKind, Misses, Outcome, Reason};
 use sim::harvest::recorder::Run;
 use sim::harvest::setup::simulate;
 use sim::node::Node;
 use sim::radio::{ChannelModel, Framing};
 use sim::simulation::Quiet;
+use sim::station::verifier::{Demand, Verifier};
 use sim::supply::harvest::{Harvest, Step};
 use sim::supply::{Charger, Circuit, Regulator};
 use sim::time::SECOND_NS;
 
-/// What is around the node.
+/// Surroundings of the node.
 struct World {
     seed: u64,
     days: f64,
@@ -79,7 +79,7 @@ impl Setting {
         let circuit = Circuit::new(panel, self.charger, self.capacitor, self.regulator, self.start_v);
         let deadline_ns = (self.deadline_s * SECOND_NS as f64) as u64;
         let World { seed, days, sun, loss, step } = self.world;
-        let server = Challenger::new(self.node.peer(), self.demand, deadline_ns, 1);
+        let server = Verifier::new(self.node.peer(), self.demand, deadline_ns, 1);
         let harvest = Harvest::new(circuit, (sun, 1.0), 1.8, step, self.node.states());
         let model = ChannelModel { seed, loss, ..ChannelModel::ideal(Framing::Cc2500, 32_000) };
         let run = Run { title: "test".into(), seed, days, threshold_v: 0.0, sample_s: step.sample_s };
@@ -103,11 +103,12 @@ fn a_periodic_node_is_authenticated_each_interval() {
 }
 
 #[test]
-fn what_the_storage_loses_in_the_dark_is_what_was_drawn() {
+fn storage_loses_the_drawn_energy_in_the_dark() {
     let outcome = periodic().run();
-    // By charge: awake 358 × 0.2 s × 5 mA = 0.358 C; on the air 358 × 3 ms × 21.2 mA = 22.8 mC (and the beginning of a
-    // 359th sleep); asleep (21,600 − 72.7) s × 10 µA = 215.3 mC; overhead and regulator 21,600 s × 6 µA = 129.6 mC; leakage
-    // about 5 µA × 3.0/5 × 21,600 s = 64.8 mC at 3.0 V, 86.4 mC at 4.0 V. In all 0.80 C of 0.5 F: 1.60 V.
+    // By charge: awake 358 × 0.2 s × 5 mA = 0.358 C; on the air 358 × 3 ms × 21.2 mA = 22.8 mC (and
+    // the beginning of a 359th sleep); asleep (21,600 − 72.7) s × 10 µA = 215.3 mC; overhead and
+    // regulator 21,600 s × 6 µA = 129.6 mC; leakage about 5 µA × 3.0/5 × 21,600 s = 64.8 mC at 3.0
+    // V, 86.4 mC at 4.0 V. In all 0.80 C of 0.5 F: 1.60 V.
     let stored_end_v = (2.0 * outcome.energy.stored_end_j / 0.5).sqrt();
     let known_c = 0.358 + 0.022_8 + 0.215_3 + 0.129_6;
     let leaked_c = 5e-6 / 5.0 * (4.0 + stored_end_v) / 2.0 * 21_600.0;

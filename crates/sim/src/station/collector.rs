@@ -1,4 +1,5 @@
-//! The meters' collector: `wire`'s protocol engine behind a half-duplex radio on each channel, and a store that outlives its crashes.
+//! The meters' collector: `wire`'s protocol engine behind a half-duplex radio on each channel, and
+//! a store that outlives its crashes.
 
 mod settings;
 mod updates;
@@ -23,8 +24,8 @@ use wire::meter::{
 /// When a simulation of a network begins: milliseconds from 2000-01-01 to 2026-01-01, 9,497 days.
 pub const BEGINS_MS: u64 = 9_497 * 86_400_000;
 
-/// How long the collector computes, in nanoseconds. It does one thing after the other before it knows what a packet says; what it then
-/// makes waits on the way to the radio.
+/// Processing delay of the collector, in nanoseconds. It does one thing after the other before it
+/// knows a packet's contents; its answer waits on the way to the radio.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessingDelay {
     /// To look at a packet, by the suite's code.
@@ -37,13 +38,13 @@ pub struct ProcessingDelay {
     pub seal_ns: u64,
 }
 
-/// What a collector is made of.
+/// Setup of a collector.
 pub struct Setup {
-    /// How it fails, and what it commands.
+    /// Failures and commands.
     pub settings: CollectorSettings,
     /// Its keys.
     pub identity: Identity,
-    /// How it deals with meters.
+    /// Policy for its meters.
     pub policy: Policy,
     /// The images that it gives them, if any.
     pub updates: Option<Updates>,
@@ -51,17 +52,16 @@ pub struct Setup {
     pub meters: Vec<(MeterRecord, usize)>,
     /// Its radio on each channel.
     pub radios: Vec<RadioSettings>,
-    /// How long it computes.
     pub delay: ProcessingDelay,
-    /// What its clock shows at the beginning, in milliseconds since 2000-01-01.
+    /// Time that its clock shows at the beginning, in milliseconds since 2000-01-01.
     pub begins_ms: u64,
-    /// Where its commands and crashes begin.
+    /// Seed of its commands and crashes.
     pub seed: u64,
     /// Spreads its attempts, and makes its ephemeral keys.
     pub rng: StdRng,
 }
 
-/// What the collector makes durable.
+/// State that the collector makes durable.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stored {
     Report,
@@ -88,7 +88,7 @@ pub struct CollectorStation {
     engine: Collector,
     delay: ProcessingDelay,
     begins_ms: u64,
-    /// What outlives a crash.
+    /// State that outlives a crash.
     store: BTreeMap<MeterId, MeterState>,
     /// The reports of it, by meter and number.
     stored: BTreeMap<(MeterId, u32), [u8; 16]>,
@@ -111,7 +111,7 @@ pub struct CollectorStation {
     renewals: Chance,
     updates: Option<Updates>,
     down_until_ns: u64,
-    /// What it counts.
+    /// Counts of its work.
     pub counts: CollectorCounts,
 }
 
@@ -210,7 +210,8 @@ impl CollectorStation {
         Ok(())
     }
 
-    /// The meters that the engine has something for, now or later, and whose keys are not being stored.
+    /// The meters that the engine has something for, now or later, and whose keys are not being
+    /// stored.
     fn busy(&self) -> impl Iterator<Item = MeterId> {
         self.engine.busy().filter(|meter| !self.keys.is_writing(*meter))
     }
@@ -242,8 +243,8 @@ impl CollectorStation {
         Ok(())
     }
 
-    /// A known number with other contents. With suite `none` one of the two is the attacker's, and nobody can say which; it is not
-    /// acknowledged.
+    /// A known number with other contents. With suite `none` one of the two is the attacker's, and
+    /// nobody can say which; it is not acknowledged.
     fn number_reused(&mut self, accepted: &Accepted, attacked: bool) -> Result<(), LabError> {
         if accepted.suite != Suite::None {
             return Err(wrong(format!("meter {} used number {} twice", accepted.meter, accepted.report.n)));
@@ -364,7 +365,8 @@ impl CollectorStation {
         self.keep(meter.meter);
     }
 
-    /// Has the key of one of the meters renewed that have one, whether that is being renewed or not.
+    /// Has the key of one of the meters renewed that have one, whether that is being renewed or
+    /// not.
     fn renew(&mut self) {
         let seals = |meter: &MeterId| {
             self.engine.state(*meter).is_some_and(|state| state.suite() == Suite::Aes256GcmRekeyed)
@@ -536,7 +538,8 @@ impl BaseStation for CollectorStation {
                 }
             } else if self.received.front().is_some_and(|received| received.due_ns <= now_ns) {
                 if let Some(received) = self.received.pop_front() {
-                    // What follows another without a pause, or came within the last step, is known later than it was due.
+                    // What follows another without a pause, or came within the last step, is known
+                    // later than it was due.
                     let due_ns = received.due_ns;
                     self.take(received, due_ns)?;
                 }
@@ -581,7 +584,7 @@ impl BaseStation for CollectorStation {
     }
 }
 
-/// Whether it is a piece of a renewal or an image, or the reply to one, and no message.
+/// Returns true for a piece of a renewal or an image, or its reply, which is no message.
 fn is_part(packet: &[u8]) -> bool {
     RenewalPacket::parse(packet).is_some() || UpdatePacket::parse(packet).is_some()
 }

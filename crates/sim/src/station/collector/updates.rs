@@ -12,7 +12,8 @@ use wire::meter::{Collector, Image, ImageRefusal, MeterId, UpdateEnd};
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateSettings {
-    /// Mean time from one image that is given to the next, to any meter that is not being given one, in seconds.
+    /// Mean time from one image that is given to the next, to any meter that is not being given
+    /// one, in seconds.
     pub every_s: f64,
     /// From one piece to the next, to all meters together, in milliseconds.
     #[serde(default = "usual")]
@@ -30,15 +31,15 @@ fn small() -> u32 {
     1040
 }
 
-/// What a meter's slots have, as its collector knows it.
+/// Contents of a meter's slots, as far as its collector knows.
 struct Firmware {
     version: u32,
     slot: usize,
-    /// What it is to have.
+    /// Image that it is to have.
     given: Option<Image>,
 }
 
-/// Who gives images.
+/// Source of the meters' images.
 pub struct Updates {
     settings: UpdateSettings,
     chance: Chance,

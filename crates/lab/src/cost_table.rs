@@ -1,11 +1,11 @@
-//! Measured figures, kept: what operations cost, by the content of all that decides it. What is not there, or not
-//! whole, is measured.
+//! Cached costs of operations, by the content of all that decides them. Missing or incomplete
+//! entries are measured.
 
 use crate::LabError;
 use crate::bench::{self, Earlier, MAX_CYCLES, Request};
-use crate::kept::{Content, keep, read};
 use crate::progress::Progress;
 use crate::repetition::Repetition;
+use crate::result_cache::{Content, keep, read};
 use crate::row::BenchRow;
 use crate::selection::Choice;
 use crate::target::{OperatingPoint, Target, Workspace};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-/// What an operation costs, whatever the clock, as long as the flash has as many wait states.
+/// Cost of an operation at any clock with the same number of wait states.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// Mean cycles.
@@ -32,20 +32,18 @@ pub struct Key {
     pub target: String,
     /// Flash wait states.
     pub wait_states: u8,
-    /// How the operation is built.
     pub variant: String,
     pub op: String,
     /// Bytes of message.
     pub bytes: u16,
 }
 
-/// What a figure is measured with.
+/// Conditions under which a figure is measured.
 pub struct Wanted<'a> {
     /// The microcontroller.
     pub target: &'a Target,
     /// An operating point with the wait states in question.
     pub point: OperatingPoint,
-    /// How the operation is built.
     pub variant: &'a str,
     pub op: &'a str,
     /// Bytes of message.
@@ -53,7 +51,7 @@ pub struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// Which figure that is.
+    /// Returns the figure's key.
     #[must_use]
     pub fn key(&self) -> Key {
         Key {
@@ -66,11 +64,12 @@ impl Wanted<'_> {
     }
 }
 
-/// The figures asked for: kept ones where they are there and whole, measured ones otherwise, which are then kept.
+/// The figures asked for: kept ones where they are there and whole, measured ones otherwise, which
+/// are then kept.
 ///
 /// # Errors
-/// As [`bench::run`]; [`LabError::Protocol`] for an operation with wrong outputs. A folder that cannot be written to is
-/// none: what is measured is then not kept.
+/// As [`bench::run`]; [`LabError::Protocol`] for an operation with wrong outputs. A folder that
+/// cannot be written to is none: what is measured is then not kept.
 pub fn get(
     workspace: &Workspace,
     wanted: &[Wanted],
@@ -94,7 +93,8 @@ pub fn get(
     Ok(found)
 }
 
-/// Measures in groups of one target, operating point and message length, because that is what a bench does at a time.
+/// Measures in groups of one target, operating point and message length, because that is what a
+/// bench does at a time.
 fn measure(
     workspace: &Workspace,
     missing: &[(&Wanted, PathBuf)],
@@ -143,7 +143,8 @@ fn measure(
                 bytes,
             };
             let figure = figure(row)?;
-            // Something may have been measured along the way that nobody asked for; it has no place.
+            // Something may have been measured along the way that nobody asked for; it has no
+            // place.
             if let Some(path) = paths.get(&key) {
                 keep(path, &figure);
                 done += 1;
@@ -190,8 +191,8 @@ impl Progress for Part<'_> {
     }
 }
 
-/// Names of figures by the content of what decides them: this program, the sources under `device/`, the target file,
-/// the compiler.
+/// Names of figures by the content of what decides them: this program, the sources under `device/`,
+/// the target file, the compiler.
 struct Contents<'a> {
     workspace: &'a Workspace,
     program: Content,

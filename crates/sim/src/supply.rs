@@ -1,4 +1,4 @@
-//! Where a node's power comes from.
+//! Power supply of a node.
 //!
 //! - [`harvest`]: sun and storage; [`circuit`]: panel, charger, storage, regulator
 
@@ -18,15 +18,17 @@ pub struct PowerCuts {
     /// Cuts a day, of each meter, at random times.
     #[serde(default)]
     pub per_day: f64,
-    /// Share of them that wait for a byte of non-volatile memory to be written, or a change of flash, and hit that.
+    /// Share of them that wait for a byte of non-volatile memory to be written, or a change of
+    /// flash, and hit that.
     #[serde(default)]
     pub while_writing: f64,
-    /// How long the power stays away: least and most, in seconds.
+    /// Duration of a loss of power: least and most, in seconds.
     #[serde(default = "a_while")]
     pub off_s: [f64; 2],
 }
 
-/// Changes of flash that a cut lets pass, at most: an image's pieces are nine words each, a record of the bootloader's journal six.
+/// Changes of flash that a cut lets pass, at most: an image's pieces are nine words each, a record
+/// of the bootloader's journal six.
 const MOST_SPARED: u64 = 24;
 
 fn a_while() -> [f64; 2] {
@@ -61,7 +63,7 @@ pub struct Mains {
     cuts: PowerCuts,
     chance: Chance,
     of_flash: Chance,
-    /// What it is now.
+    /// Present power.
     pub power: Power,
 }
 
@@ -107,12 +109,13 @@ impl Mains {
         !waits
     }
 
-    /// What a byte that is being written becomes.
+    /// Returns the value of a byte whose writing was interrupted.
     pub fn torn(&mut self) -> u8 {
         self.chance.bits() as u8
     }
 
-    /// How many changes of flash are let pass before the one that is hit, and which bits have changed then.
+    /// Returns the number of flash changes before the one that is hit, and the bits that have
+    /// changed then.
     pub fn hits(&mut self) -> (u64, u8) {
         (self.of_flash.below(MOST_SPARED), self.of_flash.bits() as u8)
     }

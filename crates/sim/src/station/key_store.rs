@@ -1,4 +1,5 @@
-//! The collector's meters with their keys, as they are in its store: what outlives a crash, and what is being written.
+//! The collector's meters with their keys, as they are in its store: what outlives a crash, and
+//! what is being written.
 
 use crate::chance::Chance;
 use std::collections::BTreeMap;
@@ -19,13 +20,13 @@ impl KeyStore {
         KeyStore { durable, writing: BTreeMap::new(), write_ns }
     }
 
-    /// What is durable.
+    /// Returns the durable records.
     #[must_use]
     pub fn durable(&self) -> &[MeterRecord] {
         &self.durable
     }
 
-    /// Whether a meter's record is being written.
+    /// Returns true while a meter's record is being written.
     #[must_use]
     pub fn is_writing(&self, meter: MeterId) -> bool {
         self.writing.contains_key(&meter)
@@ -50,7 +51,8 @@ impl KeyStore {
         Some(record)
     }
 
-    /// The collector crashes: what is being written is durable, and nobody was told, or it is not. Returns what is.
+    /// The collector crashes: what is being written is durable, and nobody was told, or it is not.
+    /// Returns what is.
     pub fn crash(&mut self, chance: &mut Chance) -> Vec<MeterRecord> {
         let writing = std::mem::take(&mut self.writing).into_values().map(|(_, record)| record);
         let written: Vec<MeterRecord> = writing.filter(|_| chance.happens(0.5)).collect();

@@ -1,4 +1,5 @@
-//! A gateway's radio on each channel: what it hears goes on to a collector, and what that has to say goes on the air whenever it comes.
+//! A gateway's radio on each channel: what it hears goes on to a collector, and what that has to
+//! say goes on the air whenever it comes.
 
 use super::radio::{BaseRadio, RadioSettings};
 use super::{BaseEvent, BaseStation, Outgoing};
@@ -6,18 +7,18 @@ use crate::radio::{Arrival, ReceiveMode};
 use lab::LabError;
 use std::collections::VecDeque;
 
-/// What is behind a gateway's radio.
+/// Connection behind a gateway's radio.
 pub trait Uplink: Send {
     /// A packet was received.
     fn hear(&mut self, packet: Vec<u8>);
 
-    /// What came to be sent since the last call: packets that follow each other. Does not wait.
+    /// Returns the packets to send since the last call, which follow each other. Does not wait.
     fn next(&mut self) -> Option<Vec<Vec<u8>>>;
 }
 
 /// A radio with its uplink.
 pub struct Gateway<U> {
-    /// What is behind it.
+    /// Connection behind the radio.
     pub uplink: U,
     radio: BaseRadio,
     /// Packets that were received, or will have been at that time.
@@ -69,7 +70,7 @@ impl<U: Uplink> BaseStation for GatewayStation<U> {
         ReceiveMode::Packets(self.gateways[channel].radio.settings.address)
     }
 
-    /// What the collector does, and when, is not known beforehand.
+    /// Nothing: the collector's next action is not known beforehand.
     fn next_ns(&self) -> u64 {
         0
     }

@@ -1,6 +1,8 @@
-//! What the simulator asks of a node: to live through some time at some supply, to send and to receive.
+//! Interface between the simulator and a node: to live through some time at some supply, to send
+//! and to receive.
 //!
-//! - [`emulated`]: a board on its models; [`meter`]: the meter's firmware on it; [`harvested`]: the harvested node's
+//! - [`emulated`]: a board on its models; [`meter`]: the meter's firmware on it; [`harvested`]: the
+//!   harvested node's
 //! - [`host`]: the meter's firmware built for the host
 //!
 //! A test's node follows a script.
@@ -33,7 +35,7 @@ pub struct State {
     pub name: String,
 }
 
-/// What was drawn from the rail in one state.
+/// Energy that was drawn from the rail in one state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Draw {
     /// Index into [`Node::states`].
@@ -44,12 +46,12 @@ pub struct Draw {
     pub charge_c: f64,
 }
 
-/// How far a node has come.
+/// Progress of a node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Advance {
-    /// Where it ended, in nanoseconds of the simulation; past the limit by an instruction at most.
+    /// End of the step, in nanoseconds of the simulation; past the limit by an instruction at most.
     pub now_ns: u64,
-    /// What was drawn, where its energy is accounted for.
+    /// Draws from the rail, where its energy is accounted for.
     pub draws: Vec<Draw>,
     /// The processor slept all the time and sleeps on.
     pub asleep: bool,
@@ -57,7 +59,7 @@ pub struct Advance {
     pub power_lost: bool,
 }
 
-/// What of its non-volatile memory a node writes.
+/// Part of its non-volatile memory that a node writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
     /// A byte of what keeps its numbers, settings and reports.
@@ -66,7 +68,7 @@ pub enum Written {
     Flash,
 }
 
-/// What the harvested node's firmware counts of itself since it has had power.
+/// Counts of the harvested node's firmware since it has had power.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SignerCounts {
     /// Times that it woke up for its work.
@@ -83,39 +85,43 @@ pub struct SignerCounts {
 
 /// A node with a processor and a radio. Times are nanoseconds of the simulation.
 pub trait Node: std::any::Any + Send {
-    /// How it receives while it has power.
+    /// Returns the receive mode while it has power.
     fn receive_mode(&self) -> ReceiveMode;
 
-    /// When it next does something by itself: no later than its next emission. A node that does not know says the time that it has
-    /// lived to; [`u64::MAX`] is never.
+    /// When it next does something by itself: no later than its next emission. A node that does not
+    /// know says the time that it has lived to; [`u64::MAX`] is never.
     fn next_ns(&self) -> u64;
 
     /// Lives up to `until_ns`. A node with states may end earlier, where its processor wakes up.
     ///
     /// # Errors
-    /// What its model cannot execute, or firmware that does what it must not.
+    /// An instruction or access that its model cannot execute, or firmware that does what it must
+    /// not.
     fn advance(&mut self, until_ns: u64) -> Result<Advance, LabError>;
 
-    /// Appends what it has put on the air since the last call, in its order: all that begins before the time that it has lived to, and
-    /// packets at their end. Bytes yet to come may be among them.
+    /// Appends what it has put on the air since the last call, in its order: all that begins before
+    /// the time that it has lived to, and packets at their end. Bytes yet to come may be among
+    /// them.
     fn take_emissions(&mut self, into: &mut Vec<Emission>);
 
-    /// Something arrives, at or after the time that it has lived to. Whether it listens is its own affair.
+    /// Something arrives, at or after the time that it has lived to. Whether it listens is its own
+    /// affair.
     fn receive(&mut self, arrival: Arrival);
 
     /// Its power comes.
     ///
     /// # Errors
-    /// What its model cannot execute.
+    /// An instruction or access that its model cannot execute.
     fn power_up(&mut self, now_ns: u64, voltages: Voltages) -> Result<(), LabError>;
 
-    /// Its power is cut at the time that it has lived to. A byte of non-volatile memory that is being written may become `torn`.
+    /// Its power is cut at the time that it has lived to. A byte of non-volatile memory that is
+    /// being written may become `torn`.
     fn cut_power(&mut self, torn: u8);
 
     /// The voltages from now on: where the supply is not the mains.
     fn set_voltages(&mut self, _: Voltages) {}
 
-    /// What it measures from now on, in watts: a meter.
+    /// Sets the load that a meter measures from now on, in watts.
     fn set_load(&mut self, _: f64) {}
 
     /// The states that energy is put down for; always the same, none where nobody accounts for it.
@@ -123,13 +129,15 @@ pub trait Node: std::any::Any + Send {
         &[]
     }
 
-    /// What of its non-volatile memory is being written, or was begun since this was asked last.
+    /// Returns the part of its non-volatile memory that is being written, or was begun since the
+    /// last call.
     fn writes(&mut self) -> Option<Written> {
         None
     }
 
-    /// Its power fails within the change of its flash that comes after so many, where it has one that can fail so: then some bits, those of
-    /// the mask, have changed, [`Node::writes`] says so, and it does nothing more. `None`: it does not fail so.
+    /// Its power fails within the change of its flash that comes after so many, where it has one
+    /// that can fail so: then some bits, those of the mask, have changed, [`Node::writes`] says so,
+    /// and it does nothing more. `None`: it does not fail so.
     fn arm(&mut self, _: Option<(u64, u8)>) {}
 
     /// The slot whose image it runs, to its end; `None` where no bootloader has chosen one.
@@ -137,12 +145,12 @@ pub trait Node: std::any::Any + Send {
         None
     }
 
-    /// What a meter says of itself: `struct ws_meter_status`, all 0 without power.
+    /// Returns a meter's status: `struct ws_meter_status`, all 0 without power.
     fn meter_status(&self) -> Status {
         Status::default()
     }
 
-    /// What the harvested node counts.
+    /// Returns the counts of the harvested node.
     ///
     /// # Errors
     /// Firmware without these counters.
@@ -155,7 +163,8 @@ pub trait Node: std::any::Any + Send {
         Vec::new()
     }
 
-    /// Bytes of its stack that were never touched since its power came; `None` where it has no such stack.
+    /// Bytes of its stack that were never touched since its power came; `None` where it has no such
+    /// stack.
     fn stack_untouched(&self) -> Option<u32> {
         None
     }

@@ -5,12 +5,11 @@ use crate::time::SECOND_NS;
 use std::collections::VecDeque;
 use wire::meter::{MessageKind, Packet};
 
-/// How a station's radio sends.
+/// Sending of a station's radio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RadioSettings {
-    /// How packets lie on the air.
     pub framing: Framing,
-    /// How long a byte takes, in nanoseconds.
+    /// Duration of a byte, in nanoseconds.
     pub byte_ns: u64,
     /// Its address.
     pub address: u8,
@@ -37,7 +36,6 @@ impl Waiting {
 
 /// The radio.
 pub struct BaseRadio {
-    /// How it sends.
     pub settings: RadioSettings,
     to_send: VecDeque<Waiting>,
     /// From when on it may send.
@@ -70,13 +68,14 @@ impl BaseRadio {
         }
     }
 
-    /// Whether it was sending while this was on the air.
+    /// Returns true if it was sending while this was on the air.
     #[must_use]
     pub fn is_deaf_to(&self, start_ns: u64, end_ns: u64) -> bool {
         self.own.iter().any(|own| own.0 < end_ns && start_ns < own.1)
     }
 
-    /// Takes packets to be sent one after the other. Acknowledgements go first: a meter listens for them now.
+    /// Takes packets to be sent one after the other. Acknowledgements go first: a meter listens for
+    /// them now.
     pub fn queue(&mut self, packets: Vec<Vec<u8>>, now_ns: u64) {
         if self.to_send.len() >= self.settings.most_waiting {
             return;

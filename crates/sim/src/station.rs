@@ -1,15 +1,16 @@
 //! The station that nodes talk to.
 //!
-//! - [`collector`]: the meters' collector: the one place that owns `wire`'s protocol engine, and a store behind it; [`key_store`]: the keys in that
-//! - [`challenger`]: the harvested node's server
+//! - [`collector`]: the meters' collector: the one place that owns `wire`'s protocol engine, and a
+//!   store behind it; [`key_store`]: the keys in that
+//! - [`verifier`]: the harvested node's server
 //! - [`gateway`]: radios of a collector that is elsewhere
 //! - [`radio`]: a half-duplex radio, for either
 
-pub mod challenger;
 pub mod collector;
 pub mod gateway;
 pub mod key_store;
 pub mod radio;
+pub mod verifier;
 
 use crate::radio::{Arrival, Participant, ReceiveMode};
 use lab::LabError;
@@ -31,19 +32,18 @@ pub struct Outgoing {
 /// A report that the application has got.
 #[derive(Clone, Debug)]
 pub struct Delivery {
-    /// What was accepted.
     pub accepted: Accepted,
     /// When it was stored.
     pub at_ns: u64,
     /// When its last packet had been received.
     pub received_ns: u64,
-    /// Who sent the packet that completed it.
+    /// Sender of the packet that completed it.
     pub from: Participant,
     /// That packet.
     pub packet: Vec<u8>,
 }
 
-/// What a station has come to.
+/// Event at a station.
 #[derive(Clone, Debug)]
 pub enum BaseEvent {
     /// A report is stored.
@@ -58,7 +58,7 @@ pub enum BaseEvent {
     ImageGiven(MeterId, Image),
     /// The piece of a renewal that was asked for came, or the reply to one of an image.
     PieceTaken {
-        /// Who sent the packet.
+        /// Sender of the packet.
         from: Participant,
         /// That packet.
         packet: Vec<u8>,
@@ -80,7 +80,7 @@ pub enum BaseEvent {
 
 /// A station with a radio on each channel. Times are nanoseconds of the simulation.
 pub trait BaseStation: Send {
-    /// How it receives on a channel.
+    /// Returns the receive mode on a channel.
     fn receive_mode(&self, channel: usize) -> ReceiveMode;
 
     /// When it next does something by itself.
@@ -89,7 +89,7 @@ pub trait BaseStation: Send {
     /// It is `now_ns`: does what is due before `until_ns`.
     ///
     /// # Errors
-    /// What must not be, such as a state that it cannot begin with.
+    /// A violated invariant, such as a state that it cannot begin with.
     fn advance(&mut self, now_ns: u64, until_ns: u64) -> Result<(), LabError>;
 
     /// Something arrives on a channel.
@@ -98,10 +98,10 @@ pub trait BaseStation: Send {
     /// An independent library that fails.
     fn receive(&mut self, channel: usize, arrival: Arrival) -> Result<(), LabError>;
 
-    /// What it sends since the last call.
+    /// Returns its packets since the last call.
     fn take_outgoing(&mut self) -> Vec<Outgoing>;
 
-    /// What it has come to since the last call.
+    /// Returns its events since the last call.
     fn take_events(&mut self) -> Vec<BaseEvent>;
 
     /// From now on it does not fail, and gives no commands of its own accord.

@@ -1,4 +1,4 @@
-//! What a scenario says of the collector, and what that counts.
+//! Collector's settings in a scenario, and its counts.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -11,24 +11,27 @@ pub struct CollectorSettings {
     /// From receive_mode to sending and back, in milliseconds: the radio's and its driver's.
     #[serde(default = "one")]
     pub turnaround_ms: f64,
-    /// What opening a message and storing it takes, in milliseconds, by suite: none, aes128-gcm, aes256-gcm, ecies, ecies-ecdsa,
-    /// ascon-aead128, aes256-gcm-rekeyed.
+    /// Time to open and store a message, in milliseconds, by suite: none, aes128-gcm, aes256-gcm,
+    /// ecies, ecies-ecdsa, ascon-aead128, aes256-gcm-rekeyed.
     #[serde(default = "processing")]
     pub processing_ms: [f64; Suite::ALL.len()],
-    /// Mean time from one crash to the next, in seconds; none where absent. At every second crash a report has just been
-    /// stored and not acknowledged, or, where keys are renewed, at half of these a key is being stored.
+    /// Mean time from one crash to the next, in seconds; none where absent. At every second crash a
+    /// report has just been stored and not acknowledged, or, where keys are renewed, at half of
+    /// these a key is being stored.
     pub crash_every_s: Option<f64>,
-    /// How long it takes to come back, in seconds.
+    /// Time until it comes back, in seconds.
     #[serde(default = "two")]
     pub restart_s: f64,
     /// Mean time from one command to the next, whatever the meter, in seconds; none where absent.
     pub command_every_s: Option<f64>,
-    /// The suites that meters are told to change to now and then, beside reading status, setting the time, and reboots.
+    /// The suites that meters are told to change to now and then, beside reading status, setting
+    /// the time, and reboots.
     #[serde(default)]
     pub change_suites: Vec<Suite>,
-    /// Mean time from one renewal of a key that is ordered to the next, of any meter with the suite for it, in seconds; none where absent.
+    /// Mean time from one renewal of a key that is ordered to the next, of any meter with the suite
+    /// for it, in seconds; none where absent.
     pub renew_every_s: Option<f64>,
-    /// What it takes to make a meter's keys durable, in milliseconds.
+    /// Time to make a meter's keys durable, in milliseconds.
     #[serde(default = "twenty")]
     pub store_keys_ms: f64,
 }
@@ -45,8 +48,9 @@ fn twenty() -> f64 {
     20.0
 }
 
-/// The paper's (kalns2016) ratios of what its collector takes to open: about 1, 5 and 9 for AES-GCM, ECIES, ECIES and ECDSA;
-/// that 1 is a millisecond is chosen, and that Ascon is as AES-GCM.
+/// The paper's (kalns2016) ratios of what its collector takes to open: about 1, 5 and 9 for
+/// AES-GCM, ECIES, ECIES and ECDSA; that 1 is a millisecond is chosen, and that Ascon is as
+/// AES-GCM.
 fn processing() -> [f64; Suite::ALL.len()] {
     [1.0, 1.0, 1.0, 5.0, 9.0, 1.0, 1.0]
 }
@@ -68,7 +72,7 @@ impl CollectorSettings {
     }
 }
 
-/// What the collector counts.
+/// Counts of the collector.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CollectorCounts {
@@ -83,7 +87,8 @@ pub struct CollectorCounts {
     pub refused: BTreeMap<&'static str, u64>,
     /// Packets that the attacker sent and that were refused, by reason.
     pub attacks_refused: BTreeMap<&'static str, u64>,
-    /// Packets that the attacker sent and that were nothing new: reports that are stored already, pieces.
+    /// Packets that the attacker sent and that were nothing new: reports that are stored already,
+    /// pieces.
     pub attacks_ignored: u64,
     /// Reports and answers that the attacker delivered: their makers had sent them.
     pub attacks_delivered: u64,

@@ -1,6 +1,7 @@
 //! Radio channels, and packets on them.
 //!
-//! - [`channel`]: who receives what, and how it is impaired on its way; [`model`]: what a channel is like
+//! - [`channel`]: who receives what, and how it is impaired on its way; [`model`]: what a channel
+//!   is like
 //! - [`framing`]: how a packet lies on the air, by radio
 
 pub mod channel;
@@ -18,11 +19,10 @@ pub struct AirByte {
     pub start_ns: u64,
     /// Its last bit's end.
     pub end_ns: u64,
-    /// What it is.
     pub byte: u8,
 }
 
-/// What a radio puts on the air.
+/// Emission of a radio.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Emission {
     /// One byte after the other: an RFM12B, whose microcontroller makes the frame.
@@ -33,12 +33,12 @@ pub enum Emission {
         start_ns: u64,
         /// When its last bit was.
         end_ns: u64,
-        /// What it carries, the address first; the length byte left out.
+        /// Packet, the address first; the length byte left out.
         packet: Vec<u8>,
     },
 }
 
-/// How long a byte takes at a bit rate, in nanoseconds.
+/// Returns the duration of a byte at a bit rate, in nanoseconds.
 #[must_use]
 pub fn byte_ns(bit_rate_hz: f64) -> u64 {
     (8.0 * crate::time::SECOND_NS as f64 / bit_rate_hz).round() as u64

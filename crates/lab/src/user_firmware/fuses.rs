@@ -1,4 +1,4 @@
-//! What an AVR's image says of its part: signature and brown-out detector.
+//! Signature and brown-out detector of the part that an AVR's image names.
 
 use crate::LabError;
 use crate::target::{Target, Workspace};

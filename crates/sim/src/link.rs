@@ -1,5 +1,5 @@
-//! A meter and its collector alone on a channel without latency, to the cycle: what the link benchmark of kalns2016 and the tests under
-//! losses of power are made of.
+//! A meter and its collector alone on a channel without latency, to the cycle: what the link
+//! benchmark of kalns2016 and the tests under losses of power are made of.
 
 mod benchmark;
 mod calls;
@@ -7,28 +7,29 @@ mod calls;
 pub use benchmark::LinkBenchmark;
 pub use calls::{Call, CallObserver, CounterSnapshot, RADIO_STATES};
 
-use crate::base::collector::{self, CollectorSettings, CollectorStation, ProcessingDelay};
-use crate::base::radio::RadioSettings;
-use crate::base::{BaseEvent, Delivery};
 use crate::load::Load;
 use crate::node::meter::EmulatedMeter;
 use crate::radio::{ChannelModel, Framing, RadioChannel, SentPacket};
 use crate::simulation::{Recorder, Schedule, Simulation};
 use crate::site::{Site, SiteEvent};
+use crate::station::collector::{self, CollectorSettings, CollectorStation, ProcessingDelay};
+use crate::station::radio::RadioSettings;
+use crate::station::{BaseEvent, Delivery};
 use lab::LabError;
 use rand::rngs::StdRng;
 use wire::meter::{Answered, Collector, Identity, MeterKeys, MeterRecord, Policy, Transmission};
 
-/// How long a byte takes at JeeLib's rate: 8 bits at 10 MHz / 29 / 7 (data sheet, Data Rate Command 0xC606).
+/// Duration of a byte at JeeLib's rate: 8 bits at 10 MHz / 29 / 7 (data sheet, Data Rate Command
+/// 0xC606).
 pub const BYTE_NS: u64 = 162_400;
 /// From receiving to sending or back, and from idle to either: `radios/rfm12b.toml`, `rx` to `tx`.
 pub const TURNAROUND_NS: u64 = 150_000;
 /// The byte that keeps the transmitter on until the last byte of the checksum is out.
 const TAIL: usize = 1;
-/// How long the meter lives on its own: shorter than it takes the collector to turn around.
+/// Time that the meter lives on its own: shorter than the collector's turnaround.
 const STEP_NS: u64 = 100_000;
 
-/// What has come about since it was asked for.
+/// Events since the record was last taken.
 #[derive(Default)]
 pub struct LinkRecord {
     /// Reports that were stored.
@@ -83,13 +84,12 @@ pub struct LinkExperiment {
     simulation: Simulation<CollectorStation, LinkRecord>,
 }
 
-/// What a link's collector is made of.
+/// Setup of a link's collector.
 pub struct LinkCollector {
     /// Its keys.
     pub identity: Identity,
     /// The meter that it knows.
     pub record: MeterRecord,
-    /// How long it computes.
     pub delay: ProcessingDelay,
     /// Spreads its attempts, and makes its ephemeral keys.
     pub rng: StdRng,
@@ -114,7 +114,7 @@ impl LinkExperiment {
             tail_bytes: TAIL,
             most_waiting: usize::MAX,
         };
-        let base = CollectorStation::new(collector::Setup {
+        let station = CollectorStation::new(collector::Setup {
             updates: None,
             settings: CollectorSettings::faultless(),
             identity: collector.identity,
@@ -131,7 +131,7 @@ impl LinkExperiment {
         let site = Site::running(Box::new(meter), Load::constant(0.0), now_ns);
         // A byte must be announced before it begins.
         let schedule = Schedule::Alone { longest_ns: STEP_NS, ahead_ns: 2 * STEP_NS };
-        let parts = (vec![site], base, LinkRecord::default());
+        let parts = (vec![site], station, LinkRecord::default());
         Ok(LinkExperiment { simulation: Simulation::new(parts, vec![channel], schedule, now_ns) })
     }
 
@@ -155,10 +155,10 @@ impl LinkExperiment {
 
     /// The collector's protocol engine.
     pub fn engine(&mut self) -> &mut Collector {
-        self.simulation.base.engine()
+        self.simulation.station.engine()
     }
 
-    /// What the meter measures from now on, in watts.
+    /// Sets the load that the meter measures from now on, in watts.
     pub fn set_load(&mut self, power_w: f64) {
         self.simulation.sites[0].set_load(power_w);
     }
@@ -171,13 +171,14 @@ impl LinkExperiment {
     /// Something is sent to the meter by the collector's radio, but not by the collector.
     pub fn inject(&mut self, transmission: Transmission) {
         let now_ns = self.now_ns();
-        self.simulation.base.inject(transmission, now_ns);
+        self.simulation.station.inject(transmission, now_ns);
     }
 
-    /// The meter's power is cut now, and comes back at once; a byte of its non-volatile memory that is being written becomes `torn`.
+    /// The meter's power is cut now, and comes back at once; a byte of its non-volatile memory that
+    /// is being written becomes `torn`.
     ///
     /// # Errors
-    /// What the model cannot execute.
+    /// An instruction or access that the model cannot execute.
     pub fn restart_meter(&mut self, torn: u8) -> Result<(), LabError> {
         self.simulation.sites[0].restart(torn)
     }
@@ -185,12 +186,12 @@ impl LinkExperiment {
     /// Lives up to a time.
     ///
     /// # Errors
-    /// What the model cannot execute.
+    /// An instruction or access that the model cannot execute.
     pub fn run_until(&mut self, until_ns: u64) -> Result<(), LabError> {
         self.simulation.run_until(until_ns)
     }
 
-    /// What came about since this was last asked.
+    /// Returns the events since the last call.
     pub fn take_record(&mut self) -> LinkRecord {
         std::mem::take(&mut self.simulation.recorder)
     }

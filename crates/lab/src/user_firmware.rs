@@ -9,48 +9,49 @@ use firmware::Firmware;
 use mcu::{CoreName, Mcu, StubUse, new_clocked_machine, new_machine, vectors_behind_bootloader};
 use std::path::PathBuf;
 
-/// Which firmware, on what, and how.
+/// Firmware, its target and their settings.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The ELF file.
     pub elf: PathBuf,
     /// The target's exact name.
     pub target: String,
-    /// Core clock in Hz, whatever the program sets; where absent, what the program sets, or the target's default where no table
-    /// `[clock]` says what its clock is made from.
+    /// Core clock in Hz, whatever the program sets; where absent, what the program sets, or the
+    /// target's default where no table `[clock]` says what its clock is made from.
     pub clock_hz: Option<u64>,
     /// The crystal's frequency in Hz; the target's own where absent.
     pub crystal_hz: Option<u64>,
     /// Supply in volts; the target's default where absent.
     pub supply_v: Option<f64>,
-    /// Go on where the program does what is a mistake, but of which it is known what the part makes of it.
+    /// Go on where the program does what is a mistake, but of which it is known what the part makes
+    /// of it.
     pub lenient: bool,
     /// A fault that the part takes itself ends the run; otherwise it enters its handler.
     pub stop_on_fault: bool,
-    /// Peripherals, or blocks without a model, that get registers that remember what was written: see [`mcu::Part::stub`].
+    /// Peripherals, or blocks without a model, that get registers that remember what was written:
+    /// see [`mcu::Part::stub`].
     pub stubs: Vec<String>,
 }
 
-/// What decides on the clock of a run.
+/// Source of a run's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockSource {
     /// The program, by the part's clock registers.
     Program,
-    /// Who asked for the measurement, whatever the program sets.
+    /// The measurement's user, whatever the program sets.
     Request,
     /// The target's default: what its clock is made from is not known.
     Default,
 }
 
 /// The firmware in its machine, reset.
-pub struct Loaded {
+pub struct UserFirmware {
     /// The target, with its stubs.
     pub target: Target,
     /// The file.
     pub firmware: Firmware,
     /// The machine.
     pub machine: Box<dyn Mcu>,
-    /// What decides on its clock.
     pub clock_source: ClockSource,
     /// Its supply, in volts.
     pub supply_v: f64,
@@ -60,9 +61,9 @@ impl Setup {
     /// Loads the firmware into the machine that this describes.
     ///
     /// # Errors
-    /// An unknown target or stub, with the nearest names; a file that is none for the target; a clock or a supply that its data sheet
-    /// does not allow.
-    pub fn load(&self, workspace: &Workspace) -> Result<Loaded, LabError> {
+    /// An unknown target or stub, with the nearest names; a file that is none for the target; a
+    /// clock or a supply that the data sheet does not allow.
+    pub fn load(&self, workspace: &Workspace) -> Result<UserFirmware, LabError> {
         let mut target = workspace.target(&self.target)?;
         workspace.calibration_is_of([target.name()])?;
         for name in &self.stubs {
@@ -86,7 +87,7 @@ impl Setup {
         let allowed = target.supply.check(machine.clock_hz() as f64, supply_v);
         allowed.map_err(|error| LabError::Supply { target: target.name().into(), error })?;
         fuses::check_brown_out(&*machine, &target, supply_v)?;
-        Ok(Loaded { target, firmware, machine, clock_source, supply_v })
+        Ok(UserFirmware { target, firmware, machine, clock_source, supply_v })
     }
 }
 
@@ -99,7 +100,7 @@ fn unknown_stub(name: &str, target: &Target) -> LabError {
     LabError::UnknownName { what: "peripheral", name: name.into(), suggestion }
 }
 
-/// What to say of firmware that begins where a bootloader hands over.
+/// Remark on firmware that begins where a bootloader hands over.
 pub(crate) fn hand_over_remark(target: &Target) -> Option<String> {
     let vectors = target.part.vectors?;
     let interrupts = match target.part.core {
@@ -141,7 +142,8 @@ fn clocked(setup: &Setup, target: &Target) -> Result<(Box<dyn Mcu>, ClockSource)
     Ok((new_machine(&target.part, point.clock_hz).map_err(bad)?, given))
 }
 
-/// What a run has passed over, and whom it only let remember what was written: for a person, a sentence each.
+/// Mistakes that a run passed over, and blocks that only remembered writes: a sentence each, for a
+/// person.
 pub(crate) fn reservations(machine: &dyn Mcu, target: &Target) -> Vec<String> {
     let tolerated = machine.tolerated().into_iter();
     let tolerated = tolerated.map(|(what, count)| format!("passed over {count} times: {what}"));
@@ -154,7 +156,7 @@ pub(crate) fn reservations(machine: &dyn Mcu, target: &Target) -> Vec<String> {
     sister.chain(tolerated).chain(stubs).collect()
 }
 
-/// What helps over a fault of a machine that `--lenient` can be asked of, as the end of its sentence.
+/// Advice on a fault of a machine that `--lenient` can pass over, as the end of its sentence.
 pub(crate) fn advice_on(
     machine: &dyn Mcu,
     fault: &mcu::Fault,
@@ -167,16 +169,17 @@ pub(crate) fn advice_on(
     }
 }
 
-/// What to say of a fault of a program that is built for another part.
+/// Remark on a fault of a program that is built for another part.
 fn other_device(target: &Target, firmware: &Firmware) -> Option<String> {
-    // A target may be a variant of the part that the compiler knows, such as atmega128l of atmega128.
+    // A target may be a variant of the part that the compiler knows, such as atmega128l of
+    // atmega128.
     let device = firmware.device().filter(|device| !target.name().starts_with(*device))?;
     Some(format!(
         "; the file says that it is built for the {device}: build it for this part, or give --target {device}"
     ))
 }
 
-/// What helps over a fault, as the end of its sentence.
+/// Advice on a fault, as the end of its sentence.
 pub(crate) fn advice(fault: &mcu::Fault, target: &Target, firmware: &Firmware) -> String {
     let erased = |bytes: &[u8]| !bytes.is_empty() && bytes.iter().all(|byte| *byte == 0xff);
     other_device(target, firmware).unwrap_or_else(|| match fault {
@@ -187,7 +190,7 @@ pub(crate) fn advice(fault: &mcu::Fault, target: &Target, firmware: &Firmware) -
     })
 }
 
-/// What the part's file has on a fault.
+/// Advice of the part's file on a fault.
 fn advice_of_part(fault: &mcu::Fault, target: &Target) -> String {
     let gives = "registers that remember what is written, which lets a program go on that only passes by";
     match fault {
@@ -209,7 +212,8 @@ fn advice_of_part(fault: &mcu::Fault, target: &Target) -> String {
                 )
             }
             None => {
-                // Of a 32-bit part a block of 1 kB, else a few registers; what has a model in it keeps it.
+                // Of a 32-bit part a block of 1 kB, else a few registers; what has a model in it
+                // keeps it.
                 let within = if *address >= 0x4000_0000 { 0x3ff } else { 0xf };
                 let (first, last) = (address & !within, address | within);
                 format!("; if there are registers, --stub {first:#010x}-{last:#010x} gives {gives}")

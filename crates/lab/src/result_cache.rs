@@ -1,4 +1,4 @@
-//! What was measured, kept in files that are named by the content of all that decides it.
+//! Cached measurements, in files named by the content of all that decides them.
 
 use crate::LabError;
 use serde::de::DeserializeOwned;
@@ -7,18 +7,18 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What the runs of an operation gave, every output as it must be: whole numbers, of which a row is computed.
+/// Results of an operation's runs, every output as it must be: whole numbers, of which a row is
+/// computed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Samples {
     /// Of each run, from the call to the return.
     pub(crate) cycles: Vec<u64>,
     /// Deepest stack use seen, in bytes.
     pub(crate) stack_bytes: u32,
-    /// What linking the operation adds to the program memory, in bytes.
+    /// Program memory that linking the operation adds, in bytes.
     pub(crate) flash_bytes: i64,
-    /// What linking it adds to the static RAM, in bytes.
+    /// Static RAM that linking the operation adds, in bytes.
     pub(crate) ram_bytes: i64,
-    /// Where the operation's code lies.
     pub(crate) address: u32,
 }
 
@@ -32,13 +32,14 @@ impl Content {
         Content(Sha256::new())
     }
 
-    /// Of this program, whatever it is given to do: its own code, and the library of the system that it compares with.
+    /// Returns the content of this program, whatever it is given to do: its own code, and the
+    /// system library that it compares with.
     ///
     /// # Errors
     /// [`LabError::File`] where the program cannot be read.
     pub(crate) fn of_this_program() -> Result<Content, LabError> {
         let failed = |error| LabError::File { path: "/proc/self/exe".into(), error };
-        // Where this is a library of another program, such as Python, it is the library that decides.
+        // In another program, such as Python, this is a library, and the library decides.
         let here = Content::of_this_program as fn() -> Result<Content, LabError> as usize;
         let mapped = std::fs::read_to_string("/proc/self/maps").ok().and_then(|maps| file_at(&maps, here));
         let path = mapped.map_or_else(std::env::current_exe, Ok).map_err(failed)?;
@@ -83,7 +84,8 @@ impl Content {
     }
 }
 
-/// Reads what [`keep`] wrote: a line with the hash of the rest, so that a damaged file is known; and none is taken.
+/// Reads what [`keep`] wrote: a line with the hash of the rest, so that a damaged file is known;
+/// and none is taken.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
     let text = std::fs::read_to_string(path).ok()?;
     let (hash, body) = text.split_once('\n')?;

@@ -1,4 +1,5 @@
-//! The harvested node's server: sends challenges, verifies every signature with an independent library, refuses what it has seen.
+//! The harvested node's server: sends challenges, verifies every signature with an independent
+//! library, refuses what it has seen.
 
 use super::{BaseEvent, BaseStation, Outgoing};
 use crate::radio::{Arrival, Framing, ReceiveMode};
@@ -11,13 +12,13 @@ use wire::node::{Challenge, Reassembly, Scheme, Trigger};
 /// The random bytes of a challenge.
 pub type Nonce = [u8; 16];
 
-/// Where a packet says which piece of its message it is: `device/node/message.h`.
+/// Offset of the piece's number within a packet: `device/node/message.h`.
 const PIECE: usize = 2;
 
-/// What the server knows of its node, and how it calls it.
+/// Server's knowledge of its node, and its way of calling it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peer {
-    /// What it signs with.
+    /// Signature scheme of the node.
     pub scheme: Scheme,
     /// Its public key, x and y.
     pub public_key: Vec<u8>,
@@ -27,7 +28,7 @@ pub struct Peer {
     pub address: u8,
     /// The server's own.
     pub server_address: u8,
-    /// How long a byte takes, in nanoseconds.
+    /// Duration of a byte, in nanoseconds.
     pub byte_ns: u64,
     /// For how long a challenge is repeated without a pause, in nanoseconds; at least once.
     pub repeat_ns: u64,
@@ -41,7 +42,8 @@ impl Peer {
         }
     }
 
-    /// A challenge as often as it is repeated; each copy says when the last one ends. With them the end of the last.
+    /// A challenge as often as it is repeated; each copy says when the last one ends. With them the
+    /// end of the last.
     fn challenge(&self, nonce: Nonce, now_ns: u64) -> (Vec<Outgoing>, u64) {
         let challenge = Challenge {
             node_address: self.address,
@@ -64,20 +66,22 @@ impl Peer {
 /// When the server wants an authentication.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Demand {
-    /// The node is to send by itself, an interval after the last time and no later than the deadline after that.
+    /// The node is to send by itself, an interval after the last time and no later than the
+    /// deadline after that.
     Periodic {
         /// The interval, in nanoseconds.
         interval_ns: u64,
     },
     /// The server sends challenges.
     Challenges {
-        /// Mean of the exponentially distributed time from the end of one challenge to the next, in seconds.
+        /// Mean of the exponentially distributed time from the end of one challenge to the next, in
+        /// seconds.
         gap_s: f64,
     },
 }
 
 /// The server.
-pub struct Challenger {
+pub struct Verifier {
     peer: Peer,
     demand: Demand,
     deadline_ns: u64,
@@ -89,8 +93,8 @@ pub struct Challenger {
     sending_ns: u64,
     /// The last counter accepted.
     counter: Option<u32>,
-    /// Periodic: the time by which the next message must be there. Challenges: when the next one goes out, or, while
-    /// one is open, when its time is over.
+    /// Periodic: the time by which the next message must be there. Challenges: when the next one
+    /// goes out, or, while one is open, when its time is over.
     next_ns: u64,
     open: Option<Open>,
     /// The challenge whose time was over last.
@@ -104,11 +108,11 @@ struct Open {
     start_ns: u64,
 }
 
-impl Challenger {
+impl Verifier {
     /// A server that knows the node's public key.
     #[must_use]
-    pub fn new(peer: Peer, demand: Demand, deadline_ns: u64, seed: u64) -> Challenger {
-        let mut server = Challenger {
+    pub fn new(peer: Peer, demand: Demand, deadline_ns: u64, seed: u64) -> Verifier {
+        let mut server = Verifier {
             peer,
             demand,
             deadline_ns,
@@ -167,7 +171,8 @@ impl Challenger {
         }
     }
 
-    /// What a packet that has come whole brings about; nothing where more is to come, or where it was sending itself.
+    /// Handles a packet that has come whole. Returns none where more is to come, or where the
+    /// server was sending itself.
     fn take(&mut self, packet: &[u8], start_ns: u64, end_ns: u64) -> Result<Option<BaseEvent>, LabError> {
         let rejected = |why: &str| Ok(Some(BaseEvent::Rejected(why.into())));
         if start_ns < self.sending_ns {
@@ -209,7 +214,7 @@ impl Challenger {
         Ok(Some(self.judge(nonce, end_ns)))
     }
 
-    /// Whether the message that verified came in time for what was asked.
+    /// Judges a message that verified: it must answer the challenge in time.
     fn judge(&mut self, nonce: Option<Nonce>, end_ns: u64) -> BaseEvent {
         let asked_ns = match (&self.open, nonce) {
             (_, None) => self.begun_ns,
@@ -221,7 +226,7 @@ impl Challenger {
     }
 }
 
-impl BaseStation for Challenger {
+impl BaseStation for Verifier {
     fn receive_mode(&self, _: usize) -> ReceiveMode {
         ReceiveMode::Packets(self.peer.server_address)
     }
