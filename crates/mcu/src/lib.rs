@@ -57,7 +57,7 @@ pub use part::{
 };
 pub use peripheral::{
     Context, Dma, Events, FlashChange, FlashSettings, FlashStore, FlashView, Peripheral, PeripheralBus,
-    Power, ProtectedMemory, ReadMode, StubUse,
+    Power, ProtectedMemory, ReadMode, Spec, StubUse,
 };
 pub use residency::{Asleep, Residency, Span};
 pub use signal::{Harmonic, Signal};

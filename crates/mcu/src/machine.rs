@@ -240,7 +240,7 @@ pub(crate) fn new_peripherals(part: &Part, clock_hz: u64) -> Result<PeripheralBu
     };
     let mut devices = part.peripherals.iter().map(new).collect::<Result<Vec<_>, String>>()?;
     for block in part.unmodelled.iter().filter(|block| block.stub) {
-        let modelled = devices.iter().flat_map(|device| device.ranges()).collect();
+        let modelled = devices.iter().flat_map(|device| device.spec().ranges).collect();
         devices.push(Box::new(Stub::new(&block.name, without(block.range(), modelled))));
     }
     let mut bus = PeripheralBus::new(devices)?;

@@ -3,10 +3,12 @@
 mod bus;
 mod context;
 mod events;
+mod spec;
 
 pub use bus::PeripheralBus;
 pub use context::Context;
 pub use events::{Events, ProtectedMemory};
+pub use spec::Spec;
 
 use crate::{Accessed, BusAccess, Fault, ResetCause, SubsystemClocks};
 use std::ops::Range;
@@ -166,17 +168,8 @@ const MOST_UNSENT: usize = 64;
 
 /// A peripheral on the bus. Registers that a peripheral does not model answer with [`Fault::Peripheral`].
 pub trait Peripheral: Send {
-    /// Its name in the target file.
-    fn name(&self) -> &str;
-
-    /// The addresses that it answers at (may be several pieces; AVR without 0x800000).
-    fn ranges(&self) -> Vec<Range<u32>>;
-
-    /// Those of its addresses where other devices have bits, too (AVR: TIMSK and TIFR): it reads theirs as 0 and takes no note of what is
-    /// written there.
-    fn shared(&self) -> Vec<u32> {
-        Vec::new()
-    }
+    /// Its constants.
+    fn spec(&self) -> Spec;
 
     /// A read of `size` bytes (1, 2, 4) at `address`.
     ///
@@ -343,12 +336,7 @@ pub trait Peripheral: Send {
         let _ = context;
     }
 
-    /// The interrupts that it may ask for, a bit each: of these it is told when the core takes them.
-    fn interrupts(&self) -> u128 {
-        u128::MAX
-    }
-
-    /// The core has taken the interrupt `irq`; a peripheral whose flag is cleared by that clears it.
+    /// The core has taken the interrupt `irq` of [`Spec::interrupts`]; a peripheral whose flag is cleared by that clears it.
     fn taken(&mut self, irq: u8) {
         let _ = irq;
     }
@@ -395,11 +383,6 @@ pub trait Peripheral: Send {
         let _ = (access, accessed, context);
     }
 
-    /// The lines of the requests of DMA that it may make.
-    fn transfer_lines(&self) -> u128 {
-        0
-    }
-
     /// A DMA controller waits for requests on these lines, and no others: see [`Events::want_transfers`].
     fn transfers_wanted(&mut self, lines: u128, context: &mut Context<'_, '_>) {
         let _ = (lines, context);
@@ -408,11 +391,6 @@ pub trait Peripheral: Send {
     /// An access was made for its request on one of these lines, the last that the controller was set up for or not.
     fn transfer_served(&mut self, lines: u128, last: bool, context: &mut Context<'_, '_>) {
         let _ = (lines, last, context);
-    }
-
-    /// Whether triggers start something in it.
-    fn follows_triggers(&self) -> bool {
-        false
     }
 
     /// The trigger of this number came at cycle `at`.

@@ -1,6 +1,6 @@
 //! All peripherals of a machine: which has an address, when one wants a tick, and what they tell each other.
 
-use super::{Context, Events, FlashStore, MOST_UNSENT, Peripheral, Power, StubUse};
+use super::{Context, Events, FlashStore, MOST_UNSENT, Peripheral, Power, Spec, StubUse};
 use crate::transfer::Parties;
 use crate::{Board, ClockChange, Fault, FlashChange, Observer, SubsystemClocks};
 use std::ops::Range;
@@ -30,11 +30,13 @@ mod routing;
 #[derive(Clone)]
 pub struct PeripheralBus {
     devices: Vec<Device>,
+    /// The constants of each device, by its index.
+    specs: Arc<[Spec]>,
     /// (range, index into `devices`), sorted by start.
     map: Vec<(Range<u32>, usize)>,
     /// The index into `devices` for each of the lowest addresses, where AVR and MSP430 have all their registers; [`NOBODY`] for none.
     low: [u8; LOW],
-    /// Addresses that several devices have, and the devices: see [`Peripheral::shared`].
+    /// Addresses that several devices have, and the devices: see [`Spec::shared`].
     shared: Vec<(u32, Vec<usize>)>,
     /// Requested interrupts.
     pub requests: u128,
@@ -43,8 +45,8 @@ pub struct PeripheralBus {
     pub due: u64,
     /// When each device wants a tick, by its index; `u64::MAX` for never.
     dues: Vec<u64>,
-    /// For each interrupt the devices, by their indices, that may ask for it: see [`Peripheral::interrupts`].
-    askers: Arc<[Vec<u8>]>,
+    /// For each interrupt the devices, by their indices, that are told of its acknowledgement.
+    acknowledged: Arc<[Vec<u8>]>,
     parties: Arc<Parties>,
     /// The device that last said what it listens to.
     subscriber: usize,
@@ -93,18 +95,19 @@ impl PeripheralBus {
     /// # Errors
     /// A sentence about two that claim one address.
     pub fn new(devices: Vec<Box<dyn Peripheral>>) -> Result<Self, String> {
-        let mut map: Vec<(Range<u32>, usize)> = devices
+        let specs: Arc<[Spec]> = devices.iter().map(|device| device.spec()).collect();
+        let mut map: Vec<(Range<u32>, usize)> = specs
             .iter()
             .enumerate()
-            .flat_map(|(index, device)| device.ranges().into_iter().map(move |range| (range, index)))
+            .flat_map(|(index, spec)| spec.ranges.iter().map(move |range| (range.clone(), index)))
             .collect();
         map.sort_by_key(|(range, _)| range.start);
         let mut shared: Vec<(u32, Vec<usize>)> = Vec::new();
-        for (index, device) in devices.iter().enumerate() {
-            for address in device.shared() {
-                match shared.iter_mut().find(|(known, _)| *known == address) {
+        for (index, spec) in specs.iter().enumerate() {
+            for address in &spec.shared {
+                match shared.iter_mut().find(|(known, _)| known == address) {
                     Some((_, sharers)) => sharers.push(index),
-                    None => shared.push((address, vec![index])),
+                    None => shared.push((*address, vec![index])),
                 }
             }
         }
@@ -117,7 +120,7 @@ impl PeripheralBus {
         for pair in map.windows(2) {
             let [(before, first), (after, second)] = pair else { continue };
             if before.end > after.start {
-                let [first, second] = [first, second].map(|index| devices[*index].name());
+                let [first, second] = [first, second].map(|index| &specs[*index].name);
                 return Err(format!("{first} and {second} both claim the address {:#x}", after.start));
             }
         }
@@ -127,17 +130,18 @@ impl PeripheralBus {
             |device: &dyn Peripheral| device.core_clock_hz().is_some() || device.subsystem_clocks().is_some();
         let clock_device =
             devices.iter().position(|device| controls_clocks(&**device)).unwrap_or(devices.len());
-        let which = |takes_part: fn(&dyn Peripheral) -> bool| {
-            (0..devices.len()).filter(|index| takes_part(&*devices[*index])).collect::<Vec<_>>()
-        };
-        let requesting = |device: &dyn Peripheral| device.transfer_lines() != 0;
         let parties = Parties {
-            controllers: which(|device| device.controls_transfers()),
-            requesters: which(requesting)
-                .iter()
-                .map(|index| (devices[*index].transfer_lines(), *index))
+            controllers: (0..devices.len()).filter(|index| devices[*index].controls_transfers()).collect(),
+            requesters: (0..)
+                .zip(&*specs)
+                .filter(|(_, spec)| spec.dma_lines != 0)
+                .map(|(index, spec)| (spec.dma_lines, index))
                 .collect(),
-            triggered: which(|device| device.follows_triggers()),
+            triggered: (0..devices.len()).filter(|index| specs[*index].follows_triggers).collect(),
+        };
+        let acknowledged = |irq: u32| {
+            let devices = (0..).zip(&*specs).filter(|(_, spec)| spec.interrupts >> irq & 1 == 1);
+            devices.map(|(index, _)| index).collect()
         };
         let mut low = [NOBODY; LOW];
         for (range, index) in &map {
@@ -148,19 +152,11 @@ impl PeripheralBus {
         let mut bus = PeripheralBus {
             dues: vec![u64::MAX; devices.len()],
             reductions: vec![0; devices.len()],
-            askers: (0..u128::BITS)
-                .map(|irq| {
-                    let asks = |device: &dyn Peripheral| device.interrupts() >> irq & 1 == 1;
-                    (0..)
-                        .zip(&devices)
-                        .filter(|(_, device)| asks(&***device))
-                        .map(|(index, _)| index)
-                        .collect()
-                })
-                .collect(),
+            acknowledged: (0..u128::BITS).map(acknowledged).collect(),
             parties: Arc::new(parties),
             subscriber: 0,
             devices: devices.into_iter().map(Device).collect(),
+            specs,
             map,
             low,
             shared,
@@ -204,7 +200,7 @@ impl PeripheralBus {
             None => Fault::Unmapped { pc, address, size, kind },
             Some(index) => {
                 let what = "its clock is switched off in the power reduction register".into();
-                let device = self.devices[index].0.name().to_string();
+                let device = self.specs[index].name.clone();
                 Fault::Peripheral { pc, address, device, what }
             }
         }
@@ -232,6 +228,11 @@ impl PeripheralBus {
         range.contains(&address).then_some(*index)
     }
 
+    /// The device of this name.
+    fn named(&self, name: &str) -> Option<usize> {
+        self.specs.iter().position(|spec| spec.name == name)
+    }
+
     /// Whether a peripheral answers at `address`.
     #[must_use]
     pub fn claims(&self, address: u32) -> bool {
@@ -240,7 +241,7 @@ impl PeripheralBus {
 
     /// The name of the device at an address that one claims.
     pub fn device_at(&self, address: u32) -> &str {
-        self.find(address).map_or("", |index| self.devices[index].0.name())
+        self.find(address).map_or("", |index| &self.specs[index].name)
     }
 
     /// The addresses that peripherals answer at, with a number for each of them, sorted.
@@ -412,7 +413,7 @@ impl PeripheralBus {
     /// Whether the UART `name` receives what arrives; `None` where there is none of that name.
     #[must_use]
     pub fn uart_listens(&self, name: &str) -> Option<bool> {
-        self.devices.iter().find(|device| device.0.name() == name)?.0.uart_listens()
+        self.devices[self.named(name)?].0.uart_listens()
     }
 
     /// The device with this address gets what it asked for with [`Dma::Fetch`].
@@ -431,8 +432,8 @@ impl PeripheralBus {
 
     /// Bytes begin to arrive at the UART `name`; false where there is none of that name.
     pub fn uart_receive(&mut self, name: &str, bytes: &[u8], now: u64) -> bool {
-        let device = self.devices.iter_mut().find(|device| device.0.name() == name);
-        let received = device.is_some_and(|device| device.0.uart_receive(bytes, now));
+        let device = self.named(name);
+        let received = device.is_some_and(|index| self.devices[index].0.uart_receive(bytes, now));
         self.reschedule();
         received
     }
@@ -476,7 +477,7 @@ impl PeripheralBus {
     /// Tells the devices that the core has taken `irq`.
     pub fn taken(&mut self, irq: u8) {
         self.requests &= !(1 << irq);
-        for index in self.askers[usize::from(irq)].iter().map(|index| usize::from(*index)) {
+        for index in self.acknowledged[usize::from(irq)].iter().map(|index| usize::from(*index)) {
             let device = &mut self.devices[index];
             device.0.taken(irq);
             self.dues[index] = device.0.due().unwrap_or(u64::MAX);

@@ -1,6 +1,6 @@
 //! Registers without a model that remember what was written: a program that only passes by goes on.
 
-use crate::{Context, Fault, Peripheral, StubUse};
+use crate::{Context, Fault, Peripheral, Spec, StubUse};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -21,12 +21,8 @@ impl Stub {
 }
 
 impl Peripheral for Stub {
-    fn name(&self) -> &str {
-        &self.used.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.ranges.clone()
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(&self.used.name, self.ranges.clone())
     }
 
     fn read(&mut self, address: u32, size: u8, _: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -40,10 +36,6 @@ impl Peripheral for Stub {
         let bytes = value.to_le_bytes().into_iter().take(size.into());
         self.bytes.extend((address..).zip(bytes));
         Ok(())
-    }
-
-    fn interrupts(&self) -> u128 {
-        0
     }
 
     fn reset(&mut self) {

@@ -49,7 +49,7 @@ fn registers_on_the_bus_survive_any_access() {
             let mut devices: Vec<_> =
                 part.peripherals.iter().map(|spec| new_peripheral(&part, spec).expect("a model")).collect();
             devices.iter_mut().for_each(|device| device.set_clock(part.default_clock_hz, 0));
-            let ranges: Vec<_> = devices.iter().flat_map(|device| device.ranges()).collect();
+            let ranges: Vec<_> = devices.iter().flat_map(|device| device.spec().ranges).collect();
             let mut bus = PeripheralBus::new(devices).expect("a bus");
             let mut now = 0;
             for _ in 0..if ranges.is_empty() { 0 } else { 1_000 } {

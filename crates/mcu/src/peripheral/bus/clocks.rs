@@ -7,8 +7,8 @@ impl PeripheralBus {
     /// The device that keeps the clock of this name running, if one does: see [`Peripheral::clock_needed`].
     #[must_use]
     pub fn clock_needed(&self, clock: &str) -> Option<&str> {
-        let mut needing = self.devices.iter().filter(|device| device.0.clock_needed() == Some(clock));
-        needing.next().map(|device| device.0.name())
+        let index = self.devices.iter().position(|device| device.0.clock_needed() == Some(clock))?;
+        Some(&self.specs[index].name)
     }
 
     /// The core's clock, in Hz.

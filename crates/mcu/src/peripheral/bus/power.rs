@@ -80,9 +80,9 @@ impl PeripheralBus {
     ///
     /// [`Peripheral::refusal`]: crate::Peripheral::refusal
     pub(crate) fn refusal(&self, pc: u32) -> Option<Fault> {
-        self.devices.iter().find_map(|device| {
+        self.devices.iter().zip(&*self.specs).find_map(|(device, spec)| {
             let address = device.0.memory().map_or(0, |(start, _)| start);
-            let (device, what) = (device.0.name().to_string(), device.0.refusal()?);
+            let (device, what) = (spec.name.clone(), device.0.refusal()?);
             Some(Fault::Peripheral { pc, address, device, what })
         })
     }

@@ -5,8 +5,7 @@
 //! a reset the COP runs, on a clock of its own (ICLK, 88 kHz), and resets the part after 2^13 - 2^4 or 2^18 - 2^4 of its
 //! periods. Serving it is not modelled: a program turns it off (COPD) within the shorter of the two times, or is reset.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 /// COP disable.
 const COPD: u8 = 0x01;
@@ -45,12 +44,8 @@ impl Config {
 }
 
 impl Peripheral for Config {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.address..self.address + 1).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.address..self.address + 1)
     }
 
     fn read(&mut self, _address: u32, _size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {

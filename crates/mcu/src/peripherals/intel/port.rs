@@ -9,8 +9,7 @@
 //!
 //! The setting `strobes` has the pins of port 3 that carry RD and WR; their latches must stay one.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// One port.
 #[derive(Clone)]
@@ -47,12 +46,8 @@ impl Port {
 }
 
 impl Peripheral for Port {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.address..self.address + 1).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.address..self.address + 1)
     }
 
     fn read(&mut self, _address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

@@ -15,8 +15,7 @@
 //! written within the first clock of a conversion that was asked for (24.5).
 
 use super::gain_stage;
-use crate::{Board, Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Board, Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// Registers from ADCL on.
 const ADCL: u32 = 0;
@@ -390,13 +389,12 @@ impl Adc {
 }
 
 impl Peripheral for Adc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let [adcsrb, admux, didr0] = self.others.map(|address| address..address + 1);
-        vec![self.base..self.base + ADCSRA + 1, adcsrb, admux, didr0]
+        Spec {
+            interrupts: 1 << self.irq,
+            ..Spec::with_ranges(&self.name, [self.base..self.base + ADCSRA + 1, adcsrb, admux, didr0])
+        }
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -477,10 +475,6 @@ impl Peripheral for Adc {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
         self.update(context);
-    }
-
-    fn interrupts(&self) -> u128 {
-        1 << self.irq
     }
 
     fn taken(&mut self, irq: u8) {

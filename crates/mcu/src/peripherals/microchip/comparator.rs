@@ -6,8 +6,7 @@
 //! multiplexer at its input (ACME) is a fault of the converter.
 
 use super::super::avr_port;
-use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 /// ACSR.
 const ACD: u8 = 0x80;
@@ -101,12 +100,8 @@ impl Comparator {
 }
 
 impl Peripheral for Comparator {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.address..self.address + 1).collect()
+    fn spec(&self) -> Spec {
+        Spec { interrupts: 1 << self.irq, ..Spec::new(&self.name, self.address..self.address + 1) }
     }
 
     fn read(&mut self, _address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -157,10 +152,6 @@ impl Peripheral for Comparator {
     fn awake(&mut self, context: &mut Context<'_, '_>) {
         self.asleep = false;
         self.look(context);
-    }
-
-    fn interrupts(&self) -> u128 {
-        1 << self.irq
     }
 
     fn taken(&mut self, irq: u8) {

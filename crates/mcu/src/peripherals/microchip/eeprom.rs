@@ -7,8 +7,7 @@
 //! the power supply voltage is sufficient").
 
 use crate::clock::rescaled;
-use crate::{Context, Fault, MemoryKind, Part, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{Context, Fault, MemoryKind, Part, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 /// EECR bits.
 const EEPM: u8 = 0x30;
@@ -142,12 +141,11 @@ impl Eeprom {
 }
 
 impl Peripheral for Eeprom {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 4).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: self.irq.map_or(0, |irq| 1 << irq),
+            ..Spec::new(&self.name, self.base..self.base + 4)
+        }
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -217,10 +215,6 @@ impl Peripheral for Eeprom {
         self.recheck = false;
         self.finish(context.now);
         self.request(context);
-    }
-
-    fn interrupts(&self) -> u128 {
-        self.irq.map_or(0, |irq| 1 << irq)
     }
 
     fn taken(&mut self, irq: u8) {

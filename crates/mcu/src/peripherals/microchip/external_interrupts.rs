@@ -7,8 +7,7 @@
 //! with, but for those that are found without, so going to sleep in it with such an edge enabled is refused.
 
 use super::super::avr_port;
-use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 /// Registers, in the order of [`External::addresses`]; PCICR lies between EIMSK and EICRA; PCMSK1 to
 /// PCMSK3 follow PCMSK0.
@@ -226,13 +225,13 @@ impl External {
 }
 
 impl Peripheral for External {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let there = self.addresses.iter().zip(self.bits).filter(|(_, bits)| *bits != 0);
-        there.map(|(address, _)| *address..address + 1).collect()
+        Spec {
+            interrupts: u128::from(self.bits[EIFR]) << self.irqs[0]
+                | u128::from(self.bits[PCIFR]) << self.irqs[1],
+            ..Spec::with_ranges(&self.name, there.map(|(address, _)| *address..address + 1))
+        }
     }
 
     fn read(&mut self, address: u32, _size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -304,10 +303,6 @@ impl Peripheral for External {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.served = false;
         self.update(context);
-    }
-
-    fn interrupts(&self) -> u128 {
-        u128::from(self.bits[EIFR]) << self.irqs[0] | u128::from(self.bits[PCIFR]) << self.irqs[1]
     }
 
     fn taken(&mut self, irq: u8) {

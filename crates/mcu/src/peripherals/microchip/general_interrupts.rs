@@ -5,8 +5,7 @@
 //! which the core reads. Not modelled, and faults: PUD.
 
 use super::super::avr_port;
-use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 /// GIMSK and GIFR: INT0 and INTF0, PCIE and PCIF.
 const INT0: u8 = 0x40;
@@ -100,16 +99,18 @@ impl GeneralInterrupts {
 }
 
 impl Peripheral for GeneralInterrupts {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![
-            self.base..self.base + 2,
-            self.mcucr_address..self.mcucr_address + 1,
-            self.pcmsk_address..self.pcmsk_address + 1,
-        ]
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: 0b11 << self.irq,
+            ..Spec::with_ranges(
+                &self.name,
+                [
+                    self.base..self.base + 2,
+                    self.mcucr_address..self.mcucr_address + 1,
+                    self.pcmsk_address..self.pcmsk_address + 1,
+                ],
+            )
+        }
     }
 
     fn read(&mut self, address: u32, _size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -188,10 +189,6 @@ impl Peripheral for GeneralInterrupts {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.served = false;
         self.update(context);
-    }
-
-    fn interrupts(&self) -> u128 {
-        0b11 << self.irq
     }
 
     fn taken(&mut self, irq: u8) {

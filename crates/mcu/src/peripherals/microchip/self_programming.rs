@@ -10,9 +10,8 @@
 use crate::clock::rescaled;
 use crate::fuses::LOCK;
 use crate::{
-    Context, Fault, FlashChange, FlashStore, FlashView, MemoryKind, Part, Peripheral, PeripheralSpec,
+    Context, Fault, FlashChange, FlashStore, FlashView, MemoryKind, Part, Peripheral, PeripheralSpec, Spec,
 };
-use std::ops::Range;
 
 /// SPMCSR bits; the ATtiny85 has CTPB, RFLB and RSIG for RWWSRE, BLBSET and SIGRD.
 const SPMIE: u8 = 0x80;
@@ -220,12 +219,11 @@ impl SelfProgramming {
 }
 
 impl Peripheral for SelfProgramming {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.address..self.address + 1).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: self.irq.map_or(0, |irq| 1 << irq),
+            ..Spec::new(&self.name, self.address..self.address + 1)
+        }
     }
 
     fn read(&mut self, _address: u32, _size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -305,10 +303,6 @@ impl Peripheral for SelfProgramming {
             _ => {}
         }
         self.update(context);
-    }
-
-    fn interrupts(&self) -> u128 {
-        self.irq.map_or(0, |irq| 1 << irq)
     }
 
     fn taken(&mut self, _irq: u8) {

@@ -7,8 +7,7 @@
 //! 19.3.2).
 
 use super::super::avr_port;
-use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec, SpiClock};
-use std::ops::Range;
+use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec, Spec, SpiClock};
 
 /// SPCR.
 const SPIE: u8 = 0x80;
@@ -126,12 +125,8 @@ impl Spi {
 }
 
 impl Peripheral for Spi {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 3).collect()
+    fn spec(&self) -> Spec {
+        Spec { interrupts: 1 << self.irq, ..Spec::new(&self.name, self.base..self.base + 3) }
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -208,10 +203,6 @@ impl Peripheral for Spi {
         }
         self.flags |= SPIF;
         self.update(context);
-    }
-
-    fn interrupts(&self) -> u128 {
-        1 << self.irq
     }
 
     fn taken(&mut self, irq: u8) {

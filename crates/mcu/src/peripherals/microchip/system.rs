@@ -5,9 +5,8 @@
 //! and "MCU Control Register". Which registers there are is data: each setting `NAME_register` of the target file
 //! is an address. The core itself reads `sleep_register`, `sleep_enable`, `sleep_mode` and `reset_sp`.
 
-use crate::{ClockSources, Context, Events, Fault, Part, Peripheral, PeripheralSpec};
+use crate::{ClockSources, Context, Events, Fault, Part, Peripheral, PeripheralSpec, Spec};
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 /// What a register does when written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,12 +156,11 @@ impl System {
 }
 
 impl Peripheral for System {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.registers.keys().copied().chain([LOW_FUSE]).map(|address| address..address + 1).collect()
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(
+            &self.name,
+            self.registers.keys().copied().chain([LOW_FUSE]).map(|address| address..address + 1),
+        )
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -215,10 +213,6 @@ impl Peripheral for System {
             }
         }
         Ok(())
-    }
-
-    fn interrupts(&self) -> u128 {
-        0
     }
 
     fn reset(&mut self) {

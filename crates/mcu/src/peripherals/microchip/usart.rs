@@ -5,9 +5,8 @@
 //! Not modelled, and faults: synchronous and SPI modes, nine data bits, multi-processor mode, and the ATmega32U4's flow control
 //! (data sheet 7766, 18.9).
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 use std::collections::VecDeque;
-use std::ops::Range;
 
 /// UCSRnA.
 const RXC: u8 = 0x80;
@@ -201,12 +200,11 @@ impl Usart {
 }
 
 impl Peripheral for Usart {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.addresses.iter().map(|&address| address..address + 1).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: 0b111 << self.irq,
+            ..Spec::with_ranges(&self.name, self.addresses.iter().map(|&address| address..address + 1))
+        }
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -290,10 +288,6 @@ impl Peripheral for Usart {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.recheck = false;
         self.advance(context);
-    }
-
-    fn interrupts(&self) -> u128 {
-        0b111 << self.irq
     }
 
     fn taken(&mut self, irq: u8) {

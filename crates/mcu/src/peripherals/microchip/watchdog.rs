@@ -6,8 +6,7 @@
 //! (DS40002061, 11.8; real ones differ by several per cent with supply and temperature).
 
 use crate::clock::rescaled;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 /// Where the core reports the instruction `WDR`: beyond the data space.
 pub const WATCHDOG_RESET: u32 = 0x1_0000;
@@ -96,13 +95,15 @@ impl Watchdog {
 }
 
 impl Peripheral for Watchdog {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let addresses = [Some(self.base), Some(WATCHDOG_RESET), Some(WATCHDOG_ALWAYS_ON), self.cause_address];
-        addresses.into_iter().flatten().map(|address| address..address + 1).collect()
+        Spec {
+            interrupts: self.irq.map_or(0, |irq| 1 << irq),
+            ..Spec::with_ranges(
+                &self.name,
+                addresses.into_iter().flatten().map(|address| address..address + 1),
+            )
+        }
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -221,10 +222,6 @@ impl Peripheral for Watchdog {
             context.request(irq);
         }
         self.deadline = Some(deadline + self.period());
-    }
-
-    fn interrupts(&self) -> u128 {
-        self.irq.map_or(0, |irq| 1 << irq)
     }
 
     fn taken(&mut self, irq: u8) {

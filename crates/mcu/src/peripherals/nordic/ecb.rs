@@ -1,10 +1,9 @@
 //! AES electronic codebook mode encryption (ECB): a block with a key of 128 bits, out of RAM and into it. PS, "ECB".
 
 use super::block::{Block, CORE_HZ};
-use crate::{Context, Dma, Fault, Peripheral, PeripheralSpec};
+use crate::{Context, Dma, Fault, Peripheral, PeripheralSpec, Spec};
 use aes::Aes128;
 use aes::cipher::{BlockEncrypt, KeyInit};
-use std::ops::Range;
 
 const STARTECB: u32 = 0x000;
 const STOPECB: u32 = 0x004;
@@ -73,12 +72,8 @@ impl Ecb {
 }
 
 impl Peripheral for Ecb {
-    fn name(&self) -> &str {
-        &self.block.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.block.ranges()
+    fn spec(&self) -> Spec {
+        self.block.spec()
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

@@ -1,8 +1,7 @@
 //! GPIO tasks and events (GPIOTE): eight channels, and the ports' common event. PS, "GPIOTE".
 
 use super::block::Block;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Pin};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Pin, Spec};
 
 // Tasks, each of eight.
 const OUT: u32 = 0x000;
@@ -123,12 +122,8 @@ impl Gpiote {
 }
 
 impl Peripheral for Gpiote {
-    fn name(&self) -> &str {
-        &self.block.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.block.ranges()
+    fn spec(&self) -> Spec {
+        self.block.spec()
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

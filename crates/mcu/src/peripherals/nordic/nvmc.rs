@@ -4,7 +4,7 @@
 //! on meanwhile, is refused. A partial erase, the erase of everything and the counts of hits and misses are refused, too.
 
 use super::block::{Block, CORE_HZ, cycles_of_us};
-use crate::{Context, Fault, FlashChange, FlashStore, Part, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, FlashChange, FlashStore, Part, Peripheral, PeripheralSpec, Spec};
 use std::ops::Range;
 
 const READY: u32 = 0x400;
@@ -81,12 +81,8 @@ impl Nvmc {
 }
 
 impl Peripheral for Nvmc {
-    fn name(&self) -> &str {
-        &self.block.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.block.ranges()
+    fn spec(&self) -> Spec {
+        self.block.spec()
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

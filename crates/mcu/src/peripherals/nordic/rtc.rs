@@ -5,7 +5,7 @@
 use super::block::Block;
 use super::clock::LFCLK;
 use super::counter::{Compare, Counter, Passed};
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 use std::ops::Range;
 
 // Tasks.
@@ -107,12 +107,8 @@ impl Rtc {
 }
 
 impl Peripheral for Rtc {
-    fn name(&self) -> &str {
-        &self.block.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.block.ranges()
+    fn spec(&self) -> Spec {
+        self.block.spec()
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

@@ -4,9 +4,8 @@
 //! that is stopped says so at once. With HWFC on, the other side is taken to be always ready.
 
 use super::block::{Block, CORE_HZ};
-use crate::{Context, Dma, Fault, Peripheral, PeripheralSpec};
+use crate::{Context, Dma, Fault, Peripheral, PeripheralSpec, Spec};
 use std::collections::VecDeque;
-use std::ops::Range;
 
 // Tasks.
 const STARTRX: u32 = 0x000;
@@ -214,12 +213,8 @@ impl Uart {
 }
 
 impl Peripheral for Uart {
-    fn name(&self) -> &str {
-        &self.block.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.block.ranges()
+    fn spec(&self) -> Spec {
+        self.block.spec()
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

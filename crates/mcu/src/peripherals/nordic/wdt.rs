@@ -2,8 +2,7 @@
 
 use super::block::{Block, CORE_HZ};
 use super::clock::LFCLK_HZ;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 const START: u32 = 0x000;
 /// Event, by its bit.
@@ -110,12 +109,8 @@ impl Wdt {
 }
 
 impl Peripheral for Wdt {
-    fn name(&self) -> &str {
-        &self.block.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.block.ranges()
+    fn spec(&self) -> Spec {
+        self.block.spec()
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

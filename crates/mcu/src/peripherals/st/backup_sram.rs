@@ -6,8 +6,7 @@
 
 use super::BACKUP_SRAM_CLOCK;
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 /// Both families have 4 KiB.
 const SIZE: usize = 0x1000;
@@ -44,12 +43,8 @@ fn is_clocked(context: &Context<'_, '_>) -> bool {
 }
 
 impl Peripheral for BackupSram {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + SIZE as u32).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + SIZE as u32)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

@@ -10,8 +10,7 @@
 //! refused.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, TransferRequest};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
 
 const CR: u32 = 0x00;
 const SWTRIGR: u32 = 0x04;
@@ -308,12 +307,12 @@ impl Dac {
 }
 
 impl Peripheral for Dac {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            dma_lines: self.channels.iter().fold(0, |lines, channel| lines | channel.request.lines()),
+            follows_triggers: true,
+            ..Spec::new(&self.name, self.base..self.base + 0x400)
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -392,10 +391,6 @@ impl Peripheral for Dac {
         self.advance(context);
     }
 
-    fn follows_triggers(&self) -> bool {
-        true
-    }
-
     fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
         self.advance(context);
         for index in 0..self.channels.len() {
@@ -406,10 +401,6 @@ impl Peripheral for Dac {
             }
         }
         self.signal(context);
-    }
-
-    fn transfer_lines(&self) -> u128 {
-        self.channels.iter().fold(0, |lines, channel| lines | channel.request.lines())
     }
 
     fn transfer_served(&mut self, lines: u128, _last: bool, context: &mut Context<'_, '_>) {

@@ -7,8 +7,7 @@
 
 use super::syscfg::{Family, Syscfg};
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 const IMR: u32 = 0x00;
 const EMR: u32 = 0x04;
@@ -158,12 +157,14 @@ impl Exti {
 }
 
 impl Peripheral for Exti {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![self.base..self.base + 0x18, self.syscfg_base..self.syscfg_base + Syscfg::SIZE]
+    fn spec(&self) -> Spec {
+        Spec {
+            follows_triggers: self.inner() != 0,
+            ..Spec::with_ranges(
+                &self.name,
+                [self.base..self.base + 0x18, self.syscfg_base..self.syscfg_base + Syscfg::SIZE],
+            )
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -238,10 +239,6 @@ impl Peripheral for Exti {
         self.levels = self.look(context);
         self.signal(context);
         Ok(())
-    }
-
-    fn follows_triggers(&self) -> bool {
-        self.inner() != 0
     }
 
     fn triggered(&mut self, number: u8, _at: u64, context: &mut Context<'_, '_>) {

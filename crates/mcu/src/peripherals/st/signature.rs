@@ -3,8 +3,7 @@
 //! RM0091 section 33, RM0041 section 26, RM0090 section 39, RM0410 section 41. The identifier is one that no part need have, always the
 //! same.
 
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 /// Wafer coordinates, wafer and lot number.
 const IDENTIFIER: [u32; 3] = [0x0041_0027, 0x3130_470e, 0x3836_3538];
@@ -45,16 +44,12 @@ impl Signature {
 }
 
 impl Peripheral for Signature {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![self.base..self.base + 12, self.flash_size_at..self.flash_size_at + 2]
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(&self.name, [self.base..self.base + 12, self.flash_size_at..self.flash_size_at + 2])
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        let ranges = self.ranges();
+        let ranges = self.spec().ranges;
         (0..u32::from(size)).try_fold(0, |word, index| {
             let at = address + index;
             if !ranges.iter().any(|range| range.contains(&at)) {

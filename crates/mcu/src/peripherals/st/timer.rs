@@ -15,13 +15,12 @@ mod pins;
 mod slave;
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, TransferRequest};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
 use complementary::{CCPC, COMIF, Complementary};
 use counter::Counter;
 use inputs::Inputs;
 use pins::Pins;
 use slave::{Change, TIF};
-use std::ops::Range;
 
 /// CR1; CEN, UDIS, OPM, DIR, CMS are the counter's.
 const URS: u32 = 1 << 2;
@@ -363,12 +362,12 @@ impl Timer {
 }
 
 impl Peripheral for Timer {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            dma_lines: self.transfers.iter().fold(0, |lines, request| lines | request.lines()),
+            follows_triggers: true,
+            ..Spec::new(&self.name, self.base..self.base + 0x400)
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -460,20 +459,12 @@ impl Peripheral for Timer {
         }
     }
 
-    fn follows_triggers(&self) -> bool {
-        true
-    }
-
     fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
         self.follow_trigger(number, Change::Rise, at, context);
     }
 
     fn trigger_ended(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
         self.follow_trigger(number, Change::Fall, at, context);
-    }
-
-    fn transfer_lines(&self) -> u128 {
-        self.transfers.iter().fold(0, |lines, request| lines | request.lines())
     }
 
     fn transfer_served(&mut self, lines: u128, _last: bool, context: &mut Context<'_, '_>) {

@@ -8,9 +8,8 @@
 
 use super::USART_CLOCKS;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, TransferRequest};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
 use std::collections::VecDeque;
-use std::ops::Range;
 
 // The status bits lie at the same places in both layouts.
 const ORE: u32 = 1 << 3;
@@ -250,12 +249,11 @@ impl Usart {
 }
 
 impl Peripheral for Usart {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            dma_lines: self.transfers[0].lines() | self.transfers[1].lines(),
+            ..Spec::new(&self.name, self.base..self.base + 0x400)
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -335,10 +333,6 @@ impl Peripheral for Usart {
             self.idle = None;
         }
         true
-    }
-
-    fn transfer_lines(&self) -> u128 {
-        self.transfers[0].lines() | self.transfers[1].lines()
     }
 
     fn due(&self) -> Option<u64> {

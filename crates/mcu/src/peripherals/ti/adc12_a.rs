@@ -10,8 +10,7 @@
 use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
 use super::ref_module::Reference;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, SubsystemClocks, clock};
-use std::ops::Range;
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec, SubsystemClocks, clock};
 
 const CTL0: u32 = 0x00;
 const CTL1: u32 = 0x02;
@@ -343,12 +342,15 @@ impl Adc12 {
 }
 
 impl Peripheral for Adc12 {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![self.base..self.base + END, self.reference_base..self.reference_base + 2]
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: 1 << self.irq,
+            dma_lines: self.dma.lines(),
+            ..Spec::with_ranges(
+                &self.name,
+                [self.base..self.base + END, self.reference_base..self.reference_base + 2],
+            )
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -409,10 +411,6 @@ impl Peripheral for Adc12 {
     fn taken(&mut self, irq: u8) {
         // The flags stay until their memory is read.
         self.served |= irq == self.irq;
-    }
-
-    fn transfer_lines(&self) -> u128 {
-        self.dma.lines()
     }
 
     fn transfers_wanted(&mut self, lines: u128, context: &mut Context<'_, '_>) {

@@ -8,8 +8,7 @@
 
 use super::clocks::{Oscillator, Tap, UNREQUESTED};
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Protected, ResetCause, SubsystemClocks};
-use std::ops::Range;
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Protected, ResetCause, Spec, SubsystemClocks};
 
 const CSCTL0: u32 = 0x00;
 const CSCTL1: u32 = 0x02;
@@ -119,12 +118,8 @@ impl Cs {
 }
 
 impl Peripheral for Cs {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + END).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + END)
     }
 
     fn read(&mut self, address: u32, size: u8, _: &mut Context<'_, '_>) -> Result<u32, Fault> {

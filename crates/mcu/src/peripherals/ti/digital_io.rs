@@ -6,8 +6,7 @@
 //! are refused. A change of the edge's direction sets the flag where the manual says that it may ("PxIES").
 
 use super::timer_a::OUTPUT;
-use crate::{Board, Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Board, Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// Registers of a pair, by offset; even bytes are the first port's, odd bytes the second's.
 const IN: usize = 0x00;
@@ -204,12 +203,11 @@ impl Ports {
 }
 
 impl Peripheral for Ports {
-    fn name(&self) -> &str {
-        &self.names[0]
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + SIZE as u32).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: self.irqs.iter().flatten().fold(0, |all, irq| all | 1 << irq),
+            ..Spec::new(&self.names[0], self.base..self.base + SIZE as u32)
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

@@ -9,7 +9,7 @@
 
 use crate::{
     Context, Fault, FlashChange, FlashStore, MemoryKind, Part, Peripheral, PeripheralSpec, Protected,
-    ResetCause,
+    ResetCause, Spec,
 };
 use std::ops::Range;
 
@@ -154,12 +154,8 @@ impl Flash {
 }
 
 impl Peripheral for Flash {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + END).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + END)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

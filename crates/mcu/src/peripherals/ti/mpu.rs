@@ -6,7 +6,7 @@
 //! part (`MPUSEGxVS`), the encapsulation of intellectual property.
 
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Protected, ProtectedMemory, ResetCause};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Protected, ProtectedMemory, ResetCause, Spec};
 use std::ops::Range;
 
 const MPUCTL0: u32 = 0x00;
@@ -178,12 +178,8 @@ impl Mpu {
 }
 
 impl Peripheral for Mpu {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![SYSSNIV, self.base..self.base + END]
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(&self.name, [SYSSNIV, self.base..self.base + END])
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

@@ -8,8 +8,7 @@
 //! its interrupt is not modelled. After a reset no flag tells its cause. A write without the password resets
 //! the part. A core voltage raised by more than one step at a time and LPM4.5 stop with a fault.
 
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Power, Protected, ResetCause};
-use std::ops::Range;
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Power, Protected, ResetCause, Spec};
 
 const PMMCTL0: u32 = 0x00;
 const SVSMHCTL: u32 = 0x04;
@@ -145,12 +144,8 @@ impl Pmm {
 }
 
 impl Peripheral for Pmm {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + END).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + END)
     }
 
     fn read(&mut self, address: u32, size: u8, _: &mut Context<'_, '_>) -> Result<u32, Fault> {

@@ -6,8 +6,7 @@
 //! stop with a fault.
 
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Power, Protected, ResetCause};
-use std::ops::Range;
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Power, Protected, ResetCause, Spec};
 
 const PMMCTL0: u32 = 0x00;
 const PMMIFG: u32 = 0x0a;
@@ -76,12 +75,8 @@ impl PmmFr {
 }
 
 impl Peripheral for PmmFr {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + END).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + END)
     }
 
     fn read(&mut self, address: u32, size: u8, _: &mut Context<'_, '_>) -> Result<u32, Fault> {

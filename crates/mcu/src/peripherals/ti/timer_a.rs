@@ -11,11 +11,10 @@ mod signals;
 
 use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, SubsystemClocks};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec, SubsystemClocks};
 use outputs::OutputUnits;
 pub(super) use signals::OUTPUT;
 use signals::Signals;
-use std::ops::Range;
 
 const CTL: u32 = 0x00;
 const CCTL0: u32 = 0x02;
@@ -285,12 +284,12 @@ impl Timer {
 }
 
 impl Peripheral for Timer {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + END).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: 0b11 << (self.irq - 1),
+            dma_lines: self.triggers[0].lines() | self.triggers[1].lines(),
+            ..Spec::new(&self.name, self.base..self.base + END)
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -433,10 +432,6 @@ impl Peripheral for Timer {
         }
         // The flags behind the other vector stay until software clears them.
         self.served |= irq == self.irq - 1;
-    }
-
-    fn transfer_lines(&self) -> u128 {
-        self.triggers[0].lines() | self.triggers[1].lines()
     }
 
     fn transfers_wanted(&mut self, lines: u128, context: &mut Context<'_, '_>) {

@@ -12,8 +12,7 @@
 use super::clocks::{Edges, Oscillator, Tap, UNREQUESTED, divider_shift};
 use super::fll::{HIGHEST_TAP, LOWEST_TAP, POSITIONS, Ranges, is_outermost};
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, SubsystemClocks};
-use std::ops::Range;
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Spec, SubsystemClocks};
 
 const UCSCTL0: u32 = 0x00;
 const UCSCTL1: u32 = 0x02;
@@ -184,12 +183,8 @@ impl Ucs {
 }
 
 impl Peripheral for Ucs {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + END).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + END)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

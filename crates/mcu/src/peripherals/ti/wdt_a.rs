@@ -6,7 +6,7 @@
 //! either mode. `OFIFG` with `OFIE` is the user NMI, and of those that `SYSUNIV` tells the only one: of the NMI pin and violations there is no model.
 
 use super::clocks::{Clocks, Source};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Protected, ResetCause, SubsystemClocks};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Protected, ResetCause, Spec, SubsystemClocks};
 use std::ops::Range;
 
 /// `SFRIE1`, `SFRIFG1`, `SFRRPCR`.
@@ -113,12 +113,11 @@ impl Watchdog {
 }
 
 impl Peripheral for Watchdog {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![SFR, SYSUNIV, self.base..self.base + 2]
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: 1 << self.irq,
+            ..Spec::with_ranges(&self.name, [SFR, SYSUNIV, self.base..self.base + 2])
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

@@ -4,8 +4,7 @@
 //! CH32V003RM V1.4, sections 3.4 (RCC) and 16.3 (FLASH). The enables of the peripherals' clocks keep what is written and do nothing.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 /// Section 3.3.4: the internal oscillator, and the PLL doubles it.
 const HSI_HZ: u64 = 24_000_000;
@@ -175,12 +174,11 @@ impl Rcc {
 }
 
 impl Peripheral for Rcc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![self.base..self.base + 4 * WORDS as u32, self.flash_base..self.flash_base + 0x2c]
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(
+            &self.name,
+            [self.base..self.base + 4 * WORDS as u32, self.flash_base..self.flash_base + 0x2c],
+        )
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

@@ -8,8 +8,7 @@
 //! core's supply and the DAC as inputs, a clock outside of 30 kHz to 2.1 MHz (section 37.11.4). What is written holds at once: STATUS.SYNCBUSY
 //! is never set.
 
-use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 const CTRLA: usize = 0x00;
 const REFCTRL: usize = 0x01;
@@ -256,12 +255,8 @@ impl Adc {
 }
 
 impl Peripheral for Adc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + SIZE as u32).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + SIZE as u32)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -313,10 +308,6 @@ impl Peripheral for Adc {
             }
         }
         self.clock_hz = clock_hz;
-    }
-
-    fn interrupts(&self) -> u128 {
-        self.irq.map_or(0, |irq| 1 << irq)
     }
 
     fn due(&self) -> Option<u64> {

@@ -7,8 +7,7 @@
 use super::generators::{self, FDPLL_32K_ID, FDPLL_ID, Generators};
 use super::oscillators::{self, FDPLL, Oscillators};
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, FlashSettings, Part, Peripheral, PeripheralSpec, ReadMode, ResetCause};
-use std::ops::Range;
+use crate::{Context, Fault, FlashSettings, Part, Peripheral, PeripheralSpec, ReadMode, ResetCause, Spec};
 
 // PM, from its base.
 const CTRL: u32 = 0x00;
@@ -249,17 +248,16 @@ impl System {
 }
 
 impl Peripheral for System {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![
-            self.pm..self.pm + PM_SIZE,
-            self.sysctrl..self.sysctrl + oscillators::SIZE,
-            self.gclk..self.gclk + generators::SIZE,
-            self.nvmctrl..self.nvmctrl + NVMCTRL_SIZE,
-        ]
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(
+            &self.name,
+            [
+                self.pm..self.pm + PM_SIZE,
+                self.sysctrl..self.sysctrl + oscillators::SIZE,
+                self.gclk..self.gclk + generators::SIZE,
+                self.nvmctrl..self.nvmctrl + NVMCTRL_SIZE,
+            ],
+        )
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

@@ -8,8 +8,7 @@
 
 use super::outputs::Outputs;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 const CTRLA: u32 = 0x00;
 /// CTRLBCLR and CTRLBSET.
@@ -358,12 +357,8 @@ impl Tcc {
 }
 
 impl Peripheral for Tcc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + SIZE).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + SIZE)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -421,10 +416,6 @@ impl Peripheral for Tcc {
         self.carry = passed * u128::from(clock_hz) / u128::from(self.clock_hz.max(1));
         self.since = self.since.max(now);
         self.clock_hz = clock_hz;
-    }
-
-    fn interrupts(&self) -> u128 {
-        self.irq.map_or(0, |irq| 1 << irq)
     }
 
     fn due(&self) -> Option<u64> {

@@ -10,9 +10,8 @@ pub mod tiny;
 mod waveform;
 
 use super::super::avr_port;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Pin, ResetCause};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Pin, ResetCause, Spec};
 use counter::{CHANNELS, Counter, ICF, OCFA, TOV};
-use std::ops::Range;
 use waveform::{MODES_8, MODES_16, Waveform};
 
 /// Width of the counter.
@@ -372,16 +371,12 @@ impl Timer {
 }
 
 impl Peripheral for Timer {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.addresses.iter().map(|(address, ..)| *address..*address + 1).collect()
-    }
-
-    fn shared(&self) -> Vec<u32> {
-        self.shared.clone()
+    fn spec(&self) -> Spec {
+        Spec {
+            shared: self.shared.clone(),
+            interrupts: self.flag_bits.iter().fold(0, |all, (_, _, irq)| all | 1 << irq),
+            ..Spec::with_ranges(&self.name, self.addresses.iter().map(|(address, ..)| *address..*address + 1))
+        }
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -526,10 +521,6 @@ impl Peripheral for Timer {
             self.at = context.now;
             self.plan();
         }
-    }
-
-    fn interrupts(&self) -> u128 {
-        self.flag_bits.iter().fold(0, |all, (_, _, irq)| all | 1 << irq)
     }
 
     fn taken(&mut self, irq: u8) {

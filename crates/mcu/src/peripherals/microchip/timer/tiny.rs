@@ -9,8 +9,7 @@
 use super::counter::{CHANNELS, Counter, OCFA, TOV};
 use super::waveform::{Kind, Top, Waveform};
 use crate::peripherals::avr_port;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Pin, ResetCause};
-use std::ops::Range;
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Pin, ResetCause, Spec};
 
 /// Registers from DTPS1 on: DT1B, DT1A, PLLCSR; OCR1B, GTCCR, OCR1C, OCR1A, TCNT1, TCCR1.
 const DT1A: u32 = 2;
@@ -326,24 +325,23 @@ fn flags_of(bits: u8) -> u8 {
 }
 
 impl Peripheral for TinyTimer {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let base = self.base;
         let single = |address: u32| address..address + 1;
-        vec![
-            base..base + DT1A + 1,
-            single(base + PLLCSR),
-            base + OCR1B..base + TCCR1 + 1,
-            single(self.mask_address),
-            single(self.flags_address),
-        ]
-    }
-
-    fn shared(&self) -> Vec<u32> {
-        vec![self.mask_address, self.flags_address]
+        Spec {
+            shared: vec![self.mask_address, self.flags_address],
+            interrupts: self.irqs.iter().fold(0, |all, irq| all | 1 << irq),
+            ..Spec::with_ranges(
+                &self.name,
+                [
+                    base..base + DT1A + 1,
+                    single(base + PLLCSR),
+                    base + OCR1B..base + TCCR1 + 1,
+                    single(self.mask_address),
+                    single(self.flags_address),
+                ],
+            )
+        }
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -441,10 +439,6 @@ impl Peripheral for TinyTimer {
             self.origin += context.now - since;
             self.plan();
         }
-    }
-
-    fn interrupts(&self) -> u128 {
-        self.irqs.iter().fold(0, |all, irq| all | 1 << irq)
     }
 
     fn taken(&mut self, irq: u8) {

@@ -5,8 +5,7 @@
 use super::divider::{self, Divider};
 use super::{BLOCK, HELD_SIO, Write, pwm, register};
 use crate::peripherals::register::part_of_word;
-use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 const PINS: usize = 30;
 const PIN_MASK: u32 = (1 << PINS) - 1;
@@ -405,14 +404,10 @@ fn pads_after_reset() -> [u32; PADS] {
 }
 
 impl Peripheral for Pins {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let blocks = [self.io_bank0, self.io_qspi, self.pads_bank0, self.pads_qspi];
         let blocks = blocks.into_iter().map(|base| base..base + BLOCK);
-        std::iter::once(self.sio..self.sio + SIO_SIZE).chain(blocks).collect()
+        Spec::with_ranges(&self.name, std::iter::once(self.sio..self.sio + SIO_SIZE).chain(blocks))
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -486,10 +481,6 @@ impl Peripheral for Pins {
 
     fn inputs(&mut self, context: &mut Context<'_, '_>) {
         self.look(context);
-    }
-
-    fn interrupts(&self) -> u128 {
-        1 << self.irq
     }
 
     fn reset(&mut self) {

@@ -7,8 +7,7 @@
 
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Pin};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Pin, Spec};
 
 const SLICES: usize = 8;
 const STRIDE: u32 = 0x14;
@@ -335,12 +334,8 @@ impl Pwm {
 }
 
 impl Peripheral for Pwm {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + BLOCK).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + BLOCK)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -395,10 +390,6 @@ impl Peripheral for Pwm {
     fn inputs(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
         self.settle(context);
-    }
-
-    fn interrupts(&self) -> u128 {
-        1 << self.irq
     }
 
     fn due(&self) -> Option<u64> {

@@ -8,8 +8,7 @@ use super::oscillators::Oscillators;
 use super::watchdog::Watchdog;
 use super::{BLOCK, CLK_REF, CLK_SYS, CLOCKS, HELD_SIO, TICK, Write, register};
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 // RESETS.
 const RESET: u32 = 0x00;
@@ -298,12 +297,8 @@ impl System {
 }
 
 impl Peripheral for System {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.bases.iter().map(|base| *base..*base + BLOCK).collect()
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(&self.name, self.bases.iter().map(|base| *base..*base + BLOCK))
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -339,10 +334,6 @@ impl Peripheral for System {
 
     fn core_clock_hz(&self) -> Option<u64> {
         self.part.follows_clock().then(|| self.clocks.hz(CLK_SYS, &self.oscillators))
-    }
-
-    fn interrupts(&self) -> u128 {
-        0
     }
 
     fn due(&self) -> Option<u64> {

@@ -2,8 +2,7 @@
 
 use super::{BLOCK, TICK, Write, register};
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 const TIMEHW: u32 = 0x00;
 const TIMELW: u32 = 0x04;
@@ -139,12 +138,8 @@ impl Timer {
 }
 
 impl Peripheral for Timer {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + BLOCK).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + BLOCK)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -225,10 +220,6 @@ impl Peripheral for Timer {
             self.clear();
             self.signal(context);
         }
-    }
-
-    fn interrupts(&self) -> u128 {
-        15 << self.irq
     }
 
     /// The next alarm that is armed.

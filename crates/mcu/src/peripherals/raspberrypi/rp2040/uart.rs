@@ -3,9 +3,8 @@
 use super::{BLOCK, CLK_PERI, Write, register};
 use crate::clock::rescaled;
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 use std::collections::VecDeque;
-use std::ops::Range;
 
 const DR: u32 = 0x00;
 const RSR: u32 = 0x04;
@@ -271,12 +270,8 @@ fn level(field: u32) -> usize {
 }
 
 impl Peripheral for Uart {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + BLOCK).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + BLOCK)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -341,10 +336,6 @@ impl Peripheral for Uart {
             self.arriving.clear();
         }
         true
-    }
-
-    fn interrupts(&self) -> u128 {
-        1 << self.irq
     }
 
     fn sending(&self) -> Option<u64> {

@@ -5,7 +5,7 @@
 
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -266,12 +266,11 @@ impl Xip {
 }
 
 impl Peripheral for Xip {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        [self.control_base, self.ssi_base].into_iter().map(|base| base..base + BLOCK).collect()
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(
+            &self.name,
+            [self.control_base, self.ssi_base].into_iter().map(|base| base..base + BLOCK),
+        )
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -314,10 +313,6 @@ impl Peripheral for Xip {
         flash.cached = self.control & CACHE_ENABLE != 0;
         flash.invalidations = self.flushes;
         Ok(())
-    }
-
-    fn interrupts(&self) -> u128 {
-        0
     }
 
     fn reset(&mut self) {

@@ -13,8 +13,7 @@ mod stream;
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::transfer::{line, multiplexed_line};
-use crate::{Accessed, BusAccess, Context, Events, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Accessed, BusAccess, Context, Events, Fault, Peripheral, PeripheralSpec, Spec};
 use stream::{FCR_RESET, HTIF, Layout, Stream, TCIF, TEIF};
 
 /// Streams and channels have the numbers 0 to 7, of which the first is no channel.
@@ -223,12 +222,8 @@ impl Dma {
 }
 
 impl Peripheral for Dma {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + 0x400)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

@@ -20,7 +20,7 @@ mod registers;
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{
-    Context, Fault, FlashChange, FlashStore, MemoryKind, Part, Peripheral, PeripheralSpec, ResetCause,
+    Context, Fault, FlashChange, FlashStore, MemoryKind, Part, Peripheral, PeripheralSpec, ResetCause, Spec,
 };
 use option_bytes::OptionBytes;
 use option_register::OptionRegister;
@@ -323,13 +323,9 @@ impl Flash {
 }
 
 impl Peripheral for Flash {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let registers = self.base + KEYR..self.base + 0x400;
-        std::iter::once(registers).chain(self.options.addresses()).collect()
+        Spec::with_ranges(&self.name, std::iter::once(registers).chain(self.options.addresses()))
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

@@ -8,8 +8,7 @@
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::peripherals::st::bus::divider;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, TransferRequest};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
 
 const CR1: u32 = 0x00;
 const CR2: u32 = 0x04;
@@ -339,12 +338,11 @@ impl I2c {
 }
 
 impl Peripheral for I2c {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            dma_lines: self.requests.iter().fold(0, |lines, request| lines | request.lines()),
+            ..Spec::new(&self.name, self.base..self.base + 0x400)
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -430,10 +428,6 @@ impl Peripheral for I2c {
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
-    }
-
-    fn transfer_lines(&self) -> u128 {
-        self.requests.iter().fold(0, |lines, request| lines | request.lines())
     }
 
     fn reset(&mut self) {

@@ -10,8 +10,7 @@ use super::ticks::Ticks;
 use super::time::Time;
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::peripherals::st::exti::line_trigger;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 const TR: u32 = 0x00;
 const DR: u32 = 0x04;
@@ -304,12 +303,8 @@ impl Rtc {
 }
 
 impl Peripheral for Rtc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + 0x400)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

@@ -6,8 +6,7 @@
 
 use super::ticks::Ticks;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 const CRH: u32 = 0x00;
 const CRL: u32 = 0x04;
@@ -137,12 +136,8 @@ impl Rtc {
 }
 
 impl Peripheral for Rtc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + 0x400)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

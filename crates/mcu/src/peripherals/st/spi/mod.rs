@@ -9,10 +9,9 @@
 mod nss;
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, SpiClock, TransferRequest};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec, SpiClock, TransferRequest};
 use nss::Nss;
 use std::collections::VecDeque;
-use std::ops::Range;
 
 const CR1: u32 = 0x00;
 const CR2: u32 = 0x04;
@@ -271,12 +270,11 @@ impl Spi {
 }
 
 impl Peripheral for Spi {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            dma_lines: self.transfers[0].lines() | self.transfers[1].lines(),
+            ..Spec::new(&self.name, self.base..self.base + 0x400)
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -371,10 +369,6 @@ impl Peripheral for Spi {
         self.data_read = false;
         self.refused = None;
         self.transfers.iter_mut().for_each(TransferRequest::reset);
-    }
-
-    fn transfer_lines(&self) -> u128 {
-        self.transfers[0].lines() | self.transfers[1].lines()
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

@@ -12,9 +12,8 @@ mod trigger;
 pub use trigger::Trigger;
 
 use super::word::{Word, part_of};
-use crate::{Accessed, BusAccess, Context, Fault, Part, Peripheral, PeripheralSpec};
+use crate::{Accessed, BusAccess, Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 use channel::{BURST, Channel, DMAABORT, DMAIE, DMAIFG, DMALEVEL, DMAREQ, Mode};
-use std::ops::Range;
 use trigger::GROUP;
 
 const DMACTL4: u32 = 0x08;
@@ -226,12 +225,12 @@ impl Dma {
 }
 
 impl Peripheral for Dma {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + CHANNELS + SIZE * self.channels.len() as u32).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: 1 << self.irq,
+            follows_triggers: true,
+            ..Spec::new(&self.name, self.base..self.base + CHANNELS + SIZE * self.channels.len() as u32)
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -338,10 +337,6 @@ impl Peripheral for Dma {
     fn moves_data(&self) -> bool {
         let moves = |channel: &Channel| channel.on() && channel.size != 0;
         self.due.is_some() || self.wanted != 0 && self.channels.iter().any(moves)
-    }
-
-    fn follows_triggers(&self) -> bool {
-        true
     }
 
     fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {

@@ -11,10 +11,9 @@ mod counters;
 
 use super::clocks::{self, Clocks};
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, SubsystemClocks};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Spec, SubsystemClocks};
 use calendar::{Calendar, from_bcd, to_bcd};
 use counters::{Counters, Source, Stage};
-use std::ops::Range;
 
 /// RTC_A: RTCCTL01 and RTCCTL23. RTC_C: RTCCTL0, RTCCTL13, RTCOCAL and RTCTCMP.
 const CTL0: u32 = 0x00;
@@ -295,13 +294,9 @@ impl Rtc {
 }
 
 impl Peripheral for Rtc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let size = if self.kind == Kind::C { 0x20 } else { 0x1c };
-        std::iter::once(self.base..self.base + size).collect()
+        Spec { interrupts: 1 << self.irq, ..Spec::new(&self.name, self.base..self.base + size) }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

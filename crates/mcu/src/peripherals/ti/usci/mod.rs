@@ -16,14 +16,13 @@ pub use registers::Block;
 use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, SpiClock, SubsystemClocks};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec, SpiClock, SubsystemClocks};
 use i2c::Master;
 use registers::{
     CONTROL1_OTHERS, CTL0, CTL1_MODES, Register, UART_MODES, UCBUSY, UCCKPH, UCCKPL, UCLISTEN, UCMODE,
     UCMODE_3, UCMSB, UCMST, UCOE, UCRXERR, UCRXIFG, UCSPB, UCSSEL, UCSWRST, UCSYNC, UCTXCPTIFG, UCTXIFG,
     UCTXNACK,
 };
-use std::ops::Range;
 use uart::Receiver;
 
 /// What UCxCTLW0 makes of a block.
@@ -289,12 +288,12 @@ impl Usci {
 }
 
 impl Peripheral for Usci {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + self.block.size()).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: 1 << self.irq,
+            dma_lines: self.triggers[0].lines() | self.triggers[1].lines(),
+            ..Spec::new(&self.name, self.base..self.base + self.block.size())
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -438,10 +437,6 @@ impl Peripheral for Usci {
 
     fn taken(&mut self, irq: u8) {
         self.served |= irq == self.irq;
-    }
-
-    fn transfer_lines(&self) -> u128 {
-        self.triggers[0].lines() | self.triggers[1].lines()
     }
 
     fn transfers_wanted(&mut self, lines: u128, context: &mut Context<'_, '_>) {

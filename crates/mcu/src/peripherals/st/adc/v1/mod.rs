@@ -15,9 +15,8 @@ mod registers;
 use super::{check_clock, code};
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::peripherals::st::CONVERTER_CLOCK;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, TransferRequest};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec, TransferRequest};
 use layout::{CAL, DDS, EOCS, F1, F4, Layout, OVRIE, TSVREFE};
-use std::ops::Range;
 
 const SR: u32 = 0x00;
 const CR1: u32 = 0x04;
@@ -351,14 +350,17 @@ impl Adc {
 }
 
 impl Peripheral for Adc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let own = self.base..self.base + 0x50;
         let common = self.base + 0x300..self.base + 0x30c;
-        if self.layout.common != 0 { vec![own, common] } else { vec![own] }
+        Spec {
+            dma_lines: self.transfer.lines(),
+            follows_triggers: true,
+            ..Spec::with_ranges(
+                &self.name,
+                if self.layout.common != 0 { vec![own, common] } else { vec![own] },
+            )
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -447,17 +449,9 @@ impl Peripheral for Adc {
         self.transfer.reset();
     }
 
-    fn transfer_lines(&self) -> u128 {
-        self.transfer.lines()
-    }
-
     fn transfer_served(&mut self, _lines: u128, last: bool, context: &mut Context<'_, '_>) {
         self.transferred |= self.layout.overruns && last && self.control[1] & DDS == 0;
         self.transfer.set(false, context.now, context);
-    }
-
-    fn follows_triggers(&self) -> bool {
-        true
     }
 
     fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {

@@ -14,9 +14,8 @@ mod sequence;
 use super::{check_clock, code};
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::peripherals::st::CONVERTER_CLOCK;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, TransferRequest};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec, TransferRequest};
 use layout::{CCR, Clock, F0, L4, Layout, Sequence};
-use std::ops::Range;
 
 const ISR: u32 = 0x00;
 const IER: u32 = 0x04;
@@ -356,15 +355,18 @@ impl Adc {
 }
 
 impl Peripheral for Adc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let last =
             self.layout.settings.iter().map(|setting| setting.offset).filter(|offset| *offset < CCR).max();
         let end = last.unwrap_or(DR).max(DR) + 4;
-        vec![self.base..self.base + end, self.base + CCR..self.base + CCR + 4]
+        Spec {
+            dma_lines: self.transfer.lines(),
+            follows_triggers: true,
+            ..Spec::with_ranges(
+                &self.name,
+                [self.base..self.base + end, self.base + CCR..self.base + CCR + 4],
+            )
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -448,10 +450,6 @@ impl Peripheral for Adc {
         self.failure = None;
     }
 
-    fn follows_triggers(&self) -> bool {
-        true
-    }
-
     fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
         self.advance(context);
         let idle = self.converting.is_none() && self.waiting.is_none();
@@ -459,10 +457,6 @@ impl Peripheral for Adc {
         if self.armed && idle && self.trigger(self.configuration[0]) == Some(number) {
             self.failure = self.start(at, context).err();
         }
-    }
-
-    fn transfer_lines(&self) -> u128 {
-        self.transfer.lines()
     }
 
     fn transfer_served(&mut self, _lines: u128, last: bool, context: &mut Context<'_, '_>) {

@@ -17,7 +17,7 @@ use super::options::take_key;
 use super::registers::{KEYS, L4, OPERR, PG, WRPERR, done_at};
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{
-    Context, Fault, FlashChange, FlashStore, MemoryKind, Part, Peripheral, PeripheralSpec, ResetCause,
+    Context, Fault, FlashChange, FlashStore, MemoryKind, Part, Peripheral, PeripheralSpec, ResetCause, Spec,
 };
 use options::OptionWords;
 use std::ops::Range;
@@ -362,12 +362,8 @@ const CLOCK_CHANGED: &str =
     "the core's clock was changed while the flash was busy, whose time is told in its cycles: not modelled";
 
 impl Peripheral for FlashL4 {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base + PDKEYR..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base + PDKEYR..self.base + 0x400)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
