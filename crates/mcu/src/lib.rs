@@ -56,8 +56,8 @@ pub use part::{
     PeripheralSpec, Unmodelled, WaitStates,
 };
 pub use peripheral::{
-    Context, Dma, Events, FlashChange, FlashSettings, FlashStore, FlashView, Peripheral, PeripheralBus,
-    Power, ProtectedMemory, ReadMode, Spec, StubUse,
+    Context, Dma, Event, Events, FlashChange, FlashSettings, FlashStore, FlashView, Peripheral,
+    PeripheralBus, Power, ProtectedMemory, ReadMode, Spec, StubUse,
 };
 pub use residency::{Asleep, Residency, Span};
 pub use signal::{Harmonic, Signal};

@@ -433,7 +433,7 @@ impl<C: Core> Machine<C> {
         let contention = C::contention(self, access);
         self.cycles += contention.core;
         let waited = waited + contention.controller;
-        self.bus.accessed(access, Accessed { value, waited }, self.cycles, pc);
+        self.bus.complete_access(access, Accessed { value, waited }, self.cycles, pc);
         // For so long the controller has the bus to itself.
         self.cycles += std::mem::take(&mut self.bus.stall);
         Ok(())
@@ -447,7 +447,7 @@ impl<C: Core> Machine<C> {
                     let mut bytes = vec![0; size as usize];
                     let done = self.core.is_ram(address) && self.core.peek(address, &mut bytes);
                     if done {
-                        self.bus.fetched(device, &bytes, self.cycles, self.pc(), dynamic(observer));
+                        self.bus.complete_fetch(device, &bytes, self.cycles, self.pc(), dynamic(observer));
                     }
                     (address, done)
                 }

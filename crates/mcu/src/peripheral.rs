@@ -2,15 +2,17 @@
 
 mod bus;
 mod context;
+mod event;
 mod events;
 mod spec;
 
 pub use bus::PeripheralBus;
 pub use context::Context;
+pub use event::Event;
 pub use events::{Events, ProtectedMemory};
 pub use spec::Spec;
 
-use crate::{Accessed, BusAccess, Fault, ResetCause, SubsystemClocks};
+use crate::{Fault, ResetCause, SubsystemClocks};
 use std::ops::Range;
 
 /// What the reads of a flash wait for a hit and for a miss of its cache (SAM D21: CTRLB.READMODE).
@@ -43,7 +45,7 @@ pub struct FlashSettings {
 /// What a peripheral does with memory by itself, between two instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dma {
-    /// Reads RAM; [`Peripheral::fetched`] is given the bytes.
+    /// Reads RAM; [`Event::MemoryFetched`] has the bytes.
     Fetch {
         /// One of the addresses of the peripheral that reads.
         device: u32,
@@ -263,20 +265,9 @@ pub trait Peripheral: Send {
         let _ = (clock_hz, reset, now);
     }
 
-    /// What it asked for with [`Dma::Fetch`] was read.
-    fn fetched(&mut self, bytes: &[u8], context: &mut Context<'_, '_>) {
-        let _ = (bytes, context);
-    }
-
     /// The clocks of [`Events::generic_clocks_hz`] as a reset leaves them, where it sets them.
     fn module_clocks(&self) -> Option<Vec<u64>> {
         None
-    }
-
-    /// `context.events` has other clocks, or holds other blocks in reset or pins, than it had: see [`Events::set_controls`] and
-    /// [`Events::release_pins`].
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        let _ = context;
     }
 
     /// Bytes begin to arrive at its UART input, one after the other; false where it has none. `now` is the cycle.
@@ -306,11 +297,6 @@ pub trait Peripheral: Send {
         None
     }
 
-    /// The part's supply, in volts, at the start of a run.
-    fn supply(&mut self, supply_v: f64) {
-        let _ = supply_v;
-    }
-
     /// What becomes of a store into flash, where it is the part's flash controller; `None` where it is none.
     fn flash_store(
         &mut self,
@@ -331,36 +317,9 @@ pub trait Peripheral: Send {
         let _ = context;
     }
 
-    /// Levels that the board drives at the input pins may have changed.
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        let _ = context;
-    }
-
-    /// The core has taken the interrupt `irq` of [`Spec::interrupts`]; a peripheral whose flag is cleared by that clears it.
-    fn taken(&mut self, irq: u8) {
-        let _ = irq;
-    }
-
-    /// The flags of the interrupts in `vectors` are subscribed to, and no others: see [`Events::raise`]. With `to_set` it raises
-    /// those that are set already.
-    fn subscribed(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
-        let _ = (vectors, to_set, context);
-    }
-
-    /// The flag of the interrupt `irq`, which it listens to, rose at cycle `at`.
-    fn flag_raised(&mut self, irq: u8, at: u64, context: &mut Context<'_, '_>) {
-        let _ = (irq, at, context);
-    }
-
-    /// The core goes to sleep, in the mode of this name; one that stops the clock of [`Peripheral::clock_needed`]
-    /// was refused before.
-    fn asleep(&mut self, mode: &str, context: &mut Context<'_, '_>) {
-        let _ = (mode, context);
-    }
-
-    /// The core wakes from a sleep of which [`Peripheral::asleep`] told: its clocks run again from `context.now` on.
-    fn awake(&mut self, context: &mut Context<'_, '_>) {
-        let _ = context;
+    /// Something came about outside of it: see [`Event`].
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        let _ = (event, context);
     }
 
     /// Whether it is a DMA controller.
@@ -371,36 +330,6 @@ pub trait Peripheral: Send {
     /// Whether it is a DMA controller that has data to move.
     fn moves_data(&self) -> bool {
         false
-    }
-
-    /// Requests of DMA changed at cycle `at`: see [`Events::transfer_requests`].
-    fn transfers_requested(&mut self, at: u64, context: &mut Context<'_, '_>) {
-        let _ = (at, context);
-    }
-
-    /// The access that a DMA controller asked for was made.
-    fn accessed(&mut self, access: &BusAccess, accessed: Accessed, context: &mut Context<'_, '_>) {
-        let _ = (access, accessed, context);
-    }
-
-    /// A DMA controller waits for requests on these lines, and no others: see [`Events::want_transfers`].
-    fn transfers_wanted(&mut self, lines: u128, context: &mut Context<'_, '_>) {
-        let _ = (lines, context);
-    }
-
-    /// An access was made for its request on one of these lines, the last that the controller was set up for or not.
-    fn transfer_served(&mut self, lines: u128, last: bool, context: &mut Context<'_, '_>) {
-        let _ = (lines, last, context);
-    }
-
-    /// The trigger of this number came at cycle `at`.
-    fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
-        let _ = (number, at, context);
-    }
-
-    /// The trigger of this number went back at cycle `at`.
-    fn trigger_ended(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
-        let _ = (number, at, context);
     }
 
     /// As after power-up.

@@ -1,6 +1,6 @@
 //! All peripherals of a machine: which has an address, when one wants a tick, and what they tell each other.
 
-use super::{Context, Events, FlashStore, MOST_UNSENT, Peripheral, Power, Spec, StubUse};
+use super::{Context, Event, Events, FlashStore, MOST_UNSENT, Peripheral, Power, Spec, StubUse};
 use crate::transfer::Parties;
 use crate::{Board, ClockChange, Fault, FlashChange, Observer, SubsystemClocks};
 use std::ops::Range;
@@ -262,6 +262,20 @@ impl PeripheralBus {
         self.due = first.min(self.board.due);
     }
 
+    /// Tells every device.
+    fn broadcast(&mut self, event: Event<'_>, now: u64, pc: u32) {
+        for device in &mut self.devices {
+            device.0.on_event(event, &mut context!(self, now, pc, None));
+        }
+    }
+
+    /// Tells one device, which may want its tick at another cycle then.
+    fn notify(&mut self, index: usize, event: Event<'_>, now: u64, pc: u32) {
+        let device = &mut self.devices[index];
+        device.0.on_event(event, &mut context!(self, now, pc, None));
+        self.dues[index] = device.0.due().unwrap_or(u64::MAX);
+    }
+
     /// What becomes of a store into the part's flash.
     ///
     /// # Errors
@@ -417,7 +431,7 @@ impl PeripheralBus {
     }
 
     /// The device with this address gets what it asked for with [`Dma::Fetch`].
-    pub(crate) fn fetched(
+    pub(crate) fn complete_fetch(
         &mut self,
         device: u32,
         bytes: &[u8],
@@ -426,7 +440,8 @@ impl PeripheralBus {
         observer: Option<&mut (dyn Observer + '_)>,
     ) {
         let Some(index) = self.find(device) else { return };
-        self.devices[index].0.fetched(bytes, &mut context!(self, now, pc, observer));
+        let event = Event::MemoryFetched(bytes);
+        self.devices[index].0.on_event(event, &mut context!(self, now, pc, observer));
         self.settle(index, now, pc);
     }
 
@@ -474,12 +489,13 @@ impl PeripheralBus {
         self.find_due();
     }
 
-    /// Tells the devices that the core has taken `irq`.
-    pub fn taken(&mut self, irq: u8) {
+    /// The core has taken the interrupt `irq`.
+    pub fn acknowledge_interrupt(&mut self, irq: u8, now: u64, pc: u32) {
         self.requests &= !(1 << irq);
+        let event = Event::InterruptAcknowledged(irq);
         for index in self.acknowledged[usize::from(irq)].iter().map(|index| usize::from(*index)) {
             let device = &mut self.devices[index];
-            device.0.taken(irq);
+            device.0.on_event(event, &mut context!(self, now, pc, None));
             self.dues[index] = device.0.due().unwrap_or(u64::MAX);
         }
         self.find_due();

@@ -142,7 +142,7 @@ impl Events {
         }
     }
 
-    /// The DMA controller waits for requests on these lines, and no others: who may make them is told ([`Peripheral::transfers_wanted`]), so
+    /// The DMA controller waits for requests on these lines, and no others: who may make them is told ([`Event::DmaRequestsWanted`]), so
     /// that requests that nobody waits for need not be made (MSP430).
     pub fn want_transfers(&mut self, lines: u128) {
         self.lines.wanted = Some(lines);

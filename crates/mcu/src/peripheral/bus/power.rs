@@ -1,24 +1,20 @@
 //! Power, sleep and resets, as the peripherals see them.
 
-use super::{Context, PeripheralBus};
-use crate::{Fault, ResetCause};
+use super::PeripheralBus;
+use crate::{Event, Fault, ResetCause};
 
 impl PeripheralBus {
-    /// Tells the devices that the core goes to sleep, in the mode of this name.
-    pub fn asleep(&mut self, mode: &str, now: u64, pc: u32) {
+    /// The core goes to sleep, in the mode of this name.
+    pub fn sleep(&mut self, mode: &str, now: u64, pc: u32) {
         self.asleep = true;
-        for device in &mut self.devices {
-            device.0.asleep(mode, &mut context!(self, now, pc, None));
-        }
+        self.broadcast(Event::Sleep(mode), now, pc);
         self.reschedule();
     }
 
-    /// Tells the devices that their clocks run again from `now` on.
-    pub fn awake(&mut self, now: u64, pc: u32) {
+    /// The core wakes, if it slept: the clocks run again from `now` on.
+    pub fn wake(&mut self, now: u64, pc: u32) {
         if std::mem::take(&mut self.asleep) {
-            for device in &mut self.devices {
-                device.0.awake(&mut context!(self, now, pc, None));
-            }
+            self.broadcast(Event::Wake, now, pc);
             self.reschedule();
         }
     }

@@ -15,7 +15,7 @@
 //! written within the first clock of a conversion that was asked for (24.5).
 
 use super::gain_stage;
-use crate::{Board, Context, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{Board, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// Registers from ADCL on.
 const ADCL: u32 = 0;
@@ -386,6 +386,15 @@ impl Adc {
         }
         Ok(())
     }
+
+    fn on_flag_raised(&mut self, irq: u8, at: u64, context: &mut Context<'_, '_>) {
+        self.advance(context);
+        // "If another positive edge occurs on the trigger signal during conversion, the edge will be ignored."
+        if irq == self.triggers[usize::from(self.control_b & ADTS)] && self.conversion.is_none() {
+            self.edge = at + SYNCHRONISATION;
+            self.begin(self.edge, TRIGGERED);
+        }
+    }
 }
 
 impl Peripheral for Adc {
@@ -448,22 +457,6 @@ impl Peripheral for Adc {
         self.clock_hz = clock_hz;
     }
 
-    fn flag_raised(&mut self, irq: u8, at: u64, context: &mut Context<'_, '_>) {
-        self.advance(context);
-        // "If another positive edge occurs on the trigger signal during conversion, the edge will be ignored."
-        if irq == self.triggers[usize::from(self.control_b & ADTS)] && self.conversion.is_none() {
-            self.edge = at + SYNCHRONISATION;
-            self.begin(self.edge, TRIGGERED);
-        }
-    }
-
-    fn asleep(&mut self, mode: &str, context: &mut Context<'_, '_>) {
-        // 24.6: entering ADC noise reduction starts a conversion.
-        if mode == "adc-noise-reduction" && self.control_a & ADEN != 0 && self.conversion.is_none() {
-            self.start(context.now);
-        }
-    }
-
     fn clock_needed(&self) -> Option<&'static str> {
         self.conversion.map(|_| "clkADC")
     }
@@ -477,9 +470,17 @@ impl Peripheral for Adc {
         self.update(context);
     }
 
-    fn taken(&mut self, irq: u8) {
-        if irq == self.irq {
-            self.control_a &= !ADIF;
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InterruptAcknowledged(_) => self.control_a &= !ADIF,
+            Event::FlagRaised { irq, at } => self.on_flag_raised(irq, at, context),
+            // 24.6: entering ADC noise reduction starts a conversion.
+            Event::Sleep("adc-noise-reduction")
+                if self.control_a & ADEN != 0 && self.conversion.is_none() =>
+            {
+                self.start(context.now);
+            }
+            _ => {}
         }
     }
 

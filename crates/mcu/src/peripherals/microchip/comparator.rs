@@ -6,7 +6,7 @@
 //! multiplexer at its input (ACME) is a fault of the converter.
 
 use super::super::avr_port;
-use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
+use crate::{Board, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 /// ACSR.
 const ACD: u8 = 0x80;
@@ -133,30 +133,21 @@ impl Peripheral for Comparator {
         Ok(())
     }
 
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        if !self.asleep {
-            self.look(context);
-        }
-    }
-
-    fn subscribed(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
-        if to_set && self.flag && vectors >> self.irq & 1 == 1 {
-            context.events.raise(self.irq, context.now);
-        }
-    }
-
-    fn asleep(&mut self, _mode: &str, _context: &mut Context<'_, '_>) {
-        self.asleep = true;
-    }
-
-    fn awake(&mut self, context: &mut Context<'_, '_>) {
-        self.asleep = false;
-        self.look(context);
-    }
-
-    fn taken(&mut self, irq: u8) {
-        if irq == self.irq {
-            self.flag = false;
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged if !self.asleep => self.look(context),
+            Event::InterruptAcknowledged(_) => self.flag = false,
+            Event::FlagsSubscribed { vectors, includes_set: true }
+                if self.flag && vectors >> self.irq & 1 == 1 =>
+            {
+                context.events.raise(self.irq, context.now);
+            }
+            Event::Sleep(_) => self.asleep = true,
+            Event::Wake => {
+                self.asleep = false;
+                self.look(context);
+            }
+            _ => {}
         }
     }
 

@@ -7,7 +7,7 @@
 //! the power supply voltage is sufficient").
 
 use crate::clock::rescaled;
-use crate::{Context, Fault, MemoryKind, Part, Peripheral, PeripheralSpec, ResetCause, Spec};
+use crate::{Context, Event, Fault, MemoryKind, Part, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 /// EECR bits.
 const EEPM: u8 = 0x30;
@@ -217,8 +217,10 @@ impl Peripheral for Eeprom {
         self.request(context);
     }
 
-    fn taken(&mut self, irq: u8) {
-        self.recheck |= self.irq == Some(irq);
+    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InterruptAcknowledged(_)) {
+            self.recheck = true;
+        }
     }
 
     fn reset(&mut self) {

@@ -10,7 +10,8 @@
 use crate::clock::rescaled;
 use crate::fuses::LOCK;
 use crate::{
-    Context, Fault, FlashChange, FlashStore, FlashView, MemoryKind, Part, Peripheral, PeripheralSpec, Spec,
+    Context, Event, Fault, FlashChange, FlashStore, FlashView, MemoryKind, Part, Peripheral, PeripheralSpec,
+    Spec,
 };
 
 /// SPMCSR bits; the ATtiny85 has CTPB, RFLB and RSIG for RWWSRE, BLBSET and SIGRD.
@@ -305,8 +306,10 @@ impl Peripheral for SelfProgramming {
         self.update(context);
     }
 
-    fn taken(&mut self, _irq: u8) {
-        self.recheck = true;
+    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InterruptAcknowledged(_)) {
+            self.recheck = true;
+        }
     }
 
     fn reset(&mut self) {

@@ -7,7 +7,7 @@
 //! 19.3.2).
 
 use super::super::avr_port;
-use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec, Spec, SpiClock};
+use crate::{Board, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, SpiClock};
 
 /// SPCR.
 const SPIE: u8 = 0x80;
@@ -205,8 +205,8 @@ impl Peripheral for Spi {
         self.update(context);
     }
 
-    fn taken(&mut self, irq: u8) {
-        if irq == self.irq {
+    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InterruptAcknowledged(_)) {
             self.flags &= !SPIF;
         }
     }

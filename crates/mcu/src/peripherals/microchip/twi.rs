@@ -5,7 +5,7 @@
 //! how long they take, are taken as a bit each. The lines are pulled up, and no other master is on them: what answers is on the board
 //! ([`crate::TwoWireDevice`]), and without that each address is not acknowledged. As a slave it waits for ever.
 
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
+use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 /// TWCR.
 const TWINT: u8 = 0x80;
@@ -269,8 +269,10 @@ impl Peripheral for Twi {
         self.update(context);
     }
 
-    fn taken(&mut self, irq: u8) {
-        self.taken |= irq == self.irq;
+    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InterruptAcknowledged(_)) {
+            self.taken = true;
+        }
     }
 
     fn reset(&mut self) {

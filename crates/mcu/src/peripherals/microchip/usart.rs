@@ -5,7 +5,7 @@
 //! Not modelled, and faults: synchronous and SPI modes, nine data bits, multi-processor mode, and the ATmega32U4's flow control
 //! (data sheet 7766, 18.9).
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 use std::collections::VecDeque;
 
 /// UCSRnA.
@@ -265,14 +265,6 @@ impl Peripheral for Usart {
         (self.sending.is_some() || self.arrival.is_some()).then_some("clkI/O")
     }
 
-    fn asleep(&mut self, _mode: &str, _context: &mut Context<'_, '_>) {
-        self.asleep = true;
-    }
-
-    fn awake(&mut self, _context: &mut Context<'_, '_>) {
-        self.asleep = false;
-    }
-
     fn sending(&self) -> Option<u64> {
         self.sending.map(|(_, end)| end)
     }
@@ -290,11 +282,18 @@ impl Peripheral for Usart {
         self.advance(context);
     }
 
-    fn taken(&mut self, irq: u8) {
-        if irq == self.irq + 2 {
-            self.flags &= !TXC;
+    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+        match event {
+            Event::InterruptAcknowledged(irq) => {
+                if irq == self.irq + 2 {
+                    self.flags &= !TXC;
+                }
+                self.recheck = true;
+            }
+            Event::Sleep(_) => self.asleep = true,
+            Event::Wake => self.asleep = false,
+            _ => {}
         }
-        self.recheck |= (self.irq..self.irq + 3).contains(&irq);
     }
 
     fn reset(&mut self) {

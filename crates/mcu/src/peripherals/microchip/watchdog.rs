@@ -6,7 +6,7 @@
 //! (DS40002061, 11.8; real ones differ by several per cent with supply and temperature).
 
 use crate::clock::rescaled;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 /// Where the core reports the instruction `WDR`: beyond the data space.
 pub const WATCHDOG_RESET: u32 = 0x1_0000;
@@ -224,8 +224,8 @@ impl Peripheral for Watchdog {
         self.deadline = Some(deadline + self.period());
     }
 
-    fn taken(&mut self, irq: u8) {
-        if self.irq == Some(irq) {
+    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InterruptAcknowledged(_)) {
             self.control &= !WDIF;
             if self.control & WDE != 0 {
                 self.control &= !WDIE;

@@ -1,7 +1,7 @@
 //! AES electronic codebook mode encryption (ECB): a block with a key of 128 bits, out of RAM and into it. PS, "ECB".
 
 use super::block::{Block, CORE_HZ};
-use crate::{Context, Dma, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Spec};
 use aes::Aes128;
 use aes::cipher::{BlockEncrypt, KeyInit};
 
@@ -108,22 +108,24 @@ impl Peripheral for Ecb {
         Ok(())
     }
 
-    fn fetched(&mut self, bytes: &[u8], _context: &mut Context<'_, '_>) {
-        let (Some(key), Some(clear)) = (bytes.first_chunk::<BLOCK>(), bytes.last_chunk::<BLOCK>()) else {
-            return;
-        };
-        let mut block = (*clear).into();
-        Aes128::new(&(*key).into()).encrypt_block(&mut block);
-        // Stopped meanwhile, it has no result.
-        self.result = self.ready_at.map(|_| (self.pointer.wrapping_add(CIPHERTEXT), block.into()));
-    }
-
     fn due(&self) -> Option<u64> {
         self.ready_at.filter(|_| self.result.is_some())
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.settle(context);
+    }
+
+    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+        if let Event::MemoryFetched(bytes) = event {
+            let (Some(key), Some(clear)) = (bytes.first_chunk::<BLOCK>(), bytes.last_chunk::<BLOCK>()) else {
+                return;
+            };
+            let mut block = (*clear).into();
+            Aes128::new(&(*key).into()).encrypt_block(&mut block);
+            // Stopped meanwhile, it has no result.
+            self.result = self.ready_at.map(|_| (self.pointer.wrapping_add(CIPHERTEXT), block.into()));
+        }
     }
 
     fn set_clock(&mut self, clock_hz: u64, _now: u64) {

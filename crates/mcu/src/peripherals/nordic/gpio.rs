@@ -3,7 +3,7 @@
 //! Pins that other blocks drive or sample (PSEL) are not told apart here. DETECT goes to GPIOTE as a flag that rises, by GPIOTE's interrupt.
 
 use crate::peripherals::register::part_of_word;
-use crate::{Board, Context, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{Board, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 const OUT: u32 = 0x504;
 const OUTSET: u32 = 0x508;
@@ -181,8 +181,10 @@ impl Peripheral for Gpio {
         Ok(())
     }
 
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        self.sense(context);
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InputsChanged) {
+            self.sense(context);
+        }
     }
 
     fn reset(&mut self) {

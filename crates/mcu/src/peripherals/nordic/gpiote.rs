@@ -1,7 +1,7 @@
 //! GPIO tasks and events (GPIOTE): eight channels, and the ports' common event. PS, "GPIOTE".
 
 use super::block::Block;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Pin, Spec};
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Pin, Spec};
 
 // Tasks, each of eight.
 const OUT: u32 = 0x000;
@@ -119,6 +119,18 @@ impl Gpiote {
         self.drive(channel, high, context);
         Ok(())
     }
+
+    fn on_inputs_changed(&mut self, context: &mut Context<'_, '_>) {
+        for channel in (0..CHANNELS).filter(|channel| self.configuration[*channel] & 3 == MODE_EVENT) {
+            let high = Gpiote::level(self.configuration[channel], context);
+            let before = std::mem::replace(&mut self.levels[channel], high);
+            let edge = if high { LO_TO_HI } else { HI_TO_LO };
+            if before != high && self.configuration[channel] >> POLARITY_SHIFT & edge != 0 {
+                self.block.events |= 1 << channel;
+            }
+        }
+        self.block.signal(context);
+    }
 }
 
 impl Peripheral for Gpiote {
@@ -156,21 +168,15 @@ impl Peripheral for Gpiote {
         written.map_err(|what| self.block.fault(address, context, what))
     }
 
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        for channel in (0..CHANNELS).filter(|channel| self.configuration[*channel] & 3 == MODE_EVENT) {
-            let high = Gpiote::level(self.configuration[channel], context);
-            let before = std::mem::replace(&mut self.levels[channel], high);
-            let edge = if high { LO_TO_HI } else { HI_TO_LO };
-            if before != high && self.configuration[channel] >> POLARITY_SHIFT & edge != 0 {
-                self.block.events |= 1 << channel;
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged => self.on_inputs_changed(context),
+            Event::FlagRaised { .. } => {
+                self.block.events |= PORT;
+                self.block.signal(context);
             }
+            _ => {}
         }
-        self.block.signal(context);
-    }
-
-    fn flag_raised(&mut self, _irq: u8, _at: u64, context: &mut Context<'_, '_>) {
-        self.block.events |= PORT;
-        self.block.signal(context);
     }
 
     fn reset(&mut self) {

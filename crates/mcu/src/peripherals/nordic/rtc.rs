@@ -5,7 +5,7 @@
 use super::block::Block;
 use super::clock::LFCLK;
 use super::counter::{Compare, Counter, Passed};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 use std::ops::Range;
 
 // Tasks.
@@ -161,14 +161,16 @@ impl Peripheral for Rtc {
         self.block.signal(context);
     }
 
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            self.advance(context.now);
+            self.counter.source_hz = context.events.generic_clocks_hz.get(LFCLK).copied().unwrap_or(0);
+        }
+    }
+
     fn set_clock(&mut self, clock_hz: u64, now: u64) {
         self.advance(now);
         self.counter.set_clock(clock_hz);
-    }
-
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        self.advance(context.now);
-        self.counter.source_hz = context.events.generic_clocks_hz.get(LFCLK).copied().unwrap_or(0);
     }
 
     fn reset(&mut self) {

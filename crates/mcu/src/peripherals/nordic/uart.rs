@@ -4,7 +4,7 @@
 //! that is stopped says so at once. With HWFC on, the other side is taken to be always ready.
 
 use super::block::{Block, CORE_HZ};
-use crate::{Context, Dma, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Spec};
 use std::collections::VecDeque;
 
 // Tasks.
@@ -251,11 +251,6 @@ impl Peripheral for Uart {
         Ok(())
     }
 
-    fn fetched(&mut self, bytes: &[u8], context: &mut Context<'_, '_>) {
-        self.waiting.extend(bytes);
-        self.send(context.now);
-    }
-
     fn sending(&self) -> Option<u64> {
         self.shifting.map(|(_, end)| end)
     }
@@ -280,6 +275,13 @@ impl Peripheral for Uart {
             }
         }
         self.block.signal(context);
+    }
+
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if let Event::MemoryFetched(bytes) = event {
+            self.waiting.extend(bytes);
+            self.send(context.now);
+        }
     }
 
     fn set_clock(&mut self, clock_hz: u64, _now: u64) {

@@ -10,7 +10,7 @@
 //! refused.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
 
 const CR: u32 = 0x00;
 const SWTRIGR: u32 = 0x04;
@@ -304,6 +304,27 @@ impl Dac {
         }
         self.interrupting = wanted;
     }
+
+    fn on_dma_acknowledged(&mut self, lines: u128, context: &mut Context<'_, '_>) {
+        for channel in &mut self.channels {
+            if channel.requesting && channel.request.lines() & lines != 0 {
+                channel.requesting = false;
+                channel.request.set(false, context.now, context);
+            }
+        }
+    }
+
+    fn on_trigger_rose(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
+        self.advance(context);
+        for index in 0..self.channels.len() {
+            let control = self.channels[index].control;
+            let listens = control & EN != 0 && control & self.layout.ten != 0;
+            if listens && self.triggers[self.tsel(control)] == Some(number) {
+                self.start(index, at, 3, context);
+            }
+        }
+        self.signal(context);
+    }
 }
 
 impl Peripheral for Dac {
@@ -391,24 +412,11 @@ impl Peripheral for Dac {
         self.advance(context);
     }
 
-    fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
-        self.advance(context);
-        for index in 0..self.channels.len() {
-            let control = self.channels[index].control;
-            let listens = control & EN != 0 && control & self.layout.ten != 0;
-            if listens && self.triggers[self.tsel(control)] == Some(number) {
-                self.start(index, at, 3, context);
-            }
-        }
-        self.signal(context);
-    }
-
-    fn transfer_served(&mut self, lines: u128, _last: bool, context: &mut Context<'_, '_>) {
-        for channel in &mut self.channels {
-            if channel.requesting && channel.request.lines() & lines != 0 {
-                channel.requesting = false;
-                channel.request.set(false, context.now, context);
-            }
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::DmaAcknowledged { lines, .. } => self.on_dma_acknowledged(lines, context),
+            Event::TriggerRose { number, at } => self.on_trigger_rose(number, at, context),
+            _ => {}
         }
     }
 

@@ -7,7 +7,7 @@
 
 use super::syscfg::{Family, Syscfg};
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 const IMR: u32 = 0x00;
 const EMR: u32 = 0x04;
@@ -154,6 +154,18 @@ impl Exti {
             }
         }
     }
+
+    fn on_inputs_changed(&mut self, context: &mut Context<'_, '_>) {
+        let levels = self.look(context);
+        let (rose, fell) = (levels & !self.levels, self.levels & !levels);
+        self.levels = levels;
+        let edges = rose & self.rising | fell & self.falling;
+        if edges != 0 {
+            self.event(edges, context);
+            self.pending |= edges;
+            self.signal(context);
+        }
+    }
 }
 
 impl Peripheral for Exti {
@@ -241,23 +253,17 @@ impl Peripheral for Exti {
         Ok(())
     }
 
-    fn triggered(&mut self, number: u8, _at: u64, context: &mut Context<'_, '_>) {
-        let line = number.checked_sub(FIRST_LINE_TRIGGER).map_or(0, |line| 1 << line);
-        let edges = line & self.rising & self.inner();
-        self.event(edges, context);
-        self.pending |= edges;
-        self.signal(context);
-    }
-
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        let levels = self.look(context);
-        let (rose, fell) = (levels & !self.levels, self.levels & !levels);
-        self.levels = levels;
-        let edges = rose & self.rising | fell & self.falling;
-        if edges != 0 {
-            self.event(edges, context);
-            self.pending |= edges;
-            self.signal(context);
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged => self.on_inputs_changed(context),
+            Event::TriggerRose { number, .. } => {
+                let line = number.checked_sub(FIRST_LINE_TRIGGER).map_or(0, |line| 1 << line);
+                let edges = line & self.rising & self.inner();
+                self.event(edges, context);
+                self.pending |= edges;
+                self.signal(context);
+            }
+            _ => {}
         }
     }
 

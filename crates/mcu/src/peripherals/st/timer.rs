@@ -15,7 +15,7 @@ mod pins;
 mod slave;
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
 use complementary::{CCPC, COMIF, Complementary};
 use counter::Counter;
 use inputs::Inputs;
@@ -359,6 +359,21 @@ impl Timer {
     fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
         Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
     }
+
+    fn on_inputs_changed(&mut self, context: &mut Context<'_, '_>) {
+        let moved = self.pins.look(context.board);
+        if moved {
+            self.advance(context.now);
+            self.pass_on(context);
+            self.watch();
+            self.drive(context.now, context);
+        }
+        if self.inputs.used != 0 {
+            self.advance(context.now);
+            self.look_at_inputs(context.board, context.now);
+            self.tick(context);
+        }
+    }
 }
 
 impl Peripheral for Timer {
@@ -444,32 +459,17 @@ impl Peripheral for Timer {
         self.set_trigger(self.master_level(), context.now, context);
     }
 
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        let moved = self.pins.look(context.board);
-        if moved {
-            self.advance(context.now);
-            self.pass_on(context);
-            self.watch();
-            self.drive(context.now, context);
-        }
-        if self.inputs.used != 0 {
-            self.advance(context.now);
-            self.look_at_inputs(context.board, context.now);
-            self.tick(context);
-        }
-    }
-
-    fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
-        self.follow_trigger(number, Change::Rise, at, context);
-    }
-
-    fn trigger_ended(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
-        self.follow_trigger(number, Change::Fall, at, context);
-    }
-
-    fn transfer_served(&mut self, lines: u128, _last: bool, context: &mut Context<'_, '_>) {
-        for request in self.transfers.iter_mut().filter(|request| request.lines() & lines != 0) {
-            request.set(false, context.now, context);
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged => self.on_inputs_changed(context),
+            Event::DmaAcknowledged { lines, .. } => {
+                for request in self.transfers.iter_mut().filter(|request| request.lines() & lines != 0) {
+                    request.set(false, context.now, context);
+                }
+            }
+            Event::TriggerRose { number, at } => self.follow_trigger(number, Change::Rise, at, context),
+            Event::TriggerFell { number, at } => self.follow_trigger(number, Change::Fall, at, context),
+            _ => {}
         }
     }
 

@@ -8,7 +8,7 @@
 
 use super::USART_CLOCKS;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
 use std::collections::VecDeque;
 
 // The status bits lie at the same places in both layouts.
@@ -355,17 +355,19 @@ impl Peripheral for Usart {
         self.signal(context);
     }
 
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            let clocks = &context.events.generic_clocks_hz;
+            self.clock_hz = self.clock.and_then(|clock| clocks.get(clock)).copied().unwrap_or(0);
+        }
+    }
+
     fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, _now: u64) {
         self.bus_divider = super::bus::divider(self.base, apb1, apb2);
     }
 
     fn set_clock(&mut self, clock_hz: u64, _now: u64) {
         self.core_hz = clock_hz;
-    }
-
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        let clocks = &context.events.generic_clocks_hz;
-        self.clock_hz = self.clock.and_then(|clock| clocks.get(clock)).copied().unwrap_or(0);
     }
 
     fn reset(&mut self) {

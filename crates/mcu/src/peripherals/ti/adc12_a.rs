@@ -10,7 +10,7 @@
 use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
 use super::ref_module::Reference;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec, SubsystemClocks, clock};
+use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, SubsystemClocks, clock};
 
 const CTL0: u32 = 0x00;
 const CTL1: u32 = 0x02;
@@ -408,14 +408,16 @@ impl Peripheral for Adc12 {
         self.update(context);
     }
 
-    fn taken(&mut self, irq: u8) {
-        // The flags stay until their memory is read.
-        self.served |= irq == self.irq;
-    }
-
-    fn transfers_wanted(&mut self, lines: u128, context: &mut Context<'_, '_>) {
-        let on = self.triggers_transfer();
-        self.dma.want(lines, on, context);
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            // The flags stay until their memory is read.
+            Event::InterruptAcknowledged(_) => self.served = true,
+            Event::DmaRequestsWanted(lines) => {
+                let on = self.triggers_transfer();
+                self.dma.want(lines, on, context);
+            }
+            _ => {}
+        }
     }
 
     fn reset(&mut self) {

@@ -6,7 +6,7 @@
 //! are refused. A change of the edge's direction sets the flag where the manual says that it may ("PxIES").
 
 use super::timer_a::OUTPUT;
-use crate::{Board, Context, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{Board, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// Registers of a pair, by offset; even bytes are the first port's, odd bytes the second's.
 const IN: usize = 0x00;
@@ -240,14 +240,6 @@ impl Peripheral for Ports {
         Ok(())
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        self.to_look |= self.held == context.events.pins_released;
-    }
-
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        self.look(context);
-    }
-
     fn due(&self) -> Option<u64> {
         self.to_look.then_some(0)
     }
@@ -259,9 +251,14 @@ impl Peripheral for Ports {
         self.drive(before, context);
     }
 
-    fn taken(&mut self, irq: u8) {
-        // The flags stay until software clears them.
-        self.to_look |= self.irqs.contains(&Some(irq));
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged => self.look(context),
+            Event::ControlsChanged => self.to_look |= self.held == context.events.pins_released,
+            // The flags stay until software clears them.
+            Event::InterruptAcknowledged(_) => self.to_look = true,
+            _ => {}
+        }
     }
 
     fn reset(&mut self) {

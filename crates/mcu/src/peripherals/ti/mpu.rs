@@ -6,7 +6,9 @@
 //! part (`MPUSEGxVS`), the encapsulation of intellectual property.
 
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Protected, ProtectedMemory, ResetCause, Spec};
+use crate::{
+    Context, Event, Fault, Peripheral, PeripheralSpec, Protected, ProtectedMemory, ResetCause, Spec,
+};
 use std::ops::Range;
 
 const MPUCTL0: u32 = 0x00;
@@ -219,8 +221,10 @@ impl Peripheral for Mpu {
         })
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        if let Some(segment) = context.events.take_violation() {
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged)
+            && let Some(segment) = context.events.take_violation()
+        {
             self.flags |= 1 << segment;
             self.update(context);
         }

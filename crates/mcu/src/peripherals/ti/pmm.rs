@@ -8,7 +8,7 @@
 //! its interrupt is not modelled. After a reset no flag tells its cause. A write without the password resets
 //! the part. A core voltage raised by more than one step at a time and LPM4.5 stop with a fault.
 
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Power, Protected, ResetCause, Spec};
+use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Power, Protected, ResetCause, Spec};
 
 const PMMCTL0: u32 = 0x00;
 const SVSMHCTL: u32 = 0x04;
@@ -221,6 +221,13 @@ impl Peripheral for Pmm {
         Ok(())
     }
 
+    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+        if let Event::SupplyApplied(supply_v) = event {
+            let low = self.monitor(supply_v) & SVMHIFG;
+            self.raise_flags(low);
+        }
+    }
+
     fn power(&self) -> Option<Power> {
         let high_side = self.register(SVSMHCTL);
         let core_level = self.register(PMMCTL0) & PMMCOREV;
@@ -252,11 +259,6 @@ impl Peripheral for Pmm {
             cold_v: levels.brown_out_over_v.max(levels.rising_v[0]),
             allowed_v,
         })
-    }
-
-    fn supply(&mut self, supply_v: f64) {
-        let low = self.monitor(supply_v) & SVMHIFG;
-        self.raise_flags(low);
     }
 
     fn reset(&mut self) {

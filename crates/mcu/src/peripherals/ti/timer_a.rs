@@ -11,7 +11,7 @@ mod signals;
 
 use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec, SubsystemClocks};
+use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, SubsystemClocks};
 use outputs::OutputUnits;
 pub(super) use signals::OUTPUT;
 use signals::Signals;
@@ -281,6 +281,32 @@ impl Timer {
     fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
         Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
     }
+
+    fn on_inputs_changed(&mut self, context: &mut Context<'_, '_>) {
+        let moved = self.signals.look(context.board);
+        let captures = (0..self.channels).any(|channel| self.captures(channel));
+        if !moved && !captures {
+            return;
+        }
+        self.advance(context.now);
+        self.update(context);
+        if moved {
+            self.drive_all(context);
+        }
+        for channel in (0..self.channels).filter(|channel| self.captures(*channel)).collect::<Vec<_>>() {
+            self.look_at_input(channel, context.board);
+        }
+        self.update(context);
+    }
+
+    fn on_dma_acknowledged(&mut self, lines: u128, context: &mut Context<'_, '_>) {
+        for (trigger, channel) in self.triggers.iter().zip(TRIGGERING) {
+            if trigger.lines() & lines != 0 {
+                self.capture_control[channel] &= !CCIFG;
+            }
+        }
+        self.update(context);
+    }
 }
 
 impl Peripheral for Timer {
@@ -409,45 +435,26 @@ impl Peripheral for Timer {
         self.update(context);
     }
 
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        let moved = self.signals.look(context.board);
-        let captures = (0..self.channels).any(|channel| self.captures(channel));
-        if !moved && !captures {
-            return;
-        }
-        self.advance(context.now);
-        self.update(context);
-        if moved {
-            self.drive_all(context);
-        }
-        for channel in (0..self.channels).filter(|channel| self.captures(*channel)).collect::<Vec<_>>() {
-            self.look_at_input(channel, context.board);
-        }
-        self.update(context);
-    }
-
-    fn taken(&mut self, irq: u8) {
-        if irq == self.irq {
-            self.capture_control[0] &= !CCIFG;
-        }
-        // The flags behind the other vector stay until software clears them.
-        self.served |= irq == self.irq - 1;
-    }
-
-    fn transfers_wanted(&mut self, lines: u128, context: &mut Context<'_, '_>) {
-        self.advance(context.now);
-        for (trigger, channel) in self.triggers.iter_mut().zip(TRIGGERING) {
-            trigger.want(lines, triggers(self.capture_control[channel]), context);
-        }
-    }
-
-    fn transfer_served(&mut self, lines: u128, _last: bool, context: &mut Context<'_, '_>) {
-        for (trigger, channel) in self.triggers.iter().zip(TRIGGERING) {
-            if trigger.lines() & lines != 0 {
-                self.capture_control[channel] &= !CCIFG;
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged => self.on_inputs_changed(context),
+            Event::InterruptAcknowledged(irq) => {
+                if irq == self.irq {
+                    self.capture_control[0] &= !CCIFG;
+                } else {
+                    // The flags behind the other vector stay until software clears them.
+                    self.served = true;
+                }
             }
+            Event::DmaRequestsWanted(lines) => {
+                self.advance(context.now);
+                for (trigger, channel) in self.triggers.iter_mut().zip(TRIGGERING) {
+                    trigger.want(lines, triggers(self.capture_control[channel]), context);
+                }
+            }
+            Event::DmaAcknowledged { lines, .. } => self.on_dma_acknowledged(lines, context),
+            _ => {}
         }
-        self.update(context);
     }
 
     fn reset(&mut self) {

@@ -6,7 +6,9 @@
 //! either mode. `OFIFG` with `OFIE` is the user NMI, and of those that `SYSUNIV` tells the only one: of the NMI pin and violations there is no model.
 
 use super::clocks::{Clocks, Source};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Protected, ResetCause, Spec, SubsystemClocks};
+use crate::{
+    Context, Event, Fault, Part, Peripheral, PeripheralSpec, Protected, ResetCause, Spec, SubsystemClocks,
+};
 use std::ops::Range;
 
 /// `SFRIE1`, `SFRIFG1`, `SFRRPCR`.
@@ -185,11 +187,6 @@ impl Peripheral for Watchdog {
         Ok(())
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        self.notice_fault(context);
-        self.update(context);
-    }
-
     fn clock_needed(&self) -> Option<&'static str> {
         (self.control & WDTHOLD == 0).then_some(self.source().name())
     }
@@ -212,15 +209,20 @@ impl Peripheral for Watchdog {
         self.update(context);
     }
 
-    fn will_reset(&self) -> bool {
-        self.control & (WDTHOLD | WDTTMSEL) == 0
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::ControlsChanged => {
+                self.notice_fault(context);
+                self.update(context);
+            }
+            // A single-source flag: reset when the interrupt is served.
+            Event::InterruptAcknowledged(_) => self.flags &= !WDTIFG,
+            _ => {}
+        }
     }
 
-    fn taken(&mut self, irq: u8) {
-        // A single-source flag: reset when the interrupt is served.
-        if irq == self.irq {
-            self.flags &= !WDTIFG;
-        }
+    fn will_reset(&self) -> bool {
+        self.control & (WDTHOLD | WDTTMSEL) == 0
     }
 
     fn reset(&mut self) {

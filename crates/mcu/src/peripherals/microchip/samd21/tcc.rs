@@ -8,7 +8,7 @@
 
 use super::outputs::Outputs;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
+use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 const CTRLA: u32 = 0x00;
 /// CTRLBCLR and CTRLBSET.
@@ -405,11 +405,6 @@ impl Peripheral for Tcc {
         Ok(())
     }
 
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        self.advance(context);
-        self.settle(context);
-    }
-
     fn set_clock(&mut self, clock_hz: u64, now: u64) {
         // What has gone by of a count, as a part of it, stays; flags of counts since the last look come with the next.
         let passed = u128::from(now.saturating_sub(self.since)) * u128::from(self.source_hz) + self.carry;
@@ -426,6 +421,13 @@ impl Peripheral for Tcc {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
         self.settle(context);
+    }
+
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InputsChanged) {
+            self.advance(context);
+            self.settle(context);
+        }
     }
 
     fn reset(&mut self) {

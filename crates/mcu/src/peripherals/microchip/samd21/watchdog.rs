@@ -7,7 +7,7 @@
 
 use super::SYNCHRONISED;
 use crate::clock::rescaled;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Spec};
+use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 const CTRL: u32 = 0x0;
 const CONFIG: u32 = 0x1;
@@ -324,10 +324,6 @@ impl Peripheral for Watchdog {
         Ok(())
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        self.look(context);
-    }
-
     fn set_clock(&mut self, clock_hz: u64, now: u64) {
         let (before, from) = (self.clock_hz, self.stopped.unwrap_or(now));
         self.reschedule(|at| rescaled(at, from, before, clock_hz));
@@ -340,6 +336,12 @@ impl Peripheral for Watchdog {
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
+    }
+
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            self.look(context);
+        }
     }
 
     fn will_reset(&self) -> bool {

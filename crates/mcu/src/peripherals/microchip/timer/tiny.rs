@@ -9,7 +9,7 @@
 use super::counter::{CHANNELS, Counter, OCFA, TOV};
 use super::waveform::{Kind, Top, Waveform};
 use crate::peripherals::avr_port;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Pin, ResetCause, Spec};
+use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Pin, ResetCause, Spec};
 
 /// Registers from DTPS1 on: DT1B, DT1A, PLLCSR; OCR1B, GTCCR, OCR1C, OCR1A, TCNT1, TCCR1.
 const DT1A: u32 = 2;
@@ -312,6 +312,28 @@ impl TinyTimer {
             }
         }
     }
+
+    fn on_interrupt_acknowledged(&mut self, irq: u8) {
+        for ((flag, _), own) in FLAGS.iter().zip(self.irqs) {
+            if own == irq {
+                self.flags &= !flag;
+            }
+        }
+        self.plan();
+    }
+
+    fn on_flags_subscribed(&mut self, vectors: u128, includes_set: bool, context: &mut Context<'_, '_>) {
+        self.subscribed = 0;
+        for ((flag, _), irq) in FLAGS.iter().zip(self.irqs) {
+            if vectors >> irq & 1 == 1 {
+                self.subscribed |= flag;
+                if includes_set && self.flags & flag != 0 {
+                    context.events.raise(irq, context.now);
+                }
+            }
+        }
+        self.plan();
+    }
 }
 
 /// Flags as bits of TIMSK and TIFR.
@@ -408,46 +430,32 @@ impl Peripheral for TinyTimer {
         self.request(context);
     }
 
-    fn subscribed(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
-        self.subscribed = 0;
-        for ((flag, _), irq) in FLAGS.iter().zip(self.irqs) {
-            if vectors >> irq & 1 == 1 {
-                self.subscribed |= flag;
-                if to_set && self.flags & flag != 0 {
-                    context.events.raise(irq, context.now);
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InterruptAcknowledged(irq) => self.on_interrupt_acknowledged(irq),
+            Event::FlagsSubscribed { vectors, includes_set } => {
+                self.on_flags_subscribed(vectors, includes_set, context)
+            }
+            Event::Sleep(_) => {
+                self.advance(context.now, context);
+                self.stopped = Some(context.now);
+                self.plan();
+                self.request(context);
+            }
+            Event::Wake => {
+                if let Some(since) = self.stopped.take() {
+                    // The prescaler stood still, too.
+                    self.origin += context.now - since;
+                    self.plan();
                 }
             }
+            _ => {}
         }
-        self.plan();
     }
 
     fn clock_needed(&self) -> Option<&'static str> {
         // A sleep stops the PLL, which the data sheet does not say how long it takes to lock again.
         (self.pll & PCKE != 0 && self.divisor().is_some()).then_some("clkI/O")
-    }
-
-    fn asleep(&mut self, _mode: &str, context: &mut Context<'_, '_>) {
-        self.advance(context.now, context);
-        self.stopped = Some(context.now);
-        self.plan();
-        self.request(context);
-    }
-
-    fn awake(&mut self, context: &mut Context<'_, '_>) {
-        if let Some(since) = self.stopped.take() {
-            // The prescaler stood still, too.
-            self.origin += context.now - since;
-            self.plan();
-        }
-    }
-
-    fn taken(&mut self, irq: u8) {
-        for ((flag, _), own) in FLAGS.iter().zip(self.irqs) {
-            if own == irq {
-                self.flags &= !flag;
-            }
-        }
-        self.plan();
     }
 
     fn reset(&mut self) {

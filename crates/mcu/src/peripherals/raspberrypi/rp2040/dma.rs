@@ -5,7 +5,7 @@
 
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 const CHANNELS: usize = 12;
 /// A bit for each channel.
@@ -227,11 +227,13 @@ impl Peripheral for Dma {
         Ok(())
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        self.held = context.events.held & RESET != 0;
-        if self.held {
-            self.clear();
-            self.request(context);
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            self.held = context.events.held & RESET != 0;
+            if self.held {
+                self.clear();
+                self.request(context);
+            }
         }
     }
 

@@ -7,7 +7,7 @@
 
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Pin, Spec};
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Pin, Spec};
 
 const SLICES: usize = 8;
 const STRIDE: u32 = 0x14;
@@ -331,6 +331,15 @@ impl Pwm {
         (self.raised, self.enabled, self.forced) = (0, 0, 0);
         self.routing = None;
     }
+
+    fn on_controls_changed(&mut self, context: &mut Context<'_, '_>) {
+        self.held = context.events.held & RESET != 0;
+        if self.held {
+            self.clear(context.now);
+            self.look(context);
+            self.settle(context);
+        }
+    }
 }
 
 impl Peripheral for Pwm {
@@ -378,20 +387,6 @@ impl Peripheral for Pwm {
         Ok(())
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        self.held = context.events.held & RESET != 0;
-        if self.held {
-            self.clear(context.now);
-            self.look(context);
-            self.settle(context);
-        }
-    }
-
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        self.advance(context);
-        self.settle(context);
-    }
-
     fn due(&self) -> Option<u64> {
         let seen = |(index, slice): &(usize, &Slice)| {
             slice.is_on() && (slice.shown != [false; 2] || self.enabled >> index & 1 == 1)
@@ -403,6 +398,17 @@ impl Peripheral for Pwm {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
         self.settle(context);
+    }
+
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged => {
+                self.advance(context);
+                self.settle(context);
+            }
+            Event::ControlsChanged => self.on_controls_changed(context),
+            _ => {}
+        }
     }
 
     fn reset(&mut self) {

@@ -2,7 +2,7 @@
 
 use super::{BLOCK, TICK, Write, register};
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 const TIMEHW: u32 = 0x00;
 const TIMELW: u32 = 0x04;
@@ -212,16 +212,6 @@ impl Peripheral for Timer {
         self.clock_hz = clock_hz.max(1);
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        self.advance(context.now);
-        self.tick_hz = context.events.generic_clocks_hz.get(TICK).copied().unwrap_or(0);
-        self.held = context.events.held & RESET != 0;
-        if self.held {
-            self.clear();
-            self.signal(context);
-        }
-    }
-
     /// The next alarm that is armed.
     fn due(&self) -> Option<u64> {
         if !self.counts() {
@@ -236,6 +226,18 @@ impl Peripheral for Timer {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context.now);
         self.signal(context);
+    }
+
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            self.advance(context.now);
+            self.tick_hz = context.events.generic_clocks_hz.get(TICK).copied().unwrap_or(0);
+            self.held = context.events.held & RESET != 0;
+            if self.held {
+                self.clear();
+                self.signal(context);
+            }
+        }
     }
 
     fn reset(&mut self) {

@@ -3,7 +3,7 @@
 use super::{BLOCK, CLK_PERI, Write, register};
 use crate::clock::rescaled;
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
+use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 use std::collections::VecDeque;
 
 const DR: u32 = 0x00;
@@ -314,17 +314,6 @@ impl Peripheral for Uart {
         self.clock_hz = clock_hz;
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        self.peripheral_hz = context.events.generic_clocks_hz.get(CLK_PERI).copied().unwrap_or(0);
-        self.held = context.events.held & self.reset_bit != 0;
-        if self.held {
-            let peripheral_hz = self.peripheral_hz;
-            self.reset();
-            self.peripheral_hz = peripheral_hz;
-            self.signal(context);
-        }
-    }
-
     fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
         self.arriving.extend(bytes);
         // Without a baud rate nothing can be heard.
@@ -380,6 +369,19 @@ impl Peripheral for Uart {
             self.raised |= RT;
         }
         self.signal(context);
+    }
+
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            self.peripheral_hz = context.events.generic_clocks_hz.get(CLK_PERI).copied().unwrap_or(0);
+            self.held = context.events.held & self.reset_bit != 0;
+            if self.held {
+                let peripheral_hz = self.peripheral_hz;
+                self.reset();
+                self.peripheral_hz = peripheral_hz;
+                self.signal(context);
+            }
+        }
     }
 
     fn reset(&mut self) {

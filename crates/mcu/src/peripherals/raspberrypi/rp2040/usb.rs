@@ -4,7 +4,7 @@
 
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 const SIE_CTRL: u32 = 0x4c;
 /// What may be set: TRANSCEIVER_PD, the strength of the pull-up, and the pull-downs.
@@ -65,10 +65,12 @@ impl Peripheral for Usb {
         Ok(())
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        self.held = context.events.held & RESET != 0;
-        if self.held {
-            self.control = 0;
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            self.held = context.events.held & RESET != 0;
+            if self.held {
+                self.control = 0;
+            }
         }
     }
 

@@ -13,7 +13,7 @@ mod stream;
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::transfer::{line, multiplexed_line};
-use crate::{Accessed, BusAccess, Context, Events, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{Accessed, BusAccess, Context, Event, Events, Fault, Peripheral, PeripheralSpec, Spec};
 use stream::{FCR_RESET, HTIF, Layout, Stream, TCIF, TEIF};
 
 /// Streams and channels have the numbers 0 to 7, of which the first is no channel.
@@ -219,6 +219,24 @@ impl Dma {
             self.choose(context.now, events);
         }
     }
+
+    fn on_bus_accessed(&mut self, access: &BusAccess, accessed: Accessed, context: &mut Context<'_, '_>) {
+        if access.controller != self.number {
+            return;
+        }
+        let Some(step) = self.step.take() else { return };
+        self.under_way = false;
+        let stream = &mut self.streams[step.stream];
+        match accessed.value {
+            None => stream.failed(),
+            Some(value) if !step.write => stream.read(value),
+            Some(_) => stream.written(),
+        }
+        let acknowledged = u64::from(step.write && self.layout == Layout::Channels);
+        self.free = step.at + accessed.waited + acknowledged;
+        self.choose(self.free, context.events);
+        self.signal(context);
+    }
 }
 
 impl Peripheral for Dma {
@@ -313,34 +331,20 @@ impl Peripheral for Dma {
         context.events.access(BusAccess { controller: self.number, address, size, value, serves, last });
     }
 
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::DmaRequestsChanged { at } => self.choose(at, context.events),
+            Event::BusAccessed { access, accessed } => self.on_bus_accessed(access, accessed, context),
+            _ => {}
+        }
+    }
+
     fn controls_transfers(&self) -> bool {
         true
     }
 
     fn moves_data(&self) -> bool {
         self.streams.iter().any(|stream| stream.on() && stream.count != 0)
-    }
-
-    fn transfers_requested(&mut self, at: u64, context: &mut Context<'_, '_>) {
-        self.choose(at, context.events);
-    }
-
-    fn accessed(&mut self, access: &BusAccess, accessed: Accessed, context: &mut Context<'_, '_>) {
-        if access.controller != self.number {
-            return;
-        }
-        let Some(step) = self.step.take() else { return };
-        self.under_way = false;
-        let stream = &mut self.streams[step.stream];
-        match accessed.value {
-            None => stream.failed(),
-            Some(value) if !step.write => stream.read(value),
-            Some(_) => stream.written(),
-        }
-        let acknowledged = u64::from(step.write && self.layout == Layout::Channels);
-        self.free = step.at + accessed.waited + acknowledged;
-        self.choose(self.free, context.events);
-        self.signal(context);
     }
 
     fn reset(&mut self) {

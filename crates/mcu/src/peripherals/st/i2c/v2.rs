@@ -8,7 +8,7 @@
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::peripherals::st::bus::divider;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
 
 const CR1: u32 = 0x00;
 const CR2: u32 = 0x04;
@@ -412,11 +412,6 @@ impl Peripheral for I2c {
         self.core_hz = clock_hz;
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        let clocks = &context.events.generic_clocks_hz;
-        self.clock_hz = self.clock.and_then(|clock| clocks.get(clock)).copied().unwrap_or(0);
-    }
-
     fn due(&self) -> Option<u64> {
         match self.phase {
             Phase::Addressing(at) | Phase::Sending(_, at) | Phase::Receiving(at) | Phase::Stopping(at) => {
@@ -428,6 +423,13 @@ impl Peripheral for I2c {
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
+    }
+
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            let clocks = &context.events.generic_clocks_hz;
+            self.clock_hz = self.clock.and_then(|clock| clocks.get(clock)).copied().unwrap_or(0);
+        }
     }
 
     fn reset(&mut self) {

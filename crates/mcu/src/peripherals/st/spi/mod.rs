@@ -9,7 +9,7 @@
 mod nss;
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec, SpiClock, TransferRequest};
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec, SpiClock, TransferRequest};
 use nss::Nss;
 use std::collections::VecDeque;
 
@@ -348,8 +348,8 @@ impl Peripheral for Spi {
         self.advance(context);
     }
 
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        if !self.nss.is_nowhere() {
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InputsChanged) && !self.nss.is_nowhere() {
             self.advance(context);
             self.follow_select(context);
             self.signal(context);

@@ -12,7 +12,7 @@ mod trigger;
 pub use trigger::Trigger;
 
 use super::word::{Word, part_of};
-use crate::{Accessed, BusAccess, Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
+use crate::{Accessed, BusAccess, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 use channel::{BURST, Channel, DMAABORT, DMAIE, DMAIFG, DMALEVEL, DMAREQ, Mode};
 use trigger::GROUP;
 
@@ -222,6 +222,22 @@ impl Dma {
         }
         self.schedule(now + OVERHEAD_CYCLES, context);
     }
+
+    fn on_bus_accessed(&mut self, access: &BusAccess, accessed: Accessed, context: &mut Context<'_, '_>) {
+        let Some(number) = self.active else { return };
+        *context.stall += accessed.waited;
+        match (access.value, accessed.value) {
+            (None, Some(value)) => {
+                let (address, size) = self.channels[number].writes();
+                let value = value & (0xffff >> (16 - 8 * u32::from(size)));
+                let last = self.channels[number].size == 1;
+                let access = BusAccess { controller: 1, address, size, value: Some(value), serves: 0, last };
+                context.events.access(access);
+            }
+            _ => self.transferred(number, context),
+        }
+        self.signal(context);
+    }
 }
 
 impl Peripheral for Dma {
@@ -325,9 +341,21 @@ impl Peripheral for Dma {
         self.signal(context);
     }
 
-    fn taken(&mut self, irq: u8) {
-        // The flags stay until software or DMAIV clears them.
-        self.served |= irq == self.irq;
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            // The flags stay until software or DMAIV clears them.
+            Event::InterruptAcknowledged(_) => self.served = true,
+            Event::DmaRequestsChanged { at } => self.schedule(at, context),
+            Event::BusAccessed { access, accessed } => self.on_bus_accessed(access, accessed, context),
+            Event::TriggerRose { number, at } => {
+                for channel in 0..self.channels.len() {
+                    let hit = self.line(channel) >> number & 1 == 1 && self.channels[channel].on();
+                    self.channels[channel].triggered |= hit && self.channels[channel].control & DMALEVEL == 0;
+                }
+                self.schedule(at, context);
+            }
+            _ => {}
+        }
     }
 
     fn controls_transfers(&self) -> bool {
@@ -337,34 +365,6 @@ impl Peripheral for Dma {
     fn moves_data(&self) -> bool {
         let moves = |channel: &Channel| channel.on() && channel.size != 0;
         self.due.is_some() || self.wanted != 0 && self.channels.iter().any(moves)
-    }
-
-    fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
-        for channel in 0..self.channels.len() {
-            let hit = self.line(channel) >> number & 1 == 1 && self.channels[channel].on();
-            self.channels[channel].triggered |= hit && self.channels[channel].control & DMALEVEL == 0;
-        }
-        self.schedule(at, context);
-    }
-
-    fn transfers_requested(&mut self, at: u64, context: &mut Context<'_, '_>) {
-        self.schedule(at, context);
-    }
-
-    fn accessed(&mut self, access: &BusAccess, accessed: Accessed, context: &mut Context<'_, '_>) {
-        let Some(number) = self.active else { return };
-        *context.stall += accessed.waited;
-        match (access.value, accessed.value) {
-            (None, Some(value)) => {
-                let (address, size) = self.channels[number].writes();
-                let value = value & (0xffff >> (16 - 8 * u32::from(size)));
-                let last = self.channels[number].size == 1;
-                let access = BusAccess { controller: 1, address, size, value: Some(value), serves: 0, last };
-                context.events.access(access);
-            }
-            _ => self.transferred(number, context),
-        }
-        self.signal(context);
     }
 
     fn reset(&mut self) {

@@ -11,7 +11,7 @@ mod counters;
 
 use super::clocks::{self, Clocks};
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Spec, SubsystemClocks};
+use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Spec, SubsystemClocks};
 use calendar::{Calendar, from_bcd, to_bcd};
 use counters::{Counters, Source, Stage};
 
@@ -400,9 +400,11 @@ impl Peripheral for Rtc {
         self.update(context);
     }
 
-    fn taken(&mut self, irq: u8) {
-        // The flags stay until software or RTCIV clears them.
-        self.served |= irq == self.irq;
+    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InterruptAcknowledged(_)) {
+            // The flags stay until software or RTCIV clears them.
+            self.served = true;
+        }
     }
 
     fn reset(&mut self) {

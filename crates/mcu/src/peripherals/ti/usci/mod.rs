@@ -16,7 +16,7 @@ pub use registers::Block;
 use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec, SpiClock, SubsystemClocks};
+use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, SpiClock, SubsystemClocks};
 use i2c::Master;
 use registers::{
     CONTROL1_OTHERS, CTL0, CTL1_MODES, Register, UART_MODES, UCBUSY, UCCKPH, UCCKPL, UCLISTEN, UCMODE,
@@ -435,22 +435,23 @@ impl Peripheral for Usci {
         self.update(context);
     }
 
-    fn taken(&mut self, irq: u8) {
-        self.served |= irq == self.irq;
-    }
-
-    fn transfers_wanted(&mut self, lines: u128, context: &mut Context<'_, '_>) {
-        let open = self.flags & !self.enables;
-        for (trigger, flag) in self.triggers.iter_mut().zip([UCRXIFG, UCTXIFG]) {
-            trigger.want(lines, open & flag != 0, context);
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InterruptAcknowledged(_) => self.served = true,
+            Event::DmaRequestsWanted(lines) => {
+                let open = self.flags & !self.enables;
+                for (trigger, flag) in self.triggers.iter_mut().zip([UCRXIFG, UCTXIFG]) {
+                    trigger.want(lines, open & flag != 0, context);
+                }
+            }
+            Event::DmaAcknowledged { lines, .. } => {
+                for (trigger, flag) in self.triggers.iter().zip([UCRXIFG, UCTXIFG]) {
+                    self.flags &= if trigger.lines() & lines != 0 { !flag } else { !0 };
+                }
+                self.update(context);
+            }
+            _ => {}
         }
-    }
-
-    fn transfer_served(&mut self, lines: u128, _last: bool, context: &mut Context<'_, '_>) {
-        for (trigger, flag) in self.triggers.iter().zip([UCRXIFG, UCTXIFG]) {
-            self.flags &= if trigger.lines() & lines != 0 { !flag } else { !0 };
-        }
-        self.update(context);
     }
 
     fn reset(&mut self) {

@@ -15,7 +15,7 @@ mod registers;
 use super::{check_clock, code};
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::peripherals::st::CONVERTER_CLOCK;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec, TransferRequest};
+use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, TransferRequest};
 use layout::{CAL, DDS, EOCS, F1, F4, Layout, OVRIE, TSVREFE};
 
 const SR: u32 = 0x00;
@@ -347,6 +347,16 @@ impl Adc {
     fn injected(&self) -> Group {
         Group::Injected(if self.control[0] & JDISCEN != 0 { self.injected_next } else { 0 })
     }
+
+    fn on_trigger_rose(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
+        self.advance(context);
+        for (start, group) in self.layout.starts.iter().zip([Group::Regular(0), self.injected()]) {
+            let control = self.control[1];
+            if start.timer(control) == Some(number) && control & ADON != 0 && self.is_ready(at) {
+                self.failure = self.start(group, at, context).err();
+            }
+        }
+    }
 }
 
 impl Peripheral for Adc {
@@ -430,6 +440,17 @@ impl Peripheral for Adc {
         self.advance(context);
     }
 
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::DmaAcknowledged { last, .. } => {
+                self.transferred |= self.layout.overruns && last && self.control[1] & DDS == 0;
+                self.transfer.set(false, context.now, context);
+            }
+            Event::TriggerRose { number, at } => self.on_trigger_rose(number, at, context),
+            _ => {}
+        }
+    }
+
     fn reset(&mut self) {
         (self.hclk_hz, self.bus_divider) = (0, 1);
         self.common = 0;
@@ -447,21 +468,6 @@ impl Peripheral for Adc {
         self.converting = None;
         self.failure = None;
         self.transfer.reset();
-    }
-
-    fn transfer_served(&mut self, _lines: u128, last: bool, context: &mut Context<'_, '_>) {
-        self.transferred |= self.layout.overruns && last && self.control[1] & DDS == 0;
-        self.transfer.set(false, context.now, context);
-    }
-
-    fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
-        self.advance(context);
-        for (start, group) in self.layout.starts.iter().zip([Group::Regular(0), self.injected()]) {
-            let control = self.control[1];
-            if start.timer(control) == Some(number) && control & ADON != 0 && self.is_ready(at) {
-                self.failure = self.start(group, at, context).err();
-            }
-        }
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

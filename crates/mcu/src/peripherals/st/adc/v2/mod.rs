@@ -14,7 +14,7 @@ mod sequence;
 use super::{check_clock, code};
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::peripherals::st::CONVERTER_CLOCK;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec, TransferRequest};
+use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, TransferRequest};
 use layout::{CCR, Clock, F0, L4, Layout, Sequence};
 
 const ISR: u32 = 0x00;
@@ -352,6 +352,15 @@ impl Adc {
         (self.converting, self.waiting, self.armed) = (None, None, false);
         self.oversampled = (0, 0);
     }
+
+    fn on_trigger_rose(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
+        self.advance(context);
+        let idle = self.converting.is_none() && self.waiting.is_none();
+        // One that comes during a conversion is lost.
+        if self.armed && idle && self.trigger(self.configuration[0]) == Some(number) {
+            self.failure = self.start(at, context).err();
+        }
+    }
 }
 
 impl Peripheral for Adc {
@@ -436,6 +445,17 @@ impl Peripheral for Adc {
         self.signal(context);
     }
 
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::DmaAcknowledged { last, .. } => {
+                self.transferred |= last && !self.is(DMACFG);
+                self.transfer.set(false, context.now, context);
+            }
+            Event::TriggerRose { number, at } => self.on_trigger_rose(number, at, context),
+            _ => {}
+        }
+    }
+
     fn reset(&mut self) {
         (self.bus_divider, self.hclk_hz) = (1, 0);
         (self.flags, self.enables, self.on) = (0, 0, false);
@@ -448,20 +468,6 @@ impl Peripheral for Adc {
         self.transfer.reset();
         self.transferred = false;
         self.failure = None;
-    }
-
-    fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
-        self.advance(context);
-        let idle = self.converting.is_none() && self.waiting.is_none();
-        // One that comes during a conversion is lost.
-        if self.armed && idle && self.trigger(self.configuration[0]) == Some(number) {
-            self.failure = self.start(at, context).err();
-        }
-    }
-
-    fn transfer_served(&mut self, _lines: u128, last: bool, context: &mut Context<'_, '_>) {
-        self.transferred |= last && !self.is(DMACFG);
-        self.transfer.set(false, context.now, context);
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
