@@ -56,8 +56,9 @@ pub use part::{
     PeripheralSpec, Unmodelled, WaitStates,
 };
 pub use peripheral::{
-    Context, Dma, Event, Events, FlashChange, FlashSettings, FlashStore, FlashView, Peripheral,
-    PeripheralBus, Power, ProtectedMemory, ReadMode, Spec, StubUse,
+    ClockControl, Context, Dma, DmaController, Event, Events, FlashChange, FlashController, FlashSettings,
+    FlashStore, FlashView, Nonvolatile, Peripheral, PeripheralBus, Power, PowerManagement, ProtectedMemory,
+    ReadMode, Roles, SerialPort, Spec, StubUse, WatchdogTimer,
 };
 pub use residency::{Asleep, Residency, Span};
 pub use signal::{Harmonic, Signal};

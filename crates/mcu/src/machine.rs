@@ -308,7 +308,7 @@ impl<C: Core> Machine<C> {
         }
         let writes = self.torn.as_ref().is_some_and(|(_, until)| self.cycles < *until);
         let holds_back = !requested && mask & !self.core.non_maskable() == 0;
-        !comes || holds_back && !self.bus.will_reset() && !self.bus.moves_data() && !writes
+        !comes || holds_back && !self.bus.has_running_watchdog() && !self.bus.moves_data() && !writes
     }
 
     /// What may come between two instructions: the end of the run, peripherals' time, resets, interrupts, sleep, a supply that is too
@@ -502,7 +502,7 @@ impl<C: Core> Machine<C> {
         self.fault = None;
         self.board_touched = true;
         self.recheck();
-        self.reset_fault = C::reset(self, cause).err().or_else(|| self.bus.refusal(self.pc()));
+        self.reset_fault = C::reset(self, cause).err().or_else(|| self.bus.pending_fault(self.pc()));
     }
 
     /// What memory holds from an address on, `size` bytes of it.

@@ -4,12 +4,17 @@ mod bus;
 mod context;
 mod event;
 mod events;
+mod roles;
 mod spec;
 
 pub use bus::PeripheralBus;
 pub use context::Context;
 pub use event::Event;
 pub use events::{Events, ProtectedMemory};
+pub use roles::{
+    ClockControl, DmaController, FlashController, Nonvolatile, PowerManagement, Roles, SerialPort,
+    WatchdogTimer,
+};
 pub use spec::Spec;
 
 use crate::{Fault, ResetCause, SubsystemClocks};
@@ -179,15 +184,6 @@ pub trait Peripheral: Send {
     /// A register or a size that is not modelled.
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault>;
 
-    /// As [`Peripheral::read`], by an instruction that will write back what it reads, on a core where such an
-    /// instruction reads a port's latch and not its pins (8051).
-    ///
-    /// # Errors
-    /// As [`Peripheral::read`].
-    fn read_latch(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        self.read(address, size, context)
-    }
-
     /// A write of `size` bytes (1, 2, 4) at `address`.
     ///
     /// # Errors
@@ -221,17 +217,7 @@ pub trait Peripheral: Send {
         let _ = (clock_hz, now);
     }
 
-    /// The core clock that it has set, in Hz, where it is the part's clock control and the core runs at what the program sets.
-    fn core_clock_hz(&self) -> Option<u64> {
-        None
-    }
-
-    /// The clocks beside the core's that it has set, where it is the part's clock control and peripherals count such (MSP430: SMCLK, ACLK).
-    fn subsystem_clocks(&self) -> Option<SubsystemClocks> {
-        None
-    }
-
-    /// What [`Peripheral::subsystem_clocks`] is from cycle `now` on; told after each reset, and whenever the program sets others. A core
+    /// What [`ClockControl::subsystem_clocks`] is from cycle `now` on; told after each reset, and whenever the program sets others. A core
     /// clock that changes with them was told before.
     fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
         let _ = (clocks, now);
@@ -249,61 +235,15 @@ pub trait Peripheral: Send {
         let _ = (hclk_hz, clock48_hz, now);
     }
 
-    /// The cycle at which the byte that its UART is sending is complete, and it is due.
-    fn sending(&self) -> Option<u64> {
-        None
-    }
-
-    /// Whether its UART receives what arrives; `None` where it has none.
-    fn uart_listens(&self) -> Option<bool> {
-        None
-    }
-
     /// The clock of the real-time clock (STM32: RTCCLK; 0 where it stands still), in Hz, from cycle `now` on, and whether its domain is
     /// being reset; told whenever the program may have set it.
     fn set_rtc_clock(&mut self, clock_hz: u64, reset: bool, now: u64) {
         let _ = (clock_hz, reset, now);
     }
 
-    /// The clocks of [`Events::generic_clocks_hz`] as a reset leaves them, where it sets them.
-    fn module_clocks(&self) -> Option<Vec<u64>> {
-        None
-    }
-
-    /// Bytes begin to arrive at its UART input, one after the other; false where it has none. `now` is the cycle.
-    fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
-        let _ = (bytes, now);
-        false
-    }
-
-    /// The non-volatile memory that it keeps, at its ELF address: for images, debuggers and snapshots.
-    fn memory(&self) -> Option<(u32, &[u8])> {
-        None
-    }
-
-    /// As [`Peripheral::memory`], to be written.
-    fn memory_mut(&mut self) -> Option<(u32, &mut [u8])> {
-        None
-    }
-
-    /// What it has set, where it is the part's power management.
-    fn power(&self) -> Option<Power> {
-        None
-    }
-
     /// The clock by the manual's name (MSP430: `SMCLK`, `ACLK`) that it counts now and so keeps running, whatever the
     /// core's sleep would stop.
     fn clock_needed(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// What becomes of a store into flash, where it is the part's flash controller; `None` where it is none.
-    fn flash_store(
-        &mut self,
-        store: &FlashStore,
-        context: &mut Context<'_, '_>,
-    ) -> Option<Result<FlashChange, Fault>> {
-        let _ = (store, context);
         None
     }
 
@@ -322,16 +262,6 @@ pub trait Peripheral: Send {
         let _ = (event, context);
     }
 
-    /// Whether it is a DMA controller.
-    fn controls_transfers(&self) -> bool {
-        false
-    }
-
-    /// Whether it is a DMA controller that has data to move.
-    fn moves_data(&self) -> bool {
-        false
-    }
-
     /// As after power-up.
     fn reset(&mut self);
 
@@ -341,29 +271,18 @@ pub trait Peripheral: Send {
         self.reset();
     }
 
-    /// Why the part cannot begin with the settings that the last reset loaded from non-volatile memory: what they bring about is not
-    /// modelled.
-    fn refusal(&self) -> Option<String> {
+    /// Its roles in the part.
+    fn roles(&self) -> Roles<'_> {
+        Roles::default()
+    }
+
+    /// Itself, where [`Roles::nonvolatile`] is set.
+    fn as_nonvolatile(&mut self) -> Option<&mut dyn Nonvolatile> {
         None
     }
 
-    /// Whether it will reset the part if nobody does anything.
-    fn will_reset(&self) -> bool {
-        false
-    }
-
-    /// The supply is cut off: what is being written into non-volatile memory becomes `torn`. A reset follows.
-    fn cut_power(&mut self, torn: u8) {
-        let _ = torn;
-    }
-
-    /// Writes of bytes of non-volatile memory that were begun since the machine was made.
-    fn nonvolatile_writes(&self) -> u64 {
-        0
-    }
-
-    /// How often it was used, where it is a stub.
-    fn stub_use(&self) -> Option<&StubUse> {
+    /// Itself, where it is the part's flash controller.
+    fn as_flash_controller(&mut self) -> Option<&mut dyn FlashController> {
         None
     }
 

@@ -1,7 +1,8 @@
 //! All peripherals of a machine: which has an address, when one wants a tick, and what they tell each other.
 
-use super::{Context, Event, Events, FlashStore, MOST_UNSENT, Peripheral, Power, Spec, StubUse};
-use crate::transfer::Parties;
+use super::{
+    Context, Event, Events, FlashStore, MOST_UNSENT, Nonvolatile, Peripheral, Power, Roles, Spec, StubUse,
+};
 use crate::{Board, ClockChange, Fault, FlashChange, Observer, SubsystemClocks};
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,14 +18,18 @@ macro_rules! context {
             board: &mut $bus.board,
             events: &mut $bus.events,
             observer: $observer,
+            reads_latch: false,
         }
     };
 }
 
 // They use the macro above.
 mod clocks;
+mod index;
 mod power;
 mod routing;
+
+use index::DeviceIndex;
 
 /// All peripherals of a machine.
 #[derive(Clone)]
@@ -45,9 +50,7 @@ pub struct PeripheralBus {
     pub due: u64,
     /// When each device wants a tick, by its index; `u64::MAX` for never.
     dues: Vec<u64>,
-    /// For each interrupt the devices, by their indices, that are told of its acknowledgement.
-    acknowledged: Arc<[Vec<u8>]>,
-    parties: Arc<Parties>,
+    index: Arc<DeviceIndex>,
     /// The device that last said what it listens to.
     subscriber: usize,
     /// Cycles for which peripherals hold the core up; the core takes them when it has executed the instruction.
@@ -124,25 +127,12 @@ impl PeripheralBus {
                 return Err(format!("{first} and {second} both claim the address {:#x}", after.start));
             }
         }
-        let power_device =
-            devices.iter().position(|device| device.power().is_some()).unwrap_or(devices.len());
-        let controls_clocks =
-            |device: &dyn Peripheral| device.core_clock_hz().is_some() || device.subsystem_clocks().is_some();
-        let clock_device =
-            devices.iter().position(|device| controls_clocks(&**device)).unwrap_or(devices.len());
-        let parties = Parties {
-            controllers: (0..devices.len()).filter(|index| devices[*index].controls_transfers()).collect(),
-            requesters: (0..)
-                .zip(&*specs)
-                .filter(|(_, spec)| spec.dma_lines != 0)
-                .map(|(index, spec)| (spec.dma_lines, index))
-                .collect(),
-            triggered: (0..devices.len()).filter(|index| specs[*index].follows_triggers).collect(),
+        let position = |has_role: fn(&Roles<'_>) -> bool| {
+            devices.iter().position(|device| has_role(&device.roles())).unwrap_or(devices.len())
         };
-        let acknowledged = |irq: u32| {
-            let devices = (0..).zip(&*specs).filter(|(_, spec)| spec.interrupts >> irq & 1 == 1);
-            devices.map(|(index, _)| index).collect()
-        };
+        let power_device = position(|roles| roles.power_management.is_some());
+        let clock_device = position(|roles| roles.clock_control.is_some());
+        let index = Arc::new(DeviceIndex::new(&devices, &specs));
         let mut low = [NOBODY; LOW];
         for (range, index) in &map {
             for address in range.clone().take_while(|address| *address < LOW as u32) {
@@ -152,8 +142,7 @@ impl PeripheralBus {
         let mut bus = PeripheralBus {
             dues: vec![u64::MAX; devices.len()],
             reductions: vec![0; devices.len()],
-            acknowledged: (0..u128::BITS).map(acknowledged).collect(),
-            parties: Arc::new(parties),
+            index,
             subscriber: 0,
             devices: devices.into_iter().map(Device).collect(),
             specs,
@@ -288,7 +277,8 @@ impl PeripheralBus {
     ) -> Result<FlashChange, Fault> {
         let pc = store.pc;
         let mut context = context!(self, now, pc, observer);
-        let change = self.devices.iter_mut().find_map(|device| device.0.flash_store(store, &mut context));
+        let controller = self.devices.iter_mut().find_map(|device| device.0.as_flash_controller());
+        let change = controller.map(|controller| controller.begin_store(store, &mut context));
         self.reschedule();
         change.unwrap_or_else(|| {
             let what = "a write to flash, whose controller is not modelled".into();
@@ -328,7 +318,7 @@ impl PeripheralBus {
     }
 
     /// As [`PeripheralBus::read`], by an instruction that will write back what it reads: see
-    /// [`Peripheral::read_latch`].
+    /// [`Context::reads_latch`].
     ///
     /// # Errors
     /// As [`PeripheralBus::read`].
@@ -343,8 +333,8 @@ impl PeripheralBus {
         let Some(index) = self.reach(address) else {
             return Err(self.out_of_reach(address, size, pc, "read"));
         };
-        let mut context = context!(self, now, pc, observer);
-        let value = self.devices[index].0.read_latch(address, size, &mut context)?;
+        let mut context = Context { reads_latch: true, ..context!(self, now, pc, observer) };
+        let value = self.devices[index].0.read(address, size, &mut context)?;
         self.settle(index, now, pc);
         Ok(value)
     }
@@ -416,7 +406,8 @@ impl PeripheralBus {
     pub(crate) fn finish_sending(&mut self, pc: u32, observer: &mut dyn Observer) {
         for index in 0..self.devices.len() {
             for _ in 0..MOST_UNSENT {
-                let Some(end) = self.devices[index].0.sending() else { break };
+                let port = self.devices[index].0.roles().serial_port;
+                let Some(end) = port.and_then(|port| port.transmit_end()) else { break };
                 let mut context = context!(self, end, pc, Some(&mut *observer));
                 self.devices[index].0.tick(&mut context);
             }
@@ -427,7 +418,7 @@ impl PeripheralBus {
     /// Whether the UART `name` receives what arrives; `None` where there is none of that name.
     #[must_use]
     pub fn uart_listens(&self, name: &str) -> Option<bool> {
-        self.devices[self.named(name)?].0.uart_listens()
+        self.devices[self.named(name)?].0.roles().serial_port?.is_receiving()
     }
 
     /// The device with this address gets what it asked for with [`Dma::Fetch`].
@@ -447,16 +438,26 @@ impl PeripheralBus {
 
     /// Bytes begin to arrive at the UART `name`; false where there is none of that name.
     pub fn uart_receive(&mut self, name: &str, bytes: &[u8], now: u64) -> bool {
-        let device = self.named(name);
-        let received = device.is_some_and(|index| self.devices[index].0.uart_receive(bytes, now));
-        self.reschedule();
-        received
+        let Some(index) = self.named(name) else { return false };
+        let has_receiver = self.devices[index].0.roles().serial_port.is_some_and(|port| port.has_receiver());
+        if has_receiver {
+            // No instruction brings them about.
+            self.notify(index, Event::BytesArrive(bytes), now, 0);
+            self.find_due();
+        }
+        has_receiver
+    }
+
+    /// The devices that keep non-volatile memory.
+    fn nonvolatile(&self) -> impl Iterator<Item = (&Spec, &dyn Nonvolatile)> {
+        let indices = self.index.nonvolatile.iter();
+        indices.filter_map(|index| Some((&self.specs[*index], self.devices[*index].0.roles().nonvolatile?)))
     }
 
     /// The devices' non-volatile memory from `address` on, if a device keeps `size` bytes there.
     #[must_use]
     pub fn memory(&self, address: u32, size: usize) -> Option<&[u8]> {
-        self.devices.iter().filter_map(|device| device.0.memory()).find_map(|(start, bytes)| {
+        self.nonvolatile().filter_map(|(_, device)| device.memory()).find_map(|(start, bytes)| {
             let offset = address.checked_sub(start)? as usize;
             bytes.get(offset..offset.checked_add(size)?)
         })
@@ -465,7 +466,8 @@ impl PeripheralBus {
     /// As [`PeripheralBus::memory`], to be written.
     #[must_use]
     pub fn memory_mut(&mut self, address: u32, size: usize) -> Option<&mut [u8]> {
-        self.devices.iter_mut().filter_map(|device| device.0.memory_mut()).find_map(|(start, bytes)| {
+        let devices = self.devices.iter_mut().filter_map(|device| device.0.as_nonvolatile()?.memory_mut());
+        devices.into_iter().find_map(|(start, bytes)| {
             let offset = address.checked_sub(start)? as usize;
             bytes.get_mut(offset..offset.checked_add(size)?)
         })
@@ -493,7 +495,7 @@ impl PeripheralBus {
     pub fn acknowledge_interrupt(&mut self, irq: u8, now: u64, pc: u32) {
         self.requests &= !(1 << irq);
         let event = Event::InterruptAcknowledged(irq);
-        for index in self.acknowledged[usize::from(irq)].iter().map(|index| usize::from(*index)) {
+        for index in self.index.acknowledged[usize::from(irq)].iter().map(|index| usize::from(*index)) {
             let device = &mut self.devices[index];
             device.0.on_event(event, &mut context!(self, now, pc, None));
             self.dues[index] = device.0.due().unwrap_or(u64::MAX);
@@ -503,18 +505,19 @@ impl PeripheralBus {
 
     /// Whether a DMA controller has data to move.
     pub(crate) fn moves_data(&self) -> bool {
-        self.parties.controllers.iter().any(|index| self.devices[*index].0.moves_data())
+        let mut roles = self.index.dma_controllers.iter().map(|index| self.devices[*index].0.roles());
+        roles.any(|roles| roles.dma_controller.is_some_and(|controller| controller.has_data()))
     }
 
-    /// The stubs that were used: see [`Peripheral::stub_use`].
+    /// The stubs that were used: see [`Roles::stub`].
     pub(crate) fn stub_uses(&self) -> Vec<StubUse> {
-        let uses = self.devices.iter().filter_map(|device| device.0.stub_use());
+        let uses = self.devices.iter().filter_map(|device| device.0.roles().stub);
         uses.filter(|used| used.reads + used.writes > 0).cloned().collect()
     }
 
-    /// Writes of bytes of non-volatile memory that were begun: see [`Peripheral::nonvolatile_writes`].
+    /// Writes of bytes of non-volatile memory that were begun since the machine was made.
     #[must_use]
     pub fn nonvolatile_writes(&self) -> u64 {
-        self.devices.iter().map(|device| device.0.nonvolatile_writes()).sum()
+        self.nonvolatile().map(|(_, device)| device.writes()).sum()
     }
 }

@@ -83,6 +83,8 @@ pub enum Event<'a> {
         /// The cycle.
         at: u64,
     },
+    /// Bytes begin to arrive at its UART input, one after the other.
+    BytesArrive(&'a [u8]),
     /// The bytes that it asked for with [`Dma::Fetch`].
     ///
     /// [`Dma::Fetch`]: crate::Dma::Fetch

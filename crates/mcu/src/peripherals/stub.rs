@@ -1,6 +1,6 @@
 //! Registers without a model that remember what was written: a program that only passes by goes on.
 
-use crate::{Context, Fault, Peripheral, Spec, StubUse};
+use crate::{Context, Fault, Peripheral, Roles, Spec, StubUse};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -42,8 +42,8 @@ impl Peripheral for Stub {
         self.bytes.clear();
     }
 
-    fn stub_use(&self) -> Option<&StubUse> {
-        Some(&self.used)
+    fn roles(&self) -> Roles<'_> {
+        Roles { stub: Some(&self.used), ..Roles::default() }
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

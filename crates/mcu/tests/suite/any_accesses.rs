@@ -83,7 +83,7 @@ fn registers_on_the_bus_survive_any_access() {
                     bus.tick(due, 0, None);
                     still = if bus.due == due { still + 1 } else { 0 };
                     // A watchdog waits for the core to begin anew.
-                    if still > 0 && bus.will_reset() {
+                    if still > 0 && bus.has_running_watchdog() {
                         bus.reset_by(ResetCause::Watchdog, now, 0);
                         still = 0;
                     }

@@ -71,7 +71,7 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
             return Ok(());
         }
         let mode = register.mode_of(setting);
-        let for_ever = !self.core.flags.i && !self.bus.will_reset();
+        let for_ever = !self.core.flags.i && !self.bus.has_running_watchdog();
         let refused = mode.map_or_else(
             || {
                 Some(format!(

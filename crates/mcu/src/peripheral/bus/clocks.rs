@@ -19,9 +19,10 @@ impl PeripheralBus {
 
     /// The clock control may have set other clocks.
     pub(crate) fn follow_clock(&mut self, now: u64, observer: Option<&mut (dyn Observer + '_)>) {
-        let Some(device) = self.devices.get(self.clock_device) else { return };
-        let clocks = device.0.subsystem_clocks();
-        if let Some(clock_hz) = device.0.core_clock_hz() {
+        let device = self.devices.get(self.clock_device);
+        let Some(control) = device.and_then(|device| device.0.roles().clock_control) else { return };
+        let clocks = control.subsystem_clocks();
+        if let Some(clock_hz) = control.core_clock_hz() {
             self.change_clock(clock_hz, now, observer);
         }
         if let Some(clocks) = clocks.filter(|_| clocks != self.subsystem_clocks) {

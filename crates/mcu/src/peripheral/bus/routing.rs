@@ -51,21 +51,21 @@ impl PeripheralBus {
 
     /// Triggers and requests of DMA reach those whom they are for.
     pub(super) fn route_lines(&mut self, now: u64, pc: u32) {
-        let parties = Arc::clone(&self.parties);
+        let devices = Arc::clone(&self.index);
         if let Some(lines) = self.events.lines.wanted.take() {
-            for (_, index) in &parties.requesters {
+            for (_, index) in &devices.dma_requesters {
                 self.notify(*index, Event::DmaRequestsWanted(lines), now, pc);
             }
         }
         for (number, high, at) in std::mem::take(&mut self.events.lines.triggers) {
             let event =
                 if high { Event::TriggerRose { number, at } } else { Event::TriggerFell { number, at } };
-            for index in &parties.triggered {
+            for index in &devices.triggered {
                 self.notify(*index, event, now, pc);
             }
         }
         if let Some(at) = self.events.lines.changed.take() {
-            for index in &parties.controllers {
+            for index in &devices.dma_controllers {
                 self.notify(*index, Event::DmaRequestsChanged { at }, now, pc);
             }
         }
@@ -74,12 +74,12 @@ impl PeripheralBus {
     /// An access that a DMA controller asked for was made: it is told, and so is whoever made the request.
     pub(crate) fn complete_access(&mut self, access: &BusAccess, accessed: Accessed, now: u64, pc: u32) {
         self.moved_by_dma = true;
-        let parties = Arc::clone(&self.parties);
+        let devices = Arc::clone(&self.index);
         let acknowledged = Event::DmaAcknowledged { lines: access.serves, last: access.last };
-        for (_, index) in parties.requesters.iter().filter(|(lines, _)| lines & access.serves != 0) {
+        for (_, index) in devices.dma_requesters.iter().filter(|(lines, _)| lines & access.serves != 0) {
             self.notify(*index, acknowledged, now, pc);
         }
-        for index in &parties.controllers {
+        for index in &devices.dma_controllers {
             self.notify(*index, Event::BusAccessed { access, accessed }, now, pc);
         }
         self.route_events(now, pc);

@@ -5,7 +5,7 @@
 //! a reset the COP runs, on a clock of its own (ICLK, 88 kHz), and resets the part after 2^13 - 2^4 or 2^18 - 2^4 of its
 //! periods. Serving it is not modelled: a program turns it off (COPD) within the shorter of the two times, or is reset.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer};
 
 /// COP disable.
 const COPD: u8 = 0x01;
@@ -86,10 +86,6 @@ impl Peripheral for Config {
         context.events.request_reset(ResetCause::Watchdog);
     }
 
-    fn will_reset(&self) -> bool {
-        !self.written
-    }
-
     fn reset(&mut self) {
         self.reset_by(ResetCause::PowerOn, 0);
     }
@@ -100,7 +96,17 @@ impl Peripheral for Config {
         self.since = now;
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { watchdog: Some(self), ..Roles::default() }
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl WatchdogTimer for Config {
+    fn is_running(&self) -> bool {
+        !self.written
     }
 }

@@ -51,15 +51,11 @@ impl Peripheral for Port {
     }
 
     fn read(&mut self, _address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        if self.bus != 0 {
-            return Err(self.fault(context, "its pins carry the bus to external memory"));
-        }
-        Ok(self.latch.into())
-    }
-
-    fn read_latch(&mut self, _address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        if self.bus == 1 {
+        if self.bus == 1 && context.reads_latch {
             return Err(self.fault(context, "the bus to external memory sets its latch"));
+        }
+        if self.bus != 0 && !context.reads_latch {
+            return Err(self.fault(context, "its pins carry the bus to external memory"));
         }
         Ok(self.latch.into())
     }

@@ -7,7 +7,9 @@
 //! the power supply voltage is sufficient").
 
 use crate::clock::rescaled;
-use crate::{Context, Event, Fault, MemoryKind, Part, Peripheral, PeripheralSpec, ResetCause, Spec};
+use crate::{
+    Context, Event, Fault, MemoryKind, Nonvolatile, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec,
+};
 
 /// EECR bits.
 const EEPM: u8 = 0x30;
@@ -196,14 +198,6 @@ impl Peripheral for Eeprom {
         self.clock_hz = clock_hz;
     }
 
-    fn memory(&self) -> Option<(u32, &[u8])> {
-        Some((self.memory_start, &self.cells))
-    }
-
-    fn memory_mut(&mut self) -> Option<(u32, &mut [u8])> {
-        Some((self.memory_start, &mut self.cells))
-    }
-
     fn due(&self) -> Option<u64> {
         if self.recheck {
             return Some(0);
@@ -241,17 +235,35 @@ impl Peripheral for Eeprom {
         }
     }
 
-    fn cut_power(&mut self, torn: u8) {
-        if let Some((cell, _, _)) = self.writing {
-            self.cells[cell] = torn;
-        }
+    fn roles(&self) -> Roles<'_> {
+        Roles { nonvolatile: Some(self), ..Roles::default() }
     }
 
-    fn nonvolatile_writes(&self) -> u64 {
-        self.writes
+    fn as_nonvolatile(&mut self) -> Option<&mut dyn Nonvolatile> {
+        Some(self)
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl Nonvolatile for Eeprom {
+    fn memory(&self) -> Option<(u32, &[u8])> {
+        Some((self.memory_start, &self.cells))
+    }
+
+    fn memory_mut(&mut self) -> Option<(u32, &mut [u8])> {
+        Some((self.memory_start, &mut self.cells))
+    }
+
+    fn writes(&self) -> u64 {
+        self.writes
+    }
+
+    fn cut_power(&mut self, torn: u8) {
+        if let Some((cell, _, _)) = self.writing {
+            self.cells[cell] = torn;
+        }
     }
 }

@@ -10,8 +10,8 @@
 use crate::clock::rescaled;
 use crate::fuses::LOCK;
 use crate::{
-    Context, Event, Fault, FlashChange, FlashStore, FlashView, MemoryKind, Part, Peripheral, PeripheralSpec,
-    Spec,
+    Context, Event, Fault, FlashChange, FlashController, FlashStore, FlashView, MemoryKind, Part, Peripheral,
+    PeripheralSpec, Spec,
 };
 
 /// SPMCSR bits; the ATtiny85 has CTPB, RFLB and RSIG for RWWSRE, BLBSET and SIGRD.
@@ -261,26 +261,6 @@ impl Peripheral for SelfProgramming {
         self.clock_hz = clock_hz;
     }
 
-    fn flash_store(
-        &mut self,
-        store: &FlashStore,
-        context: &mut Context<'_, '_>,
-    ) -> Option<Result<FlashChange, Fault>> {
-        let change = match self.state {
-            State::Open(from) if context.now < from + STORE_WINDOW => self.store(store, context.now),
-            State::Behind(_) => {
-                Err(self.fault(store.pc, store.address, "SPM while a page is still being erased or written"))
-            }
-            _ if context.events.tolerate("an SPM not within four cycles of SPMEN") => Ok(FlashChange::Kept),
-            _ => {
-                let what = "SPM without SPMEN in SPMCSR within four cycles before: the part ignores it";
-                Err(self.fault(store.pc, store.address, what))
-            }
-        };
-        self.update(context);
-        Some(change)
-    }
-
     /// The RC oscillator times a page, whatever the core does.
     fn clock_needed(&self) -> Option<&'static str> {
         self.is_busy().then_some("clkI/O")
@@ -320,7 +300,33 @@ impl Peripheral for SelfProgramming {
         self.recheck = false;
     }
 
+    fn as_flash_controller(&mut self) -> Option<&mut dyn FlashController> {
+        Some(self)
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl FlashController for SelfProgramming {
+    fn begin_store(
+        &mut self,
+        store: &FlashStore,
+        context: &mut Context<'_, '_>,
+    ) -> Result<FlashChange, Fault> {
+        let change = match self.state {
+            State::Open(from) if context.now < from + STORE_WINDOW => self.store(store, context.now),
+            State::Behind(_) => {
+                Err(self.fault(store.pc, store.address, "SPM while a page is still being erased or written"))
+            }
+            _ if context.events.tolerate("an SPM not within four cycles of SPMEN") => Ok(FlashChange::Kept),
+            _ => {
+                let what = "SPM without SPMEN in SPMCSR within four cycles before: the part ignores it";
+                Err(self.fault(store.pc, store.address, what))
+            }
+        };
+        self.update(context);
+        change
     }
 }

@@ -5,7 +5,9 @@
 //! and "MCU Control Register". Which registers there are is data: each setting `NAME_register` of the target file
 //! is an address. The core itself reads `sleep_register`, `sleep_enable`, `sleep_mode` and `reset_sp`.
 
-use crate::{ClockSources, Context, Events, Fault, Part, Peripheral, PeripheralSpec, Spec};
+use crate::{
+    ClockControl, ClockSources, Context, Events, Fault, Part, Peripheral, PeripheralSpec, Roles, Spec,
+};
 use std::collections::BTreeMap;
 
 /// What a register does when written.
@@ -221,12 +223,18 @@ impl Peripheral for System {
         }
     }
 
-    fn core_clock_hz(&self) -> Option<u64> {
-        let prescaler = self.registers.values().find(|register| register.role == Role::ClockPrescaler);
-        self.oscillator_hz.map(|hz| (hz >> prescaler.map_or(0, |register| register.value)).max(1))
+    fn roles(&self) -> Roles<'_> {
+        Roles { clock_control: Some(self), ..Roles::default() }
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl ClockControl for System {
+    fn core_clock_hz(&self) -> Option<u64> {
+        let prescaler = self.registers.values().find(|register| register.role == Role::ClockPrescaler);
+        self.oscillator_hz.map(|hz| (hz >> prescaler.map_or(0, |register| register.value)).max(1))
     }
 }

@@ -5,7 +5,7 @@
 //! Not modelled, and faults: synchronous and SPI modes, nine data bits, multi-processor mode, and the ATmega32U4's flow control
 //! (data sheet 7766, 18.9).
 
-use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Roles, SerialPort, Spec};
 use std::collections::VecDeque;
 
 /// UCSRnA.
@@ -197,6 +197,17 @@ impl Usart {
         }
         Ok(())
     }
+
+    fn on_bytes_arrive(&mut self, bytes: &[u8], context: &mut Context<'_, '_>) {
+        if self.asleep {
+            // Nothing samples the line: the bytes are lost.
+            return;
+        }
+        self.incoming.extend(bytes);
+        if self.arrival.is_none() && !self.incoming.is_empty() {
+            self.arrival = Some(context.now + self.frame());
+        }
+    }
 }
 
 impl Peripheral for Usart {
@@ -245,28 +256,8 @@ impl Peripheral for Usart {
         Ok(())
     }
 
-    fn uart_listens(&self) -> Option<bool> {
-        Some(self.control & RXEN != 0 && !self.asleep)
-    }
-
-    fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
-        if self.asleep {
-            // Nothing samples the line: the bytes are lost.
-            return true;
-        }
-        self.incoming.extend(bytes);
-        if self.arrival.is_none() && !self.incoming.is_empty() {
-            self.arrival = Some(now + self.frame());
-        }
-        true
-    }
-
     fn clock_needed(&self) -> Option<&'static str> {
         (self.sending.is_some() || self.arrival.is_some()).then_some("clkI/O")
-    }
-
-    fn sending(&self) -> Option<u64> {
-        self.sending.map(|(_, end)| end)
     }
 
     fn due(&self) -> Option<u64> {
@@ -282,7 +273,7 @@ impl Peripheral for Usart {
         self.advance(context);
     }
 
-    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
         match event {
             Event::InterruptAcknowledged(irq) => {
                 if irq == self.irq + 2 {
@@ -292,6 +283,7 @@ impl Peripheral for Usart {
             }
             Event::Sleep(_) => self.asleep = true,
             Event::Wake => self.asleep = false,
+            Event::BytesArrive(bytes) => self.on_bytes_arrive(bytes, context),
             _ => {}
         }
     }
@@ -310,7 +302,25 @@ impl Peripheral for Usart {
         self.asleep = false;
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { serial_port: Some(self), ..Roles::default() }
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl SerialPort for Usart {
+    fn transmit_end(&self) -> Option<u64> {
+        self.sending.map(|(_, end)| end)
+    }
+
+    fn is_receiving(&self) -> Option<bool> {
+        Some(self.control & RXEN != 0 && !self.asleep)
+    }
+
+    fn has_receiver(&self) -> bool {
+        true
     }
 }

@@ -6,7 +6,7 @@
 //! (DS40002061, 11.8; real ones differ by several per cent with supply and temperature).
 
 use crate::clock::rescaled;
-use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer};
 
 /// Where the core reports the instruction `WDR`: beyond the data space.
 pub const WATCHDOG_RESET: u32 = 0x1_0000;
@@ -89,7 +89,7 @@ impl Watchdog {
     }
 
     fn restart(&mut self, now: u64) {
-        let runs = self.control & WDIE != 0 || self.will_reset();
+        let runs = self.control & WDIE != 0 || self.is_running();
         self.deadline = runs.then(|| now + self.period());
     }
 }
@@ -193,7 +193,7 @@ impl Peripheral for Watchdog {
             }
         }
         // A counter that runs is not cleared by the write.
-        let runs = self.control & WDIE != 0 || self.will_reset();
+        let runs = self.control & WDIE != 0 || self.is_running();
         if !(counts_on && runs) {
             self.restart(context.now);
         }
@@ -251,11 +251,17 @@ impl Peripheral for Watchdog {
         self.restart(now);
     }
 
-    fn will_reset(&self) -> bool {
-        self.control & WDE != 0 && self.cause_address.is_some()
+    fn roles(&self) -> Roles<'_> {
+        Roles { watchdog: Some(self), ..Roles::default() }
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl WatchdogTimer for Watchdog {
+    fn is_running(&self) -> bool {
+        self.control & WDE != 0 && self.cause_address.is_some()
     }
 }

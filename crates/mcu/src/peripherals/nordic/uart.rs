@@ -4,7 +4,7 @@
 //! that is stopped says so at once. With HWFC on, the other side is taken to be always ready.
 
 use super::block::{Block, CORE_HZ};
-use crate::{Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Roles, SerialPort, Spec};
 use std::collections::VecDeque;
 
 // Tasks.
@@ -251,10 +251,6 @@ impl Peripheral for Uart {
         Ok(())
     }
 
-    fn sending(&self) -> Option<u64> {
-        self.shifting.map(|(_, end)| end)
-    }
-
     fn due(&self) -> Option<u64> {
         self.shifting.map(|(_, done)| done)
     }
@@ -303,7 +299,17 @@ impl Peripheral for Uart {
         self.shifting = None;
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { serial_port: Some(self), ..Roles::default() }
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl SerialPort for Uart {
+    fn transmit_end(&self) -> Option<u64> {
+        self.shifting.map(|(_, end)| end)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::block::{Block, CORE_HZ};
 use super::clock::LFCLK_HZ;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer};
 
 const START: u32 = 0x000;
 /// Event, by its bit.
@@ -155,10 +155,6 @@ impl Peripheral for Wdt {
         self.clock_hz = clock_hz;
     }
 
-    fn will_reset(&self) -> bool {
-        self.expiry.is_some()
-    }
-
     fn reset(&mut self) {
         self.block.reset();
         self.reload = u32::MAX;
@@ -176,7 +172,17 @@ impl Peripheral for Wdt {
         }
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { watchdog: Some(self), ..Roles::default() }
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl WatchdogTimer for Wdt {
+    fn is_running(&self) -> bool {
+        self.expiry.is_some()
     }
 }

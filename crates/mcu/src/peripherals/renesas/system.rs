@@ -7,7 +7,7 @@
 //! would stop it, and whatever sets something going that is not modelled, is a fault; so is a write to a register that
 //! PRCR protects, which the part would ignore.
 
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
+use crate::{ClockControl, Context, Fault, Part, Peripheral, PeripheralSpec, Roles, Spec};
 
 const PM0: usize = 0x04;
 const PM1: usize = 0x05;
@@ -143,6 +143,16 @@ impl Peripheral for System {
         self.values = after_reset();
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { clock_control: Some(self), ..Roles::default() }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}
+
+impl ClockControl for System {
     fn core_clock_hz(&self) -> Option<u64> {
         let crystal_hz = self.crystal_hz?;
         let source_hz = if self.values[OCD] & OCD2 != 0 { LOW_SPEED_OSCILLATOR_HZ } else { crystal_hz };
@@ -151,9 +161,5 @@ impl Peripheral for System {
             _ => 8,
         };
         Some(source_hz / divider)
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -6,7 +6,7 @@
 
 use super::BACKUP_SRAM_CLOCK;
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
+use crate::{Context, Fault, Nonvolatile, Peripheral, PeripheralSpec, ResetCause, Roles, Spec};
 
 /// Both families have 4 KiB.
 const SIZE: usize = 0x1000;
@@ -77,14 +77,6 @@ impl Peripheral for BackupSram {
         Ok(())
     }
 
-    fn memory(&self) -> Option<(u32, &[u8])> {
-        Some((self.base, &self.cells))
-    }
-
-    fn memory_mut(&mut self) -> Option<(u32, &mut [u8])> {
-        Some((self.base, &mut self.cells))
-    }
-
     fn reset(&mut self) {
         self.cells.fill(0);
     }
@@ -95,7 +87,25 @@ impl Peripheral for BackupSram {
         }
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { nonvolatile: Some(self), ..Roles::default() }
+    }
+
+    fn as_nonvolatile(&mut self) -> Option<&mut dyn Nonvolatile> {
+        Some(self)
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl Nonvolatile for BackupSram {
+    fn memory(&self) -> Option<(u32, &[u8])> {
+        Some((self.base, &self.cells))
+    }
+
+    fn memory_mut(&mut self) -> Option<(u32, &mut [u8])> {
+        Some((self.base, &mut self.cells))
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::clock::rescaled;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer};
 
 /// Keys of IWDG_KR.
 const KEY_UNLOCK: u32 = 0x5555;
@@ -167,10 +167,6 @@ impl Peripheral for Iwdg {
         }
     }
 
-    fn will_reset(&self) -> bool {
-        self.expiry.is_some()
-    }
-
     fn reset(&mut self) {
         self.expiry = None;
         self.unlocked = false;
@@ -179,7 +175,17 @@ impl Peripheral for Iwdg {
         self.window = LIMIT;
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { watchdog: Some(self), ..Roles::default() }
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl WatchdogTimer for Iwdg {
+    fn is_running(&self) -> bool {
+        self.expiry.is_some()
     }
 }

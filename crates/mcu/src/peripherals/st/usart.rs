@@ -8,7 +8,7 @@
 
 use super::USART_CLOCKS;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Roles, SerialPort, Spec, TransferRequest};
 use std::collections::VecDeque;
 
 // The status bits lie at the same places in both layouts.
@@ -246,6 +246,14 @@ impl Usart {
         let known = table.iter().find(|entry| entry.0 == offset).map(|entry| entry.1);
         known.filter(|register| *register != 11 || self.has_prescaler)
     }
+
+    fn on_bytes_arrive(&mut self, bytes: &[u8], context: &mut Context<'_, '_>) {
+        self.incoming.extend(bytes);
+        if self.arrival.is_none() && !self.incoming.is_empty() {
+            self.arrival = Some(context.now + self.frame());
+            self.idle = None;
+        }
+    }
 }
 
 impl Peripheral for Usart {
@@ -318,23 +326,6 @@ impl Peripheral for Usart {
         Ok(())
     }
 
-    fn sending(&self) -> Option<u64> {
-        self.shifting.map(|(_, end)| end)
-    }
-
-    fn uart_listens(&self) -> Option<bool> {
-        Some(self.on(RE))
-    }
-
-    fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
-        self.incoming.extend(bytes);
-        if self.arrival.is_none() && !self.incoming.is_empty() {
-            self.arrival = Some(now + self.frame());
-            self.idle = None;
-        }
-        true
-    }
-
     fn due(&self) -> Option<u64> {
         let sent = self.shifting.map(|(_, done)| done);
         [sent, self.arrival, self.idle].into_iter().flatten().min()
@@ -356,9 +347,13 @@ impl Peripheral for Usart {
     }
 
     fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
-        if matches!(event, Event::ControlsChanged) {
-            let clocks = &context.events.generic_clocks_hz;
-            self.clock_hz = self.clock.and_then(|clock| clocks.get(clock)).copied().unwrap_or(0);
+        match event {
+            Event::ControlsChanged => {
+                let clocks = &context.events.generic_clocks_hz;
+                self.clock_hz = self.clock.and_then(|clock| clocks.get(clock)).copied().unwrap_or(0);
+            }
+            Event::BytesArrive(bytes) => self.on_bytes_arrive(bytes, context),
+            _ => {}
         }
     }
 
@@ -389,7 +384,25 @@ impl Peripheral for Usart {
         self.transfers.iter_mut().for_each(TransferRequest::reset);
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { serial_port: Some(self), ..Roles::default() }
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl SerialPort for Usart {
+    fn transmit_end(&self) -> Option<u64> {
+        self.shifting.map(|(_, end)| end)
+    }
+
+    fn is_receiving(&self) -> Option<bool> {
+        Some(self.on(RE))
+    }
+
+    fn has_receiver(&self) -> bool {
+        true
     }
 }

@@ -5,7 +5,7 @@
 //! they may be up to one count shorter. The counter of a watchdog that is off is not followed.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer};
 
 const CR: u32 = 0x0;
 const CFR: u32 = 0x4;
@@ -175,10 +175,6 @@ impl Peripheral for Wwdg {
         self.advance(context);
     }
 
-    fn will_reset(&self) -> bool {
-        self.on
-    }
-
     fn reset(&mut self) {
         self.bus_divider = 1;
         self.on = false;
@@ -189,7 +185,17 @@ impl Peripheral for Wwdg {
         self.status = 0;
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { watchdog: Some(self), ..Roles::default() }
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl WatchdogTimer for Wwdg {
+    fn is_running(&self) -> bool {
+        self.on
     }
 }

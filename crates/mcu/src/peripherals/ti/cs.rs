@@ -8,7 +8,10 @@
 
 use super::clocks::{Oscillator, Tap, UNREQUESTED};
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Protected, ResetCause, Spec, SubsystemClocks};
+use crate::{
+    ClockControl, Context, Fault, Part, Peripheral, PeripheralSpec, Protected, ResetCause, Roles, Spec,
+    SubsystemClocks,
+};
 
 const CSCTL0: u32 = 0x00;
 const CSCTL1: u32 = 0x02;
@@ -164,6 +167,16 @@ impl Peripheral for Cs {
         self.unlocked = false;
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { clock_control: Some(self), ..Roles::default() }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}
+
+impl ClockControl for Cs {
     fn core_clock_hz(&self) -> Option<u64> {
         self.crystal_hz?;
         let mclk = self.tap(MCLK);
@@ -176,9 +189,5 @@ impl Peripheral for Cs {
             smclk: smclk.beside(mclk, self.oscillator_hz(smclk.oscillator)),
             aclk: aclk.alone(self.oscillator_hz(aclk.oscillator)),
         })
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -8,8 +8,8 @@
 //! cumulative program time of a row is not checked.
 
 use crate::{
-    Context, Fault, FlashChange, FlashStore, MemoryKind, Part, Peripheral, PeripheralSpec, Protected,
-    ResetCause, Spec,
+    Context, Fault, FlashChange, FlashController, FlashStore, MemoryKind, Part, Peripheral, PeripheralSpec,
+    Protected, ResetCause, Spec,
 };
 use std::ops::Range;
 
@@ -219,17 +219,6 @@ impl Peripheral for Flash {
         Ok(())
     }
 
-    fn flash_store(
-        &mut self,
-        store: &FlashStore,
-        context: &mut Context<'_, '_>,
-    ) -> Option<Result<FlashChange, Fault>> {
-        Some(match self.rejection(store, context.now, context.board.supply_v) {
-            Some(what) => Err(self.fault(store.address, store.pc, what)),
-            None => Ok(self.change(store, context.now)),
-        })
-    }
-
     fn reset(&mut self) {
         self.mode = 0;
         self.locks = LOCK | LOCKA;
@@ -241,7 +230,24 @@ impl Peripheral for Flash {
         self.clock_hz = clock_hz;
     }
 
+    fn as_flash_controller(&mut self) -> Option<&mut dyn FlashController> {
+        Some(self)
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl FlashController for Flash {
+    fn begin_store(
+        &mut self,
+        store: &FlashStore,
+        context: &mut Context<'_, '_>,
+    ) -> Result<FlashChange, Fault> {
+        match self.rejection(store, context.now, context.board.supply_v) {
+            Some(what) => Err(self.fault(store.address, store.pc, what)),
+            None => Ok(self.change(store, context.now)),
+        }
     }
 }

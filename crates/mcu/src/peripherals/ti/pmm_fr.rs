@@ -6,7 +6,10 @@
 //! stop with a fault.
 
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Power, Protected, ResetCause, Spec};
+use crate::{
+    Context, Fault, Part, Peripheral, PeripheralSpec, Power, PowerManagement, Protected, ResetCause, Roles,
+    Spec,
+};
 
 const PMMCTL0: u32 = 0x00;
 const PMMIFG: u32 = 0x0a;
@@ -136,21 +139,6 @@ impl Peripheral for PmmFr {
         Ok(())
     }
 
-    fn power(&self) -> Option<Power> {
-        let (brown_out_v, cold_v) = self.brown_out_v;
-        let supervised = self.control & SVSHE != 0;
-        let (falling_v, rising_v) = if supervised { self.supervisor_v } else { self.brown_out_v };
-        Some(Power {
-            core_level: 0,
-            wake_cycles: (self.wake_us * self.clock_hz).div_ceil(1_000_000),
-            falling_v,
-            rising_v,
-            brown_out_v,
-            cold_v: cold_v.max(self.supervisor_v.1),
-            allowed_v: if supervised { 0.0 } else { self.allowed_v },
-        })
-    }
-
     fn reset(&mut self) {
         self.unlocked = false;
         self.control = SVSHE;
@@ -172,7 +160,28 @@ impl Peripheral for PmmFr {
         self.clock_hz = clock_hz;
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { power_management: Some(self), ..Roles::default() }
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl PowerManagement for PmmFr {
+    fn power(&self) -> Power {
+        let (brown_out_v, cold_v) = self.brown_out_v;
+        let supervised = self.control & SVSHE != 0;
+        let (falling_v, rising_v) = if supervised { self.supervisor_v } else { self.brown_out_v };
+        Power {
+            core_level: 0,
+            wake_cycles: (self.wake_us * self.clock_hz).div_ceil(1_000_000),
+            falling_v,
+            rising_v,
+            brown_out_v,
+            cold_v: cold_v.max(self.supervisor_v.1),
+            allowed_v: if supervised { 0.0 } else { self.allowed_v },
+        }
     }
 }

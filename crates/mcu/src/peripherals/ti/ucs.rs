@@ -12,7 +12,9 @@
 use super::clocks::{Edges, Oscillator, Tap, UNREQUESTED, divider_shift};
 use super::fll::{HIGHEST_TAP, LOWEST_TAP, POSITIONS, Ranges, is_outermost};
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Spec, SubsystemClocks};
+use crate::{
+    ClockControl, Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, SubsystemClocks,
+};
 
 const UCSCTL0: u32 = 0x00;
 const UCSCTL1: u32 = 0x02;
@@ -253,6 +255,16 @@ impl Peripheral for Ucs {
         }
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { clock_control: Some(self), ..Roles::default() }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}
+
+impl ClockControl for Ucs {
     fn core_clock_hz(&self) -> Option<u64> {
         self.crystal_hz?;
         let mclk = self.tap(MCLK);
@@ -265,9 +277,5 @@ impl Peripheral for Ucs {
             smclk: smclk.beside(mclk, self.oscillator_hz(smclk.oscillator)),
             aclk: aclk.alone(self.oscillator_hz(aclk.oscillator)),
         })
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

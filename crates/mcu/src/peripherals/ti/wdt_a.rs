@@ -7,7 +7,8 @@
 
 use super::clocks::{Clocks, Source};
 use crate::{
-    Context, Event, Fault, Part, Peripheral, PeripheralSpec, Protected, ResetCause, Spec, SubsystemClocks,
+    Context, Event, Fault, Part, Peripheral, PeripheralSpec, Protected, ResetCause, Roles, Spec,
+    SubsystemClocks, WatchdogTimer,
 };
 use std::ops::Range;
 
@@ -221,10 +222,6 @@ impl Peripheral for Watchdog {
         }
     }
 
-    fn will_reset(&self) -> bool {
-        self.control & (WDTHOLD | WDTTMSEL) == 0
-    }
-
     fn reset(&mut self) {
         self.control = AFTER_RESET;
         self.enables = 0;
@@ -248,7 +245,17 @@ impl Peripheral for Watchdog {
         self.clocks.set(clocks, now);
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { watchdog: Some(self), ..Roles::default() }
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl WatchdogTimer for Watchdog {
+    fn is_running(&self) -> bool {
+        self.control & (WDTHOLD | WDTTMSEL) == 0
     }
 }

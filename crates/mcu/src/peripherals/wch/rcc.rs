@@ -4,7 +4,7 @@
 //! CH32V003RM V1.4, sections 3.4 (RCC) and 16.3 (FLASH). The enables of the peripherals' clocks keep what is written and do nothing.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Spec};
+use crate::{ClockControl, Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec};
 
 /// Section 3.3.4: the internal oscillator, and the PLL doubles it.
 const HSI_HZ: u64 = 24_000_000;
@@ -253,11 +253,17 @@ impl Peripheral for Rcc {
         };
     }
 
-    fn core_clock_hz(&self) -> Option<u64> {
-        self.part.follows_clock().then(|| self.hclk_hz())
+    fn roles(&self) -> Roles<'_> {
+        Roles { clock_control: Some(self), ..Roles::default() }
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl ClockControl for Rcc {
+    fn core_clock_hz(&self) -> Option<u64> {
+        self.part.follows_clock().then(|| self.hclk_hz())
     }
 }

@@ -4,7 +4,7 @@
 //! What is written holds at once: SYNCBUSY is never set.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Roles, SerialPort, Spec};
 
 const CTRLA: u32 = 0x00;
 const CTRLB: u32 = 0x04;
@@ -228,10 +228,6 @@ impl Peripheral for Sercom {
         Ok(())
     }
 
-    fn sending(&self) -> Option<u64> {
-        self.shifting.map(|(_, end)| end)
-    }
-
     fn due(&self) -> Option<u64> {
         self.shifting.map(|(_, done)| done)
     }
@@ -259,7 +255,17 @@ impl Peripheral for Sercom {
         self.shifting = None;
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { serial_port: Some(self), ..Roles::default() }
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl SerialPort for Sercom {
+    fn transmit_end(&self) -> Option<u64> {
+        self.shifting.map(|(_, end)| end)
     }
 }

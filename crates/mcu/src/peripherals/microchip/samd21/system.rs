@@ -7,7 +7,10 @@
 use super::generators::{self, FDPLL_32K_ID, FDPLL_ID, Generators};
 use super::oscillators::{self, FDPLL, Oscillators};
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, FlashSettings, Part, Peripheral, PeripheralSpec, ReadMode, ResetCause, Spec};
+use crate::{
+    ClockControl, Context, Fault, FlashSettings, Part, Peripheral, PeripheralSpec, ReadMode, ResetCause,
+    Roles, Spec,
+};
 
 // PM, from its base.
 const CTRL: u32 = 0x00;
@@ -302,20 +305,12 @@ impl Peripheral for System {
         self.oscillators.set_clock(clock_hz, now);
     }
 
-    fn module_clocks(&self) -> Option<Vec<u64>> {
-        Some(self.generators.modules_hz(&self.oscillators))
-    }
-
     fn due(&self) -> Option<u64> {
         self.oscillators.due()
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
-    }
-
-    fn core_clock_hz(&self) -> Option<u64> {
-        self.part.follows_clock().then(|| self.core_hz())
     }
 
     fn reset(&mut self) {
@@ -347,7 +342,21 @@ impl Peripheral for System {
         };
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { clock_control: Some(self), ..Roles::default() }
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl ClockControl for System {
+    fn core_clock_hz(&self) -> Option<u64> {
+        self.part.follows_clock().then(|| self.core_hz())
+    }
+
+    fn module_clocks(&self) -> Option<Vec<u64>> {
+        Some(self.generators.modules_hz(&self.oscillators))
     }
 }

@@ -7,7 +7,9 @@
 
 use super::SYNCHRONISED;
 use crate::clock::rescaled;
-use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Spec};
+use crate::{
+    Context, Event, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,
+};
 
 const CTRL: u32 = 0x0;
 const CONFIG: u32 = 0x1;
@@ -344,10 +346,6 @@ impl Peripheral for Watchdog {
         }
     }
 
-    fn will_reset(&self) -> bool {
-        (self.is_on() || self.period.is_some()) && self.stopped.is_none()
-    }
-
     fn reset(&mut self) {
         self.control = 0;
         self.config = FACTORY_CONFIG;
@@ -368,7 +366,17 @@ impl Peripheral for Watchdog {
         }
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { watchdog: Some(self), ..Roles::default() }
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl WatchdogTimer for Watchdog {
+    fn is_running(&self) -> bool {
+        (self.is_on() || self.period.is_some()) && self.stopped.is_none()
     }
 }

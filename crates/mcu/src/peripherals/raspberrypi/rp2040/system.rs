@@ -8,7 +8,9 @@ use super::oscillators::Oscillators;
 use super::watchdog::Watchdog;
 use super::{BLOCK, CLK_REF, CLK_SYS, CLOCKS, HELD_SIO, TICK, Write, register};
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Spec};
+use crate::{
+    ClockControl, Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,
+};
 
 // RESETS.
 const RESET: u32 = 0x00;
@@ -332,10 +334,6 @@ impl Peripheral for System {
         self.watchdog.set_clocks(clock_hz, tick_hz, now);
     }
 
-    fn core_clock_hz(&self) -> Option<u64> {
-        self.part.follows_clock().then(|| self.clocks.hz(CLK_SYS, &self.oscillators))
-    }
-
     fn due(&self) -> Option<u64> {
         self.watchdog.due()
     }
@@ -344,10 +342,6 @@ impl Peripheral for System {
         if self.watchdog.expired(context.now) {
             context.events.request_reset(ResetCause::Watchdog);
         }
-    }
-
-    fn will_reset(&self) -> bool {
-        self.watchdog.due().is_some()
     }
 
     fn reset(&mut self) {
@@ -374,7 +368,23 @@ impl Peripheral for System {
         self.priority = 0;
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { clock_control: Some(self), watchdog: Some(self), ..Roles::default() }
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl ClockControl for System {
+    fn core_clock_hz(&self) -> Option<u64> {
+        self.part.follows_clock().then(|| self.clocks.hz(CLK_SYS, &self.oscillators))
+    }
+}
+
+impl WatchdogTimer for System {
+    fn is_running(&self) -> bool {
+        self.watchdog.due().is_some()
     }
 }

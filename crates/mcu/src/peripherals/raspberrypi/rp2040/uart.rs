@@ -3,7 +3,7 @@
 use super::{BLOCK, CLK_PERI, Write, register};
 use crate::clock::rescaled;
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
+use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Roles, SerialPort, Spec};
 use std::collections::VecDeque;
 
 const DR: u32 = 0x00;
@@ -262,6 +262,29 @@ impl Uart {
         }
         Ok(())
     }
+
+    fn on_controls_changed(&mut self, context: &mut Context<'_, '_>) {
+        self.peripheral_hz = context.events.generic_clocks_hz.get(CLK_PERI).copied().unwrap_or(0);
+        self.held = context.events.held & self.reset_bit != 0;
+        if self.held {
+            let peripheral_hz = self.peripheral_hz;
+            self.reset();
+            self.peripheral_hz = peripheral_hz;
+            self.signal(context);
+        }
+    }
+
+    fn on_bytes_arrive(&mut self, bytes: &[u8], context: &mut Context<'_, '_>) {
+        self.arriving.extend(bytes);
+        // Without a baud rate nothing can be heard.
+        let on = self.control & (UARTEN | RXE) == UARTEN | RXE;
+        if self.arrives.is_none() {
+            self.arrives = self.frame().filter(|_| on).map(|frame| context.now + frame);
+        }
+        if self.arrives.is_none() {
+            self.arriving.clear();
+        }
+    }
 }
 
 /// IFLS: 1/8, 1/4, 1/2, 3/4, 7/8 of a queue.
@@ -314,23 +337,6 @@ impl Peripheral for Uart {
         self.clock_hz = clock_hz;
     }
 
-    fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
-        self.arriving.extend(bytes);
-        // Without a baud rate nothing can be heard.
-        let on = self.control & (UARTEN | RXE) == UARTEN | RXE;
-        if self.arrives.is_none() {
-            self.arrives = self.frame().filter(|_| on).map(|frame| now + frame);
-        }
-        if self.arrives.is_none() {
-            self.arriving.clear();
-        }
-        true
-    }
-
-    fn sending(&self) -> Option<u64> {
-        self.shifting.map(|(_, end)| end)
-    }
-
     fn due(&self) -> Option<u64> {
         let shifted = self.shifting.map(|(_, end)| end);
         [shifted, self.arrives, self.timeout].into_iter().flatten().min()
@@ -372,15 +378,10 @@ impl Peripheral for Uart {
     }
 
     fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
-        if matches!(event, Event::ControlsChanged) {
-            self.peripheral_hz = context.events.generic_clocks_hz.get(CLK_PERI).copied().unwrap_or(0);
-            self.held = context.events.held & self.reset_bit != 0;
-            if self.held {
-                let peripheral_hz = self.peripheral_hz;
-                self.reset();
-                self.peripheral_hz = peripheral_hz;
-                self.signal(context);
-            }
+        match event {
+            Event::ControlsChanged => self.on_controls_changed(context),
+            Event::BytesArrive(bytes) => self.on_bytes_arrive(bytes, context),
+            _ => {}
         }
     }
 
@@ -404,7 +405,21 @@ impl Peripheral for Uart {
         self.timeout = None;
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { serial_port: Some(self), ..Roles::default() }
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl SerialPort for Uart {
+    fn transmit_end(&self) -> Option<u64> {
+        self.shifting.map(|(_, end)| end)
+    }
+
+    fn has_receiver(&self) -> bool {
+        true
     }
 }

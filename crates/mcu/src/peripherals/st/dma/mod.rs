@@ -13,7 +13,10 @@ mod stream;
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::transfer::{line, multiplexed_line};
-use crate::{Accessed, BusAccess, Context, Event, Events, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{
+    Accessed, BusAccess, Context, DmaController, Event, Events, Fault, Peripheral, PeripheralSpec, Roles,
+    Spec,
+};
 use stream::{FCR_RESET, HTIF, Layout, Stream, TCIF, TEIF};
 
 /// Streams and channels have the numbers 0 to 7, of which the first is no channel.
@@ -339,14 +342,6 @@ impl Peripheral for Dma {
         }
     }
 
-    fn controls_transfers(&self) -> bool {
-        true
-    }
-
-    fn moves_data(&self) -> bool {
-        self.streams.iter().any(|stream| stream.on() && stream.count != 0)
-    }
-
     fn reset(&mut self) {
         self.streams.iter_mut().for_each(Stream::reset);
         self.bus_dividers = [1; 2];
@@ -355,7 +350,17 @@ impl Peripheral for Dma {
         self.free = 0;
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { dma_controller: Some(self), ..Roles::default() }
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl DmaController for Dma {
+    fn has_data(&self) -> bool {
+        self.streams.iter().any(|stream| stream.on() && stream.count != 0)
     }
 }

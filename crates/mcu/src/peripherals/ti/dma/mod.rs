@@ -12,7 +12,9 @@ mod trigger;
 pub use trigger::Trigger;
 
 use super::word::{Word, part_of};
-use crate::{Accessed, BusAccess, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
+use crate::{
+    Accessed, BusAccess, Context, DmaController, Event, Fault, Part, Peripheral, PeripheralSpec, Roles, Spec,
+};
 use channel::{BURST, Channel, DMAABORT, DMAIE, DMAIFG, DMALEVEL, DMAREQ, Mode};
 use trigger::GROUP;
 
@@ -358,15 +360,6 @@ impl Peripheral for Dma {
         }
     }
 
-    fn controls_transfers(&self) -> bool {
-        true
-    }
-
-    fn moves_data(&self) -> bool {
-        let moves = |channel: &Channel| channel.on() && channel.size != 0;
-        self.due.is_some() || self.wanted != 0 && self.channels.iter().any(moves)
-    }
-
     fn reset(&mut self) {
         self.channels.iter_mut().for_each(|channel| *channel = Channel::default());
         self.selections = [0; MOST_CHANNELS / 2];
@@ -374,7 +367,18 @@ impl Peripheral for Dma {
         (self.active, self.due, self.served) = (None, None, false);
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { dma_controller: Some(self), ..Roles::default() }
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl DmaController for Dma {
+    fn has_data(&self) -> bool {
+        let moves = |channel: &Channel| channel.on() && channel.size != 0;
+        self.due.is_some() || self.wanted != 0 && self.channels.iter().any(moves)
     }
 }

@@ -16,7 +16,10 @@ pub use registers::Block;
 use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
 use super::word::{Word, part_of};
-use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, SpiClock, SubsystemClocks};
+use crate::{
+    Context, Event, Fault, Part, Peripheral, PeripheralSpec, Roles, SerialPort, Spec, SpiClock,
+    SubsystemClocks,
+};
 use i2c::Master;
 use registers::{
     CONTROL1_OTHERS, CTL0, CTL1_MODES, Register, UART_MODES, UCBUSY, UCCKPH, UCCKPL, UCLISTEN, UCMODE,
@@ -402,21 +405,6 @@ impl Peripheral for Usci {
         Ok(())
     }
 
-    fn sending(&self) -> Option<u64> {
-        self.shifting.filter(|_| self.mode() == Mode::Uart).map(|(_, end)| end)
-    }
-
-    fn uart_listens(&self) -> Option<bool> {
-        (!self.block.is_b()).then(|| self.mode() == Mode::Uart && self.hears())
-    }
-
-    fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
-        if !self.block.is_b() {
-            self.arrive(bytes, now);
-        }
-        !self.block.is_b()
-    }
-
     fn due(&self) -> Option<u64> {
         if self.served {
             return Some(0);
@@ -450,6 +438,7 @@ impl Peripheral for Usci {
                 }
                 self.update(context);
             }
+            Event::BytesArrive(bytes) => self.arrive(bytes, context.now),
             _ => {}
         }
     }
@@ -479,7 +468,25 @@ impl Peripheral for Usci {
         self.change_clocks(|own| own.set(clocks, now), now);
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { serial_port: Some(self), ..Roles::default() }
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
+    }
+}
+
+impl SerialPort for Usci {
+    fn transmit_end(&self) -> Option<u64> {
+        self.shifting.filter(|_| self.mode() == Mode::Uart).map(|(_, end)| end)
+    }
+
+    fn is_receiving(&self) -> Option<bool> {
+        (!self.block.is_b()).then(|| self.mode() == Mode::Uart && self.hears())
+    }
+
+    fn has_receiver(&self) -> bool {
+        !self.block.is_b()
     }
 }
