@@ -39,7 +39,7 @@ mod transfer;
 mod two_wire;
 
 pub use board::{Board, Chip, Pin, SentByte, SpiClock, Wiring};
-pub use clock::{ClockChange, ClockSources, Frequency, FuseOscillator, SubsystemClocks};
+pub use clock::{ClockChange, ClockSources, ClockUpdate, Frequency, FuseOscillator, SubsystemClocks};
 pub use fault::{EnteredFault, Fault, SYSTEM_CONTROL_SPACE};
 pub use fuses::{FUSES, FuseField, Fuses, RefusedFuse, Signature};
 pub use hand_over::vectors_behind_bootloader;

@@ -8,8 +8,8 @@ use crate::peripherals::stub::{Stub, without};
 use crate::residency::Usage;
 use crate::supply::Supply;
 use crate::{
-    Accessed, Board, BusAccess, Contention, Dma, EnteredFault, Fault, FlashChange, Flow, Image, Mcu,
-    NoObserver, Observer, Part, PeripheralBus, PeripheralSpec, Register, ResetCause, Residency, Role,
+    Accessed, Board, BusAccess, ClockUpdate, Contention, Dma, EnteredFault, Fault, FlashChange, Flow, Image,
+    Mcu, NoObserver, Observer, Part, PeripheralBus, PeripheralSpec, Register, ResetCause, Residency, Role,
     Segment, SleepInterval, Span, Step, Stop, StubUse, SupplyLimits, Taint, Trace, Until, peripherals,
 };
 use std::ops::Range;
@@ -235,7 +235,7 @@ pub(crate) fn new_peripherals(part: &Part, clock_hz: u64) -> Result<PeripheralBu
     let clocked = Part { default_clock_hz: clock_hz, ..part.clone() };
     let new = |spec: &PeripheralSpec| {
         let mut device = peripherals::new_peripheral(&clocked, spec)?;
-        device.set_clock(clock_hz, 0);
+        device.clocks_changed(ClockUpdate::Core(clock_hz), 0);
         Ok(device)
     };
     let mut devices = part.peripherals.iter().map(new).collect::<Result<Vec<_>, String>>()?;

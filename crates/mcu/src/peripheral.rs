@@ -17,7 +17,7 @@ pub use roles::{
 };
 pub use spec::Spec;
 
-use crate::{Fault, ResetCause, SubsystemClocks};
+use crate::{ClockUpdate, Fault, ResetCause};
 use std::ops::Range;
 
 /// What the reads of a flash wait for a hit and for a miss of its cache (SAM D21: CTRLB.READMODE).
@@ -212,33 +212,9 @@ pub trait Peripheral: Send {
         self.write(address, 1, value, context)
     }
 
-    /// The core clock in Hz from cycle `now` on; told before the first reset, and whenever the program sets another one.
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        let _ = (clock_hz, now);
-    }
-
-    /// What [`ClockControl::subsystem_clocks`] is from cycle `now` on; told after each reset, and whenever the program sets others. A core
-    /// clock that changes with them was told before.
-    fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
-        let _ = (clocks, now);
-    }
-
-    /// Cycles of the core's clock in one of the peripheral buses' (STM32: APB1, APB2) from cycle `now` on, told whenever the program
-    /// sets them; 1 after a reset.
-    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, now: u64) {
-        let _ = (apb1, apb2, now);
-    }
-
-    /// HCLK and the clock of 48 MHz that USB, SDIO and the random number generator share (STM32: PLL48CLK; 0 where it stands still), in
-    /// Hz, from cycle `now` on, told whenever the program may have set them; after a reset it stands still.
-    fn set_clock48(&mut self, hclk_hz: u64, clock48_hz: u64, now: u64) {
-        let _ = (hclk_hz, clock48_hz, now);
-    }
-
-    /// The clock of the real-time clock (STM32: RTCCLK; 0 where it stands still), in Hz, from cycle `now` on, and whether its domain is
-    /// being reset; told whenever the program may have set it.
-    fn set_rtc_clock(&mut self, clock_hz: u64, reset: bool, now: u64) {
-        let _ = (clock_hz, reset, now);
+    /// Other clocks run from cycle `now` on: see [`ClockUpdate`].
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        let _ = (update, now);
     }
 
     /// The clock by the manual's name (MSP430: `SMCLK`, `ACLK`) that it counts now and so keeps running, whatever the

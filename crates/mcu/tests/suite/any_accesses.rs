@@ -1,7 +1,8 @@
 //! Whatever a program reads and writes at registers, on every part: the model goes on or faults; it neither panics nor hangs.
 
 use mcu::{
-    CoreName, MemoryKind, Part, PeripheralBus, ResetCause, Until, new_machine, peripherals::new_peripheral,
+    ClockUpdate, CoreName, MemoryKind, Part, PeripheralBus, ResetCause, Until, new_machine,
+    peripherals::new_peripheral,
 };
 use std::path::Path;
 use testkit::random::{Random, seed};
@@ -48,7 +49,9 @@ fn registers_on_the_bus_survive_any_access() {
         for _ in 0..8 {
             let mut devices: Vec<_> =
                 part.peripherals.iter().map(|spec| new_peripheral(&part, spec).expect("a model")).collect();
-            devices.iter_mut().for_each(|device| device.set_clock(part.default_clock_hz, 0));
+            devices
+                .iter_mut()
+                .for_each(|device| device.clocks_changed(ClockUpdate::Core(part.default_clock_hz), 0));
             let ranges: Vec<_> = devices.iter().flat_map(|device| device.spec().ranges).collect();
             let mut bus = PeripheralBus::new(devices).expect("a bus");
             let mut now = 0;

@@ -5,7 +5,9 @@
 //! a reset the COP runs, on a clock of its own (ICLK, 88 kHz), and resets the part after 2^13 - 2^4 or 2^18 - 2^4 of its
 //! periods. Serving it is not modelled: a program turns it off (COPD) within the shorter of the two times, or is reset.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer};
+use crate::{
+    ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,
+};
 
 /// COP disable.
 const COPD: u8 = 0x01;
@@ -74,16 +76,18 @@ impl Peripheral for Config {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.time_out = TIME_OUT * clock_hz / ICLK_HZ;
-    }
-
     fn due(&self) -> Option<u64> {
         (!self.written).then_some(self.since + self.time_out)
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         context.events.request_reset(ResetCause::Watchdog);
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.time_out = TIME_OUT * clock_hz / ICLK_HZ;
+        }
     }
 
     fn reset(&mut self) {

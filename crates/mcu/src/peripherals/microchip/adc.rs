@@ -15,7 +15,7 @@
 //! written within the first clock of a conversion that was asked for (24.5).
 
 use super::gain_stage;
-use crate::{Board, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{Board, ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// Registers from ADCL on.
 const ADCL: u32 = 0;
@@ -453,10 +453,6 @@ impl Peripheral for Adc {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
-    }
-
     fn clock_needed(&self) -> Option<&'static str> {
         self.conversion.map(|_| "clkADC")
     }
@@ -481,6 +477,12 @@ impl Peripheral for Adc {
                 self.start(context.now);
             }
             _ => {}
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
         }
     }
 

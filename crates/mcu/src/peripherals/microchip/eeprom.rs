@@ -8,7 +8,8 @@
 
 use crate::clock::rescaled;
 use crate::{
-    Context, Event, Fault, MemoryKind, Nonvolatile, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec,
+    ClockUpdate, Context, Event, Fault, MemoryKind, Nonvolatile, Part, Peripheral, PeripheralSpec,
+    ResetCause, Roles, Spec,
 };
 
 /// EECR bits.
@@ -191,13 +192,6 @@ impl Peripheral for Eeprom {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        if let Some((_, _, end)) = &mut self.writing {
-            *end = rescaled(*end, now, self.clock_hz, clock_hz);
-        }
-        self.clock_hz = clock_hz;
-    }
-
     fn due(&self) -> Option<u64> {
         if self.recheck {
             return Some(0);
@@ -214,6 +208,15 @@ impl Peripheral for Eeprom {
     fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
         if matches!(event, Event::InterruptAcknowledged(_)) {
             self.recheck = true;
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            if let Some((_, _, end)) = &mut self.writing {
+                *end = rescaled(*end, now, self.clock_hz, clock_hz);
+            }
+            self.clock_hz = clock_hz;
         }
     }
 

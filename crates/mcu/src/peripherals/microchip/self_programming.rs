@@ -10,8 +10,8 @@
 use crate::clock::rescaled;
 use crate::fuses::LOCK;
 use crate::{
-    Context, Event, Fault, FlashChange, FlashController, FlashStore, FlashView, MemoryKind, Part, Peripheral,
-    PeripheralSpec, Spec,
+    ClockUpdate, Context, Event, Fault, FlashChange, FlashController, FlashStore, FlashView, MemoryKind,
+    Part, Peripheral, PeripheralSpec, Spec,
 };
 
 /// SPMCSR bits; the ATtiny85 has CTPB, RFLB and RSIG for RWWSRE, BLBSET and SIGRD.
@@ -254,13 +254,6 @@ impl Peripheral for SelfProgramming {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        if let State::Behind(until) | State::Held(until) = &mut self.state {
-            *until = rescaled(*until, now, self.clock_hz, clock_hz);
-        }
-        self.clock_hz = clock_hz;
-    }
-
     /// The RC oscillator times a page, whatever the core does.
     fn clock_needed(&self) -> Option<&'static str> {
         self.is_busy().then_some("clkI/O")
@@ -289,6 +282,15 @@ impl Peripheral for SelfProgramming {
     fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
         if matches!(event, Event::InterruptAcknowledged(_)) {
             self.recheck = true;
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            if let State::Behind(until) | State::Held(until) = &mut self.state {
+                *until = rescaled(*until, now, self.clock_hz, clock_hz);
+            }
+            self.clock_hz = clock_hz;
         }
     }
 

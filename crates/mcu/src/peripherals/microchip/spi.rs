@@ -7,7 +7,7 @@
 //! 19.3.2).
 
 use super::super::avr_port;
-use crate::{Board, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, SpiClock};
+use crate::{Board, ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, SpiClock};
 
 /// SPCR.
 const SPIE: u8 = 0x80;
@@ -182,10 +182,6 @@ impl Peripheral for Spi {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
-    }
-
     fn clock_needed(&self) -> Option<&'static str> {
         self.transfer.map(|_| "clkI/O")
     }
@@ -208,6 +204,12 @@ impl Peripheral for Spi {
     fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
         if matches!(event, Event::InterruptAcknowledged(_)) {
             self.flags &= !SPIF;
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
         }
     }
 

@@ -5,7 +5,7 @@
 //! fault. Not modelled, and faults: the PLL as timer 4's clock.
 
 use crate::clock::rescaled;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// PLLCSR.
 const PINDIV: u8 = 0x10;
@@ -226,9 +226,11 @@ impl Peripheral for Usb {
         }
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.locked_at = self.locked_at.map(|at| rescaled(at, now, self.clock_hz, clock_hz));
-        self.clock_hz = clock_hz;
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.locked_at = self.locked_at.map(|at| rescaled(at, now, self.clock_hz, clock_hz));
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {

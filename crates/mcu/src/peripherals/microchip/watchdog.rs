@@ -6,7 +6,9 @@
 //! (DS40002061, 11.8; real ones differ by several per cent with supply and temperature).
 
 use crate::clock::rescaled;
-use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer};
+use crate::{
+    ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,
+};
 
 /// Where the core reports the instruction `WDR`: beyond the data space.
 pub const WATCHDOG_RESET: u32 = 0x1_0000;
@@ -200,11 +202,6 @@ impl Peripheral for Watchdog {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.deadline = self.deadline.map(|deadline| rescaled(deadline, now, self.clock_hz, clock_hz));
-        self.clock_hz = clock_hz;
-    }
-
     fn due(&self) -> Option<u64> {
         self.deadline
     }
@@ -230,6 +227,13 @@ impl Peripheral for Watchdog {
             if self.control & WDE != 0 {
                 self.control &= !WDIE;
             }
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.deadline = self.deadline.map(|deadline| rescaled(deadline, now, self.clock_hz, clock_hz));
+            self.clock_hz = clock_hz;
         }
     }
 

@@ -5,7 +5,7 @@
 //! nothing is plugged in at VBUS.
 
 use super::block::{Block, CORE_HZ, cycles_of_us};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
+use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 // Tasks.
 const HFCLKSTART: u32 = 0x000;
@@ -276,10 +276,6 @@ impl Peripheral for Clock {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
-    }
-
     fn due(&self) -> Option<u64> {
         let high = self.high_at.filter(|_| self.block.enabled & HFCLKSTARTED != 0);
         let low = self.low_at.filter(|_| self.block.enabled & LFCLKSTARTED != 0);
@@ -289,6 +285,12 @@ impl Peripheral for Clock {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.settle(context.now);
         self.block.signal(context);
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {

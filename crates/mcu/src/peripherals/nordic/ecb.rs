@@ -1,7 +1,7 @@
 //! AES electronic codebook mode encryption (ECB): a block with a key of 128 bits, out of RAM and into it. PS, "ECB".
 
 use super::block::{Block, CORE_HZ};
-use crate::{Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{ClockUpdate, Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Spec};
 use aes::Aes128;
 use aes::cipher::{BlockEncrypt, KeyInit};
 
@@ -128,8 +128,10 @@ impl Peripheral for Ecb {
         }
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {

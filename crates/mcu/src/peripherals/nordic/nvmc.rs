@@ -5,7 +5,8 @@
 
 use super::block::{Block, CORE_HZ, cycles_of_us};
 use crate::{
-    Context, Fault, FlashChange, FlashController, FlashStore, Part, Peripheral, PeripheralSpec, Spec,
+    ClockUpdate, Context, Fault, FlashChange, FlashController, FlashStore, Part, Peripheral, PeripheralSpec,
+    Spec,
 };
 use std::ops::Range;
 
@@ -134,8 +135,10 @@ impl Peripheral for Nvmc {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {

@@ -3,7 +3,7 @@
 //! The bytes are a fixed sequence that begins at power-up, so that a run can be repeated: never what the part's noise would give.
 
 use super::block::{Block, CORE_HZ, cycles_of_us};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
+use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 const START: u32 = 0x000;
 const STOP: u32 = 0x004;
@@ -134,8 +134,10 @@ impl Peripheral for Rng {
         self.block.signal(context);
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {

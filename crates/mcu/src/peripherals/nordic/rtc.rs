@@ -5,7 +5,7 @@
 use super::block::Block;
 use super::clock::LFCLK;
 use super::counter::{Compare, Counter, Passed};
-use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 use std::ops::Range;
 
 // Tasks.
@@ -168,9 +168,11 @@ impl Peripheral for Rtc {
         }
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.advance(now);
-        self.counter.set_clock(clock_hz);
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.advance(now);
+            self.counter.set_clock(clock_hz);
+        }
     }
 
     fn reset(&mut self) {

@@ -1,7 +1,7 @@
 //! The temperature sensor (TEMP): it is always 25 degrees. PS, "TEMP".
 
 use super::block::{Block, CORE_HZ, cycles_of_us};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 const START: u32 = 0x000;
 const STOP: u32 = 0x004;
@@ -112,8 +112,10 @@ impl Peripheral for Temp {
         self.block.signal(context);
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {

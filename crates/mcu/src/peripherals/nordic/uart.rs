@@ -4,7 +4,7 @@
 //! that is stopped says so at once. With HWFC on, the other side is taken to be always ready.
 
 use super::block::{Block, CORE_HZ};
-use crate::{Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Roles, SerialPort, Spec};
+use crate::{ClockUpdate, Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Roles, SerialPort, Spec};
 use std::collections::VecDeque;
 
 // Tasks.
@@ -280,8 +280,10 @@ impl Peripheral for Uart {
         }
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {

@@ -2,7 +2,9 @@
 
 use super::block::{Block, CORE_HZ};
 use super::clock::LFCLK_HZ;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer};
+use crate::{
+    ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,
+};
 
 const START: u32 = 0x000;
 /// Event, by its bit.
@@ -150,9 +152,11 @@ impl Peripheral for Wdt {
         self.settle(context);
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.expiry = self.expiry.map(|at| crate::clock::rescaled(at, now, self.clock_hz, clock_hz));
-        self.clock_hz = clock_hz;
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.expiry = self.expiry.map(|at| crate::clock::rescaled(at, now, self.clock_hz, clock_hz));
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {

@@ -10,7 +10,7 @@
 //! refused.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
+use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
 
 const CR: u32 = 0x00;
 const SWTRIGR: u32 = 0x04;
@@ -400,10 +400,6 @@ impl Peripheral for Dac {
         Ok(())
     }
 
-    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, _now: u64) {
-        self.bus_divider = super::bus::divider(self.base, apb1, apb2);
-    }
-
     fn due(&self) -> Option<u64> {
         self.channels.iter().filter_map(|channel| channel.load).min()
     }
@@ -417,6 +413,12 @@ impl Peripheral for Dac {
             Event::DmaAcknowledged { lines, .. } => self.on_dma_acknowledged(lines, context),
             Event::TriggerRose { number, at } => self.on_trigger_rose(number, at, context),
             _ => {}
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Buses { apb1, apb2 } = update {
+            self.bus_divider = super::bus::divider(self.base, apb1, apb2);
         }
     }
 

@@ -5,7 +5,9 @@
 
 use crate::clock::rescaled;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer};
+use crate::{
+    ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,
+};
 
 /// Keys of IWDG_KR.
 const KEY_UNLOCK: u32 = 0x5555;
@@ -151,11 +153,6 @@ impl Peripheral for Iwdg {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.expiry = self.expiry.map(|expiry| rescaled(expiry, now, self.clock_hz, clock_hz));
-        self.clock_hz = clock_hz;
-    }
-
     fn due(&self) -> Option<u64> {
         self.expiry
     }
@@ -164,6 +161,13 @@ impl Peripheral for Iwdg {
         if self.expiry.is_some_and(|expiry| expiry <= context.now) {
             context.events.request_reset(ResetCause::Watchdog);
             self.expiry = None;
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.expiry = self.expiry.map(|expiry| rescaled(expiry, now, self.clock_hz, clock_hz));
+            self.clock_hz = clock_hz;
         }
     }
 

@@ -15,7 +15,7 @@ mod pins;
 mod slave;
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
+use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
 use complementary::{CCPC, COMIF, Complementary};
 use counter::Counter;
 use inputs::Inputs;
@@ -437,15 +437,6 @@ impl Peripheral for Timer {
         Ok(())
     }
 
-    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, now: u64) {
-        self.settle(now);
-        let divider = match super::bus::divider(self.base, apb1, apb2) {
-            1 => 1,
-            divider => divider / 2,
-        };
-        self.counter.set_clock_divider(divider, now);
-    }
-
     fn due(&self) -> Option<u64> {
         let counter = self.counter.due(self.enables & (UIF | self.output_flags()));
         let late = self.late.iter().map(|(_, at)| *at).min();
@@ -470,6 +461,17 @@ impl Peripheral for Timer {
             Event::TriggerRose { number, at } => self.follow_trigger(number, Change::Rise, at, context),
             Event::TriggerFell { number, at } => self.follow_trigger(number, Change::Fall, at, context),
             _ => {}
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Buses { apb1, apb2 } = update {
+            self.settle(now);
+            let divider = match super::bus::divider(self.base, apb1, apb2) {
+                1 => 1,
+                divider => divider / 2,
+            };
+            self.counter.set_clock_divider(divider, now);
         }
     }
 

@@ -8,7 +8,9 @@
 
 use super::USART_CLOCKS;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Roles, SerialPort, Spec, TransferRequest};
+use crate::{
+    ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Roles, SerialPort, Spec, TransferRequest,
+};
 use std::collections::VecDeque;
 
 // The status bits lie at the same places in both layouts.
@@ -357,12 +359,14 @@ impl Peripheral for Usart {
         }
     }
 
-    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, _now: u64) {
-        self.bus_divider = super::bus::divider(self.base, apb1, apb2);
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.core_hz = clock_hz;
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => self.core_hz = clock_hz,
+            ClockUpdate::Buses { apb1, apb2 } => {
+                self.bus_divider = super::bus::divider(self.base, apb1, apb2)
+            }
+            _ => {}
+        }
     }
 
     fn reset(&mut self) {

@@ -5,7 +5,9 @@
 //! they may be up to one count shorter. The counter of a watchdog that is off is not followed.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer};
+use crate::{
+    ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,
+};
 
 const CR: u32 = 0x0;
 const CFR: u32 = 0x4;
@@ -160,19 +162,21 @@ impl Peripheral for Wwdg {
         Ok(())
     }
 
-    fn set_bus_dividers(&mut self, apb1: u64, _apb2: u64, now: u64) {
-        if apb1 != self.bus_divider {
-            self.rebase(now);
-            self.bus_divider = apb1;
-        }
-    }
-
     fn due(&self) -> Option<u64> {
         self.on.then(|| self.reaches(if self.warned { T6 - 1 } else { T6 }))
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Buses { apb1, .. } = update
+            && apb1 != self.bus_divider
+        {
+            self.rebase(now);
+            self.bus_divider = apb1;
+        }
     }
 
     fn reset(&mut self) {

@@ -10,7 +10,7 @@
 use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
 use super::ref_module::Reference;
-use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, SubsystemClocks, clock};
+use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, clock};
 
 const CTL0: u32 = 0x00;
 const CTL1: u32 = 0x02;
@@ -420,6 +420,19 @@ impl Peripheral for Adc12 {
         }
     }
 
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => {
+                self.change_clocks(|own| own.set_clock(clock_hz, now), clock_hz, now);
+                self.reference.set_clock(clock_hz);
+            }
+            ClockUpdate::Subsystem(clocks) => {
+                self.change_clocks(|own| own.set(&clocks, now), self.clock_hz, now)
+            }
+            _ => {}
+        }
+    }
+
     fn reset(&mut self) {
         self.dma.reset();
         self.reference.reset();
@@ -434,15 +447,6 @@ impl Peripheral for Adc12 {
         self.converting = None;
         self.failure = None;
         self.served = false;
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.change_clocks(|own| own.set_clock(clock_hz, now), clock_hz, now);
-        self.reference.set_clock(clock_hz);
-    }
-
-    fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
-        self.change_clocks(|own| own.set(clocks, now), self.clock_hz, now);
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

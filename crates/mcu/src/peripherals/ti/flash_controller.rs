@@ -8,8 +8,8 @@
 //! cumulative program time of a row is not checked.
 
 use crate::{
-    Context, Fault, FlashChange, FlashController, FlashStore, MemoryKind, Part, Peripheral, PeripheralSpec,
-    Protected, ResetCause, Spec,
+    ClockUpdate, Context, Fault, FlashChange, FlashController, FlashStore, MemoryKind, Part, Peripheral,
+    PeripheralSpec, Protected, ResetCause, Spec,
 };
 use std::ops::Range;
 
@@ -219,15 +219,17 @@ impl Peripheral for Flash {
         Ok(())
     }
 
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
+    }
+
     fn reset(&mut self) {
         self.mode = 0;
         self.locks = LOCK | LOCKA;
         self.busy_until = 0;
         self.half = None;
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
     }
 
     fn as_flash_controller(&mut self) -> Option<&mut dyn FlashController> {

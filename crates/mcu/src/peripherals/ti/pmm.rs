@@ -9,8 +9,8 @@
 //! the part. A core voltage raised by more than one step at a time and LPM4.5 stop with a fault.
 
 use crate::{
-    Context, Event, Fault, Part, Peripheral, PeripheralSpec, Power, PowerManagement, Protected, ResetCause,
-    Roles, Spec,
+    ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Power, PowerManagement, Protected,
+    ResetCause, Roles, Spec,
 };
 
 const PMMCTL0: u32 = 0x00;
@@ -231,13 +231,15 @@ impl Peripheral for Pmm {
         }
     }
 
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
+    }
+
     fn reset(&mut self) {
         self.registers = AFTER_RESET;
         self.unlocked = false;
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
     }
 
     fn roles(&self) -> Roles<'_> {

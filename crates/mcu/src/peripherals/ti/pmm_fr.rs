@@ -7,8 +7,8 @@
 
 use super::word::{Word, part_of};
 use crate::{
-    Context, Fault, Part, Peripheral, PeripheralSpec, Power, PowerManagement, Protected, ResetCause, Roles,
-    Spec,
+    ClockUpdate, Context, Fault, Part, Peripheral, PeripheralSpec, Power, PowerManagement, Protected,
+    ResetCause, Roles, Spec,
 };
 
 const PMMCTL0: u32 = 0x00;
@@ -139,6 +139,12 @@ impl Peripheral for PmmFr {
         Ok(())
     }
 
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
+    }
+
     fn reset(&mut self) {
         self.unlocked = false;
         self.control = SVSHE;
@@ -154,10 +160,6 @@ impl Peripheral for PmmFr {
             ResetCause::BrownOut => SVSHIFG,
             _ => 0,
         };
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
     }
 
     fn roles(&self) -> Roles<'_> {

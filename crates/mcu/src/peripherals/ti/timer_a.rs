@@ -11,7 +11,7 @@ mod signals;
 
 use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
-use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, SubsystemClocks};
+use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 use outputs::OutputUnits;
 pub(super) use signals::OUTPUT;
 use signals::Signals;
@@ -457,6 +457,14 @@ impl Peripheral for Timer {
         }
     }
 
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => self.clocks.set_clock(clock_hz, now),
+            ClockUpdate::Subsystem(clocks) => self.clocks.set(&clocks, now),
+            _ => {}
+        }
+    }
+
     fn reset(&mut self) {
         self.triggers.iter_mut().for_each(Trigger::reset);
         self.control = 0;
@@ -471,14 +479,6 @@ impl Peripheral for Timer {
         self.down = false;
         self.seen = 0;
         self.served = false;
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.clocks.set_clock(clock_hz, now);
-    }
-
-    fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
-        self.clocks.set(clocks, now);
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

@@ -13,7 +13,8 @@ use super::clocks::{Edges, Oscillator, Tap, UNREQUESTED, divider_shift};
 use super::fll::{HIGHEST_TAP, LOWEST_TAP, POSITIONS, Ranges, is_outermost};
 use super::word::{Word, part_of};
 use crate::{
-    ClockControl, Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, SubsystemClocks,
+    ClockControl, ClockUpdate, Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec,
+    SubsystemClocks,
 };
 
 const UCSCTL0: u32 = 0x00;
@@ -232,6 +233,16 @@ impl Peripheral for Ucs {
         }
     }
 
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.reference.set_clock(clock_hz, now);
+            // At an outermost tap the fault is there, and only has to be told of.
+            if self.fault_due.is_some() && !is_outermost(self.position) {
+                self.find_fault();
+            }
+        }
+    }
+
     fn reset(&mut self) {
         self.registers = AFTER_RESET;
         (self.position, self.since) = (0, 0);
@@ -245,14 +256,6 @@ impl Peripheral for Ucs {
             self.since = self.reference.count(now);
         }
         self.fault_due = self.fault_due.map(|_| now);
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.reference.set_clock(clock_hz, now);
-        // At an outermost tap the fault is there, and only has to be told of.
-        if self.fault_due.is_some() && !is_outermost(self.position) {
-            self.find_fault();
-        }
     }
 
     fn roles(&self) -> Roles<'_> {

@@ -7,8 +7,8 @@
 
 use super::clocks::{Clocks, Source};
 use crate::{
-    Context, Event, Fault, Part, Peripheral, PeripheralSpec, Protected, ResetCause, Roles, Spec,
-    SubsystemClocks, WatchdogTimer,
+    ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Protected, ResetCause, Roles, Spec,
+    WatchdogTimer,
 };
 use std::ops::Range;
 
@@ -222,6 +222,14 @@ impl Peripheral for Watchdog {
         }
     }
 
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => self.clocks.set_clock(clock_hz, now),
+            ClockUpdate::Subsystem(clocks) => self.clocks.set(&clocks, now),
+            _ => {}
+        }
+    }
+
     fn reset(&mut self) {
         self.control = AFTER_RESET;
         self.enables = 0;
@@ -235,14 +243,6 @@ impl Peripheral for Watchdog {
         if cause != ResetCause::PowerOn {
             self.since = self.clocks.count(Source::Smclk, now);
         }
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.clocks.set_clock(clock_hz, now);
-    }
-
-    fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
-        self.clocks.set(clocks, now);
     }
 
     fn roles(&self) -> Roles<'_> {

@@ -4,7 +4,9 @@
 //! CH32V003RM V1.4, sections 3.4 (RCC) and 16.3 (FLASH). The enables of the peripherals' clocks keep what is written and do nothing.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{ClockControl, Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec};
+use crate::{
+    ClockControl, ClockUpdate, Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec,
+};
 
 /// Section 3.3.4: the internal oscillator, and the PLL doubles it.
 const HSI_HZ: u64 = 24_000_000;
@@ -229,8 +231,10 @@ impl Peripheral for Rcc {
         if index == CFGR0 { self.check(address, context) } else { Ok(()) }
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {

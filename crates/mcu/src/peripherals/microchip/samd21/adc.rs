@@ -8,7 +8,7 @@
 //! core's supply and the DAC as inputs, a clock outside of 30 kHz to 2.1 MHz (section 37.11.4). What is written holds at once: STATUS.SYNCBUSY
 //! is never set.
 
-use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
+use crate::{Board, ClockUpdate, Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 const CTRLA: usize = 0x00;
 const REFCTRL: usize = 0x01;
@@ -301,15 +301,6 @@ impl Peripheral for Adc {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        if let Some((sample, end)) = &mut self.conversion {
-            for at in [sample, end] {
-                *at = crate::clock::rescaled(*at, now, self.clock_hz, clock_hz);
-            }
-        }
-        self.clock_hz = clock_hz;
-    }
-
     fn due(&self) -> Option<u64> {
         self.conversion.map(|(_, end)| end)
     }
@@ -317,6 +308,17 @@ impl Peripheral for Adc {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
         self.signal(context);
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            if let Some((sample, end)) = &mut self.conversion {
+                for at in [sample, end] {
+                    *at = crate::clock::rescaled(*at, now, self.clock_hz, clock_hz);
+                }
+            }
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {

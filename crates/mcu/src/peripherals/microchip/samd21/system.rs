@@ -8,8 +8,8 @@ use super::generators::{self, FDPLL_32K_ID, FDPLL_ID, Generators};
 use super::oscillators::{self, FDPLL, Oscillators};
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{
-    ClockControl, Context, Fault, FlashSettings, Part, Peripheral, PeripheralSpec, ReadMode, ResetCause,
-    Roles, Spec,
+    ClockControl, ClockUpdate, Context, Fault, FlashSettings, Part, Peripheral, PeripheralSpec, ReadMode,
+    ResetCause, Roles, Spec,
 };
 
 // PM, from its base.
@@ -300,17 +300,19 @@ impl Peripheral for System {
         self.apply(address, context)
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.clock_hz = clock_hz;
-        self.oscillators.set_clock(clock_hz, now);
-    }
-
     fn due(&self) -> Option<u64> {
         self.oscillators.due()
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+            self.oscillators.set_clock(clock_hz, now);
+        }
     }
 
     fn reset(&mut self) {

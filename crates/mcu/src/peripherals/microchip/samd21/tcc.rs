@@ -8,7 +8,7 @@
 
 use super::outputs::Outputs;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
+use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 const CTRLA: u32 = 0x00;
 /// CTRLBCLR and CTRLBSET.
@@ -405,14 +405,6 @@ impl Peripheral for Tcc {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        // What has gone by of a count, as a part of it, stays; flags of counts since the last look come with the next.
-        let passed = u128::from(now.saturating_sub(self.since)) * u128::from(self.source_hz) + self.carry;
-        self.carry = passed * u128::from(clock_hz) / u128::from(self.clock_hz.max(1));
-        self.since = self.since.max(now);
-        self.clock_hz = clock_hz;
-    }
-
     fn due(&self) -> Option<u64> {
         let seen = self.outputs.are_seen() && self.wave & WAVEGEN == NPWM || self.enables != 0;
         (self.running() && seen).then(|| self.cycle_of(self.until_event()))
@@ -427,6 +419,16 @@ impl Peripheral for Tcc {
         if matches!(event, Event::InputsChanged) {
             self.advance(context);
             self.settle(context);
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            // What has gone by of a count, as a part of it, stays; flags of counts since the last look come with the next.
+            let passed = u128::from(now.saturating_sub(self.since)) * u128::from(self.source_hz) + self.carry;
+            self.carry = passed * u128::from(clock_hz) / u128::from(self.clock_hz.max(1));
+            self.since = self.since.max(now);
+            self.clock_hz = clock_hz;
         }
     }
 

@@ -8,7 +8,7 @@
 
 use super::SYNCHRONISED;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
+use crate::{ClockUpdate, Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 /// CTRLA, in a word with READREQ.
 const CTRLA: u32 = 0x00;
@@ -386,13 +386,6 @@ impl Peripheral for Timer {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.advance(now);
-        // The part of a count that has passed keeps its time.
-        self.carry = self.carry * u128::from(clock_hz) / u128::from(self.clock_hz.max(1));
-        self.clock_hz = clock_hz;
-    }
-
     /// The next flag that would interrupt.
     fn due(&self) -> Option<u64> {
         if !self.running() {
@@ -407,6 +400,15 @@ impl Peripheral for Timer {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context.now);
         self.signal(context);
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.advance(now);
+            // The part of a count that has passed keeps its time.
+            self.carry = self.carry * u128::from(clock_hz) / u128::from(self.clock_hz.max(1));
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {

@@ -8,7 +8,8 @@
 use super::SYNCHRONISED;
 use crate::clock::rescaled;
 use crate::{
-    Context, Event, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,
+    ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec,
+    WatchdogTimer,
 };
 
 const CTRL: u32 = 0x0;
@@ -326,12 +327,6 @@ impl Peripheral for Watchdog {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        let (before, from) = (self.clock_hz, self.stopped.unwrap_or(now));
-        self.reschedule(|at| rescaled(at, from, before, clock_hz));
-        self.clock_hz = clock_hz;
-    }
-
     fn due(&self) -> Option<u64> {
         self.next()
     }
@@ -343,6 +338,14 @@ impl Peripheral for Watchdog {
     fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
         if matches!(event, Event::ControlsChanged) {
             self.look(context);
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            let (before, from) = (self.clock_hz, self.stopped.unwrap_or(now));
+            self.reschedule(|at| rescaled(at, from, before, clock_hz));
+            self.clock_hz = clock_hz;
         }
     }
 

@@ -9,7 +9,7 @@
 use super::counter::{CHANNELS, Counter, OCFA, TOV};
 use super::waveform::{Kind, Top, Waveform};
 use crate::peripherals::avr_port;
-use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Pin, ResetCause, Spec};
+use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Pin, ResetCause, Spec};
 
 /// Registers from DTPS1 on: DT1B, DT1A, PLLCSR; OCR1B, GTCCR, OCR1C, OCR1A, TCNT1, TCCR1.
 const DT1A: u32 = 2;
@@ -413,14 +413,6 @@ impl Peripheral for TinyTimer {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.rebase(now);
-        self.locked_at =
-            crate::clock::rescaled(self.locked_at, now.min(self.locked_at), self.clock_hz, clock_hz);
-        self.clock_hz = clock_hz;
-        self.plan();
-    }
-
     fn due(&self) -> Option<u64> {
         self.due
     }
@@ -450,6 +442,16 @@ impl Peripheral for TinyTimer {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.rebase(now);
+            self.locked_at =
+                crate::clock::rescaled(self.locked_at, now.min(self.locked_at), self.clock_hz, clock_hz);
+            self.clock_hz = clock_hz;
+            self.plan();
         }
     }
 

@@ -9,7 +9,8 @@ use super::watchdog::Watchdog;
 use super::{BLOCK, CLK_REF, CLK_SYS, CLOCKS, HELD_SIO, TICK, Write, register};
 use crate::peripherals::register::part_of_word;
 use crate::{
-    ClockControl, Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,
+    ClockControl, ClockUpdate, Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec,
+    WatchdogTimer,
 };
 
 // RESETS.
@@ -327,13 +328,6 @@ impl Peripheral for System {
         self.apply(address, context)
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.clock_hz = clock_hz;
-        self.oscillators.set_clock(clock_hz, now);
-        let tick_hz = self.watchdog.tick_hz(self.clocks.hz(CLK_REF, &self.oscillators));
-        self.watchdog.set_clocks(clock_hz, tick_hz, now);
-    }
-
     fn due(&self) -> Option<u64> {
         self.watchdog.due()
     }
@@ -341,6 +335,15 @@ impl Peripheral for System {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         if self.watchdog.expired(context.now) {
             context.events.request_reset(ResetCause::Watchdog);
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+            self.oscillators.set_clock(clock_hz, now);
+            let tick_hz = self.watchdog.tick_hz(self.clocks.hz(CLK_REF, &self.oscillators));
+            self.watchdog.set_clocks(clock_hz, tick_hz, now);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{BLOCK, TICK, Write, register};
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 const TIMEHW: u32 = 0x00;
 const TIMELW: u32 = 0x04;
@@ -206,12 +206,6 @@ impl Peripheral for Timer {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.advance(now);
-        self.carry = self.carry * u128::from(clock_hz) / u128::from(self.clock_hz);
-        self.clock_hz = clock_hz.max(1);
-    }
-
     /// The next alarm that is armed.
     fn due(&self) -> Option<u64> {
         if !self.counts() {
@@ -237,6 +231,14 @@ impl Peripheral for Timer {
                 self.clear();
                 self.signal(context);
             }
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.advance(now);
+            self.carry = self.carry * u128::from(clock_hz) / u128::from(self.clock_hz);
+            self.clock_hz = clock_hz.max(1);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{BLOCK, CLK_PERI, Write, register};
 use crate::clock::rescaled;
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Roles, SerialPort, Spec};
+use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Roles, SerialPort, Spec};
 use std::collections::VecDeque;
 
 const DR: u32 = 0x00;
@@ -328,15 +328,6 @@ impl Peripheral for Uart {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        let before = self.clock_hz;
-        let moved = |end: u64| rescaled(end, now, before, clock_hz);
-        self.shifting = self.shifting.map(|(byte, end)| (byte, moved(end)));
-        self.arrives = self.arrives.map(moved);
-        self.timeout = self.timeout.map(moved);
-        self.clock_hz = clock_hz;
-    }
-
     fn due(&self) -> Option<u64> {
         let shifted = self.shifting.map(|(_, end)| end);
         [shifted, self.arrives, self.timeout].into_iter().flatten().min()
@@ -382,6 +373,17 @@ impl Peripheral for Uart {
             Event::ControlsChanged => self.on_controls_changed(context),
             Event::BytesArrive(bytes) => self.on_bytes_arrive(bytes, context),
             _ => {}
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            let before = self.clock_hz;
+            let moved = |end: u64| rescaled(end, now, before, clock_hz);
+            self.shifting = self.shifting.map(|(byte, end)| (byte, moved(end)));
+            self.arrives = self.arrives.map(moved);
+            self.timeout = self.timeout.map(moved);
+            self.clock_hz = clock_hz;
         }
     }
 

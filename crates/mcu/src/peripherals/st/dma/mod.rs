@@ -14,8 +14,8 @@ mod stream;
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::transfer::{line, multiplexed_line};
 use crate::{
-    Accessed, BusAccess, Context, DmaController, Event, Events, Fault, Peripheral, PeripheralSpec, Roles,
-    Spec,
+    Accessed, BusAccess, ClockUpdate, Context, DmaController, Event, Events, Fault, Peripheral,
+    PeripheralSpec, Roles, Spec,
 };
 use stream::{FCR_RESET, HTIF, Layout, Stream, TCIF, TEIF};
 
@@ -313,10 +313,6 @@ impl Peripheral for Dma {
         Ok(())
     }
 
-    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, _now: u64) {
-        self.bus_dividers = [apb1, apb2];
-    }
-
     fn due(&self) -> Option<u64> {
         self.step.filter(|_| !self.under_way).map(|step| step.at)
     }
@@ -339,6 +335,12 @@ impl Peripheral for Dma {
             Event::DmaRequestsChanged { at } => self.choose(at, context.events),
             Event::BusAccessed { access, accessed } => self.on_bus_accessed(access, accessed, context),
             _ => {}
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Buses { apb1, apb2 } = update {
+            self.bus_dividers = [apb1, apb2];
         }
     }
 

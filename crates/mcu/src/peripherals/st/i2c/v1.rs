@@ -5,7 +5,7 @@
 //! but no other master is there to use them. Refused with a fault: SMBus, PEC, DMA.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 const CR1: u32 = 0x00;
 const CR2: u32 = 0x04;
@@ -388,10 +388,6 @@ impl Peripheral for I2c {
         Ok(())
     }
 
-    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, _now: u64) {
-        self.bus_divider = crate::peripherals::st::bus::divider(self.base, apb1, apb2);
-    }
-
     fn due(&self) -> Option<u64> {
         match self.phase {
             Phase::Starting(at)
@@ -405,6 +401,12 @@ impl Peripheral for I2c {
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Buses { apb1, apb2 } = update {
+            self.bus_divider = crate::peripherals::st::bus::divider(self.base, apb1, apb2);
+        }
     }
 
     fn reset(&mut self) {

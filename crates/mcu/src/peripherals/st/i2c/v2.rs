@@ -8,7 +8,7 @@
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::peripherals::st::bus::divider;
-use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
+use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
 
 const CR1: u32 = 0x00;
 const CR2: u32 = 0x04;
@@ -404,14 +404,6 @@ impl Peripheral for I2c {
         Ok(())
     }
 
-    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, _now: u64) {
-        self.bus_divider = divider(self.base, apb1, apb2);
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.core_hz = clock_hz;
-    }
-
     fn due(&self) -> Option<u64> {
         match self.phase {
             Phase::Addressing(at) | Phase::Sending(_, at) | Phase::Receiving(at) | Phase::Stopping(at) => {
@@ -429,6 +421,14 @@ impl Peripheral for I2c {
         if matches!(event, Event::ControlsChanged) {
             let clocks = &context.events.generic_clocks_hz;
             self.clock_hz = self.clock.and_then(|clock| clocks.get(clock)).copied().unwrap_or(0);
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => self.core_hz = clock_hz,
+            ClockUpdate::Buses { apb1, apb2 } => self.bus_divider = divider(self.base, apb1, apb2),
+            _ => {}
         }
     }
 

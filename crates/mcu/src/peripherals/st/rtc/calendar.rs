@@ -10,7 +10,7 @@ use super::ticks::Ticks;
 use super::time::Time;
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::peripherals::st::exti::line_trigger;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
+use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 const TR: u32 = 0x00;
 const DR: u32 = 0x04;
@@ -385,19 +385,6 @@ impl Peripheral for Rtc {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.settle(now);
-        self.ticks.set_core_hz(clock_hz);
-    }
-
-    fn set_rtc_clock(&mut self, clock_hz: u64, reset: bool, now: u64) {
-        self.settle(now);
-        if reset {
-            self.reset();
-        }
-        self.ticks.set_hz(clock_hz);
-    }
-
     fn due(&self) -> Option<u64> {
         let (_, second) = self.periods();
         let to_second = second - self.phase;
@@ -414,6 +401,23 @@ impl Peripheral for Rtc {
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => {
+                self.settle(now);
+                self.ticks.set_core_hz(clock_hz);
+            }
+            ClockUpdate::Rtc { clock_hz, in_reset } => {
+                self.settle(now);
+                if in_reset {
+                    self.reset();
+                }
+                self.ticks.set_hz(clock_hz);
+            }
+            _ => {}
+        }
     }
 
     fn reset(&mut self) {

@@ -9,7 +9,9 @@
 mod nss;
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec, SpiClock, TransferRequest};
+use crate::{
+    ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec, SpiClock, TransferRequest,
+};
 use nss::Nss;
 use std::collections::VecDeque;
 
@@ -332,14 +334,6 @@ impl Peripheral for Spi {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
-    }
-
-    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, _now: u64) {
-        self.bus_divider = super::bus::divider(self.base, apb1, apb2);
-    }
-
     fn due(&self) -> Option<u64> {
         self.shifting.map(|(_, end)| end)
     }
@@ -353,6 +347,16 @@ impl Peripheral for Spi {
             self.advance(context);
             self.follow_select(context);
             self.signal(context);
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => self.clock_hz = clock_hz,
+            ClockUpdate::Buses { apb1, apb2 } => {
+                self.bus_divider = super::bus::divider(self.base, apb1, apb2)
+            }
+            _ => {}
         }
     }
 

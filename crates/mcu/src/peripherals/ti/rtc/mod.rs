@@ -11,7 +11,7 @@ mod counters;
 
 use super::clocks::{self, Clocks};
 use super::word::{Word, part_of};
-use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Spec, SubsystemClocks};
+use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Spec};
 use calendar::{Calendar, from_bcd, to_bcd};
 use counters::{Counters, Source, Stage};
 
@@ -407,6 +407,25 @@ impl Peripheral for Rtc {
         }
     }
 
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => {
+                if now != 0 {
+                    self.advance(now);
+                }
+                self.counters.clocks.set_clock(clock_hz, now);
+            }
+            // RTC_C counts LFXTCLK itself, whatever ACLK is.
+            ClockUpdate::Subsystem(clocks) if self.kind == Kind::A => {
+                if now != 0 {
+                    self.advance(now);
+                }
+                self.counters.clocks.set(&clocks, now);
+            }
+            _ => {}
+        }
+    }
+
     fn reset(&mut self) {
         self.unlocked = false;
         self.control = RTCHOLD | if self.kind == Kind::C { RTCMODE } else { 0 };
@@ -422,23 +441,6 @@ impl Peripheral for Rtc {
     fn reset_by(&mut self, cause: ResetCause, _now: u64) {
         if !matches!(cause, ResetCause::Watchdog | ResetCause::Password(_)) {
             self.reset();
-        }
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        if now != 0 {
-            self.advance(now);
-        }
-        self.counters.clocks.set_clock(clock_hz, now);
-    }
-
-    fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
-        // RTC_C counts LFXTCLK itself, whatever ACLK is.
-        if self.kind == Kind::A {
-            if now != 0 {
-                self.advance(now);
-            }
-            self.counters.clocks.set(clocks, now);
         }
     }
 

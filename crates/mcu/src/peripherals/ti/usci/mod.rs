@@ -17,8 +17,7 @@ use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
 use super::word::{Word, part_of};
 use crate::{
-    Context, Event, Fault, Part, Peripheral, PeripheralSpec, Roles, SerialPort, Spec, SpiClock,
-    SubsystemClocks,
+    ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Roles, SerialPort, Spec, SpiClock,
 };
 use i2c::Master;
 use registers::{
@@ -443,6 +442,14 @@ impl Peripheral for Usci {
         }
     }
 
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => self.change_clocks(|own| own.set_clock(clock_hz, now), now),
+            ClockUpdate::Subsystem(clocks) => self.change_clocks(|own| own.set(&clocks, now), now),
+            _ => {}
+        }
+    }
+
     fn reset(&mut self) {
         // UCSYNC: a USCI_B is synchronous always.
         self.control = UCSWRST | if self.block.is_b() { UCSYNC } else { 0 };
@@ -458,14 +465,6 @@ impl Peripheral for Usci {
         self.refused = None;
         self.served = false;
         self.triggers.iter_mut().for_each(Trigger::reset);
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.change_clocks(|own| own.set_clock(clock_hz, now), now);
-    }
-
-    fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
-        self.change_clocks(|own| own.set(clocks, now), now);
     }
 
     fn roles(&self) -> Roles<'_> {

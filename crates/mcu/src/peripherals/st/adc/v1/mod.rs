@@ -15,7 +15,7 @@ mod registers;
 use super::{check_clock, code};
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::peripherals::st::CONVERTER_CLOCK;
-use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, TransferRequest};
+use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, TransferRequest};
 use layout::{CAL, DDS, EOCS, F1, F4, Layout, OVRIE, TSVREFE};
 
 const SR: u32 = 0x00;
@@ -420,18 +420,6 @@ impl Peripheral for Adc {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
-    }
-
-    fn set_bus_dividers(&mut self, _apb1: u64, apb2: u64, _now: u64) {
-        self.bus_divider = apb2;
-    }
-
-    fn set_clock48(&mut self, hclk_hz: u64, _clock48_hz: u64, _now: u64) {
-        self.hclk_hz = hclk_hz;
-    }
-
     fn due(&self) -> Option<u64> {
         self.converting.map(|(_, _, at)| at)
     }
@@ -447,6 +435,15 @@ impl Peripheral for Adc {
                 self.transfer.set(false, context.now, context);
             }
             Event::TriggerRose { number, at } => self.on_trigger_rose(number, at, context),
+            _ => {}
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => self.clock_hz = clock_hz,
+            ClockUpdate::Buses { apb2, .. } => self.bus_divider = apb2,
+            ClockUpdate::Usb { hclk_hz, .. } => self.hclk_hz = hclk_hz,
             _ => {}
         }
     }

@@ -14,7 +14,7 @@ mod sequence;
 use super::{check_clock, code};
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::peripherals::st::CONVERTER_CLOCK;
-use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, TransferRequest};
+use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, TransferRequest};
 use layout::{CCR, Clock, F0, L4, Layout, Sequence};
 
 const ISR: u32 = 0x00;
@@ -423,18 +423,6 @@ impl Peripheral for Adc {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
-    }
-
-    fn set_bus_dividers(&mut self, _apb1: u64, apb2: u64, _now: u64) {
-        self.bus_divider = apb2;
-    }
-
-    fn set_clock48(&mut self, hclk_hz: u64, _clock48_hz: u64, _now: u64) {
-        self.hclk_hz = hclk_hz;
-    }
-
     fn due(&self) -> Option<u64> {
         let converting = self.converting.map(|conversion| conversion.at);
         [converting, self.ready].into_iter().flatten().min()
@@ -452,6 +440,15 @@ impl Peripheral for Adc {
                 self.transfer.set(false, context.now, context);
             }
             Event::TriggerRose { number, at } => self.on_trigger_rose(number, at, context),
+            _ => {}
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => self.clock_hz = clock_hz,
+            ClockUpdate::Buses { apb2, .. } => self.bus_divider = apb2,
+            ClockUpdate::Usb { hclk_hz, .. } => self.hclk_hz = hclk_hz,
             _ => {}
         }
     }

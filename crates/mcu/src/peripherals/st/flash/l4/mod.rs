@@ -17,8 +17,8 @@ use super::options::take_key;
 use super::registers::{KEYS, L4, OPERR, PG, WRPERR, done_at};
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{
-    Context, Fault, FlashChange, FlashController, FlashStore, MemoryKind, Nonvolatile, Part, Peripheral,
-    PeripheralSpec, ResetCause, Roles, Spec,
+    ClockUpdate, Context, Fault, FlashChange, FlashController, FlashStore, MemoryKind, Nonvolatile, Part,
+    Peripheral, PeripheralSpec, ResetCause, Roles, Spec,
 };
 use options::OptionWords;
 use std::ops::Range;
@@ -403,18 +403,18 @@ impl Peripheral for FlashL4 {
         Ok(())
     }
 
-    fn set_clock(&mut self, _clock_hz: u64, _now: u64) {
-        if self.busy_until.is_some() {
-            self.refused = Some(CLOCK_CHANGED.into());
-        }
-    }
-
     fn due(&self) -> Option<u64> {
         self.busy_until
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.finish(context.now, context);
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if matches!(update, ClockUpdate::Core(_)) && self.busy_until.is_some() {
+            self.refused = Some(CLOCK_CHANGED.into());
+        }
     }
 
     fn reset(&mut self) {
