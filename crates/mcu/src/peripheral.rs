@@ -173,9 +173,10 @@ pub struct StubUse {
 /// More bytes than the buffers of a UART hold.
 const MOST_UNSENT: usize = 64;
 
-/// A peripheral on the bus. Registers that a peripheral does not model answer with [`Fault::Peripheral`].
-pub trait Peripheral: Send {
-    /// Its constants.
+/// A peripheral on the bus, which is also [`Clone`]. Registers that a peripheral does not model
+/// answer with [`Fault::Peripheral`].
+pub trait Peripheral: BoxedClone + Send {
+    /// Its constants, which the bus asks for once.
     fn spec(&self) -> Spec;
 
     /// A read of `size` bytes (1, 2, 4) at `address`.
@@ -212,7 +213,7 @@ pub trait Peripheral: Send {
         self.write(address, 1, value, context)
     }
 
-    /// Other clocks run from cycle `now` on: see [`ClockUpdate`].
+    /// Takes note of other clocks, which run from cycle `now` on.
     fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
         let _ = (update, now);
     }
@@ -233,7 +234,7 @@ pub trait Peripheral: Send {
         let _ = context;
     }
 
-    /// Something came about outside of it: see [`Event`].
+    /// Takes note of something that came about outside of it.
     fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
         let _ = (event, context);
     }
@@ -261,7 +262,16 @@ pub trait Peripheral: Send {
     fn as_flash_controller(&mut self) -> Option<&mut dyn FlashController> {
         None
     }
+}
 
-    /// A copy of itself, for snapshots.
+/// Copies of boxed peripherals, for snapshots.
+pub trait BoxedClone {
+    /// A copy of itself.
     fn boxed_clone(&self) -> Box<dyn Peripheral>;
+}
+
+impl<T: Peripheral + Clone + 'static> BoxedClone for T {
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
 }

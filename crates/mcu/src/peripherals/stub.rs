@@ -45,10 +45,6 @@ impl Peripheral for Stub {
     fn roles(&self) -> Roles<'_> {
         Roles { stub: Some(&self.used), ..Roles::default() }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }
 
 /// What of a range is in none of the others.

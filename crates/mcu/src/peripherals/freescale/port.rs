@@ -69,8 +69,4 @@ impl Peripheral for Port {
         self.latch = 0;
         self.direction = 0;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -84,8 +84,4 @@ impl Peripheral for Port {
     fn reset(&mut self) {
         self.latch = 0xff;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -122,8 +122,4 @@ impl Peripheral for System {
     fn reset(&mut self) {
         self.values = [0; REGISTERS.len()];
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -157,8 +157,4 @@ impl Peripheral for Comparator {
         self.flag = false;
         self.asleep = false;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -245,10 +245,6 @@ impl Peripheral for Eeprom {
     fn as_nonvolatile(&mut self) -> Option<&mut dyn Nonvolatile> {
         Some(self)
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }
 
 impl Nonvolatile for Eeprom {

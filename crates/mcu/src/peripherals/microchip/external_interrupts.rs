@@ -318,8 +318,4 @@ impl Peripheral for External {
         self.changing = [0; PORTS];
         self.served = false;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -216,8 +216,4 @@ impl Peripheral for GeneralInterrupts {
         self.changing = 0;
         self.served = false;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

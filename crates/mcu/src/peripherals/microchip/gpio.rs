@@ -116,8 +116,4 @@ impl Peripheral for Gpio {
         self.ddr = 0;
         self.port = 0;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -221,8 +221,4 @@ impl Peripheral for Spi {
         self.transfer = None;
         self.refused = None;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -112,8 +112,4 @@ impl Peripheral for Timer4 {
         self.registers = [0; LENGTH];
         self.registers[OCR4C as usize] = 0xFF;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

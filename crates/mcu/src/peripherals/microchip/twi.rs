@@ -288,8 +288,4 @@ impl Peripheral for Twi {
         self.action = None;
         self.taken = false;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

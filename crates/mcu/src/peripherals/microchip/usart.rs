@@ -305,10 +305,6 @@ impl Peripheral for Usart {
     fn roles(&self) -> Roles<'_> {
         Roles { serial_port: Some(self), ..Roles::default() }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }
 
 impl SerialPort for Usart {

@@ -240,8 +240,4 @@ impl Peripheral for Usb {
         self.kept = KEPT.map(|(_, _, after_reset)| after_reset);
         self.endpoints = [[0; 4]; ENDPOINTS];
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -318,8 +318,4 @@ impl Peripheral for Clock {
         self.ram = ram;
         self.reset_reasons = reasons | reason;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -140,8 +140,4 @@ impl Peripheral for Ecb {
         self.result = None;
         self.ready_at = None;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

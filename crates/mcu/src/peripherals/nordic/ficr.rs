@@ -91,8 +91,4 @@ impl Peripheral for Ficr {
     }
 
     fn reset(&mut self) {}
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -194,8 +194,4 @@ impl Peripheral for Gpio {
         self.latch = 0;
         self.detect = false;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -184,8 +184,4 @@ impl Peripheral for Gpiote {
         self.configuration = [0; CHANNELS];
         self.levels = [false; CHANNELS];
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -151,10 +151,6 @@ impl Peripheral for Nvmc {
     fn as_flash_controller(&mut self) -> Option<&mut dyn FlashController> {
         Some(self)
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }
 
 impl FlashController for Nvmc {

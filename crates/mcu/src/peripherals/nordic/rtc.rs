@@ -185,8 +185,4 @@ impl Peripheral for Rtc {
         self.prescaler = 0;
         self.compare = [0; CHANNELS];
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -125,8 +125,4 @@ impl Peripheral for Temp {
         self.value = 0;
         self.ready_at = None;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

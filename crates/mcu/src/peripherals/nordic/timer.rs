@@ -239,8 +239,4 @@ impl Peripheral for Timer {
         self.counter.divider = 1 << self.prescaler;
         self.compare = [0; CHANNELS];
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

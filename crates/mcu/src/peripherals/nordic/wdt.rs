@@ -179,10 +179,6 @@ impl Peripheral for Wdt {
     fn roles(&self) -> Roles<'_> {
         Roles { watchdog: Some(self), ..Roles::default() }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }
 
 impl WatchdogTimer for Wdt {

@@ -87,8 +87,4 @@ impl Peripheral for Ports {
         self.latches = [0; PORTS.len()];
         self.directions = [0; PORTS.len()];
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

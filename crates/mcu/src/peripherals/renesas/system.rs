@@ -146,10 +146,6 @@ impl Peripheral for System {
     fn roles(&self) -> Roles<'_> {
         Roles { clock_control: Some(self), ..Roles::default() }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }
 
 impl ClockControl for System {

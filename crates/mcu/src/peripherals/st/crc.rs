@@ -189,8 +189,4 @@ impl Peripheral for Crc {
         self.free_at = 0;
         self.begun_at = 0;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

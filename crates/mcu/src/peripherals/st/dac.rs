@@ -432,8 +432,4 @@ impl Peripheral for Dac {
             *channel = Channel { request, ..Channel::default() };
         }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -74,8 +74,4 @@ impl Peripheral for Dbgmcu {
             self.reset();
         }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -277,8 +277,4 @@ impl Peripheral for Exti {
         self.syscfg.reset();
         self.levels = 0;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -251,8 +251,4 @@ impl Peripheral for Gpio {
             }
         };
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -94,8 +94,4 @@ impl Peripheral for Pwr {
         };
         self.status = 0;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

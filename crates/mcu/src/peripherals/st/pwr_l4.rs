@@ -78,8 +78,4 @@ impl Peripheral for PwrL4 {
             self.words[offset as usize / 4] = value;
         }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -206,8 +206,4 @@ impl Peripheral for Rng {
             self.state = state;
         }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

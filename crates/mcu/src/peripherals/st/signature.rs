@@ -4,6 +4,7 @@
 //! same.
 
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
+use std::ops::Range;
 
 /// Wafer coordinates, wafer and lot number.
 const IDENTIFIER: [u32; 3] = [0x0041_0027, 0x3130_470e, 0x3836_3538];
@@ -35,6 +36,10 @@ impl Signature {
         })
     }
 
+    fn ranges(&self) -> [Range<u32>; 2] {
+        [self.base..self.base + 12, self.flash_size_at..self.flash_size_at + 2]
+    }
+
     fn byte(&self, address: u32) -> u32 {
         match address.checked_sub(self.base) {
             Some(offset) if offset < 12 => IDENTIFIER[offset as usize / 4] >> (offset % 4 * 8) & 0xff,
@@ -45,11 +50,11 @@ impl Signature {
 
 impl Peripheral for Signature {
     fn spec(&self) -> Spec {
-        Spec::with_ranges(&self.name, [self.base..self.base + 12, self.flash_size_at..self.flash_size_at + 2])
+        Spec::with_ranges(&self.name, self.ranges())
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        let ranges = self.spec().ranges;
+        let ranges = self.ranges();
         (0..u32::from(size)).try_fold(0, |word, index| {
             let at = address + index;
             if !ranges.iter().any(|range| range.contains(&at)) {
@@ -77,8 +82,4 @@ impl Peripheral for Signature {
     }
 
     fn reset(&mut self) {}
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -496,8 +496,4 @@ impl Peripheral for Timer {
         self.breaks = 0;
         self.requested = 0;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -192,10 +192,6 @@ impl Peripheral for Wwdg {
     fn roles(&self) -> Roles<'_> {
         Roles { watchdog: Some(self), ..Roles::default() }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }
 
 impl WatchdogTimer for Wwdg {

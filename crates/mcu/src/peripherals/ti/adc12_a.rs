@@ -448,8 +448,4 @@ impl Peripheral for Adc12 {
         self.failure = None;
         self.served = false;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -181,8 +181,4 @@ impl Peripheral for Crc {
             *generator = Generator::new(generator.polynomial, generator.bits);
         }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -268,8 +268,4 @@ impl Peripheral for Ports {
         self.modules = [(0, 0); 2];
         self.to_look = false;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -235,10 +235,6 @@ impl Peripheral for Flash {
     fn as_flash_controller(&mut self) -> Option<&mut dyn FlashController> {
         Some(self)
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }
 
 impl FlashController for Flash {

@@ -109,8 +109,4 @@ impl Peripheral for FrctlA {
         self.wait_states = 0;
         self.control = FRPWR;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -245,8 +245,4 @@ impl Peripheral for Mpu {
             self.flags = flags;
         }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -416,10 +416,6 @@ impl Peripheral for Mpy32 {
         };
         *self = Mpy32::new(&spec);
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }
 
 impl Mpy32 {

@@ -245,10 +245,6 @@ impl Peripheral for Pmm {
     fn roles(&self) -> Roles<'_> {
         Roles { power_management: Some(self), ..Roles::default() }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }
 
 impl PowerManagement for Pmm {

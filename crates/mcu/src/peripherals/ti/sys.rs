@@ -70,8 +70,4 @@ impl Peripheral for Sys {
             ResetCause::Password(protected) => password(protected),
         };
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

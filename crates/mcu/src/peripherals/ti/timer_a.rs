@@ -480,8 +480,4 @@ impl Peripheral for Timer {
         self.seen = 0;
         self.served = false;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

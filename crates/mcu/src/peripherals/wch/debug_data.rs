@@ -62,8 +62,4 @@ impl Peripheral for DebugData {
     fn reset(&mut self) {
         self.data = [0; 2];
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -114,8 +114,4 @@ impl Peripheral for Pfic {
     fn reset(&mut self) {
         self.enabled = ALWAYS;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

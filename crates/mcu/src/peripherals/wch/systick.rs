@@ -165,8 +165,4 @@ impl Peripheral for SysTick {
         self.reset();
         self.since = now;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -327,8 +327,4 @@ impl Peripheral for Adc {
         self.conversion = None;
         self.failure = None;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

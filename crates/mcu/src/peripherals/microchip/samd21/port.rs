@@ -206,8 +206,4 @@ impl Peripheral for Port {
         self.pins = [0; 32];
         self.given = (0, 0);
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -258,10 +258,6 @@ impl Peripheral for Sercom {
     fn roles(&self) -> Roles<'_> {
         Roles { serial_port: Some(self), ..Roles::default() }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }
 
 impl SerialPort for Sercom {

@@ -347,10 +347,6 @@ impl Peripheral for System {
     fn roles(&self) -> Roles<'_> {
         Roles { clock_control: Some(self), ..Roles::default() }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }
 
 impl ClockControl for System {

@@ -441,8 +441,4 @@ impl Peripheral for Tcc {
         (self.count, self.since, self.carry) = (0, 0, 0);
         self.outputs.reset();
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -425,8 +425,4 @@ impl Peripheral for Timer {
         self.carry = 0;
         self.source_hz = 0;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -566,8 +566,4 @@ impl Peripheral for Timer {
         self.at = now;
         self.origin = now;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -484,8 +484,4 @@ impl Peripheral for TinyTimer {
         self.reset();
         self.origin = now;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

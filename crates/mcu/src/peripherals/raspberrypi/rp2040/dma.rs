@@ -241,8 +241,4 @@ impl Peripheral for Dma {
         self.held = true;
         self.clear();
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

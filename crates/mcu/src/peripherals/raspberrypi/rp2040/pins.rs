@@ -500,8 +500,4 @@ impl Peripheral for Pins {
         self.levels = 0;
         self.given = 0;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

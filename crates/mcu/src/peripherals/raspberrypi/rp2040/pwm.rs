@@ -421,8 +421,4 @@ impl Peripheral for Pwm {
         self.reset();
         self.slices = std::array::from_fn(|_| Slice::new(now));
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

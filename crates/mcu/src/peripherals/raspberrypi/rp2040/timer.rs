@@ -253,8 +253,4 @@ impl Peripheral for Timer {
         self.reset();
         self.since = now;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -410,10 +410,6 @@ impl Peripheral for Uart {
     fn roles(&self) -> Roles<'_> {
         Roles { serial_port: Some(self), ..Roles::default() }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }
 
 impl SerialPort for Uart {

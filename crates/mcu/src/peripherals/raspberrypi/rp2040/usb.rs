@@ -78,8 +78,4 @@ impl Peripheral for Usb {
         self.held = true;
         self.control = 0;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -326,8 +326,4 @@ impl Peripheral for Xip {
         self.pushed = 0;
         self.done = 0;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

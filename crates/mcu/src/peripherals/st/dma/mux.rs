@@ -81,8 +81,4 @@ impl Peripheral for Mux {
     fn reset(&mut self) {
         self.requests = [0; CHANNELS];
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

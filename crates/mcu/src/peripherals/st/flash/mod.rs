@@ -424,10 +424,6 @@ impl Peripheral for Flash {
     fn as_flash_controller(&mut self) -> Option<&mut dyn FlashController> {
         Some(self)
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }
 
 impl Nonvolatile for Flash {

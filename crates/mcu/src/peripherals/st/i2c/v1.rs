@@ -413,8 +413,4 @@ impl Peripheral for I2c {
         self.bus_divider = 1;
         self.reset_registers();
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -446,8 +446,4 @@ impl Peripheral for I2c {
         self.received = 0;
         self.shifted = None;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

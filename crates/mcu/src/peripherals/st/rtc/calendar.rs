@@ -450,8 +450,4 @@ impl Peripheral for Rtc {
             self.shadow = None;
         }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -255,8 +255,4 @@ impl Peripheral for Rtc {
             self.synchronising = 1;
         }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

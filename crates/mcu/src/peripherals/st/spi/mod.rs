@@ -374,8 +374,4 @@ impl Peripheral for Spi {
         self.refused = None;
         self.transfers.iter_mut().for_each(TransferRequest::reset);
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -370,10 +370,6 @@ impl Peripheral for Dma {
     fn roles(&self) -> Roles<'_> {
         Roles { dma_controller: Some(self), ..Roles::default() }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }
 
 impl DmaController for Dma {

@@ -443,10 +443,6 @@ impl Peripheral for Rtc {
             self.reset();
         }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }
 
 /// What a write to a locked register is.

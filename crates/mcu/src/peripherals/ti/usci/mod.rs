@@ -470,10 +470,6 @@ impl Peripheral for Usci {
     fn roles(&self) -> Roles<'_> {
         Roles { serial_port: Some(self), ..Roles::default() }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }
 
 impl SerialPort for Usci {

@@ -466,8 +466,4 @@ impl Peripheral for Adc {
         self.failure = None;
         self.transfer.reset();
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

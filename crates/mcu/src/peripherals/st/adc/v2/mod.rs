@@ -466,8 +466,4 @@ impl Peripheral for Adc {
         self.transferred = false;
         self.failure = None;
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

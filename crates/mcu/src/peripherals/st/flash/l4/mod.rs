@@ -445,10 +445,6 @@ impl Peripheral for FlashL4 {
     fn as_flash_controller(&mut self) -> Option<&mut dyn FlashController> {
         Some(self)
     }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }
 
 impl Nonvolatile for FlashL4 {
