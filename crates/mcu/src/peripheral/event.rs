@@ -5,7 +5,10 @@ use crate::{Accessed, BusAccess};
 /// Something that comes about outside of a peripheral, of which the bus tells it.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// Levels that the board drives at the input pins may have changed.
+    /// Levels that the board drives at the input pins may have changed. For devices with
+    /// [`Spec::follows_inputs`].
+    ///
+    /// [`Spec::follows_inputs`]: crate::Spec::follows_inputs
     InputsChanged,
     /// `context.events` has other clocks, or holds other blocks in reset or pins, than it had: see
     /// [`Events::set_controls`] and [`Events::release_pins`].
@@ -69,7 +72,9 @@ pub enum Event<'a> {
         /// What came of it.
         accessed: Accessed,
     },
-    /// A trigger came.
+    /// A trigger came. For devices with [`Spec::follows_triggers`].
+    ///
+    /// [`Spec::follows_triggers`]: crate::Spec::follows_triggers
     TriggerRose {
         /// Its number.
         number: u8,

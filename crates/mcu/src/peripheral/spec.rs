@@ -16,6 +16,8 @@ pub struct Spec {
     pub interrupts: u128,
     /// The lines of the DMA requests that it may make.
     pub dma_lines: u128,
+    /// Levels at input pins start or stop something in it.
+    pub follows_inputs: bool,
     /// Triggers start or stop something in it.
     pub follows_triggers: bool,
 }

@@ -9,6 +9,7 @@ pub(super) struct DeviceIndex {
     pub dma_controllers: Vec<usize>,
     /// With the lines of their DMA requests.
     pub dma_requesters: Vec<(u128, usize)>,
+    pub inputs: Vec<usize>,
     pub triggered: Vec<usize>,
     pub watchdogs: Vec<usize>,
     pub nonvolatile: Vec<usize>,
@@ -23,13 +24,16 @@ impl DeviceIndex {
             let devices = (0..).zip(specs).filter(|(_, spec)| spec.interrupts >> irq & 1 == 1);
             devices.map(|(index, _)| index).collect()
         };
+        let specified = |wants: fn(&Spec) -> bool| {
+            (0..specs.len()).filter(|index| wants(&specs[*index])).collect::<Vec<_>>()
+        };
         let requesters = (0..).zip(specs).filter(|(_, spec)| spec.dma_lines != 0);
-        let triggered = (0..).zip(specs).filter(|(_, spec)| spec.follows_triggers);
         DeviceIndex {
             acknowledged: (0..u128::BITS).map(acknowledged).collect(),
             dma_controllers: with(|roles| roles.dma_controller.is_some()),
             dma_requesters: requesters.map(|(index, spec)| (spec.dma_lines, index)).collect(),
-            triggered: triggered.map(|(index, _)| index).collect(),
+            inputs: specified(|spec| spec.follows_inputs),
+            triggered: specified(|spec| spec.follows_triggers),
             watchdogs: with(|roles| roles.watchdog.is_some()),
             nonvolatile: with(|roles| roles.nonvolatile.is_some()),
         }

@@ -27,7 +27,11 @@ impl PeripheralBus {
     pub(super) fn route_events(&mut self, now: u64, pc: u32) {
         let board_changed = std::mem::take(&mut self.board.changed);
         if board_changed {
-            self.broadcast(Event::InputsChanged, now, pc);
+            for index in &self.index.inputs {
+                let device = &mut self.devices[*index];
+                device.0.on_event(Event::InputsChanged, &mut context!(self, now, pc, None));
+                self.dues[*index] = device.0.due().unwrap_or(u64::MAX);
+            }
         }
         let subscribed = std::mem::take(&mut self.events.subscription_changed);
         if subscribed {
@@ -44,8 +48,10 @@ impl PeripheralBus {
         while self.events.lines.is_pending() {
             self.route_lines(now, pc);
         }
-        if board_changed || subscribed || controlled {
+        if subscribed || controlled {
             self.reschedule();
+        } else if board_changed {
+            self.find_due();
         }
     }
 

@@ -101,7 +101,11 @@ impl Comparator {
 
 impl Peripheral for Comparator {
     fn spec(&self) -> Spec {
-        Spec { interrupts: 1 << self.irq, ..Spec::new(&self.name, self.address..self.address + 1) }
+        Spec {
+            interrupts: 1 << self.irq,
+            follows_inputs: true,
+            ..Spec::new(&self.name, self.address..self.address + 1)
+        }
     }
 
     fn read(&mut self, _address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

@@ -230,6 +230,7 @@ impl Peripheral for External {
         Spec {
             interrupts: u128::from(self.bits[EIFR]) << self.irqs[0]
                 | u128::from(self.bits[PCIFR]) << self.irqs[1],
+            follows_inputs: true,
             ..Spec::with_ranges(&self.name, there.map(|(address, _)| *address..address + 1))
         }
     }

@@ -131,6 +131,7 @@ impl Peripheral for GeneralInterrupts {
     fn spec(&self) -> Spec {
         Spec {
             interrupts: 0b11 << self.irq,
+            follows_inputs: true,
             ..Spec::with_ranges(
                 &self.name,
                 [

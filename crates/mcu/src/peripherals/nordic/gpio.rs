@@ -118,10 +118,13 @@ impl Gpio {
 
 impl Peripheral for Gpio {
     fn spec(&self) -> Spec {
-        Spec::with_ranges(
-            &self.name,
-            [self.base + OUT..self.base + DETECTMODE + 4, self.base + PIN_CNF..self.base + PIN_CNF_END],
-        )
+        Spec {
+            follows_inputs: true,
+            ..Spec::with_ranges(
+                &self.name,
+                [self.base + OUT..self.base + DETECTMODE + 4, self.base + PIN_CNF..self.base + PIN_CNF_END],
+            )
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

@@ -135,7 +135,7 @@ impl Gpiote {
 
 impl Peripheral for Gpiote {
     fn spec(&self) -> Spec {
-        self.block.spec()
+        Spec { follows_inputs: true, ..self.block.spec() }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

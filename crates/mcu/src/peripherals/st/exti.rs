@@ -172,6 +172,7 @@ impl Peripheral for Exti {
     fn spec(&self) -> Spec {
         Spec {
             follows_triggers: self.inner() != 0,
+            follows_inputs: true,
             ..Spec::with_ranges(
                 &self.name,
                 [self.base..self.base + 0x18, self.syscfg_base..self.syscfg_base + Syscfg::SIZE],

@@ -381,6 +381,7 @@ impl Peripheral for Timer {
         Spec {
             dma_lines: self.transfers.iter().fold(0, |lines, request| lines | request.lines()),
             follows_triggers: true,
+            follows_inputs: true,
             ..Spec::new(&self.name, self.base..self.base + 0x400)
         }
     }

@@ -206,6 +206,7 @@ impl Peripheral for Ports {
     fn spec(&self) -> Spec {
         Spec {
             interrupts: self.irqs.iter().flatten().fold(0, |all, irq| all | 1 << irq),
+            follows_inputs: true,
             ..Spec::new(&self.names[0], self.base..self.base + SIZE as u32)
         }
     }

@@ -314,6 +314,7 @@ impl Peripheral for Timer {
         Spec {
             interrupts: 0b11 << (self.irq - 1),
             dma_lines: self.triggers[0].lines() | self.triggers[1].lines(),
+            follows_inputs: true,
             ..Spec::new(&self.name, self.base..self.base + END)
         }
     }

@@ -358,7 +358,7 @@ impl Tcc {
 
 impl Peripheral for Tcc {
     fn spec(&self) -> Spec {
-        Spec::new(&self.name, self.base..self.base + SIZE)
+        Spec { follows_inputs: true, ..Spec::new(&self.name, self.base..self.base + SIZE) }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

@@ -430,6 +430,7 @@ impl Peripheral for Timer {
         Spec {
             shared: self.shared.clone(),
             interrupts: self.flag_bits.iter().fold(0, |all, (_, _, irq)| all | 1 << irq),
+            follows_inputs: true,
             ..Spec::with_ranges(&self.name, self.addresses.iter().map(|(address, ..)| *address..*address + 1))
         }
     }

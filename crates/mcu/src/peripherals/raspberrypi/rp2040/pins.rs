@@ -435,7 +435,10 @@ impl Peripheral for Pins {
     fn spec(&self) -> Spec {
         let blocks = [self.io_bank0, self.io_qspi, self.pads_bank0, self.pads_qspi];
         let blocks = blocks.into_iter().map(|base| base..base + BLOCK);
-        Spec::with_ranges(&self.name, std::iter::once(self.sio..self.sio + SIO_SIZE).chain(blocks))
+        Spec {
+            follows_inputs: true,
+            ..Spec::with_ranges(&self.name, std::iter::once(self.sio..self.sio + SIO_SIZE).chain(blocks))
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

@@ -344,7 +344,7 @@ impl Pwm {
 
 impl Peripheral for Pwm {
     fn spec(&self) -> Spec {
-        Spec::new(&self.name, self.base..self.base + BLOCK)
+        Spec { follows_inputs: true, ..Spec::new(&self.name, self.base..self.base + BLOCK) }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

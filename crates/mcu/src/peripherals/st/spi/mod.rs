@@ -275,6 +275,7 @@ impl Peripheral for Spi {
     fn spec(&self) -> Spec {
         Spec {
             dma_lines: self.transfers[0].lines() | self.transfers[1].lines(),
+            follows_inputs: true,
             ..Spec::new(&self.name, self.base..self.base + 0x400)
         }
     }
