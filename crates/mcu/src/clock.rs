@@ -71,6 +71,40 @@ pub struct SubsystemClocks {
     pub aclk: Frequency,
 }
 
+/// Clocks that peripherals count, as they are from now on. The bus tells of them whenever the program
+/// may have set them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockUpdate {
+    /// The core's clock, in Hz. The first one comes before the first reset.
+    Core(u64),
+    /// The clocks beside the core's (MSP430), also after each reset. A core clock that changes with
+    /// them comes before.
+    Subsystem(SubsystemClocks),
+    /// The peripheral buses' clocks (STM32), by the cycles of the core's clock in one of theirs; 1 after
+    /// a reset.
+    Buses {
+        /// Of APB1.
+        apb1: u64,
+        /// Of APB2.
+        apb2: u64,
+    },
+    /// HCLK and the clock of 48 MHz that USB, SDIO and the random number generator share (STM32:
+    /// PLL48CLK).
+    Usb {
+        /// HCLK, in Hz.
+        hclk_hz: u64,
+        /// The clock of 48 MHz, in Hz; 0 while it stands still, as after a reset.
+        usb_hz: u64,
+    },
+    /// The clock of the real-time clock (STM32: RTCCLK).
+    Rtc {
+        /// Its frequency, in Hz; 0 while it stands still.
+        clock_hz: u64,
+        /// The backup domain is held in reset (STM32: RCC_BDCR.BDRST).
+        in_reset: bool,
+    },
+}
+
 /// The cycle at which something ends that would have ended at cycle `end`, had the clock not gone from `before` to `after` at cycle
 /// `now`: its time is kept.
 pub(crate) fn rescaled(end: u64, now: u64, before: u64, after: u64) -> u64 {

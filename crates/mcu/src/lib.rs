@@ -39,7 +39,7 @@ mod transfer;
 mod two_wire;
 
 pub use board::{Board, Chip, Pin, SentByte, SpiClock, Wiring};
-pub use clock::{ClockChange, ClockSources, Frequency, FuseOscillator, SubsystemClocks};
+pub use clock::{ClockChange, ClockSources, ClockUpdate, Frequency, FuseOscillator, SubsystemClocks};
 pub use fault::{EnteredFault, Fault, SYSTEM_CONTROL_SPACE};
 pub use fuses::{FUSES, FuseField, Fuses, RefusedFuse, Signature};
 pub use hand_over::vectors_behind_bootloader;
@@ -56,8 +56,9 @@ pub use part::{
     PeripheralSpec, Unmodelled, WaitStates,
 };
 pub use peripheral::{
-    Context, Dma, Events, FlashChange, FlashSettings, FlashStore, FlashView, Peripheral, PeripheralBus,
-    Power, ProtectedMemory, ReadMode, StubUse,
+    ClockControl, Context, Dma, DmaController, Event, Events, FlashChange, FlashController, FlashSettings,
+    FlashStore, FlashView, Nonvolatile, Peripheral, PeripheralBus, Power, PowerManagement, ProtectedMemory,
+    ReadMode, Roles, SerialPort, Spec, StubUse, WatchdogTimer,
 };
 pub use residency::{Asleep, Residency, Span};
 pub use signal::{Harmonic, Signal};

@@ -8,8 +8,8 @@ use crate::peripherals::stub::{Stub, without};
 use crate::residency::Usage;
 use crate::supply::Supply;
 use crate::{
-    Accessed, Board, BusAccess, Contention, Dma, EnteredFault, Fault, FlashChange, Flow, Image, Mcu,
-    NoObserver, Observer, Part, PeripheralBus, PeripheralSpec, Register, ResetCause, Residency, Role,
+    Accessed, Board, BusAccess, ClockUpdate, Contention, Dma, EnteredFault, Fault, FlashChange, Flow, Image,
+    Mcu, NoObserver, Observer, Part, PeripheralBus, PeripheralSpec, Register, ResetCause, Residency, Role,
     Segment, SleepInterval, Span, Step, Stop, StubUse, SupplyLimits, Taint, Trace, Until, peripherals,
 };
 use std::ops::Range;
@@ -235,12 +235,12 @@ pub(crate) fn new_peripherals(part: &Part, clock_hz: u64) -> Result<PeripheralBu
     let clocked = Part { default_clock_hz: clock_hz, ..part.clone() };
     let new = |spec: &PeripheralSpec| {
         let mut device = peripherals::new_peripheral(&clocked, spec)?;
-        device.set_clock(clock_hz, 0);
+        device.clocks_changed(ClockUpdate::Core(clock_hz), 0);
         Ok(device)
     };
     let mut devices = part.peripherals.iter().map(new).collect::<Result<Vec<_>, String>>()?;
     for block in part.unmodelled.iter().filter(|block| block.stub) {
-        let modelled = devices.iter().flat_map(|device| device.ranges()).collect();
+        let modelled = devices.iter().flat_map(|device| device.spec().ranges).collect();
         devices.push(Box::new(Stub::new(&block.name, without(block.range(), modelled))));
     }
     let mut bus = PeripheralBus::new(devices)?;
@@ -308,7 +308,7 @@ impl<C: Core> Machine<C> {
         }
         let writes = self.torn.as_ref().is_some_and(|(_, until)| self.cycles < *until);
         let holds_back = !requested && mask & !self.core.non_maskable() == 0;
-        !comes || holds_back && !self.bus.will_reset() && !self.bus.moves_data() && !writes
+        !comes || holds_back && !self.bus.has_running_watchdog() && !self.bus.moves_data() && !writes
     }
 
     /// What may come between two instructions: the end of the run, peripherals' time, resets, interrupts, sleep, a supply that is too
@@ -433,7 +433,7 @@ impl<C: Core> Machine<C> {
         let contention = C::contention(self, access);
         self.cycles += contention.core;
         let waited = waited + contention.controller;
-        self.bus.accessed(access, Accessed { value, waited }, self.cycles, pc);
+        self.bus.complete_access(access, Accessed { value, waited }, self.cycles, pc);
         // For so long the controller has the bus to itself.
         self.cycles += std::mem::take(&mut self.bus.stall);
         Ok(())
@@ -447,7 +447,7 @@ impl<C: Core> Machine<C> {
                     let mut bytes = vec![0; size as usize];
                     let done = self.core.is_ram(address) && self.core.peek(address, &mut bytes);
                     if done {
-                        self.bus.fetched(device, &bytes, self.cycles, self.pc(), dynamic(observer));
+                        self.bus.complete_fetch(device, &bytes, self.cycles, self.pc(), dynamic(observer));
                     }
                     (address, done)
                 }
@@ -502,7 +502,7 @@ impl<C: Core> Machine<C> {
         self.fault = None;
         self.board_touched = true;
         self.recheck();
-        self.reset_fault = C::reset(self, cause).err().or_else(|| self.bus.refusal(self.pc()));
+        self.reset_fault = C::reset(self, cause).err().or_else(|| self.bus.pending_fault(self.pc()));
     }
 
     /// What memory holds from an address on, `size` bytes of it.

@@ -2,13 +2,22 @@
 
 mod bus;
 mod context;
+mod event;
 mod events;
+mod roles;
+mod spec;
 
 pub use bus::PeripheralBus;
 pub use context::Context;
+pub use event::Event;
 pub use events::{Events, ProtectedMemory};
+pub use roles::{
+    ClockControl, DmaController, FlashController, Nonvolatile, PowerManagement, Roles, SerialPort,
+    WatchdogTimer,
+};
+pub use spec::Spec;
 
-use crate::{Accessed, BusAccess, Fault, ResetCause, SubsystemClocks};
+use crate::{ClockUpdate, Fault, ResetCause};
 use std::ops::Range;
 
 /// What the reads of a flash wait for a hit and for a miss of its cache (SAM D21: CTRLB.READMODE).
@@ -41,7 +50,7 @@ pub struct FlashSettings {
 /// What a peripheral does with memory by itself, between two instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dma {
-    /// Reads RAM; [`Peripheral::fetched`] is given the bytes.
+    /// Reads RAM; [`Event::MemoryFetched`] has the bytes.
     Fetch {
         /// One of the addresses of the peripheral that reads.
         device: u32,
@@ -164,34 +173,17 @@ pub struct StubUse {
 /// More bytes than the buffers of a UART hold.
 const MOST_UNSENT: usize = 64;
 
-/// A peripheral on the bus. Registers that a peripheral does not model answer with [`Fault::Peripheral`].
-pub trait Peripheral: Send {
-    /// Its name in the target file.
-    fn name(&self) -> &str;
-
-    /// The addresses that it answers at (may be several pieces; AVR without 0x800000).
-    fn ranges(&self) -> Vec<Range<u32>>;
-
-    /// Those of its addresses where other devices have bits, too (AVR: TIMSK and TIFR): it reads theirs as 0 and takes no note of what is
-    /// written there.
-    fn shared(&self) -> Vec<u32> {
-        Vec::new()
-    }
+/// A peripheral on the bus, which is also [`Clone`]. Registers that a peripheral does not model
+/// answer with [`Fault::Peripheral`].
+pub trait Peripheral: BoxedClone + Send {
+    /// Its constants, which the bus asks for once.
+    fn spec(&self) -> Spec;
 
     /// A read of `size` bytes (1, 2, 4) at `address`.
     ///
     /// # Errors
     /// A register or a size that is not modelled.
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault>;
-
-    /// As [`Peripheral::read`], by an instruction that will write back what it reads, on a core where such an
-    /// instruction reads a port's latch and not its pins (8051).
-    ///
-    /// # Errors
-    /// As [`Peripheral::read`].
-    fn read_latch(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        self.read(address, size, context)
-    }
 
     /// A write of `size` bytes (1, 2, 4) at `address`.
     ///
@@ -221,110 +213,14 @@ pub trait Peripheral: Send {
         self.write(address, 1, value, context)
     }
 
-    /// The core clock in Hz from cycle `now` on; told before the first reset, and whenever the program sets another one.
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        let _ = (clock_hz, now);
-    }
-
-    /// The core clock that it has set, in Hz, where it is the part's clock control and the core runs at what the program sets.
-    fn core_clock_hz(&self) -> Option<u64> {
-        None
-    }
-
-    /// The clocks beside the core's that it has set, where it is the part's clock control and peripherals count such (MSP430: SMCLK, ACLK).
-    fn subsystem_clocks(&self) -> Option<SubsystemClocks> {
-        None
-    }
-
-    /// What [`Peripheral::subsystem_clocks`] is from cycle `now` on; told after each reset, and whenever the program sets others. A core
-    /// clock that changes with them was told before.
-    fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
-        let _ = (clocks, now);
-    }
-
-    /// Cycles of the core's clock in one of the peripheral buses' (STM32: APB1, APB2) from cycle `now` on, told whenever the program
-    /// sets them; 1 after a reset.
-    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, now: u64) {
-        let _ = (apb1, apb2, now);
-    }
-
-    /// HCLK and the clock of 48 MHz that USB, SDIO and the random number generator share (STM32: PLL48CLK; 0 where it stands still), in
-    /// Hz, from cycle `now` on, told whenever the program may have set them; after a reset it stands still.
-    fn set_clock48(&mut self, hclk_hz: u64, clock48_hz: u64, now: u64) {
-        let _ = (hclk_hz, clock48_hz, now);
-    }
-
-    /// The cycle at which the byte that its UART is sending is complete, and it is due.
-    fn sending(&self) -> Option<u64> {
-        None
-    }
-
-    /// Whether its UART receives what arrives; `None` where it has none.
-    fn uart_listens(&self) -> Option<bool> {
-        None
-    }
-
-    /// The clock of the real-time clock (STM32: RTCCLK; 0 where it stands still), in Hz, from cycle `now` on, and whether its domain is
-    /// being reset; told whenever the program may have set it.
-    fn set_rtc_clock(&mut self, clock_hz: u64, reset: bool, now: u64) {
-        let _ = (clock_hz, reset, now);
-    }
-
-    /// What it asked for with [`Dma::Fetch`] was read.
-    fn fetched(&mut self, bytes: &[u8], context: &mut Context<'_, '_>) {
-        let _ = (bytes, context);
-    }
-
-    /// The clocks of [`Events::generic_clocks_hz`] as a reset leaves them, where it sets them.
-    fn module_clocks(&self) -> Option<Vec<u64>> {
-        None
-    }
-
-    /// `context.events` has other clocks, or holds other blocks in reset or pins, than it had: see [`Events::set_controls`] and
-    /// [`Events::release_pins`].
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        let _ = context;
-    }
-
-    /// Bytes begin to arrive at its UART input, one after the other; false where it has none. `now` is the cycle.
-    fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
-        let _ = (bytes, now);
-        false
-    }
-
-    /// The non-volatile memory that it keeps, at its ELF address: for images, debuggers and snapshots.
-    fn memory(&self) -> Option<(u32, &[u8])> {
-        None
-    }
-
-    /// As [`Peripheral::memory`], to be written.
-    fn memory_mut(&mut self) -> Option<(u32, &mut [u8])> {
-        None
-    }
-
-    /// What it has set, where it is the part's power management.
-    fn power(&self) -> Option<Power> {
-        None
+    /// Takes note of other clocks, which run from cycle `now` on.
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        let _ = (update, now);
     }
 
     /// The clock by the manual's name (MSP430: `SMCLK`, `ACLK`) that it counts now and so keeps running, whatever the
     /// core's sleep would stop.
     fn clock_needed(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// The part's supply, in volts, at the start of a run.
-    fn supply(&mut self, supply_v: f64) {
-        let _ = supply_v;
-    }
-
-    /// What becomes of a store into flash, where it is the part's flash controller; `None` where it is none.
-    fn flash_store(
-        &mut self,
-        store: &FlashStore,
-        context: &mut Context<'_, '_>,
-    ) -> Option<Result<FlashChange, Fault>> {
-        let _ = (store, context);
         None
     }
 
@@ -338,91 +234,9 @@ pub trait Peripheral: Send {
         let _ = context;
     }
 
-    /// Levels that the board drives at the input pins may have changed.
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        let _ = context;
-    }
-
-    /// The interrupts that it may ask for, a bit each: of these it is told when the core takes them.
-    fn interrupts(&self) -> u128 {
-        u128::MAX
-    }
-
-    /// The core has taken the interrupt `irq`; a peripheral whose flag is cleared by that clears it.
-    fn taken(&mut self, irq: u8) {
-        let _ = irq;
-    }
-
-    /// The flags of the interrupts in `vectors` are subscribed to, and no others: see [`Events::raise`]. With `to_set` it raises
-    /// those that are set already.
-    fn subscribed(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
-        let _ = (vectors, to_set, context);
-    }
-
-    /// The flag of the interrupt `irq`, which it listens to, rose at cycle `at`.
-    fn flag_raised(&mut self, irq: u8, at: u64, context: &mut Context<'_, '_>) {
-        let _ = (irq, at, context);
-    }
-
-    /// The core goes to sleep, in the mode of this name; one that stops the clock of [`Peripheral::clock_needed`]
-    /// was refused before.
-    fn asleep(&mut self, mode: &str, context: &mut Context<'_, '_>) {
-        let _ = (mode, context);
-    }
-
-    /// The core wakes from a sleep of which [`Peripheral::asleep`] told: its clocks run again from `context.now` on.
-    fn awake(&mut self, context: &mut Context<'_, '_>) {
-        let _ = context;
-    }
-
-    /// Whether it is a DMA controller.
-    fn controls_transfers(&self) -> bool {
-        false
-    }
-
-    /// Whether it is a DMA controller that has data to move.
-    fn moves_data(&self) -> bool {
-        false
-    }
-
-    /// Requests of DMA changed at cycle `at`: see [`Events::transfer_requests`].
-    fn transfers_requested(&mut self, at: u64, context: &mut Context<'_, '_>) {
-        let _ = (at, context);
-    }
-
-    /// The access that a DMA controller asked for was made.
-    fn accessed(&mut self, access: &BusAccess, accessed: Accessed, context: &mut Context<'_, '_>) {
-        let _ = (access, accessed, context);
-    }
-
-    /// The lines of the requests of DMA that it may make.
-    fn transfer_lines(&self) -> u128 {
-        0
-    }
-
-    /// A DMA controller waits for requests on these lines, and no others: see [`Events::want_transfers`].
-    fn transfers_wanted(&mut self, lines: u128, context: &mut Context<'_, '_>) {
-        let _ = (lines, context);
-    }
-
-    /// An access was made for its request on one of these lines, the last that the controller was set up for or not.
-    fn transfer_served(&mut self, lines: u128, last: bool, context: &mut Context<'_, '_>) {
-        let _ = (lines, last, context);
-    }
-
-    /// Whether triggers start something in it.
-    fn follows_triggers(&self) -> bool {
-        false
-    }
-
-    /// The trigger of this number came at cycle `at`.
-    fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
-        let _ = (number, at, context);
-    }
-
-    /// The trigger of this number went back at cycle `at`.
-    fn trigger_ended(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
-        let _ = (number, at, context);
+    /// Takes note of something that came about outside of it.
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        let _ = (event, context);
     }
 
     /// As after power-up.
@@ -434,32 +248,30 @@ pub trait Peripheral: Send {
         self.reset();
     }
 
-    /// Why the part cannot begin with the settings that the last reset loaded from non-volatile memory: what they bring about is not
-    /// modelled.
-    fn refusal(&self) -> Option<String> {
+    /// Its roles in the part.
+    fn roles(&self) -> Roles<'_> {
+        Roles::default()
+    }
+
+    /// Itself, where [`Roles::nonvolatile`] is set.
+    fn as_nonvolatile(&mut self) -> Option<&mut dyn Nonvolatile> {
         None
     }
 
-    /// Whether it will reset the part if nobody does anything.
-    fn will_reset(&self) -> bool {
-        false
-    }
-
-    /// The supply is cut off: what is being written into non-volatile memory becomes `torn`. A reset follows.
-    fn cut_power(&mut self, torn: u8) {
-        let _ = torn;
-    }
-
-    /// Writes of bytes of non-volatile memory that were begun since the machine was made.
-    fn nonvolatile_writes(&self) -> u64 {
-        0
-    }
-
-    /// How often it was used, where it is a stub.
-    fn stub_use(&self) -> Option<&StubUse> {
+    /// Itself, where it is the part's flash controller.
+    fn as_flash_controller(&mut self) -> Option<&mut dyn FlashController> {
         None
     }
+}
 
-    /// A copy of itself, for snapshots.
+/// Copies of boxed peripherals, for snapshots.
+pub trait BoxedClone {
+    /// A copy of itself.
     fn boxed_clone(&self) -> Box<dyn Peripheral>;
+}
+
+impl<T: Peripheral + Clone + 'static> BoxedClone for T {
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
 }

@@ -124,12 +124,3 @@ pub fn line(controller: u32, stream: u32, number: u32) -> Option<u128> {
 pub fn multiplexed_line(number: u32) -> Option<u128> {
     matches!(number, 1..=127).then(|| 1 << number)
 }
-
-/// The devices of a bus that take part, by their indices.
-#[derive(Clone, Default)]
-pub(crate) struct Parties {
-    pub controllers: Vec<usize>,
-    /// With the lines of their requests.
-    pub requesters: Vec<(u128, usize)>,
-    pub triggered: Vec<usize>,
-}

@@ -1,7 +1,8 @@
 //! All peripherals of a machine: which has an address, when one wants a tick, and what they tell each other.
 
-use super::{Context, Events, FlashStore, MOST_UNSENT, Peripheral, Power, StubUse};
-use crate::transfer::Parties;
+use super::{
+    Context, Event, Events, FlashStore, MOST_UNSENT, Nonvolatile, Peripheral, Power, Roles, Spec, StubUse,
+};
 use crate::{Board, ClockChange, Fault, FlashChange, Observer, SubsystemClocks};
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,24 +18,30 @@ macro_rules! context {
             board: &mut $bus.board,
             events: &mut $bus.events,
             observer: $observer,
+            reads_latch: false,
         }
     };
 }
 
 // They use the macro above.
 mod clocks;
+mod index;
 mod power;
 mod routing;
+
+use index::DeviceIndex;
 
 /// All peripherals of a machine.
 #[derive(Clone)]
 pub struct PeripheralBus {
     devices: Vec<Device>,
+    /// The constants of each device, by its index.
+    specs: Arc<[Spec]>,
     /// (range, index into `devices`), sorted by start.
     map: Vec<(Range<u32>, usize)>,
     /// The index into `devices` for each of the lowest addresses, where AVR and MSP430 have all their registers; [`NOBODY`] for none.
     low: [u8; LOW],
-    /// Addresses that several devices have, and the devices: see [`Peripheral::shared`].
+    /// Addresses that several devices have, and the devices: see [`Spec::shared`].
     shared: Vec<(u32, Vec<usize>)>,
     /// Requested interrupts.
     pub requests: u128,
@@ -43,9 +50,7 @@ pub struct PeripheralBus {
     pub due: u64,
     /// When each device wants a tick, by its index; `u64::MAX` for never.
     dues: Vec<u64>,
-    /// For each interrupt the devices, by their indices, that may ask for it: see [`Peripheral::interrupts`].
-    askers: Arc<[Vec<u8>]>,
-    parties: Arc<Parties>,
+    index: Arc<DeviceIndex>,
     /// The device that last said what it listens to.
     subscriber: usize,
     /// Cycles for which peripherals hold the core up; the core takes them when it has executed the instruction.
@@ -93,18 +98,19 @@ impl PeripheralBus {
     /// # Errors
     /// A sentence about two that claim one address.
     pub fn new(devices: Vec<Box<dyn Peripheral>>) -> Result<Self, String> {
-        let mut map: Vec<(Range<u32>, usize)> = devices
+        let specs: Arc<[Spec]> = devices.iter().map(|device| device.spec()).collect();
+        let mut map: Vec<(Range<u32>, usize)> = specs
             .iter()
             .enumerate()
-            .flat_map(|(index, device)| device.ranges().into_iter().map(move |range| (range, index)))
+            .flat_map(|(index, spec)| spec.ranges.iter().map(move |range| (range.clone(), index)))
             .collect();
         map.sort_by_key(|(range, _)| range.start);
         let mut shared: Vec<(u32, Vec<usize>)> = Vec::new();
-        for (index, device) in devices.iter().enumerate() {
-            for address in device.shared() {
-                match shared.iter_mut().find(|(known, _)| *known == address) {
+        for (index, spec) in specs.iter().enumerate() {
+            for address in &spec.shared {
+                match shared.iter_mut().find(|(known, _)| known == address) {
                     Some((_, sharers)) => sharers.push(index),
-                    None => shared.push((address, vec![index])),
+                    None => shared.push((*address, vec![index])),
                 }
             }
         }
@@ -117,28 +123,16 @@ impl PeripheralBus {
         for pair in map.windows(2) {
             let [(before, first), (after, second)] = pair else { continue };
             if before.end > after.start {
-                let [first, second] = [first, second].map(|index| devices[*index].name());
+                let [first, second] = [first, second].map(|index| &specs[*index].name);
                 return Err(format!("{first} and {second} both claim the address {:#x}", after.start));
             }
         }
-        let power_device =
-            devices.iter().position(|device| device.power().is_some()).unwrap_or(devices.len());
-        let controls_clocks =
-            |device: &dyn Peripheral| device.core_clock_hz().is_some() || device.subsystem_clocks().is_some();
-        let clock_device =
-            devices.iter().position(|device| controls_clocks(&**device)).unwrap_or(devices.len());
-        let which = |takes_part: fn(&dyn Peripheral) -> bool| {
-            (0..devices.len()).filter(|index| takes_part(&*devices[*index])).collect::<Vec<_>>()
+        let position = |has_role: fn(&Roles<'_>) -> bool| {
+            devices.iter().position(|device| has_role(&device.roles())).unwrap_or(devices.len())
         };
-        let requesting = |device: &dyn Peripheral| device.transfer_lines() != 0;
-        let parties = Parties {
-            controllers: which(|device| device.controls_transfers()),
-            requesters: which(requesting)
-                .iter()
-                .map(|index| (devices[*index].transfer_lines(), *index))
-                .collect(),
-            triggered: which(|device| device.follows_triggers()),
-        };
+        let power_device = position(|roles| roles.power_management.is_some());
+        let clock_device = position(|roles| roles.clock_control.is_some());
+        let index = Arc::new(DeviceIndex::new(&devices, &specs));
         let mut low = [NOBODY; LOW];
         for (range, index) in &map {
             for address in range.clone().take_while(|address| *address < LOW as u32) {
@@ -148,19 +142,10 @@ impl PeripheralBus {
         let mut bus = PeripheralBus {
             dues: vec![u64::MAX; devices.len()],
             reductions: vec![0; devices.len()],
-            askers: (0..u128::BITS)
-                .map(|irq| {
-                    let asks = |device: &dyn Peripheral| device.interrupts() >> irq & 1 == 1;
-                    (0..)
-                        .zip(&devices)
-                        .filter(|(_, device)| asks(&***device))
-                        .map(|(index, _)| index)
-                        .collect()
-                })
-                .collect(),
-            parties: Arc::new(parties),
+            index,
             subscriber: 0,
             devices: devices.into_iter().map(Device).collect(),
+            specs,
             map,
             low,
             shared,
@@ -204,7 +189,7 @@ impl PeripheralBus {
             None => Fault::Unmapped { pc, address, size, kind },
             Some(index) => {
                 let what = "its clock is switched off in the power reduction register".into();
-                let device = self.devices[index].0.name().to_string();
+                let device = self.specs[index].name.clone();
                 Fault::Peripheral { pc, address, device, what }
             }
         }
@@ -232,6 +217,11 @@ impl PeripheralBus {
         range.contains(&address).then_some(*index)
     }
 
+    /// The device of this name.
+    fn named(&self, name: &str) -> Option<usize> {
+        self.specs.iter().position(|spec| spec.name == name)
+    }
+
     /// Whether a peripheral answers at `address`.
     #[must_use]
     pub fn claims(&self, address: u32) -> bool {
@@ -240,7 +230,7 @@ impl PeripheralBus {
 
     /// The name of the device at an address that one claims.
     pub fn device_at(&self, address: u32) -> &str {
-        self.find(address).map_or("", |index| self.devices[index].0.name())
+        self.find(address).map_or("", |index| &self.specs[index].name)
     }
 
     /// The addresses that peripherals answer at, with a number for each of them, sorted.
@@ -261,6 +251,20 @@ impl PeripheralBus {
         self.due = first.min(self.board.due);
     }
 
+    /// Tells every device.
+    fn broadcast(&mut self, event: Event<'_>, now: u64, pc: u32) {
+        for device in &mut self.devices {
+            device.0.on_event(event, &mut context!(self, now, pc, None));
+        }
+    }
+
+    /// Tells one device, which may want its tick at another cycle then.
+    fn notify(&mut self, index: usize, event: Event<'_>, now: u64, pc: u32) {
+        let device = &mut self.devices[index];
+        device.0.on_event(event, &mut context!(self, now, pc, None));
+        self.dues[index] = device.0.due().unwrap_or(u64::MAX);
+    }
+
     /// What becomes of a store into the part's flash.
     ///
     /// # Errors
@@ -273,7 +277,8 @@ impl PeripheralBus {
     ) -> Result<FlashChange, Fault> {
         let pc = store.pc;
         let mut context = context!(self, now, pc, observer);
-        let change = self.devices.iter_mut().find_map(|device| device.0.flash_store(store, &mut context));
+        let controller = self.devices.iter_mut().find_map(|device| device.0.as_flash_controller());
+        let change = controller.map(|controller| controller.begin_store(store, &mut context));
         self.reschedule();
         change.unwrap_or_else(|| {
             let what = "a write to flash, whose controller is not modelled".into();
@@ -313,7 +318,7 @@ impl PeripheralBus {
     }
 
     /// As [`PeripheralBus::read`], by an instruction that will write back what it reads: see
-    /// [`Peripheral::read_latch`].
+    /// [`Context::reads_latch`].
     ///
     /// # Errors
     /// As [`PeripheralBus::read`].
@@ -328,8 +333,8 @@ impl PeripheralBus {
         let Some(index) = self.reach(address) else {
             return Err(self.out_of_reach(address, size, pc, "read"));
         };
-        let mut context = context!(self, now, pc, observer);
-        let value = self.devices[index].0.read_latch(address, size, &mut context)?;
+        let mut context = Context { reads_latch: true, ..context!(self, now, pc, observer) };
+        let value = self.devices[index].0.read(address, size, &mut context)?;
         self.settle(index, now, pc);
         Ok(value)
     }
@@ -401,7 +406,8 @@ impl PeripheralBus {
     pub(crate) fn finish_sending(&mut self, pc: u32, observer: &mut dyn Observer) {
         for index in 0..self.devices.len() {
             for _ in 0..MOST_UNSENT {
-                let Some(end) = self.devices[index].0.sending() else { break };
+                let port = self.devices[index].0.roles().serial_port;
+                let Some(end) = port.and_then(|port| port.transmit_end()) else { break };
                 let mut context = context!(self, end, pc, Some(&mut *observer));
                 self.devices[index].0.tick(&mut context);
             }
@@ -412,11 +418,11 @@ impl PeripheralBus {
     /// Whether the UART `name` receives what arrives; `None` where there is none of that name.
     #[must_use]
     pub fn uart_listens(&self, name: &str) -> Option<bool> {
-        self.devices.iter().find(|device| device.0.name() == name)?.0.uart_listens()
+        self.devices[self.named(name)?].0.roles().serial_port?.is_receiving()
     }
 
     /// The device with this address gets what it asked for with [`Dma::Fetch`].
-    pub(crate) fn fetched(
+    pub(crate) fn complete_fetch(
         &mut self,
         device: u32,
         bytes: &[u8],
@@ -425,22 +431,33 @@ impl PeripheralBus {
         observer: Option<&mut (dyn Observer + '_)>,
     ) {
         let Some(index) = self.find(device) else { return };
-        self.devices[index].0.fetched(bytes, &mut context!(self, now, pc, observer));
+        let event = Event::MemoryFetched(bytes);
+        self.devices[index].0.on_event(event, &mut context!(self, now, pc, observer));
         self.settle(index, now, pc);
     }
 
     /// Bytes begin to arrive at the UART `name`; false where there is none of that name.
     pub fn uart_receive(&mut self, name: &str, bytes: &[u8], now: u64) -> bool {
-        let device = self.devices.iter_mut().find(|device| device.0.name() == name);
-        let received = device.is_some_and(|device| device.0.uart_receive(bytes, now));
-        self.reschedule();
-        received
+        let Some(index) = self.named(name) else { return false };
+        let has_receiver = self.devices[index].0.roles().serial_port.is_some_and(|port| port.has_receiver());
+        if has_receiver {
+            // No instruction brings them about.
+            self.notify(index, Event::BytesArrive(bytes), now, 0);
+            self.find_due();
+        }
+        has_receiver
+    }
+
+    /// The devices that keep non-volatile memory.
+    fn nonvolatile(&self) -> impl Iterator<Item = (&Spec, &dyn Nonvolatile)> {
+        let indices = self.index.nonvolatile.iter();
+        indices.filter_map(|index| Some((&self.specs[*index], self.devices[*index].0.roles().nonvolatile?)))
     }
 
     /// The devices' non-volatile memory from `address` on, if a device keeps `size` bytes there.
     #[must_use]
     pub fn memory(&self, address: u32, size: usize) -> Option<&[u8]> {
-        self.devices.iter().filter_map(|device| device.0.memory()).find_map(|(start, bytes)| {
+        self.nonvolatile().filter_map(|(_, device)| device.memory()).find_map(|(start, bytes)| {
             let offset = address.checked_sub(start)? as usize;
             bytes.get(offset..offset.checked_add(size)?)
         })
@@ -449,7 +466,8 @@ impl PeripheralBus {
     /// As [`PeripheralBus::memory`], to be written.
     #[must_use]
     pub fn memory_mut(&mut self, address: u32, size: usize) -> Option<&mut [u8]> {
-        self.devices.iter_mut().filter_map(|device| device.0.memory_mut()).find_map(|(start, bytes)| {
+        let devices = self.devices.iter_mut().filter_map(|device| device.0.as_nonvolatile()?.memory_mut());
+        devices.into_iter().find_map(|(start, bytes)| {
             let offset = address.checked_sub(start)? as usize;
             bytes.get_mut(offset..offset.checked_add(size)?)
         })
@@ -473,12 +491,13 @@ impl PeripheralBus {
         self.find_due();
     }
 
-    /// Tells the devices that the core has taken `irq`.
-    pub fn taken(&mut self, irq: u8) {
+    /// The core has taken the interrupt `irq`.
+    pub fn acknowledge_interrupt(&mut self, irq: u8, now: u64, pc: u32) {
         self.requests &= !(1 << irq);
-        for index in self.askers[usize::from(irq)].iter().map(|index| usize::from(*index)) {
+        let event = Event::InterruptAcknowledged(irq);
+        for index in self.index.acknowledged[usize::from(irq)].iter().map(|index| usize::from(*index)) {
             let device = &mut self.devices[index];
-            device.0.taken(irq);
+            device.0.on_event(event, &mut context!(self, now, pc, None));
             self.dues[index] = device.0.due().unwrap_or(u64::MAX);
         }
         self.find_due();
@@ -486,18 +505,19 @@ impl PeripheralBus {
 
     /// Whether a DMA controller has data to move.
     pub(crate) fn moves_data(&self) -> bool {
-        self.parties.controllers.iter().any(|index| self.devices[*index].0.moves_data())
+        let mut roles = self.index.dma_controllers.iter().map(|index| self.devices[*index].0.roles());
+        roles.any(|roles| roles.dma_controller.is_some_and(|controller| controller.has_data()))
     }
 
-    /// The stubs that were used: see [`Peripheral::stub_use`].
+    /// The stubs that were used: see [`Roles::stub`].
     pub(crate) fn stub_uses(&self) -> Vec<StubUse> {
-        let uses = self.devices.iter().filter_map(|device| device.0.stub_use());
+        let uses = self.devices.iter().filter_map(|device| device.0.roles().stub);
         uses.filter(|used| used.reads + used.writes > 0).cloned().collect()
     }
 
-    /// Writes of bytes of non-volatile memory that were begun: see [`Peripheral::nonvolatile_writes`].
+    /// Writes of bytes of non-volatile memory that were begun since the machine was made.
     #[must_use]
     pub fn nonvolatile_writes(&self) -> u64 {
-        self.devices.iter().map(|device| device.0.nonvolatile_writes()).sum()
+        self.nonvolatile().map(|(_, device)| device.writes()).sum()
     }
 }

@@ -9,6 +9,9 @@ pub struct Context<'a, 'o> {
     pub now: u64,
     /// The accessing instruction.
     pub pc: u32,
+    /// A read is part of an instruction that writes back the value, and gets a port's latch in place
+    /// of its pins (8051).
+    pub reads_latch: bool,
     /// Requested interrupts, a bit per vector or IRQ number.
     pub requests: &'a mut u128,
     /// Cycles for which the access holds the core up after the instruction; to be added to.

@@ -142,8 +142,10 @@ impl Events {
         }
     }
 
-    /// The DMA controller waits for requests on these lines, and no others: who may make them is told ([`Peripheral::transfers_wanted`]), so
-    /// that requests that nobody waits for need not be made (MSP430).
+    /// The DMA controller waits for requests on these lines, and no others. Their sources get an
+    /// [`Event::DmaRequestsWanted`], so that they need not make requests that nobody waits for (MSP430).
+    ///
+    /// [`Event::DmaRequestsWanted`]: super::Event::DmaRequestsWanted
     pub fn want_transfers(&mut self, lines: u128) {
         self.lines.wanted = Some(lines);
     }

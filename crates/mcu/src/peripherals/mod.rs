@@ -632,7 +632,7 @@ pub fn new_peripheral(part: &Part, spec: &PeripheralSpec) -> Result<Box<dyn Peri
         return Err(format!("{}: {}: {} has no pins", part.name, spec.name, spec.model));
     }
     let device = (model.new)(part, spec)?;
-    Ok(if spec.stub { Box::new(stub::Stub::new(&spec.name, device.ranges())) } else { device })
+    Ok(if spec.stub { Box::new(stub::Stub::new(&spec.name, device.spec().ranges)) } else { device })
 }
 
 /// The name of a setting with `#` for each number in it.

@@ -1,6 +1,6 @@
 //! Registers without a model that remember what was written: a program that only passes by goes on.
 
-use crate::{Context, Fault, Peripheral, StubUse};
+use crate::{Context, Fault, Peripheral, Roles, Spec, StubUse};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -21,12 +21,8 @@ impl Stub {
 }
 
 impl Peripheral for Stub {
-    fn name(&self) -> &str {
-        &self.used.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.ranges.clone()
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(&self.used.name, self.ranges.clone())
     }
 
     fn read(&mut self, address: u32, size: u8, _: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -42,20 +38,12 @@ impl Peripheral for Stub {
         Ok(())
     }
 
-    fn interrupts(&self) -> u128 {
-        0
-    }
-
     fn reset(&mut self) {
         self.bytes.clear();
     }
 
-    fn stub_use(&self) -> Option<&StubUse> {
-        Some(&self.used)
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn roles(&self) -> Roles<'_> {
+        Roles { stub: Some(&self.used), ..Roles::default() }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Whatever a program reads and writes at registers, on every part: the model goes on or faults; it neither panics nor hangs.
 
 use mcu::{
-    CoreName, MemoryKind, Part, PeripheralBus, ResetCause, Until, new_machine, peripherals::new_peripheral,
+    ClockUpdate, CoreName, MemoryKind, Part, PeripheralBus, ResetCause, Until, new_machine,
+    peripherals::new_peripheral,
 };
 use std::path::Path;
 use testkit::random::{Random, seed};
@@ -48,8 +49,10 @@ fn registers_on_the_bus_survive_any_access() {
         for _ in 0..8 {
             let mut devices: Vec<_> =
                 part.peripherals.iter().map(|spec| new_peripheral(&part, spec).expect("a model")).collect();
-            devices.iter_mut().for_each(|device| device.set_clock(part.default_clock_hz, 0));
-            let ranges: Vec<_> = devices.iter().flat_map(|device| device.ranges()).collect();
+            devices
+                .iter_mut()
+                .for_each(|device| device.clocks_changed(ClockUpdate::Core(part.default_clock_hz), 0));
+            let ranges: Vec<_> = devices.iter().flat_map(|device| device.spec().ranges).collect();
             let mut bus = PeripheralBus::new(devices).expect("a bus");
             let mut now = 0;
             for _ in 0..if ranges.is_empty() { 0 } else { 1_000 } {
@@ -83,7 +86,7 @@ fn registers_on_the_bus_survive_any_access() {
                     bus.tick(due, 0, None);
                     still = if bus.due == due { still + 1 } else { 0 };
                     // A watchdog waits for the core to begin anew.
-                    if still > 0 && bus.will_reset() {
+                    if still > 0 && bus.has_running_watchdog() {
                         bus.reset_by(ResetCause::Watchdog, now, 0);
                         still = 0;
                     }

@@ -693,7 +693,7 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
             return Err(self.taken_fault());
         }
         self.flow = Flow::Interrupt { return_to: self.core.pc * 2 };
-        self.bus.taken(irq);
+        self.bus.acknowledge_interrupt(irq, self.cycles, self.core.pc * 2);
         self.core.flags.i = false;
         self.cycles += length;
         self.core.pc = u32::from(irq) * self.core.vector_words;

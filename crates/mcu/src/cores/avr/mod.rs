@@ -234,7 +234,7 @@ impl<const WORDS: usize> Core for Avr<WORDS> {
         let core = &machine.core;
         if !core.sleeping && machine.bus.is_asleep() {
             // Woken by a debugger, who has set the program counter.
-            machine.bus.awake(machine.cycles, core.pc * 2);
+            machine.bus.wake(machine.cycles, core.pc * 2);
         }
         let core = &machine.core;
         Ok(core.is_asleep().then_some(SLEEP_MODES[core.sleep_mode]))

@@ -71,7 +71,7 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
             return Ok(());
         }
         let mode = register.mode_of(setting);
-        let for_ever = !self.core.flags.i && !self.bus.will_reset();
+        let for_ever = !self.core.flags.i && !self.bus.has_running_watchdog();
         let refused = mode.map_or_else(
             || {
                 Some(format!(
@@ -89,7 +89,7 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
         self.core.sleep_mode = mode.unwrap_or(IDLE);
         if self.core.sleep_mode != IDLE {
             let name = SLEEP_MODES[self.core.sleep_mode];
-            self.bus.asleep(name, at.cycles + timing::cycles::<WORDS>(Opcode::Sleep), pc);
+            self.bus.sleep(name, at.cycles + timing::cycles::<WORDS>(Opcode::Sleep), pc);
         }
         Ok(())
     }
@@ -120,7 +120,7 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
             _ => STANDBY_CYCLES,
         };
         self.core.sleeping = false;
-        self.bus.awake(self.cycles + start_up, self.core.pc * 2);
+        self.bus.wake(self.cycles + start_up, self.core.pc * 2);
         start_up
     }
 }

@@ -7,7 +7,7 @@ use super::timing::Timing;
 use super::traps::Trap;
 use crate::machine::{Core, Machine};
 use crate::observe::dynamic;
-use crate::{BridgeClock, BusAccess, CoreName, Fault, FlashStore, Memory, MemoryKind, Observer};
+use crate::{BridgeClock, BusAccess, ClockUpdate, CoreName, Fault, FlashStore, Memory, MemoryKind, Observer};
 
 /// The private peripheral bus as far as it is Arm's; what the vendor has there lies behind.
 const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe004_2000;
@@ -247,11 +247,11 @@ impl<T: Timing> Machine<CortexM<T>> {
         } else if self.core.timing.registers().contains(&address) {
             let written = self.core.timing.write_register(address, size, value, pc);
             let (apb1, apb2) = self.core.timing.bus_dividers();
-            self.bus.set_bus_dividers(apb1, apb2, self.cycles);
-            let (hclk_hz, clock48_hz) = self.core.timing.clock48();
-            self.bus.set_clock48(hclk_hz, clock48_hz, self.cycles);
-            let (rtc_hz, backup_reset) = self.core.timing.rtc_clock();
-            self.bus.set_rtc_clock(rtc_hz, backup_reset, self.cycles);
+            self.bus.update_clocks(ClockUpdate::Buses { apb1, apb2 }, self.cycles);
+            let (hclk_hz, usb_hz) = self.core.timing.clock48();
+            self.bus.update_clocks(ClockUpdate::Usb { hclk_hz, usb_hz }, self.cycles);
+            let (clock_hz, in_reset) = self.core.timing.rtc_clock();
+            self.bus.update_clocks(ClockUpdate::Rtc { clock_hz, in_reset }, self.cycles);
             self.bus.set_module_clocks(self.core.timing.module_clocks(), self.cycles, pc);
             if let Some(clock_hz) = self.core.timing.core_clock_hz() {
                 self.bus.change_clock(clock_hz, self.cycles, dynamic(observer));

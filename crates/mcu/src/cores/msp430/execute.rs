@@ -828,8 +828,9 @@ impl Machine<Msp430> {
         self.core.registers[SR] &= SCG0;
         self.core.registers[PC] = self.core.memory.word(VECTORS + 2 * u32::from(irq)) & !1;
         self.cycles += u64::from(timing::INTERRUPT_CYCLES);
-        self.bus.taken(irq);
-        self.bus.tick(self.cycles, self.core.registers[PC], dynamic(observer));
+        let pc = self.core.registers[PC];
+        self.bus.acknowledge_interrupt(irq, self.cycles, pc);
+        self.bus.tick(self.cycles, pc, dynamic(observer));
         self.flow = Flow::Interrupt { return_to };
         Ok(true)
     }

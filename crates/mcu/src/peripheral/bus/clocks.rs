@@ -1,14 +1,14 @@
 //! The clocks that peripherals count: who sets them, and who is told.
 
 use super::PeripheralBus;
-use crate::{ClockChange, Observer};
+use crate::{ClockChange, ClockUpdate, Observer};
 
 impl PeripheralBus {
     /// The device that keeps the clock of this name running, if one does: see [`Peripheral::clock_needed`].
     #[must_use]
     pub fn clock_needed(&self, clock: &str) -> Option<&str> {
-        let mut needing = self.devices.iter().filter(|device| device.0.clock_needed() == Some(clock));
-        needing.next().map(|device| device.0.name())
+        let index = self.devices.iter().position(|device| device.0.clock_needed() == Some(clock))?;
+        Some(&self.specs[index].name)
     }
 
     /// The core's clock, in Hz.
@@ -19,17 +19,15 @@ impl PeripheralBus {
 
     /// The clock control may have set other clocks.
     pub(crate) fn follow_clock(&mut self, now: u64, observer: Option<&mut (dyn Observer + '_)>) {
-        let Some(device) = self.devices.get(self.clock_device) else { return };
-        let clocks = device.0.subsystem_clocks();
-        if let Some(clock_hz) = device.0.core_clock_hz() {
+        let device = self.devices.get(self.clock_device);
+        let Some(control) = device.and_then(|device| device.0.roles().clock_control) else { return };
+        let clocks = control.subsystem_clocks();
+        if let Some(clock_hz) = control.core_clock_hz() {
             self.change_clock(clock_hz, now, observer);
         }
         if let Some(clocks) = clocks.filter(|_| clocks != self.subsystem_clocks) {
             self.subsystem_clocks = Some(clocks);
-            for device in &mut self.devices {
-                device.0.set_subsystem_clocks(&clocks, now);
-            }
-            self.reschedule();
+            self.update_clocks(ClockUpdate::Subsystem(clocks), now);
         }
     }
 
@@ -45,16 +43,13 @@ impl PeripheralBus {
         }
         self.set_clock(clock_hz, now);
         self.refresh_power();
-        self.reschedule();
         self.tell_clock(now, observer);
     }
 
     pub(super) fn set_clock(&mut self, clock_hz: u64, now: u64) {
         self.clock_changes.push(ClockChange { clock_hz, cycles: now });
         self.board.set_clock(clock_hz, now);
-        for device in &mut self.devices {
-            device.0.set_clock(clock_hz, now);
-        }
+        self.update_clocks(ClockUpdate::Core(clock_hz), now);
     }
 
     /// Tells the observer of the clock as it is.
@@ -64,26 +59,10 @@ impl PeripheralBus {
         }
     }
 
-    /// Tells the devices of the peripheral buses' clocks: see [`Peripheral::set_bus_dividers`].
-    pub fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, now: u64) {
+    /// Other clocks run from cycle `now` on.
+    pub fn update_clocks(&mut self, update: ClockUpdate, now: u64) {
         for device in &mut self.devices {
-            device.0.set_bus_dividers(apb1, apb2, now);
-        }
-        self.reschedule();
-    }
-
-    /// Tells the devices of the clock of 48 MHz: see [`Peripheral::set_clock48`].
-    pub fn set_clock48(&mut self, hclk_hz: u64, clock48_hz: u64, now: u64) {
-        for device in &mut self.devices {
-            device.0.set_clock48(hclk_hz, clock48_hz, now);
-        }
-        self.reschedule();
-    }
-
-    /// Tells the devices of the real-time clock's clock: see [`Peripheral::set_rtc_clock`].
-    pub fn set_rtc_clock(&mut self, clock_hz: u64, reset: bool, now: u64) {
-        for device in &mut self.devices {
-            device.0.set_rtc_clock(clock_hz, reset, now);
+            device.0.clocks_changed(update, now);
         }
         self.reschedule();
     }

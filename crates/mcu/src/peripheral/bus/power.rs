@@ -1,24 +1,20 @@
 //! Power, sleep and resets, as the peripherals see them.
 
-use super::{Context, PeripheralBus};
-use crate::{Fault, ResetCause};
+use super::PeripheralBus;
+use crate::{Event, Fault, ResetCause};
 
 impl PeripheralBus {
-    /// Tells the devices that the core goes to sleep, in the mode of this name.
-    pub fn asleep(&mut self, mode: &str, now: u64, pc: u32) {
+    /// The core goes to sleep, in the mode of this name.
+    pub fn sleep(&mut self, mode: &str, now: u64, pc: u32) {
         self.asleep = true;
-        for device in &mut self.devices {
-            device.0.asleep(mode, &mut context!(self, now, pc, None));
-        }
+        self.broadcast(Event::Sleep(mode), now, pc);
         self.reschedule();
     }
 
-    /// Tells the devices that their clocks run again from `now` on.
-    pub fn awake(&mut self, now: u64, pc: u32) {
+    /// The core wakes, if it slept: the clocks run again from `now` on.
+    pub fn wake(&mut self, now: u64, pc: u32) {
         if std::mem::take(&mut self.asleep) {
-            for device in &mut self.devices {
-                device.0.awake(&mut context!(self, now, pc, None));
-            }
+            self.broadcast(Event::Wake, now, pc);
             self.reschedule();
         }
     }
@@ -30,8 +26,9 @@ impl PeripheralBus {
     }
 
     pub(super) fn refresh_power(&mut self) {
-        let device = self.devices.get(self.power_device);
-        self.power = device.and_then(|device| device.0.power()).unwrap_or_default();
+        let management =
+            self.devices.get(self.power_device).and_then(|device| device.0.roles().power_management);
+        self.power = management.map(|management| management.power()).unwrap_or_default();
         self.power_changed = true;
     }
 
@@ -63,7 +60,8 @@ impl PeripheralBus {
         for device in &mut self.devices {
             device.0.reset_by(cause, now);
         }
-        if let Some(clocks_hz) = self.devices.iter().find_map(|device| device.0.module_clocks()) {
+        let control = self.devices.get(self.clock_device).and_then(|device| device.0.roles().clock_control);
+        if let Some(clocks_hz) = control.and_then(|control| control.module_clocks()) {
             self.events.set_controls(self.events.held, clocks_hz);
         }
         if cause == ResetCause::PowerOn {
@@ -76,27 +74,29 @@ impl PeripheralBus {
         self.refresh_power();
     }
 
-    /// Why the part cannot begin: see [`Peripheral::refusal`].
+    /// Why the part cannot begin: see [`Nonvolatile::pending_fault`].
     ///
-    /// [`Peripheral::refusal`]: crate::Peripheral::refusal
-    pub(crate) fn refusal(&self, pc: u32) -> Option<Fault> {
-        self.devices.iter().find_map(|device| {
-            let address = device.0.memory().map_or(0, |(start, _)| start);
-            let (device, what) = (device.0.name().to_string(), device.0.refusal()?);
-            Some(Fault::Peripheral { pc, address, device, what })
+    /// [`Nonvolatile::pending_fault`]: crate::Nonvolatile::pending_fault
+    pub(crate) fn pending_fault(&self, pc: u32) -> Option<Fault> {
+        self.nonvolatile().find_map(|(spec, device)| {
+            let (what, address) = (device.pending_fault()?, device.memory().map_or(0, |(start, _)| start));
+            Some(Fault::Peripheral { pc, address, device: spec.name.clone(), what })
         })
     }
 
-    /// Whether the watchdog will reset the part if nobody does anything.
+    /// Whether a watchdog will reset the part if the program does nothing.
     #[must_use]
-    pub fn will_reset(&self) -> bool {
-        self.devices.iter().any(|device| device.0.will_reset())
+    pub fn has_running_watchdog(&self) -> bool {
+        let mut roles = self.index.watchdogs.iter().map(|index| self.devices[*index].0.roles());
+        roles.any(|roles| roles.watchdog.is_some_and(|watchdog| watchdog.is_running()))
     }
 
-    /// The supply is cut off: see [`Peripheral::cut_power`].
+    /// The supply is cut off: see [`Nonvolatile::cut_power`].
+    ///
+    /// [`Nonvolatile::cut_power`]: crate::Nonvolatile::cut_power
     pub fn cut_power(&mut self, torn: u8) {
-        for device in &mut self.devices {
-            device.0.cut_power(torn);
+        for device in self.devices.iter_mut().filter_map(|device| device.0.as_nonvolatile()) {
+            device.cut_power(torn);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How what one peripheral tells reaches the others.
 
 use super::{Context, PeripheralBus};
-use crate::{Accessed, BusAccess};
+use crate::{Accessed, BusAccess, Event};
 use std::sync::Arc;
 
 impl PeripheralBus {
@@ -27,22 +27,20 @@ impl PeripheralBus {
     pub(super) fn route_events(&mut self, now: u64, pc: u32) {
         let board_changed = std::mem::take(&mut self.board.changed);
         if board_changed {
-            for device in &mut self.devices {
-                device.0.inputs(&mut context!(self, now, pc, None));
+            for index in &self.index.inputs {
+                let device = &mut self.devices[*index];
+                device.0.on_event(Event::InputsChanged, &mut context!(self, now, pc, None));
+                self.dues[*index] = device.0.due().unwrap_or(u64::MAX);
             }
         }
         let subscribed = std::mem::take(&mut self.events.subscription_changed);
         if subscribed {
-            let (vectors, to_set) = (self.events.subscribed, self.events.includes_set);
-            for device in &mut self.devices {
-                device.0.subscribed(vectors, to_set, &mut context!(self, now, pc, None));
-            }
+            let (vectors, includes_set) = (self.events.subscribed, self.events.includes_set);
+            self.broadcast(Event::FlagsSubscribed { vectors, includes_set }, now, pc);
         }
         let controlled = std::mem::take(&mut self.events.controls_changed);
         if controlled {
-            for device in &mut self.devices {
-                device.0.controls_changed(&mut context!(self, now, pc, None));
-            }
+            self.broadcast(Event::ControlsChanged, now, pc);
         }
         if !self.events.risen_flags.is_empty() {
             self.notify_subscriber(now, pc);
@@ -50,52 +48,45 @@ impl PeripheralBus {
         while self.events.lines.is_pending() {
             self.route_lines(now, pc);
         }
-        if board_changed || subscribed || controlled {
+        if subscribed || controlled {
             self.reschedule();
+        } else if board_changed {
+            self.find_due();
         }
     }
 
     /// Triggers and requests of DMA reach those whom they are for.
     pub(super) fn route_lines(&mut self, now: u64, pc: u32) {
-        let parties = Arc::clone(&self.parties);
+        let devices = Arc::clone(&self.index);
         if let Some(lines) = self.events.lines.wanted.take() {
-            for (_, index) in &parties.requesters {
-                self.devices[*index].0.transfers_wanted(lines, &mut context!(self, now, pc, None));
-                self.dues[*index] = self.devices[*index].0.due().unwrap_or(u64::MAX);
+            for (_, index) in &devices.dma_requesters {
+                self.notify(*index, Event::DmaRequestsWanted(lines), now, pc);
             }
         }
         for (number, high, at) in std::mem::take(&mut self.events.lines.triggers) {
-            for index in &parties.triggered {
-                let context = &mut context!(self, now, pc, None);
-                if high {
-                    self.devices[*index].0.triggered(number, at, context);
-                } else {
-                    self.devices[*index].0.trigger_ended(number, at, context);
-                }
-                self.dues[*index] = self.devices[*index].0.due().unwrap_or(u64::MAX);
+            let event =
+                if high { Event::TriggerRose { number, at } } else { Event::TriggerFell { number, at } };
+            for index in &devices.triggered {
+                self.notify(*index, event, now, pc);
             }
         }
         if let Some(at) = self.events.lines.changed.take() {
-            for index in &parties.controllers {
-                self.devices[*index].0.transfers_requested(at, &mut context!(self, now, pc, None));
-                self.dues[*index] = self.devices[*index].0.due().unwrap_or(u64::MAX);
+            for index in &devices.dma_controllers {
+                self.notify(*index, Event::DmaRequestsChanged { at }, now, pc);
             }
         }
     }
 
     /// An access that a DMA controller asked for was made: it is told, and so is whoever made the request.
-    pub(crate) fn accessed(&mut self, access: &BusAccess, accessed: Accessed, now: u64, pc: u32) {
+    pub(crate) fn complete_access(&mut self, access: &BusAccess, accessed: Accessed, now: u64, pc: u32) {
         self.moved_by_dma = true;
-        let parties = Arc::clone(&self.parties);
-        let requesters = parties.requesters.iter().filter(|(lines, _)| lines & access.serves != 0);
-        for (_, index) in requesters {
-            let (lines, last) = (access.serves, access.last);
-            self.devices[*index].0.transfer_served(lines, last, &mut context!(self, now, pc, None));
-            self.dues[*index] = self.devices[*index].0.due().unwrap_or(u64::MAX);
+        let devices = Arc::clone(&self.index);
+        let acknowledged = Event::DmaAcknowledged { lines: access.serves, last: access.last };
+        for (_, index) in devices.dma_requesters.iter().filter(|(lines, _)| lines & access.serves != 0) {
+            self.notify(*index, acknowledged, now, pc);
         }
-        for index in &parties.controllers {
-            self.devices[*index].0.accessed(access, accessed, &mut context!(self, now, pc, None));
-            self.dues[*index] = self.devices[*index].0.due().unwrap_or(u64::MAX);
+        for index in &devices.dma_controllers {
+            self.notify(*index, Event::BusAccessed { access, accessed }, now, pc);
         }
         self.route_events(now, pc);
         self.find_due();
@@ -106,7 +97,8 @@ impl PeripheralBus {
         let mut risen_flags = std::mem::take(&mut self.events.risen_flags);
         if let Some(device) = self.devices.get_mut(self.subscriber) {
             for (irq, at) in risen_flags.drain(..) {
-                device.0.flag_raised(irq, at, &mut context!(self, now, pc, None));
+                let event = Event::FlagRaised { irq, at };
+                device.0.on_event(event, &mut context!(self, now, pc, None));
             }
             self.dues[self.subscriber] = device.0.due().unwrap_or(u64::MAX);
         }
@@ -118,8 +110,9 @@ impl PeripheralBus {
 
     /// A run begins: somebody may have told the board or its chips something meanwhile.
     pub fn resume(&mut self, now: u64, pc: u32) {
-        if let Some(device) = self.devices.get_mut(self.power_device) {
-            device.0.supply(self.board.supply_v);
+        if self.has_power_management() {
+            let event = Event::SupplyApplied(self.board.supply_v);
+            self.notify(self.power_device, event, now, pc);
         }
         self.board.reschedule();
         self.route_events(now, pc);

@@ -5,8 +5,9 @@
 //! a reset the COP runs, on a clock of its own (ICLK, 88 kHz), and resets the part after 2^13 - 2^4 or 2^18 - 2^4 of its
 //! periods. Serving it is not modelled: a program turns it off (COPD) within the shorter of the two times, or is reset.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{
+    ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,
+};
 
 /// COP disable.
 const COPD: u8 = 0x01;
@@ -45,12 +46,8 @@ impl Config {
 }
 
 impl Peripheral for Config {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.address..self.address + 1).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.address..self.address + 1)
     }
 
     fn read(&mut self, _address: u32, _size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -79,10 +76,6 @@ impl Peripheral for Config {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.time_out = TIME_OUT * clock_hz / ICLK_HZ;
-    }
-
     fn due(&self) -> Option<u64> {
         (!self.written).then_some(self.since + self.time_out)
     }
@@ -91,8 +84,10 @@ impl Peripheral for Config {
         context.events.request_reset(ResetCause::Watchdog);
     }
 
-    fn will_reset(&self) -> bool {
-        !self.written
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.time_out = TIME_OUT * clock_hz / ICLK_HZ;
+        }
     }
 
     fn reset(&mut self) {
@@ -105,7 +100,13 @@ impl Peripheral for Config {
         self.since = now;
     }
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn roles(&self) -> Roles<'_> {
+        Roles { watchdog: Some(self), ..Roles::default() }
+    }
+}
+
+impl WatchdogTimer for Config {
+    fn is_running(&self) -> bool {
+        !self.written
     }
 }

@@ -3,8 +3,7 @@
 //! MC68HC908AP Family data sheet, Rev. 4, chapter "Input/Output (I/O) Ports": PTx reads the latch where a pin is an
 //! output, the pin where it is an input. Inputs read low: nothing is connected.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// One port of eight pins.
 #[derive(Clone)]
@@ -36,12 +35,11 @@ impl Port {
 }
 
 impl Peripheral for Port {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        [self.data_address, self.direction_address].map(|address| address..address + 1).to_vec()
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(
+            &self.name,
+            [self.data_address, self.direction_address].map(|address| address..address + 1),
+        )
     }
 
     fn read(&mut self, address: u32, _size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -70,9 +68,5 @@ impl Peripheral for Port {
         // The latch is not affected by a reset of the running part; after power-up it is indeterminate.
         self.latch = 0;
         self.direction = 0;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -9,8 +9,7 @@
 //!
 //! The setting `strobes` has the pins of port 3 that carry RD and WR; their latches must stay one.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// One port.
 #[derive(Clone)]
@@ -47,24 +46,16 @@ impl Port {
 }
 
 impl Peripheral for Port {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.address..self.address + 1).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.address..self.address + 1)
     }
 
     fn read(&mut self, _address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        if self.bus != 0 {
-            return Err(self.fault(context, "its pins carry the bus to external memory"));
-        }
-        Ok(self.latch.into())
-    }
-
-    fn read_latch(&mut self, _address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        if self.bus == 1 {
+        if self.bus == 1 && context.reads_latch {
             return Err(self.fault(context, "the bus to external memory sets its latch"));
+        }
+        if self.bus != 0 && !context.reads_latch {
+            return Err(self.fault(context, "its pins carry the bus to external memory"));
         }
         Ok(self.latch.into())
     }
@@ -92,9 +83,5 @@ impl Peripheral for Port {
 
     fn reset(&mut self) {
         self.latch = 0xff;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

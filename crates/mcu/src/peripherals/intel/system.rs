@@ -5,8 +5,7 @@
 //! would set one going is a fault. So are ones in bits that the manual reserves (these read as zero), and reading SBUF and
 //! TCON, whose values come from pins.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 struct Register {
     /// Offset from 0x80.
@@ -73,16 +72,14 @@ fn fault(register: &Register, address: u32, context: &Context<'_, '_>, what: &st
 }
 
 impl Peripheral for System {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        REGISTERS
-            .iter()
-            .map(|register| self.base + u32::from(register.offset))
-            .map(|address| address..address + 1)
-            .collect()
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(
+            &self.name,
+            REGISTERS
+                .iter()
+                .map(|register| self.base + u32::from(register.offset))
+                .map(|address| address..address + 1),
+        )
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -124,9 +121,5 @@ impl Peripheral for System {
 
     fn reset(&mut self) {
         self.values = [0; REGISTERS.len()];
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -15,8 +15,7 @@
 //! written within the first clock of a conversion that was asked for (24.5).
 
 use super::gain_stage;
-use crate::{Board, Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Board, ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// Registers from ADCL on.
 const ADCL: u32 = 0;
@@ -387,16 +386,24 @@ impl Adc {
         }
         Ok(())
     }
+
+    fn on_flag_raised(&mut self, irq: u8, at: u64, context: &mut Context<'_, '_>) {
+        self.advance(context);
+        // "If another positive edge occurs on the trigger signal during conversion, the edge will be ignored."
+        if irq == self.triggers[usize::from(self.control_b & ADTS)] && self.conversion.is_none() {
+            self.edge = at + SYNCHRONISATION;
+            self.begin(self.edge, TRIGGERED);
+        }
+    }
 }
 
 impl Peripheral for Adc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let [adcsrb, admux, didr0] = self.others.map(|address| address..address + 1);
-        vec![self.base..self.base + ADCSRA + 1, adcsrb, admux, didr0]
+        Spec {
+            interrupts: 1 << self.irq,
+            ..Spec::with_ranges(&self.name, [self.base..self.base + ADCSRA + 1, adcsrb, admux, didr0])
+        }
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -446,26 +453,6 @@ impl Peripheral for Adc {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
-    }
-
-    fn flag_raised(&mut self, irq: u8, at: u64, context: &mut Context<'_, '_>) {
-        self.advance(context);
-        // "If another positive edge occurs on the trigger signal during conversion, the edge will be ignored."
-        if irq == self.triggers[usize::from(self.control_b & ADTS)] && self.conversion.is_none() {
-            self.edge = at + SYNCHRONISATION;
-            self.begin(self.edge, TRIGGERED);
-        }
-    }
-
-    fn asleep(&mut self, mode: &str, context: &mut Context<'_, '_>) {
-        // 24.6: entering ADC noise reduction starts a conversion.
-        if mode == "adc-noise-reduction" && self.control_a & ADEN != 0 && self.conversion.is_none() {
-            self.start(context.now);
-        }
-    }
-
     fn clock_needed(&self) -> Option<&'static str> {
         self.conversion.map(|_| "clkADC")
     }
@@ -479,13 +466,23 @@ impl Peripheral for Adc {
         self.update(context);
     }
 
-    fn interrupts(&self) -> u128 {
-        1 << self.irq
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InterruptAcknowledged(_) => self.control_a &= !ADIF,
+            Event::FlagRaised { irq, at } => self.on_flag_raised(irq, at, context),
+            // 24.6: entering ADC noise reduction starts a conversion.
+            Event::Sleep("adc-noise-reduction")
+                if self.control_a & ADEN != 0 && self.conversion.is_none() =>
+            {
+                self.start(context.now);
+            }
+            _ => {}
+        }
     }
 
-    fn taken(&mut self, irq: u8) {
-        if irq == self.irq {
-            self.control_a &= !ADIF;
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
         }
     }
 
@@ -500,9 +497,5 @@ impl Peripheral for Adc {
         self.first = true;
         self.conversion = None;
         self.failure = None;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

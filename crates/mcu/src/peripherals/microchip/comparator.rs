@@ -6,8 +6,7 @@
 //! multiplexer at its input (ACME) is a fault of the converter.
 
 use super::super::avr_port;
-use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Board, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 /// ACSR.
 const ACD: u8 = 0x80;
@@ -101,12 +100,12 @@ impl Comparator {
 }
 
 impl Peripheral for Comparator {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.address..self.address + 1).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: 1 << self.irq,
+            follows_inputs: true,
+            ..Spec::new(&self.name, self.address..self.address + 1)
+        }
     }
 
     fn read(&mut self, _address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -138,34 +137,21 @@ impl Peripheral for Comparator {
         Ok(())
     }
 
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        if !self.asleep {
-            self.look(context);
-        }
-    }
-
-    fn subscribed(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
-        if to_set && self.flag && vectors >> self.irq & 1 == 1 {
-            context.events.raise(self.irq, context.now);
-        }
-    }
-
-    fn asleep(&mut self, _mode: &str, _context: &mut Context<'_, '_>) {
-        self.asleep = true;
-    }
-
-    fn awake(&mut self, context: &mut Context<'_, '_>) {
-        self.asleep = false;
-        self.look(context);
-    }
-
-    fn interrupts(&self) -> u128 {
-        1 << self.irq
-    }
-
-    fn taken(&mut self, irq: u8) {
-        if irq == self.irq {
-            self.flag = false;
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged if !self.asleep => self.look(context),
+            Event::InterruptAcknowledged(_) => self.flag = false,
+            Event::FlagsSubscribed { vectors, includes_set: true }
+                if self.flag && vectors >> self.irq & 1 == 1 =>
+            {
+                context.events.raise(self.irq, context.now);
+            }
+            Event::Sleep(_) => self.asleep = true,
+            Event::Wake => {
+                self.asleep = false;
+                self.look(context);
+            }
+            _ => {}
         }
     }
 
@@ -174,9 +160,5 @@ impl Peripheral for Comparator {
         self.output = false;
         self.flag = false;
         self.asleep = false;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -7,8 +7,10 @@
 //! the power supply voltage is sufficient").
 
 use crate::clock::rescaled;
-use crate::{Context, Fault, MemoryKind, Part, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{
+    ClockUpdate, Context, Event, Fault, MemoryKind, Nonvolatile, Part, Peripheral, PeripheralSpec,
+    ResetCause, Roles, Spec,
+};
 
 /// EECR bits.
 const EEPM: u8 = 0x30;
@@ -142,12 +144,11 @@ impl Eeprom {
 }
 
 impl Peripheral for Eeprom {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 4).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: self.irq.map_or(0, |irq| 1 << irq),
+            ..Spec::new(&self.name, self.base..self.base + 4)
+        }
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -191,21 +192,6 @@ impl Peripheral for Eeprom {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        if let Some((_, _, end)) = &mut self.writing {
-            *end = rescaled(*end, now, self.clock_hz, clock_hz);
-        }
-        self.clock_hz = clock_hz;
-    }
-
-    fn memory(&self) -> Option<(u32, &[u8])> {
-        Some((self.memory_start, &self.cells))
-    }
-
-    fn memory_mut(&mut self) -> Option<(u32, &mut [u8])> {
-        Some((self.memory_start, &mut self.cells))
-    }
-
     fn due(&self) -> Option<u64> {
         if self.recheck {
             return Some(0);
@@ -219,12 +205,19 @@ impl Peripheral for Eeprom {
         self.request(context);
     }
 
-    fn interrupts(&self) -> u128 {
-        self.irq.map_or(0, |irq| 1 << irq)
+    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InterruptAcknowledged(_)) {
+            self.recheck = true;
+        }
     }
 
-    fn taken(&mut self, irq: u8) {
-        self.recheck |= self.irq == Some(irq);
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            if let Some((_, _, end)) = &mut self.writing {
+                *end = rescaled(*end, now, self.clock_hz, clock_hz);
+            }
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {
@@ -245,17 +238,31 @@ impl Peripheral for Eeprom {
         }
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { nonvolatile: Some(self), ..Roles::default() }
+    }
+
+    fn as_nonvolatile(&mut self) -> Option<&mut dyn Nonvolatile> {
+        Some(self)
+    }
+}
+
+impl Nonvolatile for Eeprom {
+    fn memory(&self) -> Option<(u32, &[u8])> {
+        Some((self.memory_start, &self.cells))
+    }
+
+    fn memory_mut(&mut self) -> Option<(u32, &mut [u8])> {
+        Some((self.memory_start, &mut self.cells))
+    }
+
+    fn writes(&self) -> u64 {
+        self.writes
+    }
+
     fn cut_power(&mut self, torn: u8) {
         if let Some((cell, _, _)) = self.writing {
             self.cells[cell] = torn;
         }
-    }
-
-    fn nonvolatile_writes(&self) -> u64 {
-        self.writes
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

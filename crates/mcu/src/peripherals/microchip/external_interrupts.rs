@@ -7,8 +7,7 @@
 //! with, but for those that are found without, so going to sleep in it with such an edge enabled is refused.
 
 use super::super::avr_port;
-use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Board, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 /// Registers, in the order of [`External::addresses`]; PCICR lies between EIMSK and EICRA; PCMSK1 to
 /// PCMSK3 follow PCMSK0.
@@ -226,13 +225,14 @@ impl External {
 }
 
 impl Peripheral for External {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let there = self.addresses.iter().zip(self.bits).filter(|(_, bits)| *bits != 0);
-        there.map(|(address, _)| *address..address + 1).collect()
+        Spec {
+            interrupts: u128::from(self.bits[EIFR]) << self.irqs[0]
+                | u128::from(self.bits[PCIFR]) << self.irqs[1],
+            follows_inputs: true,
+            ..Spec::with_ranges(&self.name, there.map(|(address, _)| *address..address + 1))
+        }
     }
 
     fn read(&mut self, address: u32, _size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -279,18 +279,6 @@ impl Peripheral for External {
         self.write(address, 1, u32::from(others & !(1 << bit) | u8::from(on) << bit), context)
     }
 
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        self.look(context);
-    }
-
-    fn subscribed(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
-        for number in (0..8).filter(|number| to_set && self.registers[EIFR] >> number & 1 == 1) {
-            if vectors >> (self.irqs[0] + number) & 1 == 1 {
-                context.events.raise(self.irqs[0] + number, context.now);
-            }
-        }
-    }
-
     fn clock_needed(&self) -> Option<&'static str> {
         let clocked = self.registers[EIMSK] & !self.asynchronous;
         let edge = (0..8).any(|number| clocked >> number & 1 == 1 && self.sense(number) != 0);
@@ -306,14 +294,23 @@ impl Peripheral for External {
         self.update(context);
     }
 
-    fn interrupts(&self) -> u128 {
-        u128::from(self.bits[EIFR]) << self.irqs[0] | u128::from(self.bits[PCIFR]) << self.irqs[1]
-    }
-
-    fn taken(&mut self, irq: u8) {
-        let Some((register, number)) = self.flag_of(irq) else { return };
-        self.registers[register] &= !(1 << number);
-        self.served |= register == EIFR && self.sense(number.into()) == 0;
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged => self.look(context),
+            Event::InterruptAcknowledged(irq) => {
+                let Some((register, number)) = self.flag_of(irq) else { return };
+                self.registers[register] &= !(1 << number);
+                self.served |= register == EIFR && self.sense(number.into()) == 0;
+            }
+            Event::FlagsSubscribed { vectors, includes_set: true } => {
+                for number in (0..8).filter(|number| self.registers[EIFR] >> number & 1 == 1) {
+                    if vectors >> (self.irqs[0] + number) & 1 == 1 {
+                        context.events.raise(self.irqs[0] + number, context.now);
+                    }
+                }
+            }
+            _ => {}
+        }
     }
 
     fn reset(&mut self) {
@@ -321,9 +318,5 @@ impl Peripheral for External {
         self.seen = 0;
         self.changing = [0; PORTS];
         self.served = false;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -5,8 +5,7 @@
 //! which the core reads. Not modelled, and faults: PUD.
 
 use super::super::avr_port;
-use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Board, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 /// GIMSK and GIFR: INT0 and INTF0, PCIE and PCIF.
 const INT0: u8 = 0x40;
@@ -97,19 +96,51 @@ impl GeneralInterrupts {
             }
         }
     }
+
+    fn on_inputs_changed(&mut self, context: &mut Context<'_, '_>) {
+        let levels = self.levels(context.board);
+        let high = levels >> self.int0 & 1 == 1;
+        let changed = std::mem::replace(&mut self.seen, high) != high;
+        let counts = match self.control & ISC0 {
+            0 => false,
+            1 => true,
+            2 => !high,
+            _ => high,
+        };
+        if counts && changed {
+            self.rise(INT0, self.irq, context);
+        }
+        let changing = levels & self.change_mask;
+        if changing != std::mem::replace(&mut self.changing, changing) {
+            self.rise(PCIE, self.irq + 1, context);
+        }
+        self.update(context);
+    }
+
+    fn on_interrupt_acknowledged(&mut self, irq: u8) {
+        if irq == self.irq {
+            self.flags &= !INT0;
+            self.served |= self.control & ISC0 == 0;
+        } else {
+            self.flags &= !PCIE;
+        }
+    }
 }
 
 impl Peripheral for GeneralInterrupts {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![
-            self.base..self.base + 2,
-            self.mcucr_address..self.mcucr_address + 1,
-            self.pcmsk_address..self.pcmsk_address + 1,
-        ]
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: 0b11 << self.irq,
+            follows_inputs: true,
+            ..Spec::with_ranges(
+                &self.name,
+                [
+                    self.base..self.base + 2,
+                    self.mcucr_address..self.mcucr_address + 1,
+                    self.pcmsk_address..self.pcmsk_address + 1,
+                ],
+            )
+        }
     }
 
     fn read(&mut self, address: u32, _size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -149,34 +180,6 @@ impl Peripheral for GeneralInterrupts {
         Ok(())
     }
 
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        let levels = self.levels(context.board);
-        let high = levels >> self.int0 & 1 == 1;
-        let changed = std::mem::replace(&mut self.seen, high) != high;
-        let counts = match self.control & ISC0 {
-            0 => false,
-            1 => true,
-            2 => !high,
-            _ => high,
-        };
-        if counts && changed {
-            self.rise(INT0, self.irq, context);
-        }
-        let changing = levels & self.change_mask;
-        if changing != std::mem::replace(&mut self.changing, changing) {
-            self.rise(PCIE, self.irq + 1, context);
-        }
-        self.update(context);
-    }
-
-    fn subscribed(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
-        for (flag, irq) in [(INT0, self.irq), (PCIE, self.irq + 1)] {
-            if to_set && self.flags & flag != 0 && vectors >> irq & 1 == 1 {
-                context.events.raise(irq, context.now);
-            }
-        }
-    }
-
     fn clock_needed(&self) -> Option<&'static str> {
         (self.mask & INT0 != 0 && self.control & ISC0 != 0).then_some("clkI/O")
     }
@@ -190,16 +193,18 @@ impl Peripheral for GeneralInterrupts {
         self.update(context);
     }
 
-    fn interrupts(&self) -> u128 {
-        0b11 << self.irq
-    }
-
-    fn taken(&mut self, irq: u8) {
-        if irq == self.irq {
-            self.flags &= !INT0;
-            self.served |= self.control & ISC0 == 0;
-        } else if irq == self.irq + 1 {
-            self.flags &= !PCIE;
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged => self.on_inputs_changed(context),
+            Event::InterruptAcknowledged(irq) => self.on_interrupt_acknowledged(irq),
+            Event::FlagsSubscribed { vectors, includes_set: true } => {
+                for (flag, irq) in [(INT0, self.irq), (PCIE, self.irq + 1)] {
+                    if self.flags & flag != 0 && vectors >> irq & 1 == 1 {
+                        context.events.raise(irq, context.now);
+                    }
+                }
+            }
+            _ => {}
         }
     }
 
@@ -211,9 +216,5 @@ impl Peripheral for GeneralInterrupts {
         self.seen = false;
         self.changing = 0;
         self.served = false;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -6,8 +6,7 @@
 //! (14.2.2); without it PINx is read-only. `stray_ddr` and `stray_port` give the addresses of DDRx and PORTx where
 //! they do not follow PINx (ATmega128, port F).
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// One port.
 #[derive(Clone)]
@@ -52,12 +51,11 @@ impl Gpio {
 }
 
 impl Peripheral for Gpio {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        [self.pin_address, self.ddr_address, self.port_address].map(|address| address..address + 1).to_vec()
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(
+            &self.name,
+            [self.pin_address, self.ddr_address, self.port_address].map(|address| address..address + 1),
+        )
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -114,16 +112,8 @@ impl Peripheral for Gpio {
         self.write(address, 1, value, context)
     }
 
-    fn interrupts(&self) -> u128 {
-        0
-    }
-
     fn reset(&mut self) {
         self.ddr = 0;
         self.port = 0;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

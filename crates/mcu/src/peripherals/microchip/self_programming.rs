@@ -10,9 +10,9 @@
 use crate::clock::rescaled;
 use crate::fuses::LOCK;
 use crate::{
-    Context, Fault, FlashChange, FlashStore, FlashView, MemoryKind, Part, Peripheral, PeripheralSpec,
+    ClockUpdate, Context, Event, Fault, FlashChange, FlashController, FlashStore, FlashView, MemoryKind,
+    Part, Peripheral, PeripheralSpec, Spec,
 };
-use std::ops::Range;
 
 /// SPMCSR bits; the ATtiny85 has CTPB, RFLB and RSIG for RWWSRE, BLBSET and SIGRD.
 const SPMIE: u8 = 0x80;
@@ -220,12 +220,11 @@ impl SelfProgramming {
 }
 
 impl Peripheral for SelfProgramming {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.address..self.address + 1).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: self.irq.map_or(0, |irq| 1 << irq),
+            ..Spec::new(&self.name, self.address..self.address + 1)
+        }
     }
 
     fn read(&mut self, _address: u32, _size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -255,33 +254,6 @@ impl Peripheral for SelfProgramming {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        if let State::Behind(until) | State::Held(until) = &mut self.state {
-            *until = rescaled(*until, now, self.clock_hz, clock_hz);
-        }
-        self.clock_hz = clock_hz;
-    }
-
-    fn flash_store(
-        &mut self,
-        store: &FlashStore,
-        context: &mut Context<'_, '_>,
-    ) -> Option<Result<FlashChange, Fault>> {
-        let change = match self.state {
-            State::Open(from) if context.now < from + STORE_WINDOW => self.store(store, context.now),
-            State::Behind(_) => {
-                Err(self.fault(store.pc, store.address, "SPM while a page is still being erased or written"))
-            }
-            _ if context.events.tolerate("an SPM not within four cycles of SPMEN") => Ok(FlashChange::Kept),
-            _ => {
-                let what = "SPM without SPMEN in SPMCSR within four cycles before: the part ignores it";
-                Err(self.fault(store.pc, store.address, what))
-            }
-        };
-        self.update(context);
-        Some(change)
-    }
-
     /// The RC oscillator times a page, whatever the core does.
     fn clock_needed(&self) -> Option<&'static str> {
         self.is_busy().then_some("clkI/O")
@@ -307,12 +279,19 @@ impl Peripheral for SelfProgramming {
         self.update(context);
     }
 
-    fn interrupts(&self) -> u128 {
-        self.irq.map_or(0, |irq| 1 << irq)
+    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InterruptAcknowledged(_)) {
+            self.recheck = true;
+        }
     }
 
-    fn taken(&mut self, _irq: u8) {
-        self.recheck = true;
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            if let State::Behind(until) | State::Held(until) = &mut self.state {
+                *until = rescaled(*until, now, self.clock_hz, clock_hz);
+            }
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {
@@ -323,7 +302,29 @@ impl Peripheral for SelfProgramming {
         self.recheck = false;
     }
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn as_flash_controller(&mut self) -> Option<&mut dyn FlashController> {
+        Some(self)
+    }
+}
+
+impl FlashController for SelfProgramming {
+    fn begin_store(
+        &mut self,
+        store: &FlashStore,
+        context: &mut Context<'_, '_>,
+    ) -> Result<FlashChange, Fault> {
+        let change = match self.state {
+            State::Open(from) if context.now < from + STORE_WINDOW => self.store(store, context.now),
+            State::Behind(_) => {
+                Err(self.fault(store.pc, store.address, "SPM while a page is still being erased or written"))
+            }
+            _ if context.events.tolerate("an SPM not within four cycles of SPMEN") => Ok(FlashChange::Kept),
+            _ => {
+                let what = "SPM without SPMEN in SPMCSR within four cycles before: the part ignores it";
+                Err(self.fault(store.pc, store.address, what))
+            }
+        };
+        self.update(context);
+        change
     }
 }

@@ -7,8 +7,7 @@
 //! 19.3.2).
 
 use super::super::avr_port;
-use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec, SpiClock};
-use std::ops::Range;
+use crate::{Board, ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, SpiClock};
 
 /// SPCR.
 const SPIE: u8 = 0x80;
@@ -126,12 +125,8 @@ impl Spi {
 }
 
 impl Peripheral for Spi {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 3).collect()
+    fn spec(&self) -> Spec {
+        Spec { interrupts: 1 << self.irq, ..Spec::new(&self.name, self.base..self.base + 3) }
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -187,10 +182,6 @@ impl Peripheral for Spi {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
-    }
-
     fn clock_needed(&self) -> Option<&'static str> {
         self.transfer.map(|_| "clkI/O")
     }
@@ -210,13 +201,15 @@ impl Peripheral for Spi {
         self.update(context);
     }
 
-    fn interrupts(&self) -> u128 {
-        1 << self.irq
+    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InterruptAcknowledged(_)) {
+            self.flags &= !SPIF;
+        }
     }
 
-    fn taken(&mut self, irq: u8) {
-        if irq == self.irq {
-            self.flags &= !SPIF;
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
         }
     }
 
@@ -227,9 +220,5 @@ impl Peripheral for Spi {
         self.received = 0;
         self.transfer = None;
         self.refused = None;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -5,9 +5,10 @@
 //! and "MCU Control Register". Which registers there are is data: each setting `NAME_register` of the target file
 //! is an address. The core itself reads `sleep_register`, `sleep_enable`, `sleep_mode` and `reset_sp`.
 
-use crate::{ClockSources, Context, Events, Fault, Part, Peripheral, PeripheralSpec};
+use crate::{
+    ClockControl, ClockSources, Context, Events, Fault, Part, Peripheral, PeripheralSpec, Roles, Spec,
+};
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 /// What a register does when written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,12 +158,11 @@ impl System {
 }
 
 impl Peripheral for System {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.registers.keys().copied().chain([LOW_FUSE]).map(|address| address..address + 1).collect()
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(
+            &self.name,
+            self.registers.keys().copied().chain([LOW_FUSE]).map(|address| address..address + 1),
+        )
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -217,22 +217,20 @@ impl Peripheral for System {
         Ok(())
     }
 
-    fn interrupts(&self) -> u128 {
-        0
-    }
-
     fn reset(&mut self) {
         for register in self.registers.values_mut() {
             register.value = register.after_reset;
         }
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { clock_control: Some(self), ..Roles::default() }
+    }
+}
+
+impl ClockControl for System {
     fn core_clock_hz(&self) -> Option<u64> {
         let prescaler = self.registers.values().find(|register| register.role == Role::ClockPrescaler);
         self.oscillator_hz.map(|hz| (hz >> prescaler.map_or(0, |register| register.value)).max(1))
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

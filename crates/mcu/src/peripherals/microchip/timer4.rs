@@ -3,8 +3,7 @@
 //! ATmega32U4 data sheet 7766J, chapter 15. A program can set it up, as start-up code does that makes all timers ready for PWM. Its count
 //! is not modelled: whoever reads TCNT4 or TIFR4, lets an interrupt come or puts a comparator at a pin meets a fault.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// Registers from TCNT4 on: TC4H, TCCR4A to TCCR4E; OCR4A to OCR4D; DT4.
 const TCNT4: u32 = 0;
@@ -57,19 +56,18 @@ impl Timer4 {
 }
 
 impl Peripheral for Timer4 {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let base = self.base;
-        vec![
-            base..base + TCCR4E + 1,
-            base + OCR4A..base + OCR4D + 1,
-            base + DT4..base + DT4 + 1,
-            self.mask_address..self.mask_address + 1,
-            self.flags_address..self.flags_address + 1,
-        ]
+        Spec::with_ranges(
+            &self.name,
+            [
+                base..base + TCCR4E + 1,
+                base + OCR4A..base + OCR4D + 1,
+                base + DT4..base + DT4 + 1,
+                self.mask_address..self.mask_address + 1,
+                self.flags_address..self.flags_address + 1,
+            ],
+        )
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -110,16 +108,8 @@ impl Peripheral for Timer4 {
         Ok(())
     }
 
-    fn interrupts(&self) -> u128 {
-        0
-    }
-
     fn reset(&mut self) {
         self.registers = [0; LENGTH];
         self.registers[OCR4C as usize] = 0xFF;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -5,8 +5,7 @@
 //! how long they take, are taken as a bit each. The lines are pulled up, and no other master is on them: what answers is on the board
 //! ([`crate::TwoWireDevice`]), and without that each address is not acknowledged. As a slave it waits for ever.
 
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 /// TWCR.
 const TWINT: u8 = 0x80;
@@ -205,13 +204,9 @@ impl Twi {
 }
 
 impl Peripheral for Twi {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let registers = if self.has_mask { 6 } else { 5 };
-        std::iter::once(self.base..self.base + registers).collect()
+        Spec { interrupts: 1 << self.irq, ..Spec::new(&self.name, self.base..self.base + registers) }
     }
 
     fn read(&mut self, address: u32, _size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -274,12 +269,10 @@ impl Peripheral for Twi {
         self.update(context);
     }
 
-    fn taken(&mut self, irq: u8) {
-        self.taken |= irq == self.irq;
-    }
-
-    fn interrupts(&self) -> u128 {
-        1 << self.irq
+    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InterruptAcknowledged(_)) {
+            self.taken = true;
+        }
     }
 
     fn reset(&mut self) {
@@ -294,9 +287,5 @@ impl Peripheral for Twi {
         self.owns_bus = false;
         self.action = None;
         self.taken = false;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -5,9 +5,8 @@
 //! Not modelled, and faults: synchronous and SPI modes, nine data bits, multi-processor mode, and the ATmega32U4's flow control
 //! (data sheet 7766, 18.9).
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Roles, SerialPort, Spec};
 use std::collections::VecDeque;
-use std::ops::Range;
 
 /// UCSRnA.
 const RXC: u8 = 0x80;
@@ -198,15 +197,25 @@ impl Usart {
         }
         Ok(())
     }
+
+    fn on_bytes_arrive(&mut self, bytes: &[u8], context: &mut Context<'_, '_>) {
+        if self.asleep {
+            // Nothing samples the line: the bytes are lost.
+            return;
+        }
+        self.incoming.extend(bytes);
+        if self.arrival.is_none() && !self.incoming.is_empty() {
+            self.arrival = Some(context.now + self.frame());
+        }
+    }
 }
 
 impl Peripheral for Usart {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.addresses.iter().map(|&address| address..address + 1).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: 0b111 << self.irq,
+            ..Spec::with_ranges(&self.name, self.addresses.iter().map(|&address| address..address + 1))
+        }
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -247,36 +256,8 @@ impl Peripheral for Usart {
         Ok(())
     }
 
-    fn uart_listens(&self) -> Option<bool> {
-        Some(self.control & RXEN != 0 && !self.asleep)
-    }
-
-    fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
-        if self.asleep {
-            // Nothing samples the line: the bytes are lost.
-            return true;
-        }
-        self.incoming.extend(bytes);
-        if self.arrival.is_none() && !self.incoming.is_empty() {
-            self.arrival = Some(now + self.frame());
-        }
-        true
-    }
-
     fn clock_needed(&self) -> Option<&'static str> {
         (self.sending.is_some() || self.arrival.is_some()).then_some("clkI/O")
-    }
-
-    fn asleep(&mut self, _mode: &str, _context: &mut Context<'_, '_>) {
-        self.asleep = true;
-    }
-
-    fn awake(&mut self, _context: &mut Context<'_, '_>) {
-        self.asleep = false;
-    }
-
-    fn sending(&self) -> Option<u64> {
-        self.sending.map(|(_, end)| end)
     }
 
     fn due(&self) -> Option<u64> {
@@ -292,15 +273,19 @@ impl Peripheral for Usart {
         self.advance(context);
     }
 
-    fn interrupts(&self) -> u128 {
-        0b111 << self.irq
-    }
-
-    fn taken(&mut self, irq: u8) {
-        if irq == self.irq + 2 {
-            self.flags &= !TXC;
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InterruptAcknowledged(irq) => {
+                if irq == self.irq + 2 {
+                    self.flags &= !TXC;
+                }
+                self.recheck = true;
+            }
+            Event::Sleep(_) => self.asleep = true,
+            Event::Wake => self.asleep = false,
+            Event::BytesArrive(bytes) => self.on_bytes_arrive(bytes, context),
+            _ => {}
         }
-        self.recheck |= (self.irq..self.irq + 3).contains(&irq);
     }
 
     fn reset(&mut self) {
@@ -317,7 +302,21 @@ impl Peripheral for Usart {
         self.asleep = false;
     }
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn roles(&self) -> Roles<'_> {
+        Roles { serial_port: Some(self), ..Roles::default() }
+    }
+}
+
+impl SerialPort for Usart {
+    fn transmit_end(&self) -> Option<u64> {
+        self.sending.map(|(_, end)| end)
+    }
+
+    fn is_receiving(&self) -> Option<bool> {
+        Some(self.control & RXEN != 0 && !self.asleep)
+    }
+
+    fn has_receiver(&self) -> bool {
+        true
     }
 }

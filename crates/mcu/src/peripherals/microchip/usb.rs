@@ -5,8 +5,7 @@
 //! fault. Not modelled, and faults: the PLL as timer 4's clock.
 
 use crate::clock::rescaled;
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// PLLCSR.
 const PINDIV: u8 = 0x10;
@@ -150,17 +149,16 @@ impl Usb {
 }
 
 impl Peripheral for Usb {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![
-            self.pllcsr..self.pllcsr + 1,
-            self.pllfrq..self.pllfrq + 1,
-            self.base..self.base + USBINT + 1,
-            self.base + UDCON..self.base + LENGTH,
-        ]
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(
+            &self.name,
+            [
+                self.pllcsr..self.pllcsr + 1,
+                self.pllfrq..self.pllfrq + 1,
+                self.base..self.base + USBINT + 1,
+                self.base + UDCON..self.base + LENGTH,
+            ],
+        )
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -228,13 +226,11 @@ impl Peripheral for Usb {
         }
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.locked_at = self.locked_at.map(|at| rescaled(at, now, self.clock_hz, clock_hz));
-        self.clock_hz = clock_hz;
-    }
-
-    fn interrupts(&self) -> u128 {
-        0
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.locked_at = self.locked_at.map(|at| rescaled(at, now, self.clock_hz, clock_hz));
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {
@@ -243,9 +239,5 @@ impl Peripheral for Usb {
         self.locked_at = None;
         self.kept = KEPT.map(|(_, _, after_reset)| after_reset);
         self.endpoints = [[0; 4]; ENDPOINTS];
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -6,8 +6,9 @@
 //! (DS40002061, 11.8; real ones differ by several per cent with supply and temperature).
 
 use crate::clock::rescaled;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{
+    ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,
+};
 
 /// Where the core reports the instruction `WDR`: beyond the data space.
 pub const WATCHDOG_RESET: u32 = 0x1_0000;
@@ -90,19 +91,21 @@ impl Watchdog {
     }
 
     fn restart(&mut self, now: u64) {
-        let runs = self.control & WDIE != 0 || self.will_reset();
+        let runs = self.control & WDIE != 0 || self.is_running();
         self.deadline = runs.then(|| now + self.period());
     }
 }
 
 impl Peripheral for Watchdog {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let addresses = [Some(self.base), Some(WATCHDOG_RESET), Some(WATCHDOG_ALWAYS_ON), self.cause_address];
-        addresses.into_iter().flatten().map(|address| address..address + 1).collect()
+        Spec {
+            interrupts: self.irq.map_or(0, |irq| 1 << irq),
+            ..Spec::with_ranges(
+                &self.name,
+                addresses.into_iter().flatten().map(|address| address..address + 1),
+            )
+        }
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -192,16 +195,11 @@ impl Peripheral for Watchdog {
             }
         }
         // A counter that runs is not cleared by the write.
-        let runs = self.control & WDIE != 0 || self.will_reset();
+        let runs = self.control & WDIE != 0 || self.is_running();
         if !(counts_on && runs) {
             self.restart(context.now);
         }
         Ok(())
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.deadline = self.deadline.map(|deadline| rescaled(deadline, now, self.clock_hz, clock_hz));
-        self.clock_hz = clock_hz;
     }
 
     fn due(&self) -> Option<u64> {
@@ -223,16 +221,19 @@ impl Peripheral for Watchdog {
         self.deadline = Some(deadline + self.period());
     }
 
-    fn interrupts(&self) -> u128 {
-        self.irq.map_or(0, |irq| 1 << irq)
-    }
-
-    fn taken(&mut self, irq: u8) {
-        if self.irq == Some(irq) {
+    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InterruptAcknowledged(_)) {
             self.control &= !WDIF;
             if self.control & WDE != 0 {
                 self.control &= !WDIE;
             }
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.deadline = self.deadline.map(|deadline| rescaled(deadline, now, self.clock_hz, clock_hz));
+            self.clock_hz = clock_hz;
         }
     }
 
@@ -254,11 +255,13 @@ impl Peripheral for Watchdog {
         self.restart(now);
     }
 
-    fn will_reset(&self) -> bool {
-        self.control & WDE != 0 && self.cause_address.is_some()
+    fn roles(&self) -> Roles<'_> {
+        Roles { watchdog: Some(self), ..Roles::default() }
     }
+}
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+impl WatchdogTimer for Watchdog {
+    fn is_running(&self) -> bool {
+        self.control & WDE != 0 && self.cause_address.is_some()
     }
 }

@@ -2,8 +2,7 @@
 //! interface".
 
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, PeripheralSpec, Spec};
 
 /// The core's clock, as after power-up and ever after.
 pub(super) const CORE_HZ: u64 = 64_000_000;
@@ -47,8 +46,8 @@ impl Block {
         Block { has_inten: true, ..self }
     }
 
-    pub fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + SIZE).collect()
+    pub fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + SIZE)
     }
 
     pub fn reset(&mut self) {

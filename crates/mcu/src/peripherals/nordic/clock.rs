@@ -5,8 +5,7 @@
 //! nothing is plugged in at VBUS.
 
 use super::block::{Block, CORE_HZ, cycles_of_us};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 // Tasks.
 const HFCLKSTART: u32 = 0x000;
@@ -232,12 +231,8 @@ impl Clock {
 }
 
 impl Peripheral for Clock {
-    fn name(&self) -> &str {
-        &self.block.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.block.ranges()
+    fn spec(&self) -> Spec {
+        self.block.spec()
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -281,10 +276,6 @@ impl Peripheral for Clock {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
-    }
-
     fn due(&self) -> Option<u64> {
         let high = self.high_at.filter(|_| self.block.enabled & HFCLKSTARTED != 0);
         let low = self.low_at.filter(|_| self.block.enabled & LFCLKSTARTED != 0);
@@ -294,6 +285,12 @@ impl Peripheral for Clock {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.settle(context.now);
         self.block.signal(context);
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {
@@ -320,9 +317,5 @@ impl Peripheral for Clock {
         self.kept[RETAINED..].copy_from_slice(&kept[RETAINED..]);
         self.ram = ram;
         self.reset_reasons = reasons | reason;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -1,10 +1,9 @@
 //! AES electronic codebook mode encryption (ECB): a block with a key of 128 bits, out of RAM and into it. PS, "ECB".
 
 use super::block::{Block, CORE_HZ};
-use crate::{Context, Dma, Fault, Peripheral, PeripheralSpec};
+use crate::{ClockUpdate, Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Spec};
 use aes::Aes128;
 use aes::cipher::{BlockEncrypt, KeyInit};
-use std::ops::Range;
 
 const STARTECB: u32 = 0x000;
 const STOPECB: u32 = 0x004;
@@ -73,12 +72,8 @@ impl Ecb {
 }
 
 impl Peripheral for Ecb {
-    fn name(&self) -> &str {
-        &self.block.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.block.ranges()
+    fn spec(&self) -> Spec {
+        self.block.spec()
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -113,16 +108,6 @@ impl Peripheral for Ecb {
         Ok(())
     }
 
-    fn fetched(&mut self, bytes: &[u8], _context: &mut Context<'_, '_>) {
-        let (Some(key), Some(clear)) = (bytes.first_chunk::<BLOCK>(), bytes.last_chunk::<BLOCK>()) else {
-            return;
-        };
-        let mut block = (*clear).into();
-        Aes128::new(&(*key).into()).encrypt_block(&mut block);
-        // Stopped meanwhile, it has no result.
-        self.result = self.ready_at.map(|_| (self.pointer.wrapping_add(CIPHERTEXT), block.into()));
-    }
-
     fn due(&self) -> Option<u64> {
         self.ready_at.filter(|_| self.result.is_some())
     }
@@ -131,8 +116,22 @@ impl Peripheral for Ecb {
         self.settle(context);
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
+    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+        if let Event::MemoryFetched(bytes) = event {
+            let (Some(key), Some(clear)) = (bytes.first_chunk::<BLOCK>(), bytes.last_chunk::<BLOCK>()) else {
+                return;
+            };
+            let mut block = (*clear).into();
+            Aes128::new(&(*key).into()).encrypt_block(&mut block);
+            // Stopped meanwhile, it has no result.
+            self.result = self.ready_at.map(|_| (self.pointer.wrapping_add(CIPHERTEXT), block.into()));
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {
@@ -140,9 +139,5 @@ impl Peripheral for Ecb {
         self.pointer = 0;
         self.result = None;
         self.ready_at = None;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -4,8 +4,7 @@
 //! not name, are those that the errata code of Nordic's start-up knows the part and its revision by: an nRF52840 of revision 3.
 
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 const SIZE: u32 = 0x1000;
 
@@ -70,12 +69,8 @@ impl Ficr {
 }
 
 impl Peripheral for Ficr {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + SIZE).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + SIZE)
     }
 
     fn read(&mut self, address: u32, size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -96,8 +91,4 @@ impl Peripheral for Ficr {
     }
 
     fn reset(&mut self) {}
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

@@ -3,8 +3,7 @@
 //! Pins that other blocks drive or sample (PSEL) are not told apart here. DETECT goes to GPIOTE as a flag that rises, by GPIOTE's interrupt.
 
 use crate::peripherals::register::part_of_word;
-use crate::{Board, Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Board, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 const OUT: u32 = 0x504;
 const OUTSET: u32 = 0x508;
@@ -118,12 +117,14 @@ impl Gpio {
 }
 
 impl Peripheral for Gpio {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![self.base + OUT..self.base + DETECTMODE + 4, self.base + PIN_CNF..self.base + PIN_CNF_END]
+    fn spec(&self) -> Spec {
+        Spec {
+            follows_inputs: true,
+            ..Spec::with_ranges(
+                &self.name,
+                [self.base + OUT..self.base + DETECTMODE + 4, self.base + PIN_CNF..self.base + PIN_CNF_END],
+            )
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -183,8 +184,10 @@ impl Peripheral for Gpio {
         Ok(())
     }
 
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        self.sense(context);
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InputsChanged) {
+            self.sense(context);
+        }
     }
 
     fn reset(&mut self) {
@@ -193,9 +196,5 @@ impl Peripheral for Gpio {
         self.detect_mode = 0;
         self.latch = 0;
         self.detect = false;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

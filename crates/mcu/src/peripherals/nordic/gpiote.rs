@@ -1,8 +1,7 @@
 //! GPIO tasks and events (GPIOTE): eight channels, and the ports' common event. PS, "GPIOTE".
 
 use super::block::Block;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Pin};
-use std::ops::Range;
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Pin, Spec};
 
 // Tasks, each of eight.
 const OUT: u32 = 0x000;
@@ -120,15 +119,23 @@ impl Gpiote {
         self.drive(channel, high, context);
         Ok(())
     }
+
+    fn on_inputs_changed(&mut self, context: &mut Context<'_, '_>) {
+        for channel in (0..CHANNELS).filter(|channel| self.configuration[*channel] & 3 == MODE_EVENT) {
+            let high = Gpiote::level(self.configuration[channel], context);
+            let before = std::mem::replace(&mut self.levels[channel], high);
+            let edge = if high { LO_TO_HI } else { HI_TO_LO };
+            if before != high && self.configuration[channel] >> POLARITY_SHIFT & edge != 0 {
+                self.block.events |= 1 << channel;
+            }
+        }
+        self.block.signal(context);
+    }
 }
 
 impl Peripheral for Gpiote {
-    fn name(&self) -> &str {
-        &self.block.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.block.ranges()
+    fn spec(&self) -> Spec {
+        Spec { follows_inputs: true, ..self.block.spec() }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -161,30 +168,20 @@ impl Peripheral for Gpiote {
         written.map_err(|what| self.block.fault(address, context, what))
     }
 
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        for channel in (0..CHANNELS).filter(|channel| self.configuration[*channel] & 3 == MODE_EVENT) {
-            let high = Gpiote::level(self.configuration[channel], context);
-            let before = std::mem::replace(&mut self.levels[channel], high);
-            let edge = if high { LO_TO_HI } else { HI_TO_LO };
-            if before != high && self.configuration[channel] >> POLARITY_SHIFT & edge != 0 {
-                self.block.events |= 1 << channel;
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged => self.on_inputs_changed(context),
+            Event::FlagRaised { .. } => {
+                self.block.events |= PORT;
+                self.block.signal(context);
             }
+            _ => {}
         }
-        self.block.signal(context);
-    }
-
-    fn flag_raised(&mut self, _irq: u8, _at: u64, context: &mut Context<'_, '_>) {
-        self.block.events |= PORT;
-        self.block.signal(context);
     }
 
     fn reset(&mut self) {
         self.block.reset();
         self.configuration = [0; CHANNELS];
         self.levels = [false; CHANNELS];
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -4,7 +4,10 @@
 //! on meanwhile, is refused. A partial erase, the erase of everything and the counts of hits and misses are refused, too.
 
 use super::block::{Block, CORE_HZ, cycles_of_us};
-use crate::{Context, Fault, FlashChange, FlashStore, Part, Peripheral, PeripheralSpec};
+use crate::{
+    ClockUpdate, Context, Fault, FlashChange, FlashController, FlashStore, Part, Peripheral, PeripheralSpec,
+    Spec,
+};
 use std::ops::Range;
 
 const READY: u32 = 0x400;
@@ -81,12 +84,8 @@ impl Nvmc {
 }
 
 impl Peripheral for Nvmc {
-    fn name(&self) -> &str {
-        &self.block.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.block.ranges()
+    fn spec(&self) -> Spec {
+        self.block.spec()
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -136,27 +135,10 @@ impl Peripheral for Nvmc {
         Ok(())
     }
 
-    fn flash_store(
-        &mut self,
-        store: &FlashStore,
-        context: &mut Context<'_, '_>,
-    ) -> Option<Result<FlashChange, Fault>> {
-        let what = if self.configuration != WEN {
-            "a write to flash without NVMC's CONFIG.WEN = Wen"
-        } else if store.size != 4 || !store.address.is_multiple_of(4) {
-            "flash is written in whole words"
-        } else if !store.from_flash {
-            "a write to flash by code outside of flash is not modelled"
-        } else {
-            let until = context.now + cycles_of_us(WRITE_US, self.clock_hz);
-            let (address, bytes) = (store.address, store.value.to_le_bytes().to_vec());
-            return Some(Ok(FlashChange::Program { address, bytes, until }));
-        };
-        Some(Err(self.block.fault(store.address, context, what)))
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {
@@ -166,7 +148,28 @@ impl Peripheral for Nvmc {
         self.partial = 10;
     }
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn as_flash_controller(&mut self) -> Option<&mut dyn FlashController> {
+        Some(self)
+    }
+}
+
+impl FlashController for Nvmc {
+    fn begin_store(
+        &mut self,
+        store: &FlashStore,
+        context: &mut Context<'_, '_>,
+    ) -> Result<FlashChange, Fault> {
+        let what = if self.configuration != WEN {
+            "a write to flash without NVMC's CONFIG.WEN = Wen"
+        } else if store.size != 4 || !store.address.is_multiple_of(4) {
+            "flash is written in whole words"
+        } else if !store.from_flash {
+            "a write to flash by code outside of flash is not modelled"
+        } else {
+            let until = context.now + cycles_of_us(WRITE_US, self.clock_hz);
+            let (address, bytes) = (store.address, store.value.to_le_bytes().to_vec());
+            return Ok(FlashChange::Program { address, bytes, until });
+        };
+        Err(self.block.fault(store.address, context, what))
     }
 }

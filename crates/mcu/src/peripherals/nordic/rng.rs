@@ -3,8 +3,7 @@
 //! The bytes are a fixed sequence that begins at power-up, so that a run can be repeated: never what the part's noise would give.
 
 use super::block::{Block, CORE_HZ, cycles_of_us};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 const START: u32 = 0x000;
 const STOP: u32 = 0x004;
@@ -81,12 +80,8 @@ impl Rng {
 }
 
 impl Peripheral for Rng {
-    fn name(&self) -> &str {
-        &self.block.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.block.ranges()
+    fn spec(&self) -> Spec {
+        self.block.spec()
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -139,8 +134,10 @@ impl Peripheral for Rng {
         self.block.signal(context);
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {
@@ -158,9 +155,5 @@ impl Peripheral for Rng {
         if cause != ResetCause::PowerOn {
             self.state = state;
         }
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

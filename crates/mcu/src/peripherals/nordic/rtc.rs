@@ -5,7 +5,7 @@
 use super::block::Block;
 use super::clock::LFCLK;
 use super::counter::{Compare, Counter, Passed};
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 use std::ops::Range;
 
 // Tasks.
@@ -107,12 +107,8 @@ impl Rtc {
 }
 
 impl Peripheral for Rtc {
-    fn name(&self) -> &str {
-        &self.block.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.block.ranges()
+    fn spec(&self) -> Spec {
+        self.block.spec()
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -165,14 +161,18 @@ impl Peripheral for Rtc {
         self.block.signal(context);
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.advance(now);
-        self.counter.set_clock(clock_hz);
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            self.advance(context.now);
+            self.counter.source_hz = context.events.generic_clocks_hz.get(LFCLK).copied().unwrap_or(0);
+        }
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        self.advance(context.now);
-        self.counter.source_hz = context.events.generic_clocks_hz.get(LFCLK).copied().unwrap_or(0);
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.advance(now);
+            self.counter.set_clock(clock_hz);
+        }
     }
 
     fn reset(&mut self) {
@@ -184,9 +184,5 @@ impl Peripheral for Rtc {
         self.routed = 0;
         self.prescaler = 0;
         self.compare = [0; CHANNELS];
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -1,8 +1,7 @@
 //! The temperature sensor (TEMP): it is always 25 degrees. PS, "TEMP".
 
 use super::block::{Block, CORE_HZ, cycles_of_us};
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 const START: u32 = 0x000;
 const STOP: u32 = 0x004;
@@ -61,12 +60,8 @@ impl Temp {
 }
 
 impl Peripheral for Temp {
-    fn name(&self) -> &str {
-        &self.block.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.block.ranges()
+    fn spec(&self) -> Spec {
+        self.block.spec()
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -117,8 +112,10 @@ impl Peripheral for Temp {
         self.block.signal(context);
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {
@@ -127,9 +124,5 @@ impl Peripheral for Temp {
         self.offset = 0;
         self.value = 0;
         self.ready_at = None;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

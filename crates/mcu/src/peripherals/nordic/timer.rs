@@ -4,7 +4,7 @@
 
 use super::block::Block;
 use super::counter::{Compare, Counter, Passed};
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, Spec};
 use std::ops::Range;
 
 // Tasks.
@@ -166,12 +166,8 @@ impl Timer {
 }
 
 impl Peripheral for Timer {
-    fn name(&self) -> &str {
-        &self.block.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.block.ranges()
+    fn spec(&self) -> Spec {
+        self.block.spec()
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -222,9 +218,11 @@ impl Peripheral for Timer {
         self.block.signal(context);
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.advance(now);
-        self.counter.set_clock(clock_hz);
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.advance(now);
+            self.counter.set_clock(clock_hz);
+        }
     }
 
     fn reset(&mut self) {
@@ -240,9 +238,5 @@ impl Peripheral for Timer {
         self.prescaler = 4;
         self.counter.divider = 1 << self.prescaler;
         self.compare = [0; CHANNELS];
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -4,9 +4,8 @@
 //! that is stopped says so at once. With HWFC on, the other side is taken to be always ready.
 
 use super::block::{Block, CORE_HZ};
-use crate::{Context, Dma, Fault, Peripheral, PeripheralSpec};
+use crate::{ClockUpdate, Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Roles, SerialPort, Spec};
 use std::collections::VecDeque;
-use std::ops::Range;
 
 // Tasks.
 const STARTRX: u32 = 0x000;
@@ -214,12 +213,8 @@ impl Uart {
 }
 
 impl Peripheral for Uart {
-    fn name(&self) -> &str {
-        &self.block.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.block.ranges()
+    fn spec(&self) -> Spec {
+        self.block.spec()
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -256,15 +251,6 @@ impl Peripheral for Uart {
         Ok(())
     }
 
-    fn fetched(&mut self, bytes: &[u8], context: &mut Context<'_, '_>) {
-        self.waiting.extend(bytes);
-        self.send(context.now);
-    }
-
-    fn sending(&self) -> Option<u64> {
-        self.shifting.map(|(_, end)| end)
-    }
-
     fn due(&self) -> Option<u64> {
         self.shifting.map(|(_, done)| done)
     }
@@ -287,8 +273,17 @@ impl Peripheral for Uart {
         self.block.signal(context);
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if let Event::MemoryFetched(bytes) = event {
+            self.waiting.extend(bytes);
+            self.send(context.now);
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {
@@ -306,7 +301,13 @@ impl Peripheral for Uart {
         self.shifting = None;
     }
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn roles(&self) -> Roles<'_> {
+        Roles { serial_port: Some(self), ..Roles::default() }
+    }
+}
+
+impl SerialPort for Uart {
+    fn transmit_end(&self) -> Option<u64> {
+        self.shifting.map(|(_, end)| end)
     }
 }

@@ -2,8 +2,9 @@
 
 use super::block::{Block, CORE_HZ};
 use super::clock::LFCLK_HZ;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{
+    ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,
+};
 
 const START: u32 = 0x000;
 /// Event, by its bit.
@@ -110,12 +111,8 @@ impl Wdt {
 }
 
 impl Peripheral for Wdt {
-    fn name(&self) -> &str {
-        &self.block.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.block.ranges()
+    fn spec(&self) -> Spec {
+        self.block.spec()
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -155,13 +152,11 @@ impl Peripheral for Wdt {
         self.settle(context);
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.expiry = self.expiry.map(|at| crate::clock::rescaled(at, now, self.clock_hz, clock_hz));
-        self.clock_hz = clock_hz;
-    }
-
-    fn will_reset(&self) -> bool {
-        self.expiry.is_some()
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.expiry = self.expiry.map(|at| crate::clock::rescaled(at, now, self.clock_hz, clock_hz));
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {
@@ -181,7 +176,13 @@ impl Peripheral for Wdt {
         }
     }
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn roles(&self) -> Roles<'_> {
+        Roles { watchdog: Some(self), ..Roles::default() }
+    }
+}
+
+impl WatchdogTimer for Wdt {
+    fn is_running(&self) -> bool {
+        self.expiry.is_some()
     }
 }

@@ -3,8 +3,7 @@
 //! Source: REJ09B0244, chapter "Programmable I/O Ports"; addresses from memory. Nothing is connected to the pins: an
 //! output reads its latch, an input 0. PD0, which PRC2 of PRCR protects for all but the next instruction, is refused.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// Number of the port, offset of its latch and of its direction register.
 const PORTS: [(&str, u32, u32); 6] =
@@ -38,16 +37,14 @@ impl Ports {
 }
 
 impl Peripheral for Ports {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        PORTS
-            .iter()
-            .flat_map(|(_, latch, direction)| [self.base + latch, self.base + direction])
-            .map(|address| address..address + 1)
-            .collect()
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(
+            &self.name,
+            PORTS
+                .iter()
+                .flat_map(|(_, latch, direction)| [self.base + latch, self.base + direction])
+                .map(|address| address..address + 1),
+        )
     }
 
     fn read(&mut self, address: u32, _size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -89,9 +86,5 @@ impl Peripheral for Ports {
     fn reset(&mut self) {
         self.latches = [0; PORTS.len()];
         self.directions = [0; PORTS.len()];
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

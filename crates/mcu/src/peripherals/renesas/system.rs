@@ -7,8 +7,7 @@
 //! would stop it, and whatever sets something going that is not modelled, is a fault; so is a write to a register that
 //! PRCR protects, which the part would ignore.
 
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{ClockControl, Context, Fault, Part, Peripheral, PeripheralSpec, Roles, Spec};
 
 const PM0: usize = 0x04;
 const PM1: usize = 0x05;
@@ -106,16 +105,11 @@ impl System {
 }
 
 impl Peripheral for System {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        NAMES
-            .iter()
-            .map(|(offset, _)| self.base + *offset as u32)
-            .map(|address| address..address + 1)
-            .collect()
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(
+            &self.name,
+            NAMES.iter().map(|(offset, _)| self.base + *offset as u32).map(|address| address..address + 1),
+        )
     }
 
     fn read(&mut self, address: u32, _size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -149,6 +143,12 @@ impl Peripheral for System {
         self.values = after_reset();
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { clock_control: Some(self), ..Roles::default() }
+    }
+}
+
+impl ClockControl for System {
     fn core_clock_hz(&self) -> Option<u64> {
         let crystal_hz = self.crystal_hz?;
         let source_hz = if self.values[OCD] & OCD2 != 0 { LOW_SPEED_OSCILLATOR_HZ } else { crystal_hz };
@@ -157,9 +157,5 @@ impl Peripheral for System {
             _ => 8,
         };
         Some(source_hz / divider)
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -6,8 +6,7 @@
 
 use super::BACKUP_SRAM_CLOCK;
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{Context, Fault, Nonvolatile, Peripheral, PeripheralSpec, ResetCause, Roles, Spec};
 
 /// Both families have 4 KiB.
 const SIZE: usize = 0x1000;
@@ -44,12 +43,8 @@ fn is_clocked(context: &Context<'_, '_>) -> bool {
 }
 
 impl Peripheral for BackupSram {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + SIZE as u32).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + SIZE as u32)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -82,14 +77,6 @@ impl Peripheral for BackupSram {
         Ok(())
     }
 
-    fn memory(&self) -> Option<(u32, &[u8])> {
-        Some((self.base, &self.cells))
-    }
-
-    fn memory_mut(&mut self) -> Option<(u32, &mut [u8])> {
-        Some((self.base, &mut self.cells))
-    }
-
     fn reset(&mut self) {
         self.cells.fill(0);
     }
@@ -100,7 +87,21 @@ impl Peripheral for BackupSram {
         }
     }
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn roles(&self) -> Roles<'_> {
+        Roles { nonvolatile: Some(self), ..Roles::default() }
+    }
+
+    fn as_nonvolatile(&mut self) -> Option<&mut dyn Nonvolatile> {
+        Some(self)
+    }
+}
+
+impl Nonvolatile for BackupSram {
+    fn memory(&self) -> Option<(u32, &[u8])> {
+        Some((self.base, &self.cells))
+    }
+
+    fn memory_mut(&mut self) -> Option<(u32, &mut [u8])> {
+        Some((self.base, &mut self.cells))
     }
 }

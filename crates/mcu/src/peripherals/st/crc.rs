@@ -5,8 +5,7 @@
 //! halfword two, a byte one; a read or the next write waits for it. Layouts 2 and 3 buffer one write meanwhile.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 const DR: u32 = 0x00;
 const IDR: u32 = 0x04;
@@ -107,12 +106,8 @@ impl Crc {
 }
 
 impl Peripheral for Crc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + 0x400)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -193,9 +188,5 @@ impl Peripheral for Crc {
         self.polynomial = POLYNOMIAL;
         self.free_at = 0;
         self.begun_at = 0;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

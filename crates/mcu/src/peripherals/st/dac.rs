@@ -10,8 +10,7 @@
 //! refused.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, TransferRequest};
-use std::ops::Range;
+use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
 
 const CR: u32 = 0x00;
 const SWTRIGR: u32 = 0x04;
@@ -305,15 +304,36 @@ impl Dac {
         }
         self.interrupting = wanted;
     }
+
+    fn on_dma_acknowledged(&mut self, lines: u128, context: &mut Context<'_, '_>) {
+        for channel in &mut self.channels {
+            if channel.requesting && channel.request.lines() & lines != 0 {
+                channel.requesting = false;
+                channel.request.set(false, context.now, context);
+            }
+        }
+    }
+
+    fn on_trigger_rose(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
+        self.advance(context);
+        for index in 0..self.channels.len() {
+            let control = self.channels[index].control;
+            let listens = control & EN != 0 && control & self.layout.ten != 0;
+            if listens && self.triggers[self.tsel(control)] == Some(number) {
+                self.start(index, at, 3, context);
+            }
+        }
+        self.signal(context);
+    }
 }
 
 impl Peripheral for Dac {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            dma_lines: self.channels.iter().fold(0, |lines, channel| lines | channel.request.lines()),
+            follows_triggers: true,
+            ..Spec::new(&self.name, self.base..self.base + 0x400)
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -380,10 +400,6 @@ impl Peripheral for Dac {
         Ok(())
     }
 
-    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, _now: u64) {
-        self.bus_divider = super::bus::divider(self.base, apb1, apb2);
-    }
-
     fn due(&self) -> Option<u64> {
         self.channels.iter().filter_map(|channel| channel.load).min()
     }
@@ -392,32 +408,17 @@ impl Peripheral for Dac {
         self.advance(context);
     }
 
-    fn follows_triggers(&self) -> bool {
-        true
-    }
-
-    fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
-        self.advance(context);
-        for index in 0..self.channels.len() {
-            let control = self.channels[index].control;
-            let listens = control & EN != 0 && control & self.layout.ten != 0;
-            if listens && self.triggers[self.tsel(control)] == Some(number) {
-                self.start(index, at, 3, context);
-            }
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::DmaAcknowledged { lines, .. } => self.on_dma_acknowledged(lines, context),
+            Event::TriggerRose { number, at } => self.on_trigger_rose(number, at, context),
+            _ => {}
         }
-        self.signal(context);
     }
 
-    fn transfer_lines(&self) -> u128 {
-        self.channels.iter().fold(0, |lines, channel| lines | channel.request.lines())
-    }
-
-    fn transfer_served(&mut self, lines: u128, _last: bool, context: &mut Context<'_, '_>) {
-        for channel in &mut self.channels {
-            if channel.requesting && channel.request.lines() & lines != 0 {
-                channel.requesting = false;
-                channel.request.set(false, context.now, context);
-            }
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Buses { apb1, apb2 } = update {
+            self.bus_divider = super::bus::divider(self.base, apb1, apb2);
         }
     }
 
@@ -430,9 +431,5 @@ impl Peripheral for Dac {
             request.reset();
             *channel = Channel { request, ..Channel::default() };
         }
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

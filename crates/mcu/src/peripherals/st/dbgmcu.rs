@@ -2,8 +2,7 @@
 //! RM0091 32.9, RM0410 40.16, RM0432). There is no debugger: the switches are kept.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 /// DBGMCU_IDCODE, and DBGMCU_CR, APB1_FZ and APB2_FZ (STM32L4: APB1FZR1, APB1FZR2 and APB2FZR) behind it.
 #[derive(Clone)]
@@ -37,12 +36,8 @@ impl Dbgmcu {
 }
 
 impl Peripheral for Dbgmcu {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 4 * (1 + self.switches.len() as u32)).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + 4 * (1 + self.switches.len() as u32))
     }
 
     fn read(&mut self, address: u32, size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -69,10 +64,6 @@ impl Peripheral for Dbgmcu {
         Ok(())
     }
 
-    fn interrupts(&self) -> u128 {
-        0
-    }
-
     fn reset(&mut self) {
         self.switches.fill(0);
     }
@@ -82,9 +73,5 @@ impl Peripheral for Dbgmcu {
         if cause == ResetCause::PowerOn {
             self.reset();
         }
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -7,8 +7,7 @@
 
 use super::syscfg::{Family, Syscfg};
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 const IMR: u32 = 0x00;
 const EMR: u32 = 0x04;
@@ -155,15 +154,30 @@ impl Exti {
             }
         }
     }
+
+    fn on_inputs_changed(&mut self, context: &mut Context<'_, '_>) {
+        let levels = self.look(context);
+        let (rose, fell) = (levels & !self.levels, self.levels & !levels);
+        self.levels = levels;
+        let edges = rose & self.rising | fell & self.falling;
+        if edges != 0 {
+            self.event(edges, context);
+            self.pending |= edges;
+            self.signal(context);
+        }
+    }
 }
 
 impl Peripheral for Exti {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![self.base..self.base + 0x18, self.syscfg_base..self.syscfg_base + Syscfg::SIZE]
+    fn spec(&self) -> Spec {
+        Spec {
+            follows_triggers: self.inner() != 0,
+            follows_inputs: true,
+            ..Spec::with_ranges(
+                &self.name,
+                [self.base..self.base + 0x18, self.syscfg_base..self.syscfg_base + Syscfg::SIZE],
+            )
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -240,27 +254,17 @@ impl Peripheral for Exti {
         Ok(())
     }
 
-    fn follows_triggers(&self) -> bool {
-        self.inner() != 0
-    }
-
-    fn triggered(&mut self, number: u8, _at: u64, context: &mut Context<'_, '_>) {
-        let line = number.checked_sub(FIRST_LINE_TRIGGER).map_or(0, |line| 1 << line);
-        let edges = line & self.rising & self.inner();
-        self.event(edges, context);
-        self.pending |= edges;
-        self.signal(context);
-    }
-
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        let levels = self.look(context);
-        let (rose, fell) = (levels & !self.levels, self.levels & !levels);
-        self.levels = levels;
-        let edges = rose & self.rising | fell & self.falling;
-        if edges != 0 {
-            self.event(edges, context);
-            self.pending |= edges;
-            self.signal(context);
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged => self.on_inputs_changed(context),
+            Event::TriggerRose { number, .. } => {
+                let line = number.checked_sub(FIRST_LINE_TRIGGER).map_or(0, |line| 1 << line);
+                let edges = line & self.rising & self.inner();
+                self.event(edges, context);
+                self.pending |= edges;
+                self.signal(context);
+            }
+            _ => {}
         }
     }
 
@@ -273,9 +277,5 @@ impl Peripheral for Exti {
         self.software = 0;
         self.syscfg.reset();
         self.levels = 0;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -8,8 +8,7 @@ mod lock;
 
 use self::lock::Lock;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Board, Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Board, Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// One port of 16 pins.
 #[derive(Clone)]
@@ -162,12 +161,8 @@ enum Register {
 }
 
 impl Peripheral for Gpio {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + 0x400)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -255,9 +250,5 @@ impl Peripheral for Gpio {
                 _ => [0; 4],
             }
         };
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -5,8 +5,9 @@
 
 use crate::clock::rescaled;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{
+    ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,
+};
 
 /// Keys of IWDG_KR.
 const KEY_UNLOCK: u32 = 0x5555;
@@ -85,12 +86,8 @@ impl Iwdg {
 }
 
 impl Peripheral for Iwdg {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + 0x400)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -156,11 +153,6 @@ impl Peripheral for Iwdg {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.expiry = self.expiry.map(|expiry| rescaled(expiry, now, self.clock_hz, clock_hz));
-        self.clock_hz = clock_hz;
-    }
-
     fn due(&self) -> Option<u64> {
         self.expiry
     }
@@ -172,8 +164,11 @@ impl Peripheral for Iwdg {
         }
     }
 
-    fn will_reset(&self) -> bool {
-        self.expiry.is_some()
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.expiry = self.expiry.map(|expiry| rescaled(expiry, now, self.clock_hz, clock_hz));
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {
@@ -184,7 +179,13 @@ impl Peripheral for Iwdg {
         self.window = LIMIT;
     }
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn roles(&self) -> Roles<'_> {
+        Roles { watchdog: Some(self), ..Roles::default() }
+    }
+}
+
+impl WatchdogTimer for Iwdg {
+    fn is_running(&self) -> bool {
+        self.expiry.is_some()
     }
 }

@@ -4,8 +4,7 @@
 //! RM0041 section 4.4 (0). Stop and Standby are not modelled: their bits are kept.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// STM32F4: CSR.VOSRDY and STM32F7: CSR1.VOSRDY.
 const VOSRDY: u32 = 1 << 14;
@@ -44,12 +43,8 @@ impl Pwr {
 }
 
 impl Peripheral for Pwr {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + 0x400)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -98,9 +93,5 @@ impl Peripheral for Pwr {
             _ => 0,
         };
         self.status = 0;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -3,7 +3,7 @@
 //! RM0432 section 5.4. Stop, standby and shutdown are not modelled: their bits are kept.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 use std::ops::Range;
 
 const CR1: u32 = 0x00;
@@ -48,12 +48,8 @@ impl PwrL4 {
 }
 
 impl Peripheral for PwrL4 {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + 0x400)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -81,9 +77,5 @@ impl Peripheral for PwrL4 {
         for (offset, value) in [(CR1, 0x200), (CR3, 0x8000), (SR2, REGLPS), (CR5, 0x100)] {
             self.words[offset as usize / 4] = value;
         }
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

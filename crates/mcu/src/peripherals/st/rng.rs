@@ -5,8 +5,7 @@
 //! what the part's noise would give. Its errors of the seed do not come about.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 /// CR.
 const RNGEN: u32 = 1 << 2;
@@ -118,12 +117,8 @@ impl Rng {
 }
 
 impl Peripheral for Rng {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + 0x400)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -173,16 +168,6 @@ impl Peripheral for Rng {
         Ok(())
     }
 
-    fn set_clock48(&mut self, hclk_hz: u64, clock48_hz: u64, now: u64) {
-        if (hclk_hz, clock48_hz) != self.clocks {
-            self.settle(now);
-            self.clocks = (hclk_hz, clock48_hz);
-            // A word under way begins anew: when the clock changes is nothing that a program can tell from 40 periods at most.
-            self.ready_at = None;
-            self.follow(now);
-        }
-    }
-
     fn due(&self) -> Option<u64> {
         // A program that waits looks itself; one that sleeps asks for the interrupt.
         self.ready_at.filter(|_| self.control & IE != 0)
@@ -191,6 +176,18 @@ impl Peripheral for Rng {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.settle(context.now);
         self.signal(context);
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Usb { hclk_hz, usb_hz } = update
+            && (hclk_hz, usb_hz) != self.clocks
+        {
+            self.settle(now);
+            self.clocks = (hclk_hz, usb_hz);
+            // A word under way begins anew: when the clock changes is nothing that a program can tell from 40 periods at most.
+            self.ready_at = None;
+            self.follow(now);
+        }
     }
 
     fn reset(&mut self) {
@@ -208,9 +205,5 @@ impl Peripheral for Rng {
         if cause != ResetCause::PowerOn {
             self.state = state;
         }
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -3,7 +3,7 @@
 //! RM0091 section 33, RM0041 section 26, RM0090 section 39, RM0410 section 41. The identifier is one that no part need have, always the
 //! same.
 
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 use std::ops::Range;
 
 /// Wafer coordinates, wafer and lot number.
@@ -36,6 +36,10 @@ impl Signature {
         })
     }
 
+    fn ranges(&self) -> [Range<u32>; 2] {
+        [self.base..self.base + 12, self.flash_size_at..self.flash_size_at + 2]
+    }
+
     fn byte(&self, address: u32) -> u32 {
         match address.checked_sub(self.base) {
             Some(offset) if offset < 12 => IDENTIFIER[offset as usize / 4] >> (offset % 4 * 8) & 0xff,
@@ -45,12 +49,8 @@ impl Signature {
 }
 
 impl Peripheral for Signature {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![self.base..self.base + 12, self.flash_size_at..self.flash_size_at + 2]
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(&self.name, self.ranges())
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -82,8 +82,4 @@ impl Peripheral for Signature {
     }
 
     fn reset(&mut self) {}
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
-    }
 }

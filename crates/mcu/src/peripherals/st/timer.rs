@@ -15,13 +15,12 @@ mod pins;
 mod slave;
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, TransferRequest};
+use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
 use complementary::{CCPC, COMIF, Complementary};
 use counter::Counter;
 use inputs::Inputs;
 use pins::Pins;
 use slave::{Change, TIF};
-use std::ops::Range;
 
 /// CR1; CEN, UDIS, OPM, DIR, CMS are the counter's.
 const URS: u32 = 1 << 2;
@@ -360,15 +359,31 @@ impl Timer {
     fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
         Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
     }
+
+    fn on_inputs_changed(&mut self, context: &mut Context<'_, '_>) {
+        let moved = self.pins.look(context.board);
+        if moved {
+            self.advance(context.now);
+            self.pass_on(context);
+            self.watch();
+            self.drive(context.now, context);
+        }
+        if self.inputs.used != 0 {
+            self.advance(context.now);
+            self.look_at_inputs(context.board, context.now);
+            self.tick(context);
+        }
+    }
 }
 
 impl Peripheral for Timer {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            dma_lines: self.transfers.iter().fold(0, |lines, request| lines | request.lines()),
+            follows_triggers: true,
+            follows_inputs: true,
+            ..Spec::new(&self.name, self.base..self.base + 0x400)
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -423,15 +438,6 @@ impl Peripheral for Timer {
         Ok(())
     }
 
-    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, now: u64) {
-        self.settle(now);
-        let divider = match super::bus::divider(self.base, apb1, apb2) {
-            1 => 1,
-            divider => divider / 2,
-        };
-        self.counter.set_clock_divider(divider, now);
-    }
-
     fn due(&self) -> Option<u64> {
         let counter = self.counter.due(self.enables & (UIF | self.output_flags()));
         let late = self.late.iter().map(|(_, at)| *at).min();
@@ -445,40 +451,28 @@ impl Peripheral for Timer {
         self.set_trigger(self.master_level(), context.now, context);
     }
 
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        let moved = self.pins.look(context.board);
-        if moved {
-            self.advance(context.now);
-            self.pass_on(context);
-            self.watch();
-            self.drive(context.now, context);
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged => self.on_inputs_changed(context),
+            Event::DmaAcknowledged { lines, .. } => {
+                for request in self.transfers.iter_mut().filter(|request| request.lines() & lines != 0) {
+                    request.set(false, context.now, context);
+                }
+            }
+            Event::TriggerRose { number, at } => self.follow_trigger(number, Change::Rise, at, context),
+            Event::TriggerFell { number, at } => self.follow_trigger(number, Change::Fall, at, context),
+            _ => {}
         }
-        if self.inputs.used != 0 {
-            self.advance(context.now);
-            self.look_at_inputs(context.board, context.now);
-            self.tick(context);
-        }
     }
 
-    fn follows_triggers(&self) -> bool {
-        true
-    }
-
-    fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
-        self.follow_trigger(number, Change::Rise, at, context);
-    }
-
-    fn trigger_ended(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
-        self.follow_trigger(number, Change::Fall, at, context);
-    }
-
-    fn transfer_lines(&self) -> u128 {
-        self.transfers.iter().fold(0, |lines, request| lines | request.lines())
-    }
-
-    fn transfer_served(&mut self, lines: u128, _last: bool, context: &mut Context<'_, '_>) {
-        for request in self.transfers.iter_mut().filter(|request| request.lines() & lines != 0) {
-            request.set(false, context.now, context);
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Buses { apb1, apb2 } = update {
+            self.settle(now);
+            let divider = match super::bus::divider(self.base, apb1, apb2) {
+                1 => 1,
+                divider => divider / 2,
+            };
+            self.counter.set_clock_divider(divider, now);
         }
     }
 
@@ -502,9 +496,5 @@ impl Peripheral for Timer {
         self.complementary = Complementary::default();
         self.breaks = 0;
         self.requested = 0;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -8,9 +8,10 @@
 
 use super::USART_CLOCKS;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, TransferRequest};
+use crate::{
+    ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Roles, SerialPort, Spec, TransferRequest,
+};
 use std::collections::VecDeque;
-use std::ops::Range;
 
 // The status bits lie at the same places in both layouts.
 const ORE: u32 = 1 << 3;
@@ -247,15 +248,22 @@ impl Usart {
         let known = table.iter().find(|entry| entry.0 == offset).map(|entry| entry.1);
         known.filter(|register| *register != 11 || self.has_prescaler)
     }
+
+    fn on_bytes_arrive(&mut self, bytes: &[u8], context: &mut Context<'_, '_>) {
+        self.incoming.extend(bytes);
+        if self.arrival.is_none() && !self.incoming.is_empty() {
+            self.arrival = Some(context.now + self.frame());
+            self.idle = None;
+        }
+    }
 }
 
 impl Peripheral for Usart {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            dma_lines: self.transfers[0].lines() | self.transfers[1].lines(),
+            ..Spec::new(&self.name, self.base..self.base + 0x400)
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -320,27 +328,6 @@ impl Peripheral for Usart {
         Ok(())
     }
 
-    fn sending(&self) -> Option<u64> {
-        self.shifting.map(|(_, end)| end)
-    }
-
-    fn uart_listens(&self) -> Option<bool> {
-        Some(self.on(RE))
-    }
-
-    fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
-        self.incoming.extend(bytes);
-        if self.arrival.is_none() && !self.incoming.is_empty() {
-            self.arrival = Some(now + self.frame());
-            self.idle = None;
-        }
-        true
-    }
-
-    fn transfer_lines(&self) -> u128 {
-        self.transfers[0].lines() | self.transfers[1].lines()
-    }
-
     fn due(&self) -> Option<u64> {
         let sent = self.shifting.map(|(_, done)| done);
         [sent, self.arrival, self.idle].into_iter().flatten().min()
@@ -361,17 +348,25 @@ impl Peripheral for Usart {
         self.signal(context);
     }
 
-    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, _now: u64) {
-        self.bus_divider = super::bus::divider(self.base, apb1, apb2);
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::ControlsChanged => {
+                let clocks = &context.events.generic_clocks_hz;
+                self.clock_hz = self.clock.and_then(|clock| clocks.get(clock)).copied().unwrap_or(0);
+            }
+            Event::BytesArrive(bytes) => self.on_bytes_arrive(bytes, context),
+            _ => {}
+        }
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.core_hz = clock_hz;
-    }
-
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        let clocks = &context.events.generic_clocks_hz;
-        self.clock_hz = self.clock.and_then(|clock| clocks.get(clock)).copied().unwrap_or(0);
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => self.core_hz = clock_hz,
+            ClockUpdate::Buses { apb1, apb2 } => {
+                self.bus_divider = super::bus::divider(self.base, apb1, apb2)
+            }
+            _ => {}
+        }
     }
 
     fn reset(&mut self) {
@@ -393,7 +388,21 @@ impl Peripheral for Usart {
         self.transfers.iter_mut().for_each(TransferRequest::reset);
     }
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn roles(&self) -> Roles<'_> {
+        Roles { serial_port: Some(self), ..Roles::default() }
+    }
+}
+
+impl SerialPort for Usart {
+    fn transmit_end(&self) -> Option<u64> {
+        self.shifting.map(|(_, end)| end)
+    }
+
+    fn is_receiving(&self) -> Option<bool> {
+        Some(self.on(RE))
+    }
+
+    fn has_receiver(&self) -> bool {
+        true
     }
 }

@@ -5,8 +5,9 @@
 //! they may be up to one count shorter. The counter of a watchdog that is off is not followed.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{
+    ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,
+};
 
 const CR: u32 = 0x0;
 const CFR: u32 = 0x4;
@@ -109,12 +110,8 @@ impl Wwdg {
 }
 
 impl Peripheral for Wwdg {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + 0x400)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -165,13 +162,6 @@ impl Peripheral for Wwdg {
         Ok(())
     }
 
-    fn set_bus_dividers(&mut self, apb1: u64, _apb2: u64, now: u64) {
-        if apb1 != self.bus_divider {
-            self.rebase(now);
-            self.bus_divider = apb1;
-        }
-    }
-
     fn due(&self) -> Option<u64> {
         self.on.then(|| self.reaches(if self.warned { T6 - 1 } else { T6 }))
     }
@@ -180,8 +170,13 @@ impl Peripheral for Wwdg {
         self.advance(context);
     }
 
-    fn will_reset(&self) -> bool {
-        self.on
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Buses { apb1, .. } = update
+            && apb1 != self.bus_divider
+        {
+            self.rebase(now);
+            self.bus_divider = apb1;
+        }
     }
 
     fn reset(&mut self) {
@@ -194,7 +189,13 @@ impl Peripheral for Wwdg {
         self.status = 0;
     }
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn roles(&self) -> Roles<'_> {
+        Roles { watchdog: Some(self), ..Roles::default() }
+    }
+}
+
+impl WatchdogTimer for Wwdg {
+    fn is_running(&self) -> bool {
+        self.on
     }
 }

@@ -10,8 +10,7 @@
 use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
 use super::ref_module::Reference;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, SubsystemClocks, clock};
-use std::ops::Range;
+use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, clock};
 
 const CTL0: u32 = 0x00;
 const CTL1: u32 = 0x02;
@@ -343,12 +342,15 @@ impl Adc12 {
 }
 
 impl Peripheral for Adc12 {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![self.base..self.base + END, self.reference_base..self.reference_base + 2]
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: 1 << self.irq,
+            dma_lines: self.dma.lines(),
+            ..Spec::with_ranges(
+                &self.name,
+                [self.base..self.base + END, self.reference_base..self.reference_base + 2],
+            )
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -406,18 +408,29 @@ impl Peripheral for Adc12 {
         self.update(context);
     }
 
-    fn taken(&mut self, irq: u8) {
-        // The flags stay until their memory is read.
-        self.served |= irq == self.irq;
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            // The flags stay until their memory is read.
+            Event::InterruptAcknowledged(_) => self.served = true,
+            Event::DmaRequestsWanted(lines) => {
+                let on = self.triggers_transfer();
+                self.dma.want(lines, on, context);
+            }
+            _ => {}
+        }
     }
 
-    fn transfer_lines(&self) -> u128 {
-        self.dma.lines()
-    }
-
-    fn transfers_wanted(&mut self, lines: u128, context: &mut Context<'_, '_>) {
-        let on = self.triggers_transfer();
-        self.dma.want(lines, on, context);
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => {
+                self.change_clocks(|own| own.set_clock(clock_hz, now), clock_hz, now);
+                self.reference.set_clock(clock_hz);
+            }
+            ClockUpdate::Subsystem(clocks) => {
+                self.change_clocks(|own| own.set(&clocks, now), self.clock_hz, now)
+            }
+            _ => {}
+        }
     }
 
     fn reset(&mut self) {
@@ -434,18 +447,5 @@ impl Peripheral for Adc12 {
         self.converting = None;
         self.failure = None;
         self.served = false;
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.change_clocks(|own| own.set_clock(clock_hz, now), clock_hz, now);
-        self.reference.set_clock(clock_hz);
-    }
-
-    fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
-        self.change_clocks(|own| own.set(clocks, now), self.clock_hz, now);
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

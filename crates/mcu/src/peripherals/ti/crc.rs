@@ -7,8 +7,7 @@
 //! refused with a fault. The result is there for the next instruction.
 
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// CRC-CCITT, x^16 + x^12 + x^5 + 1, and ISO 3309's with 32 bits, x^32 + x^26 + x^23 + ... + 1, both from bit 31 down.
 const CCITT: u32 = 0x1021_0000;
@@ -149,13 +148,9 @@ impl Crc {
 }
 
 impl Peripheral for Crc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let end = self.places().last().map_or(0, |(at, ..)| at + 2);
-        std::iter::once(self.base..self.base + end).collect()
+        Spec::new(&self.name, self.base..self.base + end)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -181,17 +176,9 @@ impl Peripheral for Crc {
         Ok(())
     }
 
-    fn interrupts(&self) -> u128 {
-        0
-    }
-
     fn reset(&mut self) {
         for generator in &mut self.generators {
             *generator = Generator::new(generator.polynomial, generator.bits);
         }
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -8,8 +8,10 @@
 
 use super::clocks::{Oscillator, Tap, UNREQUESTED};
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Protected, ResetCause, SubsystemClocks};
-use std::ops::Range;
+use crate::{
+    ClockControl, Context, Fault, Part, Peripheral, PeripheralSpec, Protected, ResetCause, Roles, Spec,
+    SubsystemClocks,
+};
 
 const CSCTL0: u32 = 0x00;
 const CSCTL1: u32 = 0x02;
@@ -119,12 +121,8 @@ impl Cs {
 }
 
 impl Peripheral for Cs {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + END).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + END)
     }
 
     fn read(&mut self, address: u32, size: u8, _: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -169,6 +167,12 @@ impl Peripheral for Cs {
         self.unlocked = false;
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { clock_control: Some(self), ..Roles::default() }
+    }
+}
+
+impl ClockControl for Cs {
     fn core_clock_hz(&self) -> Option<u64> {
         self.crystal_hz?;
         let mclk = self.tap(MCLK);
@@ -181,9 +185,5 @@ impl Peripheral for Cs {
             smclk: smclk.beside(mclk, self.oscillator_hz(smclk.oscillator)),
             aclk: aclk.alone(self.oscillator_hz(aclk.oscillator)),
         })
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -6,8 +6,7 @@
 //! are refused. A change of the edge's direction sets the flag where the manual says that it may ("PxIES").
 
 use super::timer_a::OUTPUT;
-use crate::{Board, Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Board, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// Registers of a pair, by offset; even bytes are the first port's, odd bytes the second's.
 const IN: usize = 0x00;
@@ -204,12 +203,12 @@ impl Ports {
 }
 
 impl Peripheral for Ports {
-    fn name(&self) -> &str {
-        &self.names[0]
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + SIZE as u32).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: self.irqs.iter().flatten().fold(0, |all, irq| all | 1 << irq),
+            follows_inputs: true,
+            ..Spec::new(&self.names[0], self.base..self.base + SIZE as u32)
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -242,14 +241,6 @@ impl Peripheral for Ports {
         Ok(())
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        self.to_look |= self.held == context.events.pins_released;
-    }
-
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        self.look(context);
-    }
-
     fn due(&self) -> Option<u64> {
         self.to_look.then_some(0)
     }
@@ -261,9 +252,14 @@ impl Peripheral for Ports {
         self.drive(before, context);
     }
 
-    fn taken(&mut self, irq: u8) {
-        // The flags stay until software clears them.
-        self.to_look |= self.irqs.contains(&Some(irq));
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged => self.look(context),
+            Event::ControlsChanged => self.to_look |= self.held == context.events.pins_released,
+            // The flags stay until software clears them.
+            Event::InterruptAcknowledged(_) => self.to_look = true,
+            _ => {}
+        }
     }
 
     fn reset(&mut self) {
@@ -272,9 +268,5 @@ impl Peripheral for Ports {
         self.seen = [0; 2];
         self.modules = [(0, 0); 2];
         self.to_look = false;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -8,8 +8,8 @@
 //! cumulative program time of a row is not checked.
 
 use crate::{
-    Context, Fault, FlashChange, FlashStore, MemoryKind, Part, Peripheral, PeripheralSpec, Protected,
-    ResetCause,
+    ClockUpdate, Context, Fault, FlashChange, FlashController, FlashStore, MemoryKind, Part, Peripheral,
+    PeripheralSpec, Protected, ResetCause, Spec,
 };
 use std::ops::Range;
 
@@ -154,12 +154,8 @@ impl Flash {
 }
 
 impl Peripheral for Flash {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + END).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + END)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -223,15 +219,10 @@ impl Peripheral for Flash {
         Ok(())
     }
 
-    fn flash_store(
-        &mut self,
-        store: &FlashStore,
-        context: &mut Context<'_, '_>,
-    ) -> Option<Result<FlashChange, Fault>> {
-        Some(match self.rejection(store, context.now, context.board.supply_v) {
-            Some(what) => Err(self.fault(store.address, store.pc, what)),
-            None => Ok(self.change(store, context.now)),
-        })
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {
@@ -241,11 +232,20 @@ impl Peripheral for Flash {
         self.half = None;
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
+    fn as_flash_controller(&mut self) -> Option<&mut dyn FlashController> {
+        Some(self)
     }
+}
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+impl FlashController for Flash {
+    fn begin_store(
+        &mut self,
+        store: &FlashStore,
+        context: &mut Context<'_, '_>,
+    ) -> Result<FlashChange, Fault> {
+        match self.rejection(store, context.now, context.board.supply_v) {
+            Some(what) => Err(self.fault(store.address, store.pc, what)),
+            None => Ok(self.change(store, context.now)),
+        }
     }
 }

@@ -5,8 +5,7 @@
 //! part. The FRAM is on as long as the core runs: FRPWR is kept.
 
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Protected, ResetCause};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Protected, ResetCause, Spec};
 
 const FRCTL0: u32 = 0x00;
 const GCCTL0: u32 = 0x04;
@@ -46,12 +45,8 @@ impl FrctlA {
 }
 
 impl Peripheral for FrctlA {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + END).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + END)
     }
 
     fn read(&mut self, address: u32, size: u8, _: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -113,9 +108,5 @@ impl Peripheral for FrctlA {
         self.unlocked = false;
         self.wait_states = 0;
         self.control = FRPWR;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

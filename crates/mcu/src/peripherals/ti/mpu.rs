@@ -6,7 +6,9 @@
 //! part (`MPUSEGxVS`), the encapsulation of intellectual property.
 
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Protected, ProtectedMemory, ResetCause};
+use crate::{
+    Context, Event, Fault, Peripheral, PeripheralSpec, Protected, ProtectedMemory, ResetCause, Spec,
+};
 use std::ops::Range;
 
 const MPUCTL0: u32 = 0x00;
@@ -178,12 +180,8 @@ impl Mpu {
 }
 
 impl Peripheral for Mpu {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![SYSSNIV, self.base..self.base + END]
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(&self.name, [SYSSNIV, self.base..self.base + END])
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -223,8 +221,10 @@ impl Peripheral for Mpu {
         })
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        if let Some(segment) = context.events.take_violation() {
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged)
+            && let Some(segment) = context.events.take_violation()
+        {
             self.flags |= 1 << segment;
             self.update(context);
         }
@@ -244,9 +244,5 @@ impl Peripheral for Mpu {
         if !matches!(cause, ResetCause::PowerOn | ResetCause::BrownOut) {
             self.flags = flags;
         }
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

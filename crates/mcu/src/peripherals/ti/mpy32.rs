@@ -16,8 +16,7 @@
 //! With `MPYDLYWRTEN` a write waits until the result of the multiplication under way is there: all 64 bits of it, or
 //! with `MPYDLY32` its lower 32. The core is taken to wait with it, as the manual names no buffer.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// MCLK cycles from a write until `RES0`, `RES1`, `RES2`, `RES3`, `MPYC` are there; 0 where the write does not count.
 type Availability = [u64; 5];
@@ -353,12 +352,8 @@ fn sign_extend_2(bits: u32) -> u32 {
 }
 
 impl Peripheral for Mpy32 {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + END).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + END)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -420,10 +415,6 @@ impl Peripheral for Mpy32 {
             stub: false,
         };
         *self = Mpy32::new(&spec);
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }
 

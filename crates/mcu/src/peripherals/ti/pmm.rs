@@ -8,8 +8,10 @@
 //! its interrupt is not modelled. After a reset no flag tells its cause. A write without the password resets
 //! the part. A core voltage raised by more than one step at a time and LPM4.5 stop with a fault.
 
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Power, Protected, ResetCause};
-use std::ops::Range;
+use crate::{
+    ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Power, PowerManagement, Protected,
+    ResetCause, Roles, Spec,
+};
 
 const PMMCTL0: u32 = 0x00;
 const SVSMHCTL: u32 = 0x04;
@@ -145,12 +147,8 @@ impl Pmm {
 }
 
 impl Peripheral for Pmm {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + END).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + END)
     }
 
     fn read(&mut self, address: u32, size: u8, _: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -226,7 +224,31 @@ impl Peripheral for Pmm {
         Ok(())
     }
 
-    fn power(&self) -> Option<Power> {
+    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+        if let Event::SupplyApplied(supply_v) = event {
+            let low = self.monitor(supply_v) & SVMHIFG;
+            self.raise_flags(low);
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
+    }
+
+    fn reset(&mut self) {
+        self.registers = AFTER_RESET;
+        self.unlocked = false;
+    }
+
+    fn roles(&self) -> Roles<'_> {
+        Roles { power_management: Some(self), ..Roles::default() }
+    }
+}
+
+impl PowerManagement for Pmm {
+    fn power(&self) -> Power {
         let high_side = self.register(SVSMHCTL);
         let core_level = self.register(PMMCTL0) & PMMCOREV;
         let (reset_level, release_level) = (high_side >> 8 & 3, high_side & 7);
@@ -248,7 +270,7 @@ impl Peripheral for Pmm {
                 levels.fastest_hz.iter().filter(|fastest_hz| self.clock_hz > **fastest_hz).count();
             levels.allowed_v[clock_level.max(core_level as usize)]
         };
-        Some(Power {
+        Power {
             core_level: core_level as u8,
             wake_cycles: self.wake_cycles(),
             falling_v: falling_v.max(brown_out_v),
@@ -256,24 +278,6 @@ impl Peripheral for Pmm {
             brown_out_v,
             cold_v: levels.brown_out_over_v.max(levels.rising_v[0]),
             allowed_v,
-        })
-    }
-
-    fn supply(&mut self, supply_v: f64) {
-        let low = self.monitor(supply_v) & SVMHIFG;
-        self.raise_flags(low);
-    }
-
-    fn reset(&mut self) {
-        self.registers = AFTER_RESET;
-        self.unlocked = false;
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+        }
     }
 }

@@ -6,8 +6,10 @@
 //! stop with a fault.
 
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Power, Protected, ResetCause};
-use std::ops::Range;
+use crate::{
+    ClockUpdate, Context, Fault, Part, Peripheral, PeripheralSpec, Power, PowerManagement, Protected,
+    ResetCause, Roles, Spec,
+};
 
 const PMMCTL0: u32 = 0x00;
 const PMMIFG: u32 = 0x0a;
@@ -76,12 +78,8 @@ impl PmmFr {
 }
 
 impl Peripheral for PmmFr {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + END).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + END)
     }
 
     fn read(&mut self, address: u32, size: u8, _: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -141,19 +139,10 @@ impl Peripheral for PmmFr {
         Ok(())
     }
 
-    fn power(&self) -> Option<Power> {
-        let (brown_out_v, cold_v) = self.brown_out_v;
-        let supervised = self.control & SVSHE != 0;
-        let (falling_v, rising_v) = if supervised { self.supervisor_v } else { self.brown_out_v };
-        Some(Power {
-            core_level: 0,
-            wake_cycles: (self.wake_us * self.clock_hz).div_ceil(1_000_000),
-            falling_v,
-            rising_v,
-            brown_out_v,
-            cold_v: cold_v.max(self.supervisor_v.1),
-            allowed_v: if supervised { 0.0 } else { self.allowed_v },
-        })
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {
@@ -173,11 +162,24 @@ impl Peripheral for PmmFr {
         };
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
+    fn roles(&self) -> Roles<'_> {
+        Roles { power_management: Some(self), ..Roles::default() }
     }
+}
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+impl PowerManagement for PmmFr {
+    fn power(&self) -> Power {
+        let (brown_out_v, cold_v) = self.brown_out_v;
+        let supervised = self.control & SVSHE != 0;
+        let (falling_v, rising_v) = if supervised { self.supervisor_v } else { self.brown_out_v };
+        Power {
+            core_level: 0,
+            wake_cycles: (self.wake_us * self.clock_hz).div_ceil(1_000_000),
+            falling_v,
+            rising_v,
+            brown_out_v,
+            cold_v: cold_v.max(self.supervisor_v.1),
+            allowed_v: if supervised { 0.0 } else { self.allowed_v },
+        }
     }
 }

@@ -4,8 +4,7 @@
 //! with public headers for the family. The first look after a reset says its cause (brown-out at power-up, as on the part), later ones
 //! nothing. A software reset is taken to be that of `PMMSWBOR`.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Protected, ResetCause};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Protected, ResetCause, Spec};
 
 /// `SYSRSTIV_BOR`, `SYSRSTIV_RSTNMI`, `SYSRSTIV_DOBOR`, `SYSRSTIV_SVSH`, `SYSRSTIV_WDTTO`.
 const SYSRSTIV_BOR: u32 = 0x02;
@@ -43,12 +42,8 @@ impl Sys {
 }
 
 impl Peripheral for Sys {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 2).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + 2)
     }
 
     fn read(&mut self, address: u32, size: u8, _: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -74,9 +69,5 @@ impl Peripheral for Sys {
             ResetCause::Software | ResetCause::OptionBytes => SYSRSTIV_DOBOR,
             ResetCause::Password(protected) => password(protected),
         };
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -11,11 +11,10 @@ mod signals;
 
 use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, SubsystemClocks};
+use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 use outputs::OutputUnits;
 pub(super) use signals::OUTPUT;
 use signals::Signals;
-use std::ops::Range;
 
 const CTL: u32 = 0x00;
 const CCTL0: u32 = 0x02;
@@ -282,15 +281,42 @@ impl Timer {
     fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
         Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
     }
+
+    fn on_inputs_changed(&mut self, context: &mut Context<'_, '_>) {
+        let moved = self.signals.look(context.board);
+        let captures = (0..self.channels).any(|channel| self.captures(channel));
+        if !moved && !captures {
+            return;
+        }
+        self.advance(context.now);
+        self.update(context);
+        if moved {
+            self.drive_all(context);
+        }
+        for channel in (0..self.channels).filter(|channel| self.captures(*channel)).collect::<Vec<_>>() {
+            self.look_at_input(channel, context.board);
+        }
+        self.update(context);
+    }
+
+    fn on_dma_acknowledged(&mut self, lines: u128, context: &mut Context<'_, '_>) {
+        for (trigger, channel) in self.triggers.iter().zip(TRIGGERING) {
+            if trigger.lines() & lines != 0 {
+                self.capture_control[channel] &= !CCIFG;
+            }
+        }
+        self.update(context);
+    }
 }
 
 impl Peripheral for Timer {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + END).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: 0b11 << (self.irq - 1),
+            dma_lines: self.triggers[0].lines() | self.triggers[1].lines(),
+            follows_inputs: true,
+            ..Spec::new(&self.name, self.base..self.base + END)
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -410,49 +436,34 @@ impl Peripheral for Timer {
         self.update(context);
     }
 
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        let moved = self.signals.look(context.board);
-        let captures = (0..self.channels).any(|channel| self.captures(channel));
-        if !moved && !captures {
-            return;
-        }
-        self.advance(context.now);
-        self.update(context);
-        if moved {
-            self.drive_all(context);
-        }
-        for channel in (0..self.channels).filter(|channel| self.captures(*channel)).collect::<Vec<_>>() {
-            self.look_at_input(channel, context.board);
-        }
-        self.update(context);
-    }
-
-    fn taken(&mut self, irq: u8) {
-        if irq == self.irq {
-            self.capture_control[0] &= !CCIFG;
-        }
-        // The flags behind the other vector stay until software clears them.
-        self.served |= irq == self.irq - 1;
-    }
-
-    fn transfer_lines(&self) -> u128 {
-        self.triggers[0].lines() | self.triggers[1].lines()
-    }
-
-    fn transfers_wanted(&mut self, lines: u128, context: &mut Context<'_, '_>) {
-        self.advance(context.now);
-        for (trigger, channel) in self.triggers.iter_mut().zip(TRIGGERING) {
-            trigger.want(lines, triggers(self.capture_control[channel]), context);
-        }
-    }
-
-    fn transfer_served(&mut self, lines: u128, _last: bool, context: &mut Context<'_, '_>) {
-        for (trigger, channel) in self.triggers.iter().zip(TRIGGERING) {
-            if trigger.lines() & lines != 0 {
-                self.capture_control[channel] &= !CCIFG;
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged => self.on_inputs_changed(context),
+            Event::InterruptAcknowledged(irq) => {
+                if irq == self.irq {
+                    self.capture_control[0] &= !CCIFG;
+                } else {
+                    // The flags behind the other vector stay until software clears them.
+                    self.served = true;
+                }
             }
+            Event::DmaRequestsWanted(lines) => {
+                self.advance(context.now);
+                for (trigger, channel) in self.triggers.iter_mut().zip(TRIGGERING) {
+                    trigger.want(lines, triggers(self.capture_control[channel]), context);
+                }
+            }
+            Event::DmaAcknowledged { lines, .. } => self.on_dma_acknowledged(lines, context),
+            _ => {}
         }
-        self.update(context);
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => self.clocks.set_clock(clock_hz, now),
+            ClockUpdate::Subsystem(clocks) => self.clocks.set(&clocks, now),
+            _ => {}
+        }
     }
 
     fn reset(&mut self) {
@@ -469,17 +480,5 @@ impl Peripheral for Timer {
         self.down = false;
         self.seen = 0;
         self.served = false;
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.clocks.set_clock(clock_hz, now);
-    }
-
-    fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
-        self.clocks.set(clocks, now);
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

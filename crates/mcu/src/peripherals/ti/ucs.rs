@@ -12,8 +12,10 @@
 use super::clocks::{Edges, Oscillator, Tap, UNREQUESTED, divider_shift};
 use super::fll::{HIGHEST_TAP, LOWEST_TAP, POSITIONS, Ranges, is_outermost};
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, SubsystemClocks};
-use std::ops::Range;
+use crate::{
+    ClockControl, ClockUpdate, Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec,
+    SubsystemClocks,
+};
 
 const UCSCTL0: u32 = 0x00;
 const UCSCTL1: u32 = 0x02;
@@ -184,12 +186,8 @@ impl Ucs {
 }
 
 impl Peripheral for Ucs {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + END).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + END)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -235,6 +233,16 @@ impl Peripheral for Ucs {
         }
     }
 
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.reference.set_clock(clock_hz, now);
+            // At an outermost tap the fault is there, and only has to be told of.
+            if self.fault_due.is_some() && !is_outermost(self.position) {
+                self.find_fault();
+            }
+        }
+    }
+
     fn reset(&mut self) {
         self.registers = AFTER_RESET;
         (self.position, self.since) = (0, 0);
@@ -250,14 +258,12 @@ impl Peripheral for Ucs {
         self.fault_due = self.fault_due.map(|_| now);
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.reference.set_clock(clock_hz, now);
-        // At an outermost tap the fault is there, and only has to be told of.
-        if self.fault_due.is_some() && !is_outermost(self.position) {
-            self.find_fault();
-        }
+    fn roles(&self) -> Roles<'_> {
+        Roles { clock_control: Some(self), ..Roles::default() }
     }
+}
 
+impl ClockControl for Ucs {
     fn core_clock_hz(&self) -> Option<u64> {
         self.crystal_hz?;
         let mclk = self.tap(MCLK);
@@ -270,9 +276,5 @@ impl Peripheral for Ucs {
             smclk: smclk.beside(mclk, self.oscillator_hz(smclk.oscillator)),
             aclk: aclk.alone(self.oscillator_hz(aclk.oscillator)),
         })
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -6,7 +6,10 @@
 //! either mode. `OFIFG` with `OFIE` is the user NMI, and of those that `SYSUNIV` tells the only one: of the NMI pin and violations there is no model.
 
 use super::clocks::{Clocks, Source};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Protected, ResetCause, SubsystemClocks};
+use crate::{
+    ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Protected, ResetCause, Roles, Spec,
+    WatchdogTimer,
+};
 use std::ops::Range;
 
 /// `SFRIE1`, `SFRIFG1`, `SFRRPCR`.
@@ -113,12 +116,11 @@ impl Watchdog {
 }
 
 impl Peripheral for Watchdog {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![SFR, SYSUNIV, self.base..self.base + 2]
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: 1 << self.irq,
+            ..Spec::with_ranges(&self.name, [SFR, SYSUNIV, self.base..self.base + 2])
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -186,11 +188,6 @@ impl Peripheral for Watchdog {
         Ok(())
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        self.notice_fault(context);
-        self.update(context);
-    }
-
     fn clock_needed(&self) -> Option<&'static str> {
         (self.control & WDTHOLD == 0).then_some(self.source().name())
     }
@@ -213,14 +210,23 @@ impl Peripheral for Watchdog {
         self.update(context);
     }
 
-    fn will_reset(&self) -> bool {
-        self.control & (WDTHOLD | WDTTMSEL) == 0
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::ControlsChanged => {
+                self.notice_fault(context);
+                self.update(context);
+            }
+            // A single-source flag: reset when the interrupt is served.
+            Event::InterruptAcknowledged(_) => self.flags &= !WDTIFG,
+            _ => {}
+        }
     }
 
-    fn taken(&mut self, irq: u8) {
-        // A single-source flag: reset when the interrupt is served.
-        if irq == self.irq {
-            self.flags &= !WDTIFG;
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => self.clocks.set_clock(clock_hz, now),
+            ClockUpdate::Subsystem(clocks) => self.clocks.set(&clocks, now),
+            _ => {}
         }
     }
 
@@ -239,15 +245,13 @@ impl Peripheral for Watchdog {
         }
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.clocks.set_clock(clock_hz, now);
+    fn roles(&self) -> Roles<'_> {
+        Roles { watchdog: Some(self), ..Roles::default() }
     }
+}
 
-    fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
-        self.clocks.set(clocks, now);
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+impl WatchdogTimer for Watchdog {
+    fn is_running(&self) -> bool {
+        self.control & (WDTHOLD | WDTTMSEL) == 0
     }
 }

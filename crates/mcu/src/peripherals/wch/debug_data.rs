@@ -7,8 +7,7 @@
 //! waiting is not modelled.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 /// DMDATA0: the debugger is to take what is there; bytes and 4.
 const WAITING: u32 = 1 << 7;
@@ -31,12 +30,8 @@ impl DebugData {
 }
 
 impl Peripheral for DebugData {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 8).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + 8)
     }
 
     fn read(&mut self, address: u32, size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -66,9 +61,5 @@ impl Peripheral for DebugData {
 
     fn reset(&mut self) {
         self.data = [0; 2];
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -4,7 +4,7 @@
 //! pending set and cleared by software, interrupts without a vector table (VTF), deep sleep and the events that end WFE.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 use std::ops::Range;
 
 /// Two words each: status of the enables and of what is pending; enables set, cleared.
@@ -67,12 +67,8 @@ fn word(pair: u64, offset: u32) -> u32 {
 }
 
 impl Peripheral for Pfic {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + SIZE).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + SIZE)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -117,9 +113,5 @@ impl Peripheral for Pfic {
 
     fn reset(&mut self) {
         self.enabled = ALWAYS;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

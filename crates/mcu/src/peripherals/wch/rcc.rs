@@ -4,8 +4,9 @@
 //! CH32V003RM V1.4, sections 3.4 (RCC) and 16.3 (FLASH). The enables of the peripherals' clocks keep what is written and do nothing.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{
+    ClockControl, ClockUpdate, Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec,
+};
 
 /// Section 3.3.4: the internal oscillator, and the PLL doubles it.
 const HSI_HZ: u64 = 24_000_000;
@@ -175,12 +176,11 @@ impl Rcc {
 }
 
 impl Peripheral for Rcc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![self.base..self.base + 4 * WORDS as u32, self.flash_base..self.flash_base + 0x2c]
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(
+            &self.name,
+            [self.base..self.base + 4 * WORDS as u32, self.flash_base..self.flash_base + 0x2c],
+        )
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -231,8 +231,10 @@ impl Peripheral for Rcc {
         if index == CFGR0 { self.check(address, context) } else { Ok(()) }
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {
@@ -255,11 +257,13 @@ impl Peripheral for Rcc {
         };
     }
 
+    fn roles(&self) -> Roles<'_> {
+        Roles { clock_control: Some(self), ..Roles::default() }
+    }
+}
+
+impl ClockControl for Rcc {
     fn core_clock_hz(&self) -> Option<u64> {
         self.part.follows_clock().then(|| self.hclk_hz())
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

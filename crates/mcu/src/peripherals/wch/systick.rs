@@ -3,8 +3,7 @@
 //! CH32V003RM V1.4, section 6.5.4.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 const CTLR: u32 = 0x00;
 const SR: u32 = 0x04;
@@ -108,12 +107,8 @@ impl SysTick {
 }
 
 impl Peripheral for SysTick {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + SIZE).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + SIZE)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -169,9 +164,5 @@ impl Peripheral for SysTick {
     fn reset_by(&mut self, _cause: crate::ResetCause, now: u64) {
         self.reset();
         self.since = now;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

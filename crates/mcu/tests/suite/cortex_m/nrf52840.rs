@@ -333,7 +333,7 @@ fn the_watchdog_wants_all_its_requests() {
     bench.bus.tick(timeout, 0, None);
     bench.now = timeout;
     assert_eq!((bench.read(WDT + 0x100), bench.bus.due), (1, timeout + 3_907));
-    assert!(bench.bus.will_reset());
+    assert!(bench.bus.has_running_watchdog());
 }
 
 /// A machine with a program at address 0, behind a vector table.

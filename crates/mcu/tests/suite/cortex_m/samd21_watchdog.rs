@@ -57,9 +57,9 @@ fn it_warns_and_then_resets() {
     let began = control(&mut bench, ENABLE);
     assert_eq!(byte(&mut bench, WDT), ENABLE, "read back at once");
     bench.advance(began - 1);
-    assert_eq!((bench.read(WDT + 4) >> 24, bench.bus.will_reset()), (0x80, true));
+    assert_eq!((bench.read(WDT + 4) >> 24, bench.bus.has_running_watchdog()), (0x80, true));
     bench.advance(began);
-    assert_eq!((bench.read(WDT + 4) >> 24, bench.bus.will_reset()), (0, true));
+    assert_eq!((bench.read(WDT + 4) >> 24, bench.bus.has_running_watchdog()), (0, true));
     bench.advance(began + cycles(16) - 1);
     assert_eq!((bench.bus.requests, bench.read(WDT + 4)), (0, 0x0101));
     bench.advance(began + cycles(16));
@@ -78,7 +78,7 @@ fn it_warns_and_then_resets() {
     // Off.
     let off = control(&mut bench, 0);
     bench.advance(off);
-    assert_eq!((bench.bus.due, bench.bus.will_reset()), (u64::MAX, false));
+    assert_eq!((bench.bus.due, bench.bus.has_running_watchdog()), (u64::MAX, false));
     bench.write_part(CONFIG, 1, 0xb);
     assert_eq!(byte(&mut bench, CONFIG), 0xb);
 }
@@ -139,7 +139,7 @@ fn it_follows_its_generic_clock() {
     bench.now += 1_000_000;
     bench.write_part(GCLK + 2, 2, 2 << 8 | 3);
     let stopped = bench.now;
-    assert_eq!((bench.bus.due, bench.bus.will_reset()), (u64::MAX, false));
+    assert_eq!((bench.bus.due, bench.bus.has_running_watchdog()), (u64::MAX, false));
     says(bench.bus.write(CLEAR, 1, KEY, bench.now, 0, None), "GCLK_WDT stands still");
     bench.now += 5_000_000;
     bench.write_part(GCLK + 2, 2, 1 << 14 | 2 << 8 | 3);
@@ -172,14 +172,14 @@ fn always_on_outlives_other_resets() {
     let end = began + cycles(64);
     bench.bus.reset_by(ResetCause::Software, bench.now, 0);
     assert_eq!((byte(&mut bench, WDT), byte(&mut bench, CONFIG)), (ALWAYSON, 3));
-    assert_eq!((bench.bus.due, bench.bus.will_reset()), (end, true));
+    assert_eq!((bench.bus.due, bench.bus.has_running_watchdog()), (end, true));
     bench.bus.reset_by(ResetCause::BrownOut, bench.now, 0);
-    assert_eq!((bench.read(WDT), bench.bus.will_reset()), (0x000b_bb00, false));
+    assert_eq!((bench.read(WDT), bench.bus.has_running_watchdog()), (0x000b_bb00, false));
     // Without it the others switch it off, too.
     let began = control(&mut bench, ENABLE);
     bench.advance(began);
     bench.bus.reset_by(ResetCause::Software, bench.now, 0);
-    assert_eq!((bench.read(WDT), bench.bus.will_reset()), (0x000b_bb00, false));
+    assert_eq!((bench.read(WDT), bench.bus.has_running_watchdog()), (0x000b_bb00, false));
 }
 
 /// RCAUSE as a program finds it in its last life within so many cycles. A write of the first word sets CTRL before CONFIG and EWCTRL.

@@ -3,6 +3,7 @@
 
 use super::steps::{KEPT, Step, machine, run, word};
 use super::stm32_peripherals::Bench;
+use mcu::ClockUpdate;
 
 const ADC: u32 = 0x4001_2000;
 const RESULT: u32 = KEPT + 0x400;
@@ -429,7 +430,7 @@ fn the_stm32f103_has_a_second_converter() {
     let mut bench = Bench::new("stm32f103");
     bench.bus.board.supply_v = 4.0;
     bench.bus.board.set_analog(3, 1.0);
-    bench.bus.set_clock48(64_000_000, 0, 0);
+    bench.bus.update_clocks(ClockUpdate::Usb { hclk_hz: 64_000_000, usb_hz: 0 }, 0);
     bench.bus.events.generic_clocks_hz = vec![0, 0, 0, 0, 8_000_000];
     for adc in [F1_ADC, SECOND] {
         bench.write(adc + 0x04, 1 << 5);

@@ -2,6 +2,7 @@
 
 use super::steps::{KEPT, Step, machine, run};
 use super::stm32_peripherals::Bench;
+use mcu::ClockUpdate;
 
 const DAC: u32 = 0x4000_7400;
 
@@ -9,7 +10,7 @@ const DAC: u32 = 0x4000_7400;
 #[test]
 fn a_written_value_is_put_out() {
     let mut bench = Bench::new("stm32f407");
-    bench.bus.set_bus_dividers(4, 2, 0);
+    bench.bus.update_clocks(ClockUpdate::Buses { apb1: 4, apb2: 2 }, 0);
     bench.bus.board.supply_v = 3.3;
     bench.write(DAC, 1);
     assert_eq!(bench.seen.volts, [(1, Some(0.0), 1)]);
@@ -45,7 +46,7 @@ fn a_written_value_is_put_out() {
 fn a_trigger_puts_it_out() {
     const TIM6: u32 = 0x4000_1000;
     let mut bench = Bench::new("stm32f407");
-    bench.bus.set_bus_dividers(4, 2, 0);
+    bench.bus.update_clocks(ClockUpdate::Buses { apb1: 4, apb2: 2 }, 0);
     bench.write(DAC, 1 | 1 << 2 | 7 << 3);
     bench.write(DAC + 0x08, 0x123);
     bench.advance(bench.now + 100);

@@ -1,7 +1,7 @@
 //! The STM32's peripherals as a program sees them through the bus.
 
 use super::steps::{KEPT, Step, clocked_machine, run, word};
-use mcu::{DacStep, Fault, Observer, Part, PeripheralBus, PinEdge, peripherals::new_peripheral};
+use mcu::{ClockUpdate, DacStep, Fault, Observer, Part, PeripheralBus, PinEdge, peripherals::new_peripheral};
 use std::path::Path;
 
 #[derive(Default)]
@@ -211,7 +211,7 @@ fn a_divided_bus_slows_its_peripherals_down() {
         bench.write(timer, 1);
         bench.advance(bench.now + 50);
         assert_eq!(bench.read(timer + 0x24), 50);
-        bench.bus.set_bus_dividers(4, 2, bench.now);
+        bench.bus.update_clocks(ClockUpdate::Buses { apb1: 4, apb2: 2 }, bench.now);
         let changed = bench.now;
         bench.advance(changed + 40);
         assert_eq!(bench.read(timer + 0x24), 50 + 40 * 2 / divider);
@@ -236,10 +236,10 @@ fn power_control_and_watchdog() {
     bench.write(0x4000_3008, 100);
     assert_eq!(bench.read(0x4000_3008), 100);
     // 101 clocks of 32 kHz by 4, at 1 MHz; fed anew at cycle 10,000.
-    assert!(!bench.bus.will_reset());
+    assert!(!bench.bus.has_running_watchdog());
     bench.write(0x4000_3000, 0xcccc);
     let started = bench.now;
-    assert!(bench.bus.will_reset());
+    assert!(bench.bus.has_running_watchdog());
     assert_eq!(bench.bus.due, started + 101 * 4 * 1_000_000 / 32_000);
     bench.now = 9_999;
     bench.write(0x4000_3000, 0xaaaa);
@@ -251,7 +251,7 @@ fn power_control_and_watchdog() {
 fn spi_sends_and_receives() {
     const SPI1: u32 = 0x4001_3000;
     let mut bench = Bench::new("stm32f407");
-    bench.bus.set_bus_dividers(4, 2, bench.now);
+    bench.bus.update_clocks(ClockUpdate::Buses { apb1: 4, apb2: 2 }, bench.now);
     assert!(bench.try_write(SPI1, 0x40).is_err(), "a slave");
     // SSOE, whose pin is software's while SSM is set; FRF, which is not modelled.
     bench.write(SPI1 + 4, 1 << 2);
@@ -325,7 +325,7 @@ fn spi_with_fifos() {
 fn the_converter_converts_a_group() {
     const ADC: u32 = 0x4001_2000;
     let mut bench = Bench::new("stm32f407");
-    bench.bus.set_bus_dividers(4, 2, bench.now);
+    bench.bus.update_clocks(ClockUpdate::Buses { apb1: 4, apb2: 2 }, bench.now);
     bench.bus.board.supply_v = 3.3;
     bench.bus.board.set_analog(11, 1.65);
     bench.bus.board.set_analog(12, 3.5);

@@ -2,6 +2,7 @@
 
 use super::steps::{KEPT, Step, machine, run, word};
 use super::stm32_peripherals::Bench;
+use mcu::ClockUpdate;
 
 /// RM0008 section 18.4.
 mod f1 {
@@ -20,7 +21,7 @@ mod f1 {
     #[test]
     fn it_counts_and_interrupts() {
         let mut bench = Bench::new("stm32f103");
-        bench.bus.set_rtc_clock(1_000, false, 0);
+        bench.bus.update_clocks(ClockUpdate::Rtc { clock_hz: 1_000, in_reset: false }, 0);
         configured(&mut bench, &[(0x08, 0), (0x0c, 9), (0x18, 1), (0x1c, 0xffff), (0x20, 2), (0x24, 1)]);
         let began = bench.now;
         assert_eq!(bench.read(CRL) & 1 << 5, 0, "RTOFF: the write goes on");
@@ -43,7 +44,7 @@ mod f1 {
     #[test]
     fn it_overflows() {
         let mut bench = Bench::new("stm32f100");
-        bench.bus.set_rtc_clock(1_000, false, 0);
+        bench.bus.update_clocks(ClockUpdate::Rtc { clock_hz: 1_000, in_reset: false }, 0);
         configured(&mut bench, &[(0x08, 0), (0x0c, 0), (0x18, 0xffff), (0x1c, 0xffff)]);
         bench.write(RTC + 0x1c, 7);
         bench.write(RTC, 1 << 2);
@@ -95,7 +96,7 @@ mod f4 {
     /// On a clock of 1 kHz with PREDIV_A 9 and PREDIV_S 99, two seconds before the end of 2023-12-31, a Sunday.
     fn bench() -> Bench {
         let mut bench = Bench::new("stm32f407");
-        bench.bus.set_rtc_clock(1_000, false, 0);
+        bench.bus.update_clocks(ClockUpdate::Rtc { clock_hz: 1_000, in_reset: false }, 0);
         assert_eq!((bench.read(RTC + 4), bench.read(ISR), bench.read(RTC + 0x10)), (0x2101, 7, 0x007f_00ff));
         bench.write(RTC + 8, 1);
         assert_eq!(bench.read(RTC + 8), 0, "it is protected");
@@ -239,7 +240,7 @@ mod others {
     /// On a clock of 1 kHz at 1 MHz, with PREDIV_A 9 and PREDIV_S 99, two seconds before the end of 2023-12-31.
     fn bench(target: &str) -> Bench {
         let mut bench = Bench::new(target);
-        bench.bus.set_rtc_clock(1_000, false, 0);
+        bench.bus.update_clocks(ClockUpdate::Rtc { clock_hz: 1_000, in_reset: false }, 0);
         for (offset, value) in [(0x24, 0xca), (0x24, 0x53), (0x0c, 1 << 7)] {
             bench.write(RTC + offset, value);
         }

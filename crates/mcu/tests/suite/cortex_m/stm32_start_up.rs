@@ -2,7 +2,7 @@
 
 use super::programs::{assemble, part};
 use super::stm32_peripherals::Bench;
-use mcu::{Image, ResetCause, Segment, Stop, Until, new_clocked_machine};
+use mcu::{ClockUpdate, Image, ResetCause, Segment, Stop, Until, new_clocked_machine};
 
 const RNG: u32 = 0x5006_0800;
 
@@ -10,7 +10,7 @@ const RNG: u32 = 0x5006_0800;
 #[test]
 fn the_generator_takes_forty_periods_for_a_word() {
     let mut bench = Bench::new("stm32f407");
-    bench.bus.set_clock48(168_000_000, 48_000_000, 0);
+    bench.bus.update_clocks(ClockUpdate::Usb { hclk_hz: 168_000_000, usb_hz: 48_000_000 }, 0);
     bench.write(RNG, 1 << 2);
     let began = bench.now;
     bench.advance(began + 139);
@@ -30,7 +30,7 @@ fn the_generator_takes_forty_periods_for_a_word() {
     // The sequence goes on over a reset, and is the same after power-up.
     for (cause, same) in [(ResetCause::Software, false), (ResetCause::PowerOn, true)] {
         bench.bus.reset_by(cause, bench.now, 0);
-        bench.bus.set_clock48(168_000_000, 48_000_000, bench.now);
+        bench.bus.update_clocks(ClockUpdate::Usb { hclk_hz: 168_000_000, usb_hz: 48_000_000 }, bench.now);
         bench.write(RNG, 1 << 2);
         bench.advance(bench.now + 140);
         assert_eq!(bench.read(RNG + 8) == first, same);
@@ -43,11 +43,11 @@ fn the_generator_needs_its_clock() {
     let mut bench = Bench::new("stm32f407");
     bench.write(RNG, 1 << 2 | 1 << 3);
     assert_eq!((bench.read(RNG + 4), bench.bus.requests), (1 << 5 | 1 << 1, 1 << 80));
-    bench.bus.set_clock48(160_000_000, 10_000_000, bench.now);
+    bench.bus.update_clocks(ClockUpdate::Usb { hclk_hz: 160_000_000, usb_hz: 10_000_000 }, bench.now);
     assert_eq!(bench.read(RNG + 4), 1 << 5, "recovered");
     bench.write(RNG + 4, 0);
     assert_eq!((bench.read(RNG + 4), bench.bus.requests), (0, 0));
-    bench.bus.set_clock48(160_000_000, 9_999_999, bench.now);
+    bench.bus.update_clocks(ClockUpdate::Usb { hclk_hz: 160_000_000, usb_hz: 9_999_999 }, bench.now);
     assert_eq!(bench.read(RNG + 4), 1 << 5 | 1 << 1);
     bench.advance(bench.now + 100_000);
     assert_eq!(bench.read(RNG + 4), 1 << 5 | 1 << 1, "no word");

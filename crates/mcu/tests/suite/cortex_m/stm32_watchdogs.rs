@@ -2,6 +2,7 @@
 
 use super::steps::{KEPT, Step, machine, run, word};
 use super::stm32_peripherals::Bench;
+use mcu::ClockUpdate;
 
 const WWDG: u32 = 0x4000_2c00;
 const IWDG: u32 = 0x4000_3000;
@@ -10,12 +11,12 @@ const IWDG: u32 = 0x4000_3000;
 #[test]
 fn the_window_watchdog_warns_and_resets() {
     let mut bench = Bench::new("stm32f407");
-    bench.bus.set_bus_dividers(4, 2, 0);
+    bench.bus.update_clocks(ClockUpdate::Buses { apb1: 4, apb2: 2 }, 0);
     assert_eq!((bench.read(WWDG), bench.read(WWDG + 4), bench.read(WWDG + 8)), (0x7f, 0x7f, 0));
     bench.write(WWDG + 4, 1 << 9 | 2 << 7 | 0x7f);
     bench.write(WWDG, 0x80 | 0x45);
     let (started, step) = (bench.now, 4096 * 4 * 4);
-    assert!(bench.bus.will_reset());
+    assert!(bench.bus.has_running_watchdog());
     bench.advance(started + step - 1);
     assert_eq!(bench.read(WWDG), 0xc5);
     bench.advance(started + step);

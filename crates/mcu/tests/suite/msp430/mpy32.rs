@@ -58,6 +58,7 @@ impl Bench {
             board: &mut Board::default(),
             events: &mut Events::default(),
             observer: None,
+            reads_latch: false,
             stall: &mut self.stall,
         };
         self.device.write(BASE + offset, size, value, &mut context)
@@ -71,6 +72,7 @@ impl Bench {
             board: &mut Board::default(),
             events: &mut Events::default(),
             observer: None,
+            reads_latch: false,
             stall: &mut 0,
         };
         self.device.read(BASE + offset, 2, &mut context)

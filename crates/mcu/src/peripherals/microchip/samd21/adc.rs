@@ -8,8 +8,7 @@
 //! core's supply and the DAC as inputs, a clock outside of 30 kHz to 2.1 MHz (section 37.11.4). What is written holds at once: STATUS.SYNCBUSY
 //! is never set.
 
-use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Board, ClockUpdate, Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 const CTRLA: usize = 0x00;
 const REFCTRL: usize = 0x01;
@@ -256,12 +255,8 @@ impl Adc {
 }
 
 impl Peripheral for Adc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + SIZE as u32).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + SIZE as u32)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -306,19 +301,6 @@ impl Peripheral for Adc {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        if let Some((sample, end)) = &mut self.conversion {
-            for at in [sample, end] {
-                *at = crate::clock::rescaled(*at, now, self.clock_hz, clock_hz);
-            }
-        }
-        self.clock_hz = clock_hz;
-    }
-
-    fn interrupts(&self) -> u128 {
-        self.irq.map_or(0, |irq| 1 << irq)
-    }
-
     fn due(&self) -> Option<u64> {
         self.conversion.map(|(_, end)| end)
     }
@@ -328,14 +310,21 @@ impl Peripheral for Adc {
         self.signal(context);
     }
 
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            if let Some((sample, end)) = &mut self.conversion {
+                for at in [sample, end] {
+                    *at = crate::clock::rescaled(*at, now, self.clock_hz, clock_hz);
+                }
+            }
+            self.clock_hz = clock_hz;
+        }
+    }
+
     fn reset(&mut self) {
         self.bytes = [0; SIZE];
         (self.enables, self.flags, self.result) = (0, 0, 0);
         self.conversion = None;
         self.failure = None;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

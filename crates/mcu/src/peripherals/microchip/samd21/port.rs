@@ -3,8 +3,7 @@
 //! A pin that a module has taken (PINCFG.PMUXEN) is driven by no output of the port; what a TCC drives is seen. Only pins whose input buffer is on read.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 const DIR: u32 = 0x00;
 const OUT: u32 = 0x10;
@@ -124,12 +123,8 @@ impl Port {
 }
 
 impl Peripheral for Port {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![self.base..self.base + SIZE, self.io_port..self.io_port + SIZE]
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(&self.name, [self.base..self.base + SIZE, self.io_port..self.io_port + SIZE])
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -210,9 +205,5 @@ impl Peripheral for Port {
         self.multiplexers = [0; 16];
         self.pins = [0; 32];
         self.given = (0, 0);
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

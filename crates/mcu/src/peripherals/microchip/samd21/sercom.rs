@@ -4,8 +4,7 @@
 //! What is written holds at once: SYNCBUSY is never set.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Roles, SerialPort, Spec};
 
 const CTRLA: u32 = 0x00;
 const CTRLB: u32 = 0x04;
@@ -178,12 +177,8 @@ impl Sercom {
 }
 
 impl Peripheral for Sercom {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + SIZE).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + SIZE)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -233,10 +228,6 @@ impl Peripheral for Sercom {
         Ok(())
     }
 
-    fn sending(&self) -> Option<u64> {
-        self.shifting.map(|(_, end)| end)
-    }
-
     fn due(&self) -> Option<u64> {
         self.shifting.map(|(_, done)| done)
     }
@@ -264,7 +255,13 @@ impl Peripheral for Sercom {
         self.shifting = None;
     }
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn roles(&self) -> Roles<'_> {
+        Roles { serial_port: Some(self), ..Roles::default() }
+    }
+}
+
+impl SerialPort for Sercom {
+    fn transmit_end(&self) -> Option<u64> {
+        self.shifting.map(|(_, end)| end)
     }
 }

@@ -7,8 +7,10 @@
 use super::generators::{self, FDPLL_32K_ID, FDPLL_ID, Generators};
 use super::oscillators::{self, FDPLL, Oscillators};
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, FlashSettings, Part, Peripheral, PeripheralSpec, ReadMode, ResetCause};
-use std::ops::Range;
+use crate::{
+    ClockControl, ClockUpdate, Context, Fault, FlashSettings, Part, Peripheral, PeripheralSpec, ReadMode,
+    ResetCause, Roles, Spec,
+};
 
 // PM, from its base.
 const CTRL: u32 = 0x00;
@@ -249,17 +251,16 @@ impl System {
 }
 
 impl Peripheral for System {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        vec![
-            self.pm..self.pm + PM_SIZE,
-            self.sysctrl..self.sysctrl + oscillators::SIZE,
-            self.gclk..self.gclk + generators::SIZE,
-            self.nvmctrl..self.nvmctrl + NVMCTRL_SIZE,
-        ]
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(
+            &self.name,
+            [
+                self.pm..self.pm + PM_SIZE,
+                self.sysctrl..self.sysctrl + oscillators::SIZE,
+                self.gclk..self.gclk + generators::SIZE,
+                self.nvmctrl..self.nvmctrl + NVMCTRL_SIZE,
+            ],
+        )
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -299,15 +300,6 @@ impl Peripheral for System {
         self.apply(address, context)
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.clock_hz = clock_hz;
-        self.oscillators.set_clock(clock_hz, now);
-    }
-
-    fn module_clocks(&self) -> Option<Vec<u64>> {
-        Some(self.generators.modules_hz(&self.oscillators))
-    }
-
     fn due(&self) -> Option<u64> {
         self.oscillators.due()
     }
@@ -316,8 +308,11 @@ impl Peripheral for System {
         self.advance(context);
     }
 
-    fn core_clock_hz(&self) -> Option<u64> {
-        self.part.follows_clock().then(|| self.core_hz())
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+            self.oscillators.set_clock(clock_hz, now);
+        }
     }
 
     fn reset(&mut self) {
@@ -349,7 +344,17 @@ impl Peripheral for System {
         };
     }
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn roles(&self) -> Roles<'_> {
+        Roles { clock_control: Some(self), ..Roles::default() }
+    }
+}
+
+impl ClockControl for System {
+    fn core_clock_hz(&self) -> Option<u64> {
+        self.part.follows_clock().then(|| self.core_hz())
+    }
+
+    fn module_clocks(&self) -> Option<Vec<u64>> {
+        Some(self.generators.modules_hz(&self.oscillators))
     }
 }

@@ -8,8 +8,7 @@
 
 use super::outputs::Outputs;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 const CTRLA: u32 = 0x00;
 /// CTRLBCLR and CTRLBSET.
@@ -358,12 +357,8 @@ impl Tcc {
 }
 
 impl Peripheral for Tcc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + SIZE).collect()
+    fn spec(&self) -> Spec {
+        Spec { follows_inputs: true, ..Spec::new(&self.name, self.base..self.base + SIZE) }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -410,23 +405,6 @@ impl Peripheral for Tcc {
         Ok(())
     }
 
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        self.advance(context);
-        self.settle(context);
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        // What has gone by of a count, as a part of it, stays; flags of counts since the last look come with the next.
-        let passed = u128::from(now.saturating_sub(self.since)) * u128::from(self.source_hz) + self.carry;
-        self.carry = passed * u128::from(clock_hz) / u128::from(self.clock_hz.max(1));
-        self.since = self.since.max(now);
-        self.clock_hz = clock_hz;
-    }
-
-    fn interrupts(&self) -> u128 {
-        self.irq.map_or(0, |irq| 1 << irq)
-    }
-
     fn due(&self) -> Option<u64> {
         let seen = self.outputs.are_seen() && self.wave & WAVEGEN == NPWM || self.enables != 0;
         (self.running() && seen).then(|| self.cycle_of(self.until_event()))
@@ -437,6 +415,23 @@ impl Peripheral for Tcc {
         self.settle(context);
     }
 
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InputsChanged) {
+            self.advance(context);
+            self.settle(context);
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            // What has gone by of a count, as a part of it, stays; flags of counts since the last look come with the next.
+            let passed = u128::from(now.saturating_sub(self.since)) * u128::from(self.source_hz) + self.carry;
+            self.carry = passed * u128::from(clock_hz) / u128::from(self.clock_hz.max(1));
+            self.since = self.since.max(now);
+            self.clock_hz = clock_hz;
+        }
+    }
+
     fn reset(&mut self) {
         (self.control_a, self.control_b, self.debug, self.wave) = (0, 0, 0, 0);
         self.stopped = true;
@@ -445,9 +440,5 @@ impl Peripheral for Tcc {
         (self.period_buffer, self.compare_buffers) = (None, [None; 4]);
         (self.count, self.since, self.carry) = (0, 0, 0);
         self.outputs.reset();
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

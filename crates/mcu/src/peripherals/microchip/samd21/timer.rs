@@ -8,8 +8,7 @@
 
 use super::SYNCHRONISED;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{ClockUpdate, Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 /// CTRLA, in a word with READREQ.
 const CTRLA: u32 = 0x00;
@@ -295,12 +294,8 @@ impl Timer {
 }
 
 impl Peripheral for Timer {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + SIZE).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + SIZE)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -391,13 +386,6 @@ impl Peripheral for Timer {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.advance(now);
-        // The part of a count that has passed keeps its time.
-        self.carry = self.carry * u128::from(clock_hz) / u128::from(self.clock_hz.max(1));
-        self.clock_hz = clock_hz;
-    }
-
     /// The next flag that would interrupt.
     fn due(&self) -> Option<u64> {
         if !self.running() {
@@ -414,6 +402,15 @@ impl Peripheral for Timer {
         self.signal(context);
     }
 
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.advance(now);
+            // The part of a count that has passed keeps its time.
+            self.carry = self.carry * u128::from(clock_hz) / u128::from(self.clock_hz.max(1));
+            self.clock_hz = clock_hz;
+        }
+    }
+
     fn reset(&mut self) {
         self.control_a = 0;
         self.one_shot = false;
@@ -427,9 +424,5 @@ impl Peripheral for Timer {
         self.since = 0;
         self.carry = 0;
         self.source_hz = 0;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -7,8 +7,10 @@
 
 use super::SYNCHRONISED;
 use crate::clock::rescaled;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{
+    ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec,
+    WatchdogTimer,
+};
 
 const CTRL: u32 = 0x0;
 const CONFIG: u32 = 0x1;
@@ -293,12 +295,8 @@ impl Watchdog {
 }
 
 impl Peripheral for Watchdog {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + SIZE).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + SIZE)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -329,16 +327,6 @@ impl Peripheral for Watchdog {
         Ok(())
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        self.look(context);
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        let (before, from) = (self.clock_hz, self.stopped.unwrap_or(now));
-        self.reschedule(|at| rescaled(at, from, before, clock_hz));
-        self.clock_hz = clock_hz;
-    }
-
     fn due(&self) -> Option<u64> {
         self.next()
     }
@@ -347,8 +335,18 @@ impl Peripheral for Watchdog {
         self.advance(context);
     }
 
-    fn will_reset(&self) -> bool {
-        (self.is_on() || self.period.is_some()) && self.stopped.is_none()
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            self.look(context);
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            let (before, from) = (self.clock_hz, self.stopped.unwrap_or(now));
+            self.reschedule(|at| rescaled(at, from, before, clock_hz));
+            self.clock_hz = clock_hz;
+        }
     }
 
     fn reset(&mut self) {
@@ -371,7 +369,13 @@ impl Peripheral for Watchdog {
         }
     }
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn roles(&self) -> Roles<'_> {
+        Roles { watchdog: Some(self), ..Roles::default() }
+    }
+}
+
+impl WatchdogTimer for Watchdog {
+    fn is_running(&self) -> bool {
+        (self.is_on() || self.period.is_some()) && self.stopped.is_none()
     }
 }

@@ -10,9 +10,8 @@ pub mod tiny;
 mod waveform;
 
 use super::super::avr_port;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Pin, ResetCause};
+use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Pin, ResetCause, Spec};
 use counter::{CHANNELS, Counter, ICF, OCFA, TOV};
-use std::ops::Range;
 use waveform::{MODES_8, MODES_16, Waveform};
 
 /// Width of the counter.
@@ -369,19 +368,71 @@ impl Timer {
             _ => self.counter.set_count(value),
         }
     }
+
+    fn on_inputs_changed(&mut self, context: &mut Context<'_, '_>) {
+        if let Some(pin) = &self.capture_pin {
+            let level = context.board.capture_level(pin, self.by_comparator);
+            if self.stopped.is_some() || level == self.capture_level {
+                self.capture_due = None;
+            } else if self.control_b & ICNC == 0 {
+                self.advance(context.now, context);
+                self.see_capture(level, context);
+                self.plan();
+                self.request(context);
+            } else if self.capture_due.is_none() {
+                self.capture_due = Some(context.now + NOISE_CYCLES);
+            }
+        }
+        if let Some(pin) = &self.clock_pin {
+            let level = context.board.pin(&pin.port, pin.bit) == Some(true);
+            let changed = level != std::mem::replace(&mut self.clock_level, level) && self.stopped.is_none();
+            if changed && self.counts_pin() && level == (self.clock_select() == RISING) {
+                self.count_edge(context);
+                self.request(context);
+            }
+        }
+    }
+
+    fn on_interrupt_acknowledged(&mut self, irq: u8) {
+        for (flag, _, own) in &self.flag_bits {
+            if *own == irq {
+                self.flags &= !flag;
+            }
+        }
+        self.plan();
+    }
+
+    fn on_flags_subscribed(&mut self, vectors: u128, includes_set: bool, context: &mut Context<'_, '_>) {
+        self.subscribed = 0;
+        for (flag, _, irq) in &self.flag_bits {
+            if vectors >> irq & 1 == 1 {
+                self.subscribed |= flag;
+                if includes_set && self.flags & flag != 0 {
+                    context.events.raise(*irq, context.now);
+                }
+            }
+        }
+        self.plan();
+    }
+
+    fn on_wake(&mut self, context: &mut Context<'_, '_>) {
+        if let Some(since) = self.stopped.take() {
+            // The prescaler stood still, too.
+            self.origin += context.now - since;
+            self.at = context.now;
+            self.plan();
+        }
+    }
 }
 
 impl Peripheral for Timer {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.addresses.iter().map(|(address, ..)| *address..*address + 1).collect()
-    }
-
-    fn shared(&self) -> Vec<u32> {
-        self.shared.clone()
+    fn spec(&self) -> Spec {
+        Spec {
+            shared: self.shared.clone(),
+            interrupts: self.flag_bits.iter().fold(0, |all, (_, _, irq)| all | 1 << irq),
+            follows_inputs: true,
+            ..Spec::with_ranges(&self.name, self.addresses.iter().map(|(address, ..)| *address..*address + 1))
+        }
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -470,75 +521,27 @@ impl Peripheral for Timer {
         self.request(context);
     }
 
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        if let Some(pin) = &self.capture_pin {
-            let level = context.board.capture_level(pin, self.by_comparator);
-            if self.stopped.is_some() || level == self.capture_level {
-                self.capture_due = None;
-            } else if self.control_b & ICNC == 0 {
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged => self.on_inputs_changed(context),
+            Event::InterruptAcknowledged(irq) => self.on_interrupt_acknowledged(irq),
+            Event::FlagsSubscribed { vectors, includes_set } => {
+                self.on_flags_subscribed(vectors, includes_set, context)
+            }
+            Event::Sleep(_) => {
                 self.advance(context.now, context);
-                self.see_capture(level, context);
+                self.stopped = Some(context.now);
                 self.plan();
                 self.request(context);
-            } else if self.capture_due.is_none() {
-                self.capture_due = Some(context.now + NOISE_CYCLES);
             }
+            Event::Wake => self.on_wake(context),
+            _ => {}
         }
-        if let Some(pin) = &self.clock_pin {
-            let level = context.board.pin(&pin.port, pin.bit) == Some(true);
-            let changed = level != std::mem::replace(&mut self.clock_level, level) && self.stopped.is_none();
-            if changed && self.counts_pin() && level == (self.clock_select() == RISING) {
-                self.count_edge(context);
-                self.request(context);
-            }
-        }
-    }
-
-    fn subscribed(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
-        self.subscribed = 0;
-        for (flag, _, irq) in &self.flag_bits {
-            if vectors >> irq & 1 == 1 {
-                self.subscribed |= flag;
-                if to_set && self.flags & flag != 0 {
-                    context.events.raise(*irq, context.now);
-                }
-            }
-        }
-        self.plan();
     }
 
     fn clock_needed(&self) -> Option<&'static str> {
         // The others keep their counts while the clock stands still.
         (self.is_timer2() && self.divisor().is_some()).then_some("clkT2")
-    }
-
-    fn asleep(&mut self, _mode: &str, context: &mut Context<'_, '_>) {
-        self.advance(context.now, context);
-        self.stopped = Some(context.now);
-        self.plan();
-        self.request(context);
-    }
-
-    fn awake(&mut self, context: &mut Context<'_, '_>) {
-        if let Some(since) = self.stopped.take() {
-            // The prescaler stood still, too.
-            self.origin += context.now - since;
-            self.at = context.now;
-            self.plan();
-        }
-    }
-
-    fn interrupts(&self) -> u128 {
-        self.flag_bits.iter().fold(0, |all, (_, _, irq)| all | 1 << irq)
-    }
-
-    fn taken(&mut self, irq: u8) {
-        for (flag, _, own) in &self.flag_bits {
-            if *own == irq {
-                self.flags &= !flag;
-            }
-        }
-        self.plan();
     }
 
     fn reset(&mut self) {
@@ -563,9 +566,5 @@ impl Peripheral for Timer {
         self.reset();
         self.at = now;
         self.origin = now;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

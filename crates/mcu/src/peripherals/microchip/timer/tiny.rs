@@ -9,8 +9,7 @@
 use super::counter::{CHANNELS, Counter, OCFA, TOV};
 use super::waveform::{Kind, Top, Waveform};
 use crate::peripherals::avr_port;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Pin, ResetCause};
-use std::ops::Range;
+use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Pin, ResetCause, Spec};
 
 /// Registers from DTPS1 on: DT1B, DT1A, PLLCSR; OCR1B, GTCCR, OCR1C, OCR1A, TCNT1, TCCR1.
 const DT1A: u32 = 2;
@@ -313,6 +312,28 @@ impl TinyTimer {
             }
         }
     }
+
+    fn on_interrupt_acknowledged(&mut self, irq: u8) {
+        for ((flag, _), own) in FLAGS.iter().zip(self.irqs) {
+            if own == irq {
+                self.flags &= !flag;
+            }
+        }
+        self.plan();
+    }
+
+    fn on_flags_subscribed(&mut self, vectors: u128, includes_set: bool, context: &mut Context<'_, '_>) {
+        self.subscribed = 0;
+        for ((flag, _), irq) in FLAGS.iter().zip(self.irqs) {
+            if vectors >> irq & 1 == 1 {
+                self.subscribed |= flag;
+                if includes_set && self.flags & flag != 0 {
+                    context.events.raise(irq, context.now);
+                }
+            }
+        }
+        self.plan();
+    }
 }
 
 /// Flags as bits of TIMSK and TIFR.
@@ -326,24 +347,23 @@ fn flags_of(bits: u8) -> u8 {
 }
 
 impl Peripheral for TinyTimer {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let base = self.base;
         let single = |address: u32| address..address + 1;
-        vec![
-            base..base + DT1A + 1,
-            single(base + PLLCSR),
-            base + OCR1B..base + TCCR1 + 1,
-            single(self.mask_address),
-            single(self.flags_address),
-        ]
-    }
-
-    fn shared(&self) -> Vec<u32> {
-        vec![self.mask_address, self.flags_address]
+        Spec {
+            shared: vec![self.mask_address, self.flags_address],
+            interrupts: self.irqs.iter().fold(0, |all, irq| all | 1 << irq),
+            ..Spec::with_ranges(
+                &self.name,
+                [
+                    base..base + DT1A + 1,
+                    single(base + PLLCSR),
+                    base + OCR1B..base + TCCR1 + 1,
+                    single(self.mask_address),
+                    single(self.flags_address),
+                ],
+            )
+        }
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -393,14 +413,6 @@ impl Peripheral for TinyTimer {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.rebase(now);
-        self.locked_at =
-            crate::clock::rescaled(self.locked_at, now.min(self.locked_at), self.clock_hz, clock_hz);
-        self.clock_hz = clock_hz;
-        self.plan();
-    }
-
     fn due(&self) -> Option<u64> {
         self.due
     }
@@ -410,50 +422,42 @@ impl Peripheral for TinyTimer {
         self.request(context);
     }
 
-    fn subscribed(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
-        self.subscribed = 0;
-        for ((flag, _), irq) in FLAGS.iter().zip(self.irqs) {
-            if vectors >> irq & 1 == 1 {
-                self.subscribed |= flag;
-                if to_set && self.flags & flag != 0 {
-                    context.events.raise(irq, context.now);
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InterruptAcknowledged(irq) => self.on_interrupt_acknowledged(irq),
+            Event::FlagsSubscribed { vectors, includes_set } => {
+                self.on_flags_subscribed(vectors, includes_set, context)
+            }
+            Event::Sleep(_) => {
+                self.advance(context.now, context);
+                self.stopped = Some(context.now);
+                self.plan();
+                self.request(context);
+            }
+            Event::Wake => {
+                if let Some(since) = self.stopped.take() {
+                    // The prescaler stood still, too.
+                    self.origin += context.now - since;
+                    self.plan();
                 }
             }
+            _ => {}
         }
-        self.plan();
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.rebase(now);
+            self.locked_at =
+                crate::clock::rescaled(self.locked_at, now.min(self.locked_at), self.clock_hz, clock_hz);
+            self.clock_hz = clock_hz;
+            self.plan();
+        }
     }
 
     fn clock_needed(&self) -> Option<&'static str> {
         // A sleep stops the PLL, which the data sheet does not say how long it takes to lock again.
         (self.pll & PCKE != 0 && self.divisor().is_some()).then_some("clkI/O")
-    }
-
-    fn asleep(&mut self, _mode: &str, context: &mut Context<'_, '_>) {
-        self.advance(context.now, context);
-        self.stopped = Some(context.now);
-        self.plan();
-        self.request(context);
-    }
-
-    fn awake(&mut self, context: &mut Context<'_, '_>) {
-        if let Some(since) = self.stopped.take() {
-            // The prescaler stood still, too.
-            self.origin += context.now - since;
-            self.plan();
-        }
-    }
-
-    fn interrupts(&self) -> u128 {
-        self.irqs.iter().fold(0, |all, irq| all | 1 << irq)
-    }
-
-    fn taken(&mut self, irq: u8) {
-        for ((flag, _), own) in FLAGS.iter().zip(self.irqs) {
-            if own == irq {
-                self.flags &= !flag;
-            }
-        }
-        self.plan();
     }
 
     fn reset(&mut self) {
@@ -479,9 +483,5 @@ impl Peripheral for TinyTimer {
     fn reset_by(&mut self, _cause: ResetCause, now: u64) {
         self.reset();
         self.origin = now;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

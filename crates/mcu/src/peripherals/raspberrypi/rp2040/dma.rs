@@ -5,8 +5,7 @@
 
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 const CHANNELS: usize = 12;
 /// A bit for each channel.
@@ -202,12 +201,8 @@ impl Dma {
 }
 
 impl Peripheral for Dma {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + BLOCK).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + BLOCK)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -232,24 +227,18 @@ impl Peripheral for Dma {
         Ok(())
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        self.held = context.events.held & RESET != 0;
-        if self.held {
-            self.clear();
-            self.request(context);
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            self.held = context.events.held & RESET != 0;
+            if self.held {
+                self.clear();
+                self.request(context);
+            }
         }
-    }
-
-    fn interrupts(&self) -> u128 {
-        3 << self.irq
     }
 
     fn reset(&mut self) {
         self.held = true;
         self.clear();
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -5,8 +5,7 @@
 use super::divider::{self, Divider};
 use super::{BLOCK, HELD_SIO, Write, pwm, register};
 use crate::peripherals::register::part_of_word;
-use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Board, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 const PINS: usize = 30;
 const PIN_MASK: u32 = (1 << PINS) - 1;
@@ -393,6 +392,34 @@ impl Pins {
         let driven = self.driven();
         (driven, self.output & driven)
     }
+
+    fn on_controls_changed(&mut self, context: &mut Context<'_, '_>) {
+        let held = context.events.held;
+        let fallen = held & !self.held;
+        self.held = held;
+        let before = self.driving();
+        if fallen & HELD_SIO != 0 {
+            self.reset_sio();
+        }
+        if fallen & RESET_IO_BANK0 != 0 {
+            self.controls = [FUNCSEL; PINS];
+            self.edges = [0; 4];
+            self.enabled = [0; 4];
+            self.forced = [0; 4];
+        }
+        if fallen & RESET_IO_QSPI != 0 {
+            self.qspi_controls = [FUNCSEL; 6];
+        }
+        if fallen & RESET_PADS_BANK0 != 0 {
+            self.pads = pads_after_reset();
+        }
+        if fallen & RESET_PADS_QSPI != 0 {
+            self.qspi_pads = QSPI_PADS;
+        }
+        if fallen != 0 {
+            self.driven_changed(before, context);
+        }
+    }
 }
 
 fn pads_after_reset() -> [u32; PADS] {
@@ -405,14 +432,13 @@ fn pads_after_reset() -> [u32; PADS] {
 }
 
 impl Peripheral for Pins {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let blocks = [self.io_bank0, self.io_qspi, self.pads_bank0, self.pads_qspi];
         let blocks = blocks.into_iter().map(|base| base..base + BLOCK);
-        std::iter::once(self.sio..self.sio + SIO_SIZE).chain(blocks).collect()
+        Spec {
+            follows_inputs: true,
+            ..Spec::with_ranges(&self.name, std::iter::once(self.sio..self.sio + SIO_SIZE).chain(blocks))
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -456,40 +482,12 @@ impl Peripheral for Pins {
         Ok(())
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        let held = context.events.held;
-        let fallen = held & !self.held;
-        self.held = held;
-        let before = self.driving();
-        if fallen & HELD_SIO != 0 {
-            self.reset_sio();
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged => self.look(context),
+            Event::ControlsChanged => self.on_controls_changed(context),
+            _ => {}
         }
-        if fallen & RESET_IO_BANK0 != 0 {
-            self.controls = [FUNCSEL; PINS];
-            self.edges = [0; 4];
-            self.enabled = [0; 4];
-            self.forced = [0; 4];
-        }
-        if fallen & RESET_IO_QSPI != 0 {
-            self.qspi_controls = [FUNCSEL; 6];
-        }
-        if fallen & RESET_PADS_BANK0 != 0 {
-            self.pads = pads_after_reset();
-        }
-        if fallen & RESET_PADS_QSPI != 0 {
-            self.qspi_pads = QSPI_PADS;
-        }
-        if fallen != 0 {
-            self.driven_changed(before, context);
-        }
-    }
-
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        self.look(context);
-    }
-
-    fn interrupts(&self) -> u128 {
-        1 << self.irq
     }
 
     fn reset(&mut self) {
@@ -504,9 +502,5 @@ impl Peripheral for Pins {
         self.forced = [0; 4];
         self.levels = 0;
         self.given = 0;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -7,8 +7,7 @@
 
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, Pin};
-use std::ops::Range;
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Pin, Spec};
 
 const SLICES: usize = 8;
 const STRIDE: u32 = 0x14;
@@ -332,15 +331,20 @@ impl Pwm {
         (self.raised, self.enabled, self.forced) = (0, 0, 0);
         self.routing = None;
     }
+
+    fn on_controls_changed(&mut self, context: &mut Context<'_, '_>) {
+        self.held = context.events.held & RESET != 0;
+        if self.held {
+            self.clear(context.now);
+            self.look(context);
+            self.settle(context);
+        }
+    }
 }
 
 impl Peripheral for Pwm {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + BLOCK).collect()
+    fn spec(&self) -> Spec {
+        Spec { follows_inputs: true, ..Spec::new(&self.name, self.base..self.base + BLOCK) }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -383,24 +387,6 @@ impl Peripheral for Pwm {
         Ok(())
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        self.held = context.events.held & RESET != 0;
-        if self.held {
-            self.clear(context.now);
-            self.look(context);
-            self.settle(context);
-        }
-    }
-
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        self.advance(context);
-        self.settle(context);
-    }
-
-    fn interrupts(&self) -> u128 {
-        1 << self.irq
-    }
-
     fn due(&self) -> Option<u64> {
         let seen = |(index, slice): &(usize, &Slice)| {
             slice.is_on() && (slice.shown != [false; 2] || self.enabled >> index & 1 == 1)
@@ -414,6 +400,17 @@ impl Peripheral for Pwm {
         self.settle(context);
     }
 
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged => {
+                self.advance(context);
+                self.settle(context);
+            }
+            Event::ControlsChanged => self.on_controls_changed(context),
+            _ => {}
+        }
+    }
+
     fn reset(&mut self) {
         self.clear(0);
         self.held = false;
@@ -423,9 +420,5 @@ impl Peripheral for Pwm {
     fn reset_by(&mut self, _cause: crate::ResetCause, now: u64) {
         self.reset();
         self.slices = std::array::from_fn(|_| Slice::new(now));
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

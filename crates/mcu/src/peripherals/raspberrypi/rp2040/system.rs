@@ -8,8 +8,10 @@ use super::oscillators::Oscillators;
 use super::watchdog::Watchdog;
 use super::{BLOCK, CLK_REF, CLK_SYS, CLOCKS, HELD_SIO, TICK, Write, register};
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{
+    ClockControl, ClockUpdate, Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec,
+    WatchdogTimer,
+};
 
 // RESETS.
 const RESET: u32 = 0x00;
@@ -298,12 +300,8 @@ impl System {
 }
 
 impl Peripheral for System {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        self.bases.iter().map(|base| *base..*base + BLOCK).collect()
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(&self.name, self.bases.iter().map(|base| *base..*base + BLOCK))
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -330,21 +328,6 @@ impl Peripheral for System {
         self.apply(address, context)
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.clock_hz = clock_hz;
-        self.oscillators.set_clock(clock_hz, now);
-        let tick_hz = self.watchdog.tick_hz(self.clocks.hz(CLK_REF, &self.oscillators));
-        self.watchdog.set_clocks(clock_hz, tick_hz, now);
-    }
-
-    fn core_clock_hz(&self) -> Option<u64> {
-        self.part.follows_clock().then(|| self.clocks.hz(CLK_SYS, &self.oscillators))
-    }
-
-    fn interrupts(&self) -> u128 {
-        0
-    }
-
     fn due(&self) -> Option<u64> {
         self.watchdog.due()
     }
@@ -355,8 +338,13 @@ impl Peripheral for System {
         }
     }
 
-    fn will_reset(&self) -> bool {
-        self.watchdog.due().is_some()
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.clock_hz = clock_hz;
+            self.oscillators.set_clock(clock_hz, now);
+            let tick_hz = self.watchdog.tick_hz(self.clocks.hz(CLK_REF, &self.oscillators));
+            self.watchdog.set_clocks(clock_hz, tick_hz, now);
+        }
     }
 
     fn reset(&mut self) {
@@ -383,7 +371,19 @@ impl Peripheral for System {
         self.priority = 0;
     }
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn roles(&self) -> Roles<'_> {
+        Roles { clock_control: Some(self), watchdog: Some(self), ..Roles::default() }
+    }
+}
+
+impl ClockControl for System {
+    fn core_clock_hz(&self) -> Option<u64> {
+        self.part.follows_clock().then(|| self.clocks.hz(CLK_SYS, &self.oscillators))
+    }
+}
+
+impl WatchdogTimer for System {
+    fn is_running(&self) -> bool {
+        self.watchdog.due().is_some()
     }
 }

@@ -2,8 +2,7 @@
 
 use super::{BLOCK, TICK, Write, register};
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 const TIMEHW: u32 = 0x00;
 const TIMELW: u32 = 0x04;
@@ -139,12 +138,8 @@ impl Timer {
 }
 
 impl Peripheral for Timer {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + BLOCK).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + BLOCK)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -211,26 +206,6 @@ impl Peripheral for Timer {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.advance(now);
-        self.carry = self.carry * u128::from(clock_hz) / u128::from(self.clock_hz);
-        self.clock_hz = clock_hz.max(1);
-    }
-
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        self.advance(context.now);
-        self.tick_hz = context.events.generic_clocks_hz.get(TICK).copied().unwrap_or(0);
-        self.held = context.events.held & RESET != 0;
-        if self.held {
-            self.clear();
-            self.signal(context);
-        }
-    }
-
-    fn interrupts(&self) -> u128 {
-        15 << self.irq
-    }
-
     /// The next alarm that is armed.
     fn due(&self) -> Option<u64> {
         if !self.counts() {
@@ -247,6 +222,26 @@ impl Peripheral for Timer {
         self.signal(context);
     }
 
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            self.advance(context.now);
+            self.tick_hz = context.events.generic_clocks_hz.get(TICK).copied().unwrap_or(0);
+            self.held = context.events.held & RESET != 0;
+            if self.held {
+                self.clear();
+                self.signal(context);
+            }
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            self.advance(now);
+            self.carry = self.carry * u128::from(clock_hz) / u128::from(self.clock_hz);
+            self.clock_hz = clock_hz.max(1);
+        }
+    }
+
     fn reset(&mut self) {
         self.clear();
         self.held = false;
@@ -257,9 +252,5 @@ impl Peripheral for Timer {
     fn reset_by(&mut self, _cause: crate::ResetCause, now: u64) {
         self.reset();
         self.since = now;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -3,9 +3,8 @@
 use super::{BLOCK, CLK_PERI, Write, register};
 use crate::clock::rescaled;
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
+use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Roles, SerialPort, Spec};
 use std::collections::VecDeque;
-use std::ops::Range;
 
 const DR: u32 = 0x00;
 const RSR: u32 = 0x04;
@@ -263,6 +262,29 @@ impl Uart {
         }
         Ok(())
     }
+
+    fn on_controls_changed(&mut self, context: &mut Context<'_, '_>) {
+        self.peripheral_hz = context.events.generic_clocks_hz.get(CLK_PERI).copied().unwrap_or(0);
+        self.held = context.events.held & self.reset_bit != 0;
+        if self.held {
+            let peripheral_hz = self.peripheral_hz;
+            self.reset();
+            self.peripheral_hz = peripheral_hz;
+            self.signal(context);
+        }
+    }
+
+    fn on_bytes_arrive(&mut self, bytes: &[u8], context: &mut Context<'_, '_>) {
+        self.arriving.extend(bytes);
+        // Without a baud rate nothing can be heard.
+        let on = self.control & (UARTEN | RXE) == UARTEN | RXE;
+        if self.arrives.is_none() {
+            self.arrives = self.frame().filter(|_| on).map(|frame| context.now + frame);
+        }
+        if self.arrives.is_none() {
+            self.arriving.clear();
+        }
+    }
 }
 
 /// IFLS: 1/8, 1/4, 1/2, 3/4, 7/8 of a queue.
@@ -271,12 +293,8 @@ fn level(field: u32) -> usize {
 }
 
 impl Peripheral for Uart {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + BLOCK).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + BLOCK)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -308,47 +326,6 @@ impl Peripheral for Uart {
         written.map_err(|what| self.fault(address, context, what))?;
         self.signal(context);
         Ok(())
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        let before = self.clock_hz;
-        let moved = |end: u64| rescaled(end, now, before, clock_hz);
-        self.shifting = self.shifting.map(|(byte, end)| (byte, moved(end)));
-        self.arrives = self.arrives.map(moved);
-        self.timeout = self.timeout.map(moved);
-        self.clock_hz = clock_hz;
-    }
-
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        self.peripheral_hz = context.events.generic_clocks_hz.get(CLK_PERI).copied().unwrap_or(0);
-        self.held = context.events.held & self.reset_bit != 0;
-        if self.held {
-            let peripheral_hz = self.peripheral_hz;
-            self.reset();
-            self.peripheral_hz = peripheral_hz;
-            self.signal(context);
-        }
-    }
-
-    fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
-        self.arriving.extend(bytes);
-        // Without a baud rate nothing can be heard.
-        let on = self.control & (UARTEN | RXE) == UARTEN | RXE;
-        if self.arrives.is_none() {
-            self.arrives = self.frame().filter(|_| on).map(|frame| now + frame);
-        }
-        if self.arrives.is_none() {
-            self.arriving.clear();
-        }
-        true
-    }
-
-    fn interrupts(&self) -> u128 {
-        1 << self.irq
-    }
-
-    fn sending(&self) -> Option<u64> {
-        self.shifting.map(|(_, end)| end)
     }
 
     fn due(&self) -> Option<u64> {
@@ -391,6 +368,25 @@ impl Peripheral for Uart {
         self.signal(context);
     }
 
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::ControlsChanged => self.on_controls_changed(context),
+            Event::BytesArrive(bytes) => self.on_bytes_arrive(bytes, context),
+            _ => {}
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        if let ClockUpdate::Core(clock_hz) = update {
+            let before = self.clock_hz;
+            let moved = |end: u64| rescaled(end, now, before, clock_hz);
+            self.shifting = self.shifting.map(|(byte, end)| (byte, moved(end)));
+            self.arrives = self.arrives.map(moved);
+            self.timeout = self.timeout.map(moved);
+            self.clock_hz = clock_hz;
+        }
+    }
+
     fn reset(&mut self) {
         self.held = true;
         self.peripheral_hz = 0;
@@ -411,7 +407,17 @@ impl Peripheral for Uart {
         self.timeout = None;
     }
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn roles(&self) -> Roles<'_> {
+        Roles { serial_port: Some(self), ..Roles::default() }
+    }
+}
+
+impl SerialPort for Uart {
+    fn transmit_end(&self) -> Option<u64> {
+        self.shifting.map(|(_, end)| end)
+    }
+
+    fn has_receiver(&self) -> bool {
+        true
     }
 }

@@ -4,8 +4,7 @@
 
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 const SIE_CTRL: u32 = 0x4c;
 /// What may be set: TRANSCEIVER_PD, the strength of the pull-up, and the pull-downs.
@@ -38,12 +37,8 @@ impl Usb {
 }
 
 impl Peripheral for Usb {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + BLOCK).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + BLOCK)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -70,23 +65,17 @@ impl Peripheral for Usb {
         Ok(())
     }
 
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        self.held = context.events.held & RESET != 0;
-        if self.held {
-            self.control = 0;
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            self.held = context.events.held & RESET != 0;
+            if self.held {
+                self.control = 0;
+            }
         }
-    }
-
-    fn interrupts(&self) -> u128 {
-        0
     }
 
     fn reset(&mut self) {
         self.held = true;
         self.control = 0;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -5,7 +5,7 @@
 
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::part_of_word;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -266,12 +266,11 @@ impl Xip {
 }
 
 impl Peripheral for Xip {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        [self.control_base, self.ssi_base].into_iter().map(|base| base..base + BLOCK).collect()
+    fn spec(&self) -> Spec {
+        Spec::with_ranges(
+            &self.name,
+            [self.control_base, self.ssi_base].into_iter().map(|base| base..base + BLOCK),
+        )
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -316,10 +315,6 @@ impl Peripheral for Xip {
         Ok(())
     }
 
-    fn interrupts(&self) -> u128 {
-        0
-    }
-
     fn reset(&mut self) {
         self.control = CTRL_RESET;
         self.flushes = 0;
@@ -330,9 +325,5 @@ impl Peripheral for Xip {
         self.received.clear();
         self.pushed = 0;
         self.done = 0;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

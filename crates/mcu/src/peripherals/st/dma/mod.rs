@@ -13,8 +13,10 @@ mod stream;
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::transfer::{line, multiplexed_line};
-use crate::{Accessed, BusAccess, Context, Events, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{
+    Accessed, BusAccess, ClockUpdate, Context, DmaController, Event, Events, Fault, Peripheral,
+    PeripheralSpec, Roles, Spec,
+};
 use stream::{FCR_RESET, HTIF, Layout, Stream, TCIF, TEIF};
 
 /// Streams and channels have the numbers 0 to 7, of which the first is no channel.
@@ -220,15 +222,29 @@ impl Dma {
             self.choose(context.now, events);
         }
     }
+
+    fn on_bus_accessed(&mut self, access: &BusAccess, accessed: Accessed, context: &mut Context<'_, '_>) {
+        if access.controller != self.number {
+            return;
+        }
+        let Some(step) = self.step.take() else { return };
+        self.under_way = false;
+        let stream = &mut self.streams[step.stream];
+        match accessed.value {
+            None => stream.failed(),
+            Some(value) if !step.write => stream.read(value),
+            Some(_) => stream.written(),
+        }
+        let acknowledged = u64::from(step.write && self.layout == Layout::Channels);
+        self.free = step.at + accessed.waited + acknowledged;
+        self.choose(self.free, context.events);
+        self.signal(context);
+    }
 }
 
 impl Peripheral for Dma {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + 0x400)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -297,10 +313,6 @@ impl Peripheral for Dma {
         Ok(())
     }
 
-    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, _now: u64) {
-        self.bus_dividers = [apb1, apb2];
-    }
-
     fn due(&self) -> Option<u64> {
         self.step.filter(|_| !self.under_way).map(|step| step.at)
     }
@@ -318,34 +330,18 @@ impl Peripheral for Dma {
         context.events.access(BusAccess { controller: self.number, address, size, value, serves, last });
     }
 
-    fn controls_transfers(&self) -> bool {
-        true
-    }
-
-    fn moves_data(&self) -> bool {
-        self.streams.iter().any(|stream| stream.on() && stream.count != 0)
-    }
-
-    fn transfers_requested(&mut self, at: u64, context: &mut Context<'_, '_>) {
-        self.choose(at, context.events);
-    }
-
-    fn accessed(&mut self, access: &BusAccess, accessed: Accessed, context: &mut Context<'_, '_>) {
-        if access.controller != self.number {
-            return;
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::DmaRequestsChanged { at } => self.choose(at, context.events),
+            Event::BusAccessed { access, accessed } => self.on_bus_accessed(access, accessed, context),
+            _ => {}
         }
-        let Some(step) = self.step.take() else { return };
-        self.under_way = false;
-        let stream = &mut self.streams[step.stream];
-        match accessed.value {
-            None => stream.failed(),
-            Some(value) if !step.write => stream.read(value),
-            Some(_) => stream.written(),
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Buses { apb1, apb2 } = update {
+            self.bus_dividers = [apb1, apb2];
         }
-        let acknowledged = u64::from(step.write && self.layout == Layout::Channels);
-        self.free = step.at + accessed.waited + acknowledged;
-        self.choose(self.free, context.events);
-        self.signal(context);
     }
 
     fn reset(&mut self) {
@@ -356,7 +352,13 @@ impl Peripheral for Dma {
         self.free = 0;
     }
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn roles(&self) -> Roles<'_> {
+        Roles { dma_controller: Some(self), ..Roles::default() }
+    }
+}
+
+impl DmaController for Dma {
+    fn has_data(&self) -> bool {
+        self.streams.iter().any(|stream| stream.on() && stream.count != 0)
     }
 }

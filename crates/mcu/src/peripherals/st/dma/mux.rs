@@ -3,7 +3,7 @@
 //! RM0432 section 12. Refused with a fault: synchronisation, events of the channels, and the generator of requests.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 use std::ops::Range;
 
 /// Its channels: seven of DMA1, seven of DMA2.
@@ -36,12 +36,8 @@ impl Mux {
 }
 
 impl Peripheral for Mux {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + 0x400)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -84,9 +80,5 @@ impl Peripheral for Mux {
 
     fn reset(&mut self) {
         self.requests = [0; CHANNELS];
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -20,7 +20,8 @@ mod registers;
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{
-    Context, Fault, FlashChange, FlashStore, MemoryKind, Part, Peripheral, PeripheralSpec, ResetCause,
+    Context, Fault, FlashChange, FlashController, FlashStore, MemoryKind, Nonvolatile, Part, Peripheral,
+    PeripheralSpec, ResetCause, Roles, Spec,
 };
 use option_bytes::OptionBytes;
 use option_register::OptionRegister;
@@ -323,13 +324,9 @@ impl Flash {
 }
 
 impl Peripheral for Flash {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let registers = self.base + KEYR..self.base + 0x400;
-        std::iter::once(registers).chain(self.options.addresses()).collect()
+        Spec::with_ranges(&self.name, std::iter::once(registers).chain(self.options.addresses()))
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -395,66 +392,6 @@ impl Peripheral for Flash {
         Ok(())
     }
 
-    fn flash_store(
-        &mut self,
-        store: &FlashStore,
-        context: &mut Context<'_, '_>,
-    ) -> Option<Result<FlashChange, Fault>> {
-        let &FlashStore { pc, address, size, value, .. } = store;
-        if self.family == Family::F7 && address < self.memory.start {
-            let what = "the flash can be written at the AXI bus alone, not at the ITCM bus".into();
-            return Some(Err(Fault::Architecture { pc, address, what }));
-        }
-        let unlocked = self.control & self.bits().lock == 0;
-        if self.control & PG == 0 || !unlocked {
-            if self.family == Family::F4 && unlocked {
-                self.status |= PGSERR;
-                self.signal(context);
-                return Some(Ok(FlashChange::Kept));
-            }
-            let what = "a write to flash while PG is clear (a bus fault)".into();
-            return Some(Err(Fault::Architecture { pc, address, what }));
-        }
-        if usize::from(size) != 1 << self.width() {
-            if self.sectors() {
-                self.status |= PGPERR;
-                self.signal(context);
-                return Some(Ok(FlashChange::Kept));
-            }
-            let what = "flash is written by halfwords only (a bus fault)".into();
-            return Some(Err(Fault::Architecture { pc, address, what }));
-        }
-        // The flash and its aliases lie at multiples of its size.
-        let place = self.memory.start + address % (self.memory.end - self.memory.start).max(1);
-        match self.protects(&(place..place + u32::from(size))) {
-            Ok(false) => {}
-            Ok(true) => {
-                self.status |= WRPERR;
-                self.signal(context);
-                return Some(Ok(FlashChange::Kept));
-            }
-            Err(what) => return Some(Err(self.fault(address, pc, what))),
-        }
-        if !self.sectors() && store.before != 0xffff && value != 0 {
-            // Only what is erased can be programmed, but for zero.
-            self.status |= PGERR;
-            self.signal(context);
-            return Some(Ok(FlashChange::Kept));
-        }
-        let bytes = value.to_le_bytes()[..usize::from(size)].to_vec();
-        let until = self.until(self.program_us, context);
-        self.ended(context);
-        Some(Ok(FlashChange::Program { address, bytes, until }))
-    }
-
-    fn memory(&self) -> Option<(u32, &[u8])> {
-        self.options.memory()
-    }
-
-    fn memory_mut(&mut self) -> Option<(u32, &mut [u8])> {
-        self.options.memory_mut()
-    }
-
     fn due(&self) -> Option<u64> {
         self.options.due()
     }
@@ -476,19 +413,91 @@ impl Peripheral for Flash {
         self.options.reset(cause, now);
     }
 
-    fn refusal(&self) -> Option<String> {
+    fn roles(&self) -> Roles<'_> {
+        Roles { nonvolatile: Some(self), ..Roles::default() }
+    }
+
+    fn as_nonvolatile(&mut self) -> Option<&mut dyn Nonvolatile> {
+        Some(self)
+    }
+
+    fn as_flash_controller(&mut self) -> Option<&mut dyn FlashController> {
+        Some(self)
+    }
+}
+
+impl Nonvolatile for Flash {
+    fn memory(&self) -> Option<(u32, &[u8])> {
+        self.options.memory()
+    }
+
+    fn memory_mut(&mut self) -> Option<(u32, &mut [u8])> {
+        self.options.memory_mut()
+    }
+
+    fn writes(&self) -> u64 {
+        self.options.writes()
+    }
+
+    fn pending_fault(&self) -> Option<String> {
         self.options.refusal()
     }
 
     fn cut_power(&mut self, torn: u8) {
         self.options.cut_power(torn);
     }
+}
 
-    fn nonvolatile_writes(&self) -> u64 {
-        self.options.writes()
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+impl FlashController for Flash {
+    fn begin_store(
+        &mut self,
+        store: &FlashStore,
+        context: &mut Context<'_, '_>,
+    ) -> Result<FlashChange, Fault> {
+        let &FlashStore { pc, address, size, value, .. } = store;
+        if self.family == Family::F7 && address < self.memory.start {
+            let what = "the flash can be written at the AXI bus alone, not at the ITCM bus".into();
+            return Err(Fault::Architecture { pc, address, what });
+        }
+        let unlocked = self.control & self.bits().lock == 0;
+        if self.control & PG == 0 || !unlocked {
+            if self.family == Family::F4 && unlocked {
+                self.status |= PGSERR;
+                self.signal(context);
+                return Ok(FlashChange::Kept);
+            }
+            let what = "a write to flash while PG is clear (a bus fault)".into();
+            return Err(Fault::Architecture { pc, address, what });
+        }
+        if usize::from(size) != 1 << self.width() {
+            if self.sectors() {
+                self.status |= PGPERR;
+                self.signal(context);
+                return Ok(FlashChange::Kept);
+            }
+            let what = "flash is written by halfwords only (a bus fault)".into();
+            return Err(Fault::Architecture { pc, address, what });
+        }
+        // The flash and its aliases lie at multiples of its size.
+        let place = self.memory.start + address % (self.memory.end - self.memory.start).max(1);
+        match self.protects(&(place..place + u32::from(size))) {
+            Ok(false) => {}
+            Ok(true) => {
+                self.status |= WRPERR;
+                self.signal(context);
+                return Ok(FlashChange::Kept);
+            }
+            Err(what) => return Err(self.fault(address, pc, what)),
+        }
+        if !self.sectors() && store.before != 0xffff && value != 0 {
+            // Only what is erased can be programmed, but for zero.
+            self.status |= PGERR;
+            self.signal(context);
+            return Ok(FlashChange::Kept);
+        }
+        let bytes = value.to_le_bytes()[..usize::from(size)].to_vec();
+        let until = self.until(self.program_us, context);
+        self.ended(context);
+        Ok(FlashChange::Program { address, bytes, until })
     }
 }

@@ -5,8 +5,7 @@
 //! but no other master is there to use them. Refused with a fault: SMBus, PEC, DMA.
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use std::ops::Range;
+use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, Spec};
 
 const CR1: u32 = 0x00;
 const CR2: u32 = 0x04;
@@ -325,12 +324,8 @@ impl I2c {
 }
 
 impl Peripheral for I2c {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + 0x400)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -393,10 +388,6 @@ impl Peripheral for I2c {
         Ok(())
     }
 
-    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, _now: u64) {
-        self.bus_divider = crate::peripherals::st::bus::divider(self.base, apb1, apb2);
-    }
-
     fn due(&self) -> Option<u64> {
         match self.phase {
             Phase::Starting(at)
@@ -412,12 +403,14 @@ impl Peripheral for I2c {
         self.advance(context);
     }
 
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if let ClockUpdate::Buses { apb1, apb2 } = update {
+            self.bus_divider = crate::peripherals::st::bus::divider(self.base, apb1, apb2);
+        }
+    }
+
     fn reset(&mut self) {
         self.bus_divider = 1;
         self.reset_registers();
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -8,8 +8,7 @@
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::peripherals::st::bus::divider;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, TransferRequest};
-use std::ops::Range;
+use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
 
 const CR1: u32 = 0x00;
 const CR2: u32 = 0x04;
@@ -339,12 +338,11 @@ impl I2c {
 }
 
 impl Peripheral for I2c {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            dma_lines: self.requests.iter().fold(0, |lines, request| lines | request.lines()),
+            ..Spec::new(&self.name, self.base..self.base + 0x400)
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -406,19 +404,6 @@ impl Peripheral for I2c {
         Ok(())
     }
 
-    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, _now: u64) {
-        self.bus_divider = divider(self.base, apb1, apb2);
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.core_hz = clock_hz;
-    }
-
-    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
-        let clocks = &context.events.generic_clocks_hz;
-        self.clock_hz = self.clock.and_then(|clock| clocks.get(clock)).copied().unwrap_or(0);
-    }
-
     fn due(&self) -> Option<u64> {
         match self.phase {
             Phase::Addressing(at) | Phase::Sending(_, at) | Phase::Receiving(at) | Phase::Stopping(at) => {
@@ -432,8 +417,19 @@ impl Peripheral for I2c {
         self.advance(context);
     }
 
-    fn transfer_lines(&self) -> u128 {
-        self.requests.iter().fold(0, |lines, request| lines | request.lines())
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            let clocks = &context.events.generic_clocks_hz;
+            self.clock_hz = self.clock.and_then(|clock| clocks.get(clock)).copied().unwrap_or(0);
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => self.core_hz = clock_hz,
+            ClockUpdate::Buses { apb1, apb2 } => self.bus_divider = divider(self.base, apb1, apb2),
+            _ => {}
+        }
     }
 
     fn reset(&mut self) {
@@ -449,9 +445,5 @@ impl Peripheral for I2c {
         self.waiting = None;
         self.received = 0;
         self.shifted = None;
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -10,8 +10,7 @@ use super::ticks::Ticks;
 use super::time::Time;
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::peripherals::st::exti::line_trigger;
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 const TR: u32 = 0x00;
 const DR: u32 = 0x04;
@@ -304,12 +303,8 @@ impl Rtc {
 }
 
 impl Peripheral for Rtc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + 0x400)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -390,19 +385,6 @@ impl Peripheral for Rtc {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.settle(now);
-        self.ticks.set_core_hz(clock_hz);
-    }
-
-    fn set_rtc_clock(&mut self, clock_hz: u64, reset: bool, now: u64) {
-        self.settle(now);
-        if reset {
-            self.reset();
-        }
-        self.ticks.set_hz(clock_hz);
-    }
-
     fn due(&self) -> Option<u64> {
         let (_, second) = self.periods();
         let to_second = second - self.phase;
@@ -419,6 +401,23 @@ impl Peripheral for Rtc {
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => {
+                self.settle(now);
+                self.ticks.set_core_hz(clock_hz);
+            }
+            ClockUpdate::Rtc { clock_hz, in_reset } => {
+                self.settle(now);
+                if in_reset {
+                    self.reset();
+                }
+                self.ticks.set_hz(clock_hz);
+            }
+            _ => {}
+        }
     }
 
     fn reset(&mut self) {
@@ -450,9 +449,5 @@ impl Peripheral for Rtc {
             self.initialising = None;
             self.shadow = None;
         }
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -6,8 +6,7 @@
 
 use super::ticks::Ticks;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
-use std::ops::Range;
+use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 const CRH: u32 = 0x00;
 const CRL: u32 = 0x04;
@@ -137,12 +136,8 @@ impl Rtc {
 }
 
 impl Peripheral for Rtc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base..self.base + 0x400)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -205,19 +200,6 @@ impl Peripheral for Rtc {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.settle(now);
-        self.ticks.set_core_hz(clock_hz);
-    }
-
-    fn set_rtc_clock(&mut self, clock_hz: u64, reset: bool, now: u64) {
-        self.settle(now);
-        if reset {
-            self.reset();
-        }
-        self.ticks.set_hz(clock_hz);
-    }
-
     fn due(&self) -> Option<u64> {
         let waited = self.enables & !self.flags;
         let counts = [(SECF, 1), (ALRF, self.counts_to(self.alarm)), (OWF, self.counts_to(0))];
@@ -228,6 +210,23 @@ impl Peripheral for Rtc {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.settle(context.now);
         self.signal(context);
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => {
+                self.settle(now);
+                self.ticks.set_core_hz(clock_hz);
+            }
+            ClockUpdate::Rtc { clock_hz, in_reset } => {
+                self.settle(now);
+                if in_reset {
+                    self.reset();
+                }
+                self.ticks.set_hz(clock_hz);
+            }
+            _ => {}
+        }
     }
 
     fn reset(&mut self) {
@@ -255,9 +254,5 @@ impl Peripheral for Rtc {
             self.configuring = false;
             self.synchronising = 1;
         }
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

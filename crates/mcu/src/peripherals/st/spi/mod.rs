@@ -9,10 +9,11 @@
 mod nss;
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Context, Fault, Peripheral, PeripheralSpec, SpiClock, TransferRequest};
+use crate::{
+    ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec, SpiClock, TransferRequest,
+};
 use nss::Nss;
 use std::collections::VecDeque;
-use std::ops::Range;
 
 const CR1: u32 = 0x00;
 const CR2: u32 = 0x04;
@@ -271,12 +272,12 @@ impl Spi {
 }
 
 impl Peripheral for Spi {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            dma_lines: self.transfers[0].lines() | self.transfers[1].lines(),
+            follows_inputs: true,
+            ..Spec::new(&self.name, self.base..self.base + 0x400)
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -334,14 +335,6 @@ impl Peripheral for Spi {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
-    }
-
-    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, _now: u64) {
-        self.bus_divider = super::bus::divider(self.base, apb1, apb2);
-    }
-
     fn due(&self) -> Option<u64> {
         self.shifting.map(|(_, end)| end)
     }
@@ -350,11 +343,21 @@ impl Peripheral for Spi {
         self.advance(context);
     }
 
-    fn inputs(&mut self, context: &mut Context<'_, '_>) {
-        if !self.nss.is_nowhere() {
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InputsChanged) && !self.nss.is_nowhere() {
             self.advance(context);
             self.follow_select(context);
             self.signal(context);
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => self.clock_hz = clock_hz,
+            ClockUpdate::Buses { apb1, apb2 } => {
+                self.bus_divider = super::bus::divider(self.base, apb1, apb2)
+            }
+            _ => {}
         }
     }
 
@@ -371,13 +374,5 @@ impl Peripheral for Spi {
         self.data_read = false;
         self.refused = None;
         self.transfers.iter_mut().for_each(TransferRequest::reset);
-    }
-
-    fn transfer_lines(&self) -> u128 {
-        self.transfers[0].lines() | self.transfers[1].lines()
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

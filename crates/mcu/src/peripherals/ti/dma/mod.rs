@@ -12,9 +12,10 @@ mod trigger;
 pub use trigger::Trigger;
 
 use super::word::{Word, part_of};
-use crate::{Accessed, BusAccess, Context, Fault, Part, Peripheral, PeripheralSpec};
+use crate::{
+    Accessed, BusAccess, Context, DmaController, Event, Fault, Part, Peripheral, PeripheralSpec, Roles, Spec,
+};
 use channel::{BURST, Channel, DMAABORT, DMAIE, DMAIFG, DMALEVEL, DMAREQ, Mode};
-use std::ops::Range;
 use trigger::GROUP;
 
 const DMACTL4: u32 = 0x08;
@@ -223,15 +224,31 @@ impl Dma {
         }
         self.schedule(now + OVERHEAD_CYCLES, context);
     }
+
+    fn on_bus_accessed(&mut self, access: &BusAccess, accessed: Accessed, context: &mut Context<'_, '_>) {
+        let Some(number) = self.active else { return };
+        *context.stall += accessed.waited;
+        match (access.value, accessed.value) {
+            (None, Some(value)) => {
+                let (address, size) = self.channels[number].writes();
+                let value = value & (0xffff >> (16 - 8 * u32::from(size)));
+                let last = self.channels[number].size == 1;
+                let access = BusAccess { controller: 1, address, size, value: Some(value), serves: 0, last };
+                context.events.access(access);
+            }
+            _ => self.transferred(number, context),
+        }
+        self.signal(context);
+    }
 }
 
 impl Peripheral for Dma {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + CHANNELS + SIZE * self.channels.len() as u32).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: 1 << self.irq,
+            follows_triggers: true,
+            ..Spec::new(&self.name, self.base..self.base + CHANNELS + SIZE * self.channels.len() as u32)
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -326,50 +343,21 @@ impl Peripheral for Dma {
         self.signal(context);
     }
 
-    fn taken(&mut self, irq: u8) {
-        // The flags stay until software or DMAIV clears them.
-        self.served |= irq == self.irq;
-    }
-
-    fn controls_transfers(&self) -> bool {
-        true
-    }
-
-    fn moves_data(&self) -> bool {
-        let moves = |channel: &Channel| channel.on() && channel.size != 0;
-        self.due.is_some() || self.wanted != 0 && self.channels.iter().any(moves)
-    }
-
-    fn follows_triggers(&self) -> bool {
-        true
-    }
-
-    fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
-        for channel in 0..self.channels.len() {
-            let hit = self.line(channel) >> number & 1 == 1 && self.channels[channel].on();
-            self.channels[channel].triggered |= hit && self.channels[channel].control & DMALEVEL == 0;
-        }
-        self.schedule(at, context);
-    }
-
-    fn transfers_requested(&mut self, at: u64, context: &mut Context<'_, '_>) {
-        self.schedule(at, context);
-    }
-
-    fn accessed(&mut self, access: &BusAccess, accessed: Accessed, context: &mut Context<'_, '_>) {
-        let Some(number) = self.active else { return };
-        *context.stall += accessed.waited;
-        match (access.value, accessed.value) {
-            (None, Some(value)) => {
-                let (address, size) = self.channels[number].writes();
-                let value = value & (0xffff >> (16 - 8 * u32::from(size)));
-                let last = self.channels[number].size == 1;
-                let access = BusAccess { controller: 1, address, size, value: Some(value), serves: 0, last };
-                context.events.access(access);
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            // The flags stay until software or DMAIV clears them.
+            Event::InterruptAcknowledged(_) => self.served = true,
+            Event::DmaRequestsChanged { at } => self.schedule(at, context),
+            Event::BusAccessed { access, accessed } => self.on_bus_accessed(access, accessed, context),
+            Event::TriggerRose { number, at } => {
+                for channel in 0..self.channels.len() {
+                    let hit = self.line(channel) >> number & 1 == 1 && self.channels[channel].on();
+                    self.channels[channel].triggered |= hit && self.channels[channel].control & DMALEVEL == 0;
+                }
+                self.schedule(at, context);
             }
-            _ => self.transferred(number, context),
+            _ => {}
         }
-        self.signal(context);
     }
 
     fn reset(&mut self) {
@@ -379,7 +367,14 @@ impl Peripheral for Dma {
         (self.active, self.due, self.served) = (None, None, false);
     }
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn roles(&self) -> Roles<'_> {
+        Roles { dma_controller: Some(self), ..Roles::default() }
+    }
+}
+
+impl DmaController for Dma {
+    fn has_data(&self) -> bool {
+        let moves = |channel: &Channel| channel.on() && channel.size != 0;
+        self.due.is_some() || self.wanted != 0 && self.channels.iter().any(moves)
     }
 }

@@ -11,10 +11,9 @@ mod counters;
 
 use super::clocks::{self, Clocks};
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, SubsystemClocks};
+use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Spec};
 use calendar::{Calendar, from_bcd, to_bcd};
 use counters::{Counters, Source, Stage};
-use std::ops::Range;
 
 /// RTC_A: RTCCTL01 and RTCCTL23. RTC_C: RTCCTL0, RTCCTL13, RTCOCAL and RTCTCMP.
 const CTL0: u32 = 0x00;
@@ -295,13 +294,9 @@ impl Rtc {
 }
 
 impl Peripheral for Rtc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let size = if self.kind == Kind::C { 0x20 } else { 0x1c };
-        std::iter::once(self.base..self.base + size).collect()
+        Spec { interrupts: 1 << self.irq, ..Spec::new(&self.name, self.base..self.base + size) }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -405,9 +400,30 @@ impl Peripheral for Rtc {
         self.update(context);
     }
 
-    fn taken(&mut self, irq: u8) {
-        // The flags stay until software or RTCIV clears them.
-        self.served |= irq == self.irq;
+    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InterruptAcknowledged(_)) {
+            // The flags stay until software or RTCIV clears them.
+            self.served = true;
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => {
+                if now != 0 {
+                    self.advance(now);
+                }
+                self.counters.clocks.set_clock(clock_hz, now);
+            }
+            // RTC_C counts LFXTCLK itself, whatever ACLK is.
+            ClockUpdate::Subsystem(clocks) if self.kind == Kind::A => {
+                if now != 0 {
+                    self.advance(now);
+                }
+                self.counters.clocks.set(&clocks, now);
+            }
+            _ => {}
+        }
     }
 
     fn reset(&mut self) {
@@ -426,27 +442,6 @@ impl Peripheral for Rtc {
         if !matches!(cause, ResetCause::Watchdog | ResetCause::Password(_)) {
             self.reset();
         }
-    }
-
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        if now != 0 {
-            self.advance(now);
-        }
-        self.counters.clocks.set_clock(clock_hz, now);
-    }
-
-    fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
-        // RTC_C counts LFXTCLK itself, whatever ACLK is.
-        if self.kind == Kind::A {
-            if now != 0 {
-                self.advance(now);
-            }
-            self.counters.clocks.set(clocks, now);
-        }
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }
 

@@ -16,14 +16,15 @@ pub use registers::Block;
 use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, SpiClock, SubsystemClocks};
+use crate::{
+    ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Roles, SerialPort, Spec, SpiClock,
+};
 use i2c::Master;
 use registers::{
     CONTROL1_OTHERS, CTL0, CTL1_MODES, Register, UART_MODES, UCBUSY, UCCKPH, UCCKPL, UCLISTEN, UCMODE,
     UCMODE_3, UCMSB, UCMST, UCOE, UCRXERR, UCRXIFG, UCSPB, UCSSEL, UCSWRST, UCSYNC, UCTXCPTIFG, UCTXIFG,
     UCTXNACK,
 };
-use std::ops::Range;
 use uart::Receiver;
 
 /// What UCxCTLW0 makes of a block.
@@ -289,12 +290,12 @@ impl Usci {
 }
 
 impl Peripheral for Usci {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base..self.base + self.block.size()).collect()
+    fn spec(&self) -> Spec {
+        Spec {
+            interrupts: 1 << self.irq,
+            dma_lines: self.triggers[0].lines() | self.triggers[1].lines(),
+            ..Spec::new(&self.name, self.base..self.base + self.block.size())
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -403,21 +404,6 @@ impl Peripheral for Usci {
         Ok(())
     }
 
-    fn sending(&self) -> Option<u64> {
-        self.shifting.filter(|_| self.mode() == Mode::Uart).map(|(_, end)| end)
-    }
-
-    fn uart_listens(&self) -> Option<bool> {
-        (!self.block.is_b()).then(|| self.mode() == Mode::Uart && self.hears())
-    }
-
-    fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
-        if !self.block.is_b() {
-            self.arrive(bytes, now);
-        }
-        !self.block.is_b()
-    }
-
     fn due(&self) -> Option<u64> {
         if self.served {
             return Some(0);
@@ -436,26 +422,32 @@ impl Peripheral for Usci {
         self.update(context);
     }
 
-    fn taken(&mut self, irq: u8) {
-        self.served |= irq == self.irq;
-    }
-
-    fn transfer_lines(&self) -> u128 {
-        self.triggers[0].lines() | self.triggers[1].lines()
-    }
-
-    fn transfers_wanted(&mut self, lines: u128, context: &mut Context<'_, '_>) {
-        let open = self.flags & !self.enables;
-        for (trigger, flag) in self.triggers.iter_mut().zip([UCRXIFG, UCTXIFG]) {
-            trigger.want(lines, open & flag != 0, context);
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InterruptAcknowledged(_) => self.served = true,
+            Event::DmaRequestsWanted(lines) => {
+                let open = self.flags & !self.enables;
+                for (trigger, flag) in self.triggers.iter_mut().zip([UCRXIFG, UCTXIFG]) {
+                    trigger.want(lines, open & flag != 0, context);
+                }
+            }
+            Event::DmaAcknowledged { lines, .. } => {
+                for (trigger, flag) in self.triggers.iter().zip([UCRXIFG, UCTXIFG]) {
+                    self.flags &= if trigger.lines() & lines != 0 { !flag } else { !0 };
+                }
+                self.update(context);
+            }
+            Event::BytesArrive(bytes) => self.arrive(bytes, context.now),
+            _ => {}
         }
     }
 
-    fn transfer_served(&mut self, lines: u128, _last: bool, context: &mut Context<'_, '_>) {
-        for (trigger, flag) in self.triggers.iter().zip([UCRXIFG, UCTXIFG]) {
-            self.flags &= if trigger.lines() & lines != 0 { !flag } else { !0 };
+    fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => self.change_clocks(|own| own.set_clock(clock_hz, now), now),
+            ClockUpdate::Subsystem(clocks) => self.change_clocks(|own| own.set(&clocks, now), now),
+            _ => {}
         }
-        self.update(context);
     }
 
     fn reset(&mut self) {
@@ -475,15 +467,21 @@ impl Peripheral for Usci {
         self.triggers.iter_mut().for_each(Trigger::reset);
     }
 
-    fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.change_clocks(|own| own.set_clock(clock_hz, now), now);
+    fn roles(&self) -> Roles<'_> {
+        Roles { serial_port: Some(self), ..Roles::default() }
+    }
+}
+
+impl SerialPort for Usci {
+    fn transmit_end(&self) -> Option<u64> {
+        self.shifting.filter(|_| self.mode() == Mode::Uart).map(|(_, end)| end)
     }
 
-    fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
-        self.change_clocks(|own| own.set(clocks, now), now);
+    fn is_receiving(&self) -> Option<bool> {
+        (!self.block.is_b()).then(|| self.mode() == Mode::Uart && self.hears())
     }
 
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+    fn has_receiver(&self) -> bool {
+        !self.block.is_b()
     }
 }

@@ -15,9 +15,8 @@ mod registers;
 use super::{check_clock, code};
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::peripherals::st::CONVERTER_CLOCK;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, TransferRequest};
+use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, TransferRequest};
 use layout::{CAL, DDS, EOCS, F1, F4, Layout, OVRIE, TSVREFE};
-use std::ops::Range;
 
 const SR: u32 = 0x00;
 const CR1: u32 = 0x04;
@@ -348,17 +347,30 @@ impl Adc {
     fn injected(&self) -> Group {
         Group::Injected(if self.control[0] & JDISCEN != 0 { self.injected_next } else { 0 })
     }
+
+    fn on_trigger_rose(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
+        self.advance(context);
+        for (start, group) in self.layout.starts.iter().zip([Group::Regular(0), self.injected()]) {
+            let control = self.control[1];
+            if start.timer(control) == Some(number) && control & ADON != 0 && self.is_ready(at) {
+                self.failure = self.start(group, at, context).err();
+            }
+        }
+    }
 }
 
 impl Peripheral for Adc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let own = self.base..self.base + 0x50;
         let common = self.base + 0x300..self.base + 0x30c;
-        if self.layout.common != 0 { vec![own, common] } else { vec![own] }
+        Spec {
+            dma_lines: self.transfer.lines(),
+            follows_triggers: true,
+            ..Spec::with_ranges(
+                &self.name,
+                if self.layout.common != 0 { vec![own, common] } else { vec![own] },
+            )
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -408,24 +420,32 @@ impl Peripheral for Adc {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
-    }
-
-    fn set_bus_dividers(&mut self, _apb1: u64, apb2: u64, _now: u64) {
-        self.bus_divider = apb2;
-    }
-
-    fn set_clock48(&mut self, hclk_hz: u64, _clock48_hz: u64, _now: u64) {
-        self.hclk_hz = hclk_hz;
-    }
-
     fn due(&self) -> Option<u64> {
         self.converting.map(|(_, _, at)| at)
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
+    }
+
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::DmaAcknowledged { last, .. } => {
+                self.transferred |= self.layout.overruns && last && self.control[1] & DDS == 0;
+                self.transfer.set(false, context.now, context);
+            }
+            Event::TriggerRose { number, at } => self.on_trigger_rose(number, at, context),
+            _ => {}
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => self.clock_hz = clock_hz,
+            ClockUpdate::Buses { apb2, .. } => self.bus_divider = apb2,
+            ClockUpdate::Usb { hclk_hz, .. } => self.hclk_hz = hclk_hz,
+            _ => {}
+        }
     }
 
     fn reset(&mut self) {
@@ -445,32 +465,5 @@ impl Peripheral for Adc {
         self.converting = None;
         self.failure = None;
         self.transfer.reset();
-    }
-
-    fn transfer_lines(&self) -> u128 {
-        self.transfer.lines()
-    }
-
-    fn transfer_served(&mut self, _lines: u128, last: bool, context: &mut Context<'_, '_>) {
-        self.transferred |= self.layout.overruns && last && self.control[1] & DDS == 0;
-        self.transfer.set(false, context.now, context);
-    }
-
-    fn follows_triggers(&self) -> bool {
-        true
-    }
-
-    fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
-        self.advance(context);
-        for (start, group) in self.layout.starts.iter().zip([Group::Regular(0), self.injected()]) {
-            let control = self.control[1];
-            if start.timer(control) == Some(number) && control & ADON != 0 && self.is_ready(at) {
-                self.failure = self.start(group, at, context).err();
-            }
-        }
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

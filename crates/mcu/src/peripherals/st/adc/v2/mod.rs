@@ -14,9 +14,8 @@ mod sequence;
 use super::{check_clock, code};
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::peripherals::st::CONVERTER_CLOCK;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, TransferRequest};
+use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, TransferRequest};
 use layout::{CCR, Clock, F0, L4, Layout, Sequence};
-use std::ops::Range;
 
 const ISR: u32 = 0x00;
 const IER: u32 = 0x04;
@@ -353,18 +352,30 @@ impl Adc {
         (self.converting, self.waiting, self.armed) = (None, None, false);
         self.oversampled = (0, 0);
     }
+
+    fn on_trigger_rose(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
+        self.advance(context);
+        let idle = self.converting.is_none() && self.waiting.is_none();
+        // One that comes during a conversion is lost.
+        if self.armed && idle && self.trigger(self.configuration[0]) == Some(number) {
+            self.failure = self.start(at, context).err();
+        }
+    }
 }
 
 impl Peripheral for Adc {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
+    fn spec(&self) -> Spec {
         let last =
             self.layout.settings.iter().map(|setting| setting.offset).filter(|offset| *offset < CCR).max();
         let end = last.unwrap_or(DR).max(DR) + 4;
-        vec![self.base..self.base + end, self.base + CCR..self.base + CCR + 4]
+        Spec {
+            dma_lines: self.transfer.lines(),
+            follows_triggers: true,
+            ..Spec::with_ranges(
+                &self.name,
+                [self.base..self.base + end, self.base + CCR..self.base + CCR + 4],
+            )
+        }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -412,18 +423,6 @@ impl Peripheral for Adc {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
-        self.clock_hz = clock_hz;
-    }
-
-    fn set_bus_dividers(&mut self, _apb1: u64, apb2: u64, _now: u64) {
-        self.bus_divider = apb2;
-    }
-
-    fn set_clock48(&mut self, hclk_hz: u64, _clock48_hz: u64, _now: u64) {
-        self.hclk_hz = hclk_hz;
-    }
-
     fn due(&self) -> Option<u64> {
         let converting = self.converting.map(|conversion| conversion.at);
         [converting, self.ready].into_iter().flatten().min()
@@ -432,6 +431,26 @@ impl Peripheral for Adc {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
         self.signal(context);
+    }
+
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::DmaAcknowledged { last, .. } => {
+                self.transferred |= last && !self.is(DMACFG);
+                self.transfer.set(false, context.now, context);
+            }
+            Event::TriggerRose { number, at } => self.on_trigger_rose(number, at, context),
+            _ => {}
+        }
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        match update {
+            ClockUpdate::Core(clock_hz) => self.clock_hz = clock_hz,
+            ClockUpdate::Buses { apb2, .. } => self.bus_divider = apb2,
+            ClockUpdate::Usb { hclk_hz, .. } => self.hclk_hz = hclk_hz,
+            _ => {}
+        }
     }
 
     fn reset(&mut self) {
@@ -446,31 +465,5 @@ impl Peripheral for Adc {
         self.transfer.reset();
         self.transferred = false;
         self.failure = None;
-    }
-
-    fn follows_triggers(&self) -> bool {
-        true
-    }
-
-    fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
-        self.advance(context);
-        let idle = self.converting.is_none() && self.waiting.is_none();
-        // One that comes during a conversion is lost.
-        if self.armed && idle && self.trigger(self.configuration[0]) == Some(number) {
-            self.failure = self.start(at, context).err();
-        }
-    }
-
-    fn transfer_lines(&self) -> u128 {
-        self.transfer.lines()
-    }
-
-    fn transfer_served(&mut self, _lines: u128, last: bool, context: &mut Context<'_, '_>) {
-        self.transferred |= last && !self.is(DMACFG);
-        self.transfer.set(false, context.now, context);
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
     }
 }

@@ -17,7 +17,8 @@ use super::options::take_key;
 use super::registers::{KEYS, L4, OPERR, PG, WRPERR, done_at};
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{
-    Context, Fault, FlashChange, FlashStore, MemoryKind, Part, Peripheral, PeripheralSpec, ResetCause,
+    ClockUpdate, Context, Fault, FlashChange, FlashController, FlashStore, MemoryKind, Nonvolatile, Part,
+    Peripheral, PeripheralSpec, ResetCause, Roles, Spec,
 };
 use options::OptionWords;
 use std::ops::Range;
@@ -362,12 +363,8 @@ const CLOCK_CHANGED: &str =
     "the core's clock was changed while the flash was busy, whose time is told in its cycles: not modelled";
 
 impl Peripheral for FlashL4 {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn ranges(&self) -> Vec<Range<u32>> {
-        std::iter::once(self.base + PDKEYR..self.base + 0x400).collect()
+    fn spec(&self) -> Spec {
+        Spec::new(&self.name, self.base + PDKEYR..self.base + 0x400)
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -406,42 +403,18 @@ impl Peripheral for FlashL4 {
         Ok(())
     }
 
-    fn flash_store(
-        &mut self,
-        store: &FlashStore,
-        context: &mut Context<'_, '_>,
-    ) -> Option<Result<FlashChange, Fault>> {
-        let &FlashStore { pc, address, .. } = store;
-        self.finish(context.now, context);
-        if let Some(what) = &self.refused {
-            return Some(Err(self.fault(address, pc, what)));
-        }
-        if self.busy_until.is_some() {
-            let what = "a store into flash while BSY is set: not modelled";
-            return Some(Err(self.fault(address, pc, what)));
-        }
-        // The flash and its alias lie at multiples of its size.
-        let place = self.memory.start + address % (self.memory.end - self.memory.start).max(1);
-        let change = self.store(store, place, context).unwrap_or_else(|flag| {
-            self.first = None;
-            self.fail(flag, context);
-            FlashChange::Kept
-        });
-        Some(Ok(change))
-    }
-
-    fn set_clock(&mut self, _clock_hz: u64, _now: u64) {
-        if self.busy_until.is_some() {
-            self.refused = Some(CLOCK_CHANGED.into());
-        }
-    }
-
     fn due(&self) -> Option<u64> {
         self.busy_until
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.finish(context.now, context);
+    }
+
+    fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
+        if matches!(update, ClockUpdate::Core(_)) && self.busy_until.is_some() {
+            self.refused = Some(CLOCK_CHANGED.into());
+        }
     }
 
     fn reset(&mut self) {
@@ -461,19 +434,55 @@ impl Peripheral for FlashL4 {
         self.options.reset(cause, now);
     }
 
-    fn refusal(&self) -> Option<String> {
+    fn roles(&self) -> Roles<'_> {
+        Roles { nonvolatile: Some(self), ..Roles::default() }
+    }
+
+    fn as_nonvolatile(&mut self) -> Option<&mut dyn Nonvolatile> {
+        Some(self)
+    }
+
+    fn as_flash_controller(&mut self) -> Option<&mut dyn FlashController> {
+        Some(self)
+    }
+}
+
+impl Nonvolatile for FlashL4 {
+    fn writes(&self) -> u64 {
+        self.options.writes
+    }
+
+    fn pending_fault(&self) -> Option<String> {
         self.options.refusal()
     }
 
     fn cut_power(&mut self, _torn: u8) {
         self.options.tear();
     }
+}
 
-    fn nonvolatile_writes(&self) -> u64 {
-        self.options.writes
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Peripheral> {
-        Box::new(self.clone())
+impl FlashController for FlashL4 {
+    fn begin_store(
+        &mut self,
+        store: &FlashStore,
+        context: &mut Context<'_, '_>,
+    ) -> Result<FlashChange, Fault> {
+        let &FlashStore { pc, address, .. } = store;
+        self.finish(context.now, context);
+        if let Some(what) = &self.refused {
+            return Err(self.fault(address, pc, what));
+        }
+        if self.busy_until.is_some() {
+            let what = "a store into flash while BSY is set: not modelled";
+            return Err(self.fault(address, pc, what));
+        }
+        // The flash and its alias lie at multiples of its size.
+        let place = self.memory.start + address % (self.memory.end - self.memory.start).max(1);
+        let change = self.store(store, place, context).unwrap_or_else(|flag| {
+            self.first = None;
+            self.fail(flag, context);
+            FlashChange::Kept
+        });
+        Ok(change)
     }
 }
