@@ -16,6 +16,8 @@ mod update;
 use crate::compare::CompareArgs;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use lab::compare::BENCH;
+#[cfg(feature = "simulator")]
+use lab::delivery::{Deliveries, KeptDeliveries};
 use lab::progress::Progress;
 use lab::repetition::Repetition;
 use lab::report::stream::RowWriter;
@@ -254,6 +256,10 @@ struct ReproduceArgs {
     plots: Option<PathBuf>,
     #[command(flatten)]
     cache: CacheArgs,
+    /// Measure anew what was measured before [default: deliveries between a meter and its collector
+    /// whose firmware and program are those of an earlier measurement are taken from there]
+    #[arg(long)]
+    fresh: bool,
     /// A line for each cell instead of the paper's rows and columns
     #[arg(long)]
     cells: bool,
@@ -444,9 +450,13 @@ fn run_reproduce(workspace: &Workspace, args: &ReproduceArgs) -> Result<Answer, 
     let watched = Interruptible { bar: &bar, interrupted: &interrupted };
     let layout = papers::report::Layout { cells: args.cells, wide: args.wide };
     let mut writer = papers::report::PaperWriter::new(args.format, layout);
+    let deliveries: &dyn Deliveries = match args.fresh {
+        true => &sim::link::LinkBenchmark,
+        false => &KeptDeliveries(&sim::link::LinkBenchmark),
+    };
     let (mut remarks, mut success, mut failed) = (Vec::new(), true, None);
     for (done, paper) in papers.iter().enumerate() {
-        let outcome = match reproduce::run(workspace, paper, &sim::link::LinkBenchmark, &watched) {
+        let outcome = match reproduce::run(workspace, paper, deliveries, &watched) {
             Ok(outcome) => outcome,
             Err(error) => {
                 // The papers that are there, whatever ended the run.

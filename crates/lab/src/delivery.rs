@@ -3,8 +3,10 @@
 
 use crate::LabError;
 use crate::progress::Progress;
+use crate::result_cache::{self, Content};
 use crate::target::Workspace;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -40,10 +42,10 @@ pub struct Endpoints {
 /// One message that arrived and was acknowledged, or answered. Times in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Delivery {
-    /// From the plain message to what is ready to be sent.
-    pub prepare_s: f64,
-    /// From what was received to the plain message.
-    pub unpack_s: f64,
+    /// From the plain message to what is ready to be sent; none if that was not measured.
+    pub prepare_s: Option<f64>,
+    /// From what was received to the plain message; none if that was not measured.
+    pub unpack_s: Option<f64>,
     /// From the beginning of preparing to the end of unpacking the acknowledgement or answer.
     pub round_trip_s: f64,
     /// Of the round trip: some processor is at work on the message.
@@ -60,6 +62,12 @@ pub struct Delivery {
 
 /// Player of meter and collector.
 pub trait Deliveries {
+    /// The name of the meter's microcontroller.
+    ///
+    /// # Errors
+    /// A board that does not exist.
+    fn meter(&self, workspace: &Workspace) -> Result<String, LabError>;
+
     /// Delivers `endpoints.runs` messages of a kind, each of which must arrive as it was meant.
     ///
     /// # Errors
@@ -72,4 +80,92 @@ pub trait Deliveries {
         kind: &DeliveryKind,
         progress: &dyn Progress,
     ) -> Result<Vec<Delivery>, LabError>;
+}
+
+/// [`Deliveries`] of an earlier run, unless something that decides them has changed: this program,
+/// the sources under `device/`, the targets' and boards' files, the compilers.
+pub struct KeptDeliveries<'a>(pub &'a dyn Deliveries);
+
+/// A [`Delivery`] in a file: its times bit by bit, so that a figure keeps its last digit.
+#[derive(Serialize, Deserialize)]
+struct KeptDelivery {
+    times: [Option<u64>; 6],
+    message_bytes: u32,
+    packets: u32,
+}
+
+impl From<&Delivery> for KeptDelivery {
+    fn from(delivery: &Delivery) -> KeptDelivery {
+        let Delivery { round_trip_s, computation_s, radio_s, nonvolatile_s, .. } = *delivery;
+        let always = [round_trip_s, computation_s, radio_s, nonvolatile_s].map(Some);
+        let [a, b, c, d] = always;
+        KeptDelivery {
+            times: [delivery.prepare_s, delivery.unpack_s, a, b, c, d].map(|time| time.map(f64::to_bits)),
+            message_bytes: delivery.message_bytes,
+            packets: delivery.packets,
+        }
+    }
+}
+
+impl KeptDelivery {
+    /// None for a file of another shape.
+    fn delivery(&self) -> Option<Delivery> {
+        let [prepare_s, unpack_s, round_trip, computation, radio, nonvolatile] =
+            self.times.map(|time| time.map(f64::from_bits));
+        Some(Delivery {
+            prepare_s,
+            unpack_s,
+            round_trip_s: round_trip?,
+            computation_s: computation?,
+            radio_s: radio?,
+            nonvolatile_s: nonvolatile?,
+            message_bytes: self.message_bytes,
+            packets: self.packets,
+        })
+    }
+}
+
+impl KeptDeliveries<'_> {
+    /// The file of some deliveries, named by the content of what decides them.
+    fn file(
+        &self,
+        workspace: &Workspace,
+        endpoints: &Endpoints,
+        kind: &DeliveryKind,
+    ) -> Result<PathBuf, LabError> {
+        let mut content = Content::of_this_program()?;
+        for name in [&self.0.meter(workspace)?, &endpoints.collector] {
+            let target = workspace.target(name)?;
+            let compiler = Path::new(&target.toolchain()?.compiler);
+            let source = workspace.source(&target, &target.operating_point(None, None)?)?;
+            content.bytes(&firmware::content(&source, compiler)?);
+        }
+        content.bytes(format!("{endpoints:?} {kind:?}").as_bytes());
+        let name = format!("{:?}-{}-{}.json", kind.message, kind.suite, &content.name()[..16]);
+        Ok(workspace.cache()?.join("deliveries").join(name.to_lowercase()))
+    }
+}
+
+impl Deliveries for KeptDeliveries<'_> {
+    fn meter(&self, workspace: &Workspace) -> Result<String, LabError> {
+        self.0.meter(workspace)
+    }
+
+    fn deliver(
+        &self,
+        workspace: &Workspace,
+        endpoints: &Endpoints,
+        kind: &DeliveryKind,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Delivery>, LabError> {
+        let file = self.file(workspace, endpoints, kind)?;
+        let kept: Option<Vec<KeptDelivery>> = result_cache::read(&file);
+        let kept = kept.and_then(|kept| kept.iter().map(KeptDelivery::delivery).collect());
+        if let Some(kept) = kept {
+            return Ok(kept);
+        }
+        let delivered = self.0.deliver(workspace, endpoints, kind, progress)?;
+        result_cache::keep(&file, &delivered.iter().map(KeptDelivery::from).collect::<Vec<_>>());
+        Ok(delivered)
+    }
 }

@@ -4,6 +4,7 @@ use crate::convert::{answer, names, optional, places, quantity, workspace};
 use crate::errors::{Error, UsageError, exception};
 use crate::wait::wait;
 use lab::bench::{Earlier, MAX_CYCLES};
+use lab::delivery::KeptDeliveries;
 use lab::progress::Progress;
 use lab::repetition::Repetition;
 use lab::selection::Choice;
@@ -176,7 +177,12 @@ pub fn reproduce<'py>(py: Python<'py>, paper: &str, cache: Option<PathBuf>) -> P
     let workspace = workspace()?.cached_in(cache);
     let papers = wait(py, |interrupted| {
         let run = |paper: &Paper| {
-            reproduce::run(&workspace, paper, &sim::link::LinkBenchmark, &Unseen(interrupted))
+            reproduce::run(
+                &workspace,
+                paper,
+                &KeptDeliveries(&sim::link::LinkBenchmark),
+                &Unseen(interrupted),
+            )
         };
         Paper::named(&workspace, paper)?.iter().map(run).collect::<Result<Vec<Reproduction>, _>>()
     })?;

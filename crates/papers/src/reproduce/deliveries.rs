@@ -47,29 +47,30 @@ pub(super) fn figure(delivered: &Delivered, line: &Line, what: Option<What>) -> 
 }
 
 fn one(runs: &[Delivery], what: What) -> Option<f64> {
-    let (time, deviation): (fn(&Delivery) -> f64, bool) = match what {
+    let (time, deviation): (fn(&Delivery) -> Option<f64>, bool) = match what {
         What::Preparing => (|run| run.prepare_s, false),
         What::PreparingDeviation => (|run| run.prepare_s, true),
         What::Unpacking => (|run| run.unpack_s, false),
         What::UnpackingDeviation => (|run| run.unpack_s, true),
-        What::RoundTrip => (|run| run.round_trip_s, false),
-        What::RoundTripDeviation => (|run| run.round_trip_s, true),
-        What::RoundTripComputation => (|run| run.computation_s, false),
-        What::RoundTripRadio => (|run| run.radio_s, false),
-        What::RoundTripNonvolatile => (|run| run.nonvolatile_s, false),
-        What::MessageBytes => (|run| run.message_bytes.into(), false),
-        What::MessagePackets => (|run| run.packets.into(), false),
+        What::RoundTrip => (|run| Some(run.round_trip_s), false),
+        What::RoundTripDeviation => (|run| Some(run.round_trip_s), true),
+        What::RoundTripComputation => (|run| Some(run.computation_s), false),
+        What::RoundTripRadio => (|run| Some(run.radio_s), false),
+        What::RoundTripNonvolatile => (|run| Some(run.nonvolatile_s), false),
+        What::MessageBytes => (|run| Some(run.message_bytes.into()), false),
+        What::MessagePackets => (|run| Some(run.packets.into()), false),
         _ => return None,
     };
-    let count = runs.len() as f64;
-    if runs.is_empty() {
+    let times: Vec<f64> = runs.iter().map(time).collect::<Option<_>>()?;
+    let count = times.len() as f64;
+    if times.is_empty() {
         return None;
     }
-    let mean = runs.iter().map(time).sum::<f64>() / count;
+    let mean = times.iter().sum::<f64>() / count;
     if !deviation {
         return Some(mean);
     }
-    let squares: f64 = runs.iter().map(|run| (time(run) - mean).powi(2)).sum();
+    let squares: f64 = times.iter().map(|time| (time - mean).powi(2)).sum();
     (mean > 0.0).then(|| (squares / count).sqrt() / mean)
 }
 
@@ -78,7 +79,7 @@ mod tests {
     use super::*;
 
     fn run(prepare_s: f64, round_trip_s: f64) -> Delivery {
-        Delivery { prepare_s, round_trip_s, ..Delivery::default() }
+        Delivery { prepare_s: Some(prepare_s), round_trip_s, ..Delivery::default() }
     }
 
     #[test]
@@ -91,5 +92,7 @@ mod tests {
         assert_eq!(one(&runs, What::RoundTripDeviation), Some(0.0));
         assert_eq!(one(&runs, What::Cycles), None);
         assert_eq!(one(&[], What::Preparing), None);
+        // Nobody measured it: no figure, not zero.
+        assert_eq!(one(&runs, What::Unpacking), None);
     }
 }

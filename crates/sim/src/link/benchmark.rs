@@ -47,6 +47,10 @@ const FUNCTIONS: [&str; 3] = ["ws_message_prepare", "ws_message_unpack", "ws_mes
 pub struct LinkBenchmark;
 
 impl Deliveries for LinkBenchmark {
+    fn meter(&self, workspace: &Workspace) -> Result<String, LabError> {
+        Ok(workspace.board(BOARD)?.target)
+    }
+
     fn deliver(
         &self,
         workspace: &Workspace,
@@ -87,6 +91,14 @@ struct CollectorDelay {
     seal_ns: u64,
     /// To open an answer.
     answer_ns: u64,
+}
+
+impl CollectorDelay {
+    /// One of these times in seconds; none with suite `none`, whose copying of a few bytes is not
+    /// measured.
+    fn measured_s(&self, time_ns: u64) -> Option<f64> {
+        (time_ns > 0).then_some(time_ns as f64 * 1e-9)
+    }
 }
 
 /// Computes the collector's processing delay from the cryptography on its microcontroller. An
@@ -298,8 +310,8 @@ impl Experiment {
         let prepared = self.last(PREPARE, heard_ns)?;
         let collector_s = (self.delay.open_ns + self.delay.acknowledge_ns) as f64 * 1e-9;
         Ok(Delivery {
-            prepare_s: seconds(prepared.start.time_ns, prepared.end.time_ns),
-            unpack_s: self.delay.open_ns as f64 * 1e-9,
+            prepare_s: Some(seconds(prepared.start.time_ns, prepared.end.time_ns)),
+            unpack_s: self.delay.measured_s(self.delay.open_ns),
             message_bytes: bytes as u32,
             packets: meter::pieces(meter::MessageKind::Report, self.suite) as u32,
             ..self.round_trip(prepared.start, acknowledged.end, collector_s)
@@ -331,8 +343,8 @@ impl Experiment {
             CounterSnapshot { time_ns: heard_ns + self.delay.answer_ns, ..self.link.meter()?.snapshot() };
         let collector_s = (self.delay.seal_ns + self.delay.answer_ns) as f64 * 1e-9;
         Ok(Delivery {
-            prepare_s: self.delay.seal_ns as f64 * 1e-9,
-            unpack_s: seconds(unpacked.start.time_ns, unpacked.end.time_ns),
+            prepare_s: self.delay.measured_s(self.delay.seal_ns),
+            unpack_s: Some(seconds(unpacked.start.time_ns, unpacked.end.time_ns)),
             message_bytes: meter::message_bytes(meter::MessageKind::Command, self.suite) as u32,
             packets: meter::pieces(meter::MessageKind::Command, self.suite) as u32,
             ..self.round_trip(start, end, collector_s)
