@@ -5,7 +5,7 @@ use lab::target::Workspace;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
-use testkit::documents::{commands, home};
+use testkit::documents::{commands, home, pages};
 
 const REGISTRY: &str = "docs/figures.toml";
 /// The claim of all sections of a document that have none of their own.
@@ -87,10 +87,7 @@ fn sections(document: &str) -> Vec<Section> {
 
 /// README.md and the pages, by their paths.
 fn documents() -> Vec<String> {
-    let names = std::fs::read_dir(home().join("docs")).expect("a folder");
-    let names = names.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
-    let mut found: Vec<String> =
-        names.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}")).collect();
+    let mut found = pages();
     found.push("README.md".into());
     found.sort();
     found
