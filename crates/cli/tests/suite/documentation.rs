@@ -20,7 +20,7 @@ fn run(document: &str, line: &str) {
     if line.starts_with("./wattseal bench") {
         run.push_str(" --fresh");
     }
-    // One run of each row is verified; more of them would take minutes. What the tables of README.md show is measured in full.
+    // One run of each row is verified; more of them would take minutes. What the tables of docs/costs.md show is measured in full.
     if line.starts_with("./wattseal bench ") && !line.contains("--runs") {
         run.push_str(" --runs 1");
     }
@@ -151,11 +151,11 @@ fn the_r8c_s_counts_are_what_bench_and_ct_say() {
     }
 }
 
-/// The tables of README.md that bench.toml lists have the figures of `bench`, for every target that has them.
+/// The tables of docs/costs.md that bench.toml lists have the figures of `bench`, for every target that has them.
 #[test]
-fn the_readme_s_tables_are_what_bench_measures() {
+fn the_tables_of_costs_are_what_bench_measures() {
     // Measured anew, and then once more from what was kept.
-    run("README.md", "./wattseal bench");
+    run("docs/costs.md", "./wattseal bench");
     let output = Command::new(env!("CARGO_BIN_EXE_wattseal"))
         .args(["bench", "--format", "json"])
         .env("WATTSEAL_HOME", home())
@@ -164,7 +164,7 @@ fn the_readme_s_tables_are_what_bench_measures() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let rows: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).expect("an array");
     let workspace = lab::target::Workspace::find().expect("a clone of the project");
-    let readme = std::fs::read_to_string(home().join("README.md")).expect("a document");
+    let page = std::fs::read_to_string(home().join("docs/costs.md")).expect("a document");
     let (mut count, mut stale) = (0, Vec::new());
     for table in lab::selection::Tables::read(&workspace).expect("bench.toml").tables {
         let is_head = |line: &&str| {
@@ -172,10 +172,10 @@ fn the_readme_s_tables_are_what_bench_measures() {
                 && table.columns.iter().all(|column| cells(line).contains(&column.heading.as_str()))
         };
         let mut lines =
-            readme.lines().skip_while(|line| !is_head(line)).take_while(|line| line.starts_with('|'));
-        let head = cells(lines.next().unwrap_or_else(|| panic!("README.md has no table with {table:?}")));
+            page.lines().skip_while(|line| !is_head(line)).take_while(|line| line.starts_with('|'));
+        let head = cells(lines.next().unwrap_or_else(|| panic!("docs/costs.md has no table with {table:?}")));
         for wanted in ["accuracy", "energy accuracy"] {
-            assert!(head.contains(&wanted), "README.md does not say how far its figures may be off");
+            assert!(head.contains(&wanted), "docs/costs.md does not say how far its figures may be off");
         }
         for line in lines.skip(1) {
             let line = cells(line);
@@ -223,8 +223,8 @@ fn the_readme_s_tables_are_what_bench_measures() {
             }
         }
     }
-    assert!(stale.is_empty(), "README.md's tables are stale:\n{}", stale.join("\n"));
-    assert_eq!(count, rows.len(), "README.md's tables lack targets that bench has");
+    assert!(stale.is_empty(), "docs/costs.md's tables are stale:\n{}", stale.join("\n"));
+    assert_eq!(count, rows.len(), "docs/costs.md's tables lack targets that bench has");
 }
 
 /// The rows of `bench` with these arguments, measured anew.
@@ -289,12 +289,13 @@ fn the_page_of_mutations_is_what_the_program_prints() {
     assert!(page.ends_with(&*String::from_utf8_lossy(&printed.stdout)), "run.py --page prints another table");
 }
 
-/// README.md's map names each folder of the project and each crate, and nothing that is not there.
+/// docs/map.md names each folder of the project and each crate, and nothing that is not there.
 #[test]
 fn the_map_is_true_and_complete() {
-    let readme = std::fs::read_to_string(home().join("README.md")).expect("a document");
+    let read = |path: &str| std::fs::read_to_string(home().join(path)).expect("a document");
+    let (readme, page) = (read("README.md"), read("docs/map.md"));
     let map: Vec<&str> =
-        readme.lines().skip_while(|line| *line != "| folder | what is in it |").skip(2).collect();
+        page.lines().skip_while(|line| *line != "| folder | what is in it |").skip(2).collect();
     let named: Vec<&str> = map
         .iter()
         .take_while(|line| line.starts_with('|'))
@@ -314,7 +315,7 @@ fn the_map_is_true_and_complete() {
     let crates = folders("crates").into_iter().map(|name| format!("crates/{name}"));
     for name in top.chain(crates) {
         let is_named = named.iter().any(|entry| entry.trim_end_matches('/') == name);
-        assert!(is_named, "README.md's map does not name {name}");
+        assert!(is_named, "docs/map.md does not name {name}");
     }
     assert!(readme.lines().count() <= 150, "README.md is longer than a reader's patience");
 }
