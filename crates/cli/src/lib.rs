@@ -43,7 +43,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
     name = "wattseal",
     version,
     max_term_width = 110,
-    after_help = "In a clone of the project, ./wattseal test runs its tests, ./wattseal test-python the Python package's.\n\n\
+    after_help = "In a clone of the project, ./wattseal test runs its tests, ./wattseal test-python the Python package's, \
+                  ./wattseal book builds its documents.\n\n\
                   Example: wattseal bench --target atmega328p --op 'aes128-*'"
 )]
 struct Cli {
