@@ -3,6 +3,7 @@
 //! targets. The collector's lines and the demonstration's are run by the tests of their own crates.
 
 use lab::operations::VARIANTS;
+use lab::plot::{Axis, Chart, Series, Style, svg};
 use lab::target::Workspace;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -225,6 +226,68 @@ fn the_tables_of_costs_are_what_bench_measures() {
     }
     assert!(stale.is_empty(), "docs/costs.md's tables are stale:\n{}", stale.join("\n"));
     assert_eq!(count, rows.len(), "docs/costs.md's tables lack targets that bench has");
+}
+
+/// The parts of README.md's chart: all of them do not fit side by side.
+const CHARTED: [&str; 11] = [
+    "ATmega328P",
+    "ATmega2560",
+    "MSP430F5438A",
+    "MSP430FR5994",
+    "STM32F051",
+    "SAMD21",
+    "RP2040",
+    "STM32F103",
+    "STM32F407",
+    "nRF52840",
+    "STM32F767",
+];
+
+/// The chart of README.md: two columns of docs/costs.md's tables.
+fn chart_of_costs() -> String {
+    let page = std::fs::read_to_string(home().join("docs/costs.md")).expect("a document");
+    let lines: Vec<&str> = page.lines().collect();
+    let tables = lines.split(|line| !line.starts_with('|')).filter(|table| table.len() > 2);
+    let tables: Vec<Vec<Vec<&str>>> =
+        tables.map(|table| table.iter().map(|line| cells(line)).collect()).collect();
+    let name = |line: &[&str]| line[0].split(' ').next().unwrap_or_default().to_owned();
+    let series = |table: &[Vec<&str>], head: &str, label: &str| {
+        let column = table[0].iter().position(|cell| *cell == head).expect("a column");
+        let point = |line: &Vec<&str>| {
+            let at = CHARTED.iter().position(|part| *part == name(line))?;
+            let energy = line[column].split(", ").nth(1).expect("cycles and energy");
+            Some((at as f64, quantity(energy).0 / 1e-6))
+        };
+        let points = table[2..].iter().filter_map(point).collect();
+        Series { label: label.into(), points, style: Style::Marks }
+    };
+    svg(&Chart {
+        title: "Energy of an operation, by part".into(),
+        x: Axis::of(CHARTED.map(str::to_owned).to_vec()),
+        y: Axis::log("energy", "µJ"),
+        series: vec![
+            series(&tables[0], "AES-128-GCM seal of 16 bytes", "AES-128-GCM seal of 16 bytes"),
+            series(&tables[1], "ECDSA P-256, sign", "ECDSA P-256 signature"),
+        ],
+        notes: vec![
+            "Variant fast, each part's default clock and supply; the processor alone, typical current."
+                .into(),
+        ],
+    })
+    .expect("points in both")
+}
+
+#[test]
+fn chart_of_costs_is_of_the_tables() {
+    let there = std::fs::read_to_string(home().join("docs/costs.svg")).unwrap_or_default();
+    let renew = "cargo test -p wattseal-cli --test suite -- --ignored renew_the_chart_of_costs";
+    assert!(there == chart_of_costs(), "docs/costs.svg is of other figures; {renew}");
+}
+
+#[test]
+#[ignore = "writes docs/costs.svg"]
+fn renew_the_chart_of_costs() {
+    std::fs::write(home().join("docs/costs.svg"), chart_of_costs()).expect("written");
 }
 
 /// The rows of `bench` with these arguments, measured anew.

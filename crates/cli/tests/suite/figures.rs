@@ -235,36 +235,65 @@ fn every_energy_bound_of_the_page_is_its_target_s() {
     assert_eq!(said, stated, "docs/energy.md");
 }
 
-/// Each line of docs/plan.md's blocks stands so in what one of its commands prints, in one width or the other.
-#[test]
-fn the_blocks_of_the_page_of_plan_are_what_it_prints() {
-    const PAGE: &str = "docs/plan.md";
-    let page = std::fs::read_to_string(home().join(PAGE)).expect("a document");
-    let mut lines = page.lines();
-    let (mut shown, mut run) = (Vec::new(), commands(PAGE));
+/// What the commands of a page print, on both outputs, without and with the columns of `--wide`.
+fn printed(commands: &[String]) -> String {
+    let mut printed = String::new();
+    for (line, wide) in commands.iter().flat_map(|line| [(line, ""), (line, " --wide")]) {
+        let line = line.replacen("./wattseal", env!("CARGO_BIN_EXE_wattseal"), 1) + wide;
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(&line).current_dir(home()).env("WATTSEAL_HOME", home());
+        let output = command.output().expect("a shell");
+        printed += &String::from_utf8_lossy(&output.stdout);
+        printed += &String::from_utf8_lossy(&output.stderr);
+    }
+    printed
+}
+
+/// The lines of a page's blocks of output, and the commands that stand in them behind `$ `.
+fn blocks(page: &str) -> (Vec<String>, Vec<String>) {
+    let text = std::fs::read_to_string(home().join(page)).expect("a document");
+    let mut lines = text.lines();
+    let (mut shown, mut run) = (Vec::new(), Vec::new());
     while let Some(line) = lines.next() {
         let Some(language) = line.strip_prefix("```") else { continue };
         for line in lines.by_ref().take_while(|line| !line.starts_with("```")) {
             match line.strip_prefix("$ ") {
                 Some(command) => run.push(command.to_owned()),
-                None if language.is_empty() && !line.is_empty() && line != "..." => shown.push(line),
+                None if ["", "console"].contains(&language) && !line.is_empty() && line != "..." => {
+                    shown.push(line.to_owned());
+                }
                 None => {}
             }
         }
     }
-    let mut printed = String::new();
-    for line in run {
-        for wide in ["", " --wide"] {
-            let line = line.replacen("./wattseal", env!("CARGO_BIN_EXE_wattseal"), 1) + wide;
-            let mut command = Command::new("sh");
-            command.arg("-c").arg(&line).current_dir(home()).env("WATTSEAL_HOME", home());
-            let output = command.output().expect("a shell");
-            printed += &String::from_utf8_lossy(&output.stdout);
-            printed += &String::from_utf8_lossy(&output.stderr);
-        }
-    }
+    (shown, run)
+}
+
+/// The lines that were not printed. A line that ends in `...` is the beginning of one.
+fn stale(shown: &[String], printed: &str) -> Vec<String> {
     let printed: Vec<&str> = printed.lines().map(str::trim_end).collect();
-    let stale: Vec<&str> = shown.iter().copied().filter(|line| !printed.contains(&line.trim_end())).collect();
+    let is_printed = |line: &str| match line.strip_suffix("...") {
+        Some(begin) => printed.iter().any(|line| line.starts_with(begin.trim_end())),
+        None => printed.contains(&line.trim_end()),
+    };
+    shown.iter().filter(|line| !is_printed(line)).cloned().collect()
+}
+
+/// Each line of docs/plan.md's blocks stands so in what one of its commands prints, in one width or the other.
+#[test]
+fn the_blocks_of_the_page_of_plan_are_what_it_prints() {
+    const PAGE: &str = "docs/plan.md";
+    let (shown, run) = blocks(PAGE);
+    let stale = stale(&shown, &printed(&[run, commands(PAGE)].concat()));
     assert!(stale.is_empty(), "{PAGE} is stale:\n{}", stale.join("\n"));
     assert!(shown.len() > 50, "{}", shown.len());
+}
+
+/// Each line of README.md's result stands so in what its command prints.
+#[test]
+fn result_of_readme_is_what_its_command_prints() {
+    let (shown, run) = blocks("README.md");
+    let stale = stale(&shown, &printed(&run));
+    assert!(stale.is_empty(), "README.md is stale:\n{}", stale.join("\n"));
+    assert!(shown.len() > 10 && run.len() == 1, "{shown:?}");
 }
