@@ -59,7 +59,7 @@ enum Command {
     /// Firmware images for a bootloader: make keys, sign, verify, send
     #[command(
         subcommand,
-        after_help = "docs/firmware-update.md says what the bootloader does.\n\n\
+        after_help = "docs/how-to/firmware-update.md says what the bootloader does.\n\n\
                       Example: wattseal firmware keygen maker.key"
     )]
     Firmware(update::FirmwareCommand),
@@ -88,7 +88,7 @@ enum ProjectCommand {
     Measure(Box<measure::MeasureArgs>),
     /// Builds a project, measures its firmware and compares it with its limits, as its wattseal.toml says
     #[command(
-        after_help = "docs/ci.md says what stands in wattseal.toml. Exit code 1 where a limit is passed, with which.\n\n\
+        after_help = "docs/how-to/ci.md says what stands in wattseal.toml. Exit code 1 where a limit is passed, with which.\n\n\
                       Example: wattseal check\n\n\
                       The figures of now as what later ones may not exceed: wattseal check --save"
     )]

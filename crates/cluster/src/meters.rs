@@ -1,7 +1,7 @@
 //! Meters that keep what they sent and what they heard: the client that the cluster is checked with.
 //!
 //! They seal as `crates/wire` does, send by UDP to a gateway, and send a report again until it is acknowledged. A command they do once, by
-//! its number, and answer again where it comes again (docs/protocol.md, "Acknowledgement, resending, order").
+//! its number, and answer again where it comes again (docs/reference/protocol.md, "Acknowledgement, resending, order").
 
 use crate::ClusterError;
 use collector::gateway::udp::{MOST_DATAGRAM_BYTES, datagram, parse};

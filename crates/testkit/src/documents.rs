@@ -28,7 +28,7 @@ fn collect_markdown(folder: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The pages of the book, sorted, by their paths from the project's folder: `docs/plan.md`.
+/// The pages of the book, sorted, by their paths from the project's folder: `docs/how-to/plan.md`.
 ///
 /// # Panics
 /// Where the folder cannot be read.

@@ -21,7 +21,7 @@ fn run(document: &str, line: &str) {
     if line.starts_with("./wattseal bench") {
         run.push_str(" --fresh");
     }
-    // One run of each row is verified; more of them would take minutes. What the tables of docs/costs.md show is measured in full.
+    // One run of each row is verified; more of them would take minutes. What the tables of docs/reference/costs.md show is measured in full.
     if line.starts_with("./wattseal bench ") && !line.contains("--runs") {
         run.push_str(" --runs 1");
     }
@@ -79,16 +79,16 @@ macro_rules! documents {
 
 documents! {
     every_command_of_readme_works: "README.md"
-    every_command_of_architecture_works: "docs/architecture.md"
-    every_command_of_ci_works: "docs/ci.md"
-    every_command_of_energy_works: "docs/energy.md"
-    every_command_of_constant_time_works: "docs/constant-time.md"
-    every_command_of_installing_works: "docs/installing.md"
-    every_command_of_measuring_works: "docs/measuring.md"
-    every_command_of_papers_works: "docs/papers.md"
-    every_command_of_plan_works: "docs/plan.md"
-    every_command_of_post_quantum_works: "docs/post-quantum.md"
-    every_command_of_simulate_works: "docs/simulate.md"
+    every_command_of_architecture_works: "docs/explanation/architecture.md"
+    every_command_of_ci_works: "docs/how-to/ci.md"
+    every_command_of_energy_works: "docs/reference/energy.md"
+    every_command_of_constant_time_works: "docs/how-to/constant-time.md"
+    every_command_of_installing_works: "docs/how-to/installing.md"
+    every_command_of_measuring_works: "docs/how-to/measuring.md"
+    every_command_of_papers_works: "docs/how-to/papers.md"
+    every_command_of_plan_works: "docs/how-to/plan.md"
+    every_command_of_post_quantum_works: "docs/reference/post-quantum.md"
+    every_command_of_simulate_works: "docs/how-to/simulate.md"
 }
 
 /// A figure as the documentation has it, `17.6 M`, `6.3 µJ`, `2,078 cycles` or `160 B`: its value, and by how much a rounded one may differ.
@@ -130,10 +130,10 @@ fn json_of(line: &str) -> Vec<serde_json::Value> {
     serde_json::from_slice(&output.stdout).expect("an array")
 }
 
-/// The R8C's figures in docs/accuracy.md, from which it says what an error of the cycle table would change.
+/// The R8C's figures in docs/reference/accuracy.md, from which it says what an error of the cycle table would change.
 #[test]
 fn the_r8c_s_counts_are_what_bench_and_ct_say() {
-    let document = std::fs::read_to_string(home().join("docs/accuracy.md")).expect("a document");
+    let document = std::fs::read_to_string(home().join("docs/reference/accuracy.md")).expect("a document");
     let benched = json_of("bench --target r8c --op aes128-encrypt --runs 1");
     let checked = json_of("ct --target r8c --op aes128-encrypt --runs 1");
     for variant in ["memory", "register", "fast"] {
@@ -152,11 +152,11 @@ fn the_r8c_s_counts_are_what_bench_and_ct_say() {
     }
 }
 
-/// The tables of docs/costs.md that bench.toml lists have the figures of `bench`, for every target that has them.
+/// The tables of docs/reference/costs.md that bench.toml lists have the figures of `bench`, for every target that has them.
 #[test]
 fn the_tables_of_costs_are_what_bench_measures() {
     // Measured anew, and then once more from what was kept.
-    run("docs/costs.md", "./wattseal bench");
+    run("docs/reference/costs.md", "./wattseal bench");
     let output = Command::new(env!("CARGO_BIN_EXE_wattseal"))
         .args(["bench", "--format", "json"])
         .env("WATTSEAL_HOME", home())
@@ -165,7 +165,7 @@ fn the_tables_of_costs_are_what_bench_measures() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let rows: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).expect("an array");
     let workspace = lab::target::Workspace::find().expect("a clone of the project");
-    let page = std::fs::read_to_string(home().join("docs/costs.md")).expect("a document");
+    let page = std::fs::read_to_string(home().join("docs/reference/costs.md")).expect("a document");
     let (mut count, mut stale) = (0, Vec::new());
     for table in lab::selection::Tables::read(&workspace).expect("bench.toml").tables {
         let is_head = |line: &&str| {
@@ -174,9 +174,14 @@ fn the_tables_of_costs_are_what_bench_measures() {
         };
         let mut lines =
             page.lines().skip_while(|line| !is_head(line)).take_while(|line| line.starts_with('|'));
-        let head = cells(lines.next().unwrap_or_else(|| panic!("docs/costs.md has no table with {table:?}")));
+        let head = cells(
+            lines.next().unwrap_or_else(|| panic!("docs/reference/costs.md has no table with {table:?}")),
+        );
         for wanted in ["accuracy", "energy accuracy"] {
-            assert!(head.contains(&wanted), "docs/costs.md does not say how far its figures may be off");
+            assert!(
+                head.contains(&wanted),
+                "docs/reference/costs.md does not say how far its figures may be off"
+            );
         }
         for line in lines.skip(1) {
             let line = cells(line);
@@ -224,8 +229,8 @@ fn the_tables_of_costs_are_what_bench_measures() {
             }
         }
     }
-    assert!(stale.is_empty(), "docs/costs.md's tables are stale:\n{}", stale.join("\n"));
-    assert_eq!(count, rows.len(), "docs/costs.md's tables lack targets that bench has");
+    assert!(stale.is_empty(), "docs/reference/costs.md's tables are stale:\n{}", stale.join("\n"));
+    assert_eq!(count, rows.len(), "docs/reference/costs.md's tables lack targets that bench has");
 }
 
 /// The parts of README.md's chart: all of them do not fit side by side.
@@ -243,9 +248,9 @@ const CHARTED: [&str; 11] = [
     "STM32F767",
 ];
 
-/// The chart of README.md: two columns of docs/costs.md's tables.
+/// The chart of README.md: two columns of docs/reference/costs.md's tables.
 fn chart_of_costs() -> String {
-    let page = std::fs::read_to_string(home().join("docs/costs.md")).expect("a document");
+    let page = std::fs::read_to_string(home().join("docs/reference/costs.md")).expect("a document");
     let lines: Vec<&str> = page.lines().collect();
     let tables = lines.split(|line| !line.starts_with('|')).filter(|table| table.len() > 2);
     let tables: Vec<Vec<Vec<&str>>> =
@@ -279,15 +284,15 @@ fn chart_of_costs() -> String {
 
 #[test]
 fn chart_of_costs_is_of_the_tables() {
-    let there = std::fs::read_to_string(home().join("docs/costs.svg")).unwrap_or_default();
+    let there = std::fs::read_to_string(home().join("docs/reference/costs.svg")).unwrap_or_default();
     let renew = "cargo test -p wattseal-cli --test suite -- --ignored renew_the_chart_of_costs";
-    assert!(there == chart_of_costs(), "docs/costs.svg is of other figures; {renew}");
+    assert!(there == chart_of_costs(), "docs/reference/costs.svg is of other figures; {renew}");
 }
 
 #[test]
-#[ignore = "writes docs/costs.svg"]
+#[ignore = "writes docs/reference/costs.svg"]
 fn renew_the_chart_of_costs() {
-    std::fs::write(home().join("docs/costs.svg"), chart_of_costs()).expect("written");
+    std::fs::write(home().join("docs/reference/costs.svg"), chart_of_costs()).expect("written");
 }
 
 /// The rows of `bench` with these arguments, measured anew.
@@ -314,12 +319,12 @@ fn sources(folder: &Path, endings: &[&str], text: &mut String) {
     }
 }
 
-/// docs/security.md promises nothing without a test that shows it.
+/// docs/explanation/security.md promises nothing without a test that shows it.
 #[test]
 fn the_threat_model_names_tests_that_are_there() {
     let mut text = String::new();
     sources(&home().join("crates"), &["rs", "py"], &mut text);
-    let document = std::fs::read_to_string(home().join("docs/security.md")).expect("a document");
+    let document = std::fs::read_to_string(home().join("docs/explanation/security.md")).expect("a document");
     let rows = document.lines().filter(|line| line.starts_with("| ") && !line.ends_with("| test |"));
     let mut count = 0;
     for row in rows {
@@ -335,28 +340,30 @@ fn the_threat_model_names_tests_that_are_there() {
     assert!(count > 60, "{count}");
 }
 
-/// docs/ci.md shows the wattseal.toml that is checked.
+/// docs/how-to/ci.md shows the wattseal.toml that is checked.
 #[test]
 fn the_page_of_ci_shows_the_example() {
     let read = |path: &str| std::fs::read_to_string(home().join(path)).expect("a document");
-    assert!(read("docs/ci.md").contains(&format!("```toml\n{}```", read("docs/examples/wattseal.toml"))));
+    assert!(
+        read("docs/how-to/ci.md").contains(&format!("```toml\n{}```", read("docs/examples/wattseal.toml")))
+    );
 }
 
-/// docs/mutations.md lists what `crates/testkit/mutations` has.
+/// docs/reference/mutations.md lists what `crates/testkit/mutations` has.
 #[test]
 fn the_page_of_mutations_is_what_the_program_prints() {
     let program = home().join("crates/testkit/mutations/run.py");
     let printed = Command::new("/usr/bin/python3").arg(program).arg("--page").output().expect("it runs");
     assert!(printed.status.success(), "{}", String::from_utf8_lossy(&printed.stderr));
-    let page = std::fs::read_to_string(home().join("docs/mutations.md")).expect("a document");
+    let page = std::fs::read_to_string(home().join("docs/reference/mutations.md")).expect("a document");
     assert!(page.ends_with(&*String::from_utf8_lossy(&printed.stdout)), "run.py --page prints another table");
 }
 
-/// docs/map.md names each folder of the project and each crate, and nothing that is not there.
+/// docs/explanation/map.md names each folder of the project and each crate, and nothing that is not there.
 #[test]
 fn the_map_is_true_and_complete() {
     let read = |path: &str| std::fs::read_to_string(home().join(path)).expect("a document");
-    let (readme, page) = (read("README.md"), read("docs/map.md"));
+    let (readme, page) = (read("README.md"), read("docs/explanation/map.md"));
     let map: Vec<&str> =
         page.lines().skip_while(|line| *line != "| folder | what is in it |").skip(2).collect();
     let named: Vec<&str> = map
@@ -378,7 +385,7 @@ fn the_map_is_true_and_complete() {
     let crates = folders("crates").into_iter().map(|name| format!("crates/{name}"));
     for name in top.chain(crates) {
         let is_named = named.iter().any(|entry| entry.trim_end_matches('/') == name);
-        assert!(is_named, "docs/map.md does not name {name}");
+        assert!(is_named, "docs/explanation/map.md does not name {name}");
     }
     assert!(readme.lines().count() <= 150, "README.md is longer than a reader's patience");
 }

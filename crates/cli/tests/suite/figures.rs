@@ -180,11 +180,11 @@ fn a_figure_is_a_number_with_a_unit() {
     }
 }
 
-/// docs/accuracy.md's first table has the bound of each target's file.
+/// docs/reference/accuracy.md's first table has the bound of each target's file.
 #[test]
 fn every_bound_of_the_summary_is_its_target_s() {
     let workspace = Workspace::find().expect("the tests run inside the project");
-    let page = std::fs::read_to_string(home().join("docs/accuracy.md")).expect("a document");
+    let page = std::fs::read_to_string(home().join("docs/reference/accuracy.md")).expect("a document");
     let table = page.lines().skip_while(|line| !line.starts_with("| processor |"));
     let mut known = workspace.target_names().expect("targets");
     for row in table.skip(2).take_while(|line| line.starts_with('|')) {
@@ -205,19 +205,19 @@ fn every_bound_of_the_summary_is_its_target_s() {
                     };
                     stated += &format!(", {condition} {}", one.cycles);
                 }
-                assert_eq!(stated, bound, "docs/accuracy.md, {name}");
+                assert_eq!(stated, bound, "docs/reference/accuracy.md, {name}");
                 known.retain(|known| known != name);
             }
         }
     }
-    assert!(known.is_empty(), "docs/accuracy.md's first table lacks {known:?}");
+    assert!(known.is_empty(), "docs/reference/accuracy.md's first table lacks {known:?}");
 }
 
-/// docs/energy.md's table of bounds has each one that is no estimate, by its target.
+/// docs/reference/energy.md's table of bounds has each one that is no estimate, by its target.
 #[test]
 fn every_energy_bound_of_the_page_is_its_target_s() {
     let workspace = Workspace::find().expect("the tests run inside the project");
-    let page = std::fs::read_to_string(home().join("docs/energy.md")).expect("a document");
+    let page = std::fs::read_to_string(home().join("docs/reference/energy.md")).expect("a document");
     let table = page.lines().skip_while(|line| !line.starts_with("| target | energy | against what |"));
     let rows = table.skip(2).take_while(|line| line.starts_with('|')).map(cells);
     let mut said: Vec<(String, String)> = rows
@@ -232,7 +232,7 @@ fn every_energy_bound_of_the_page_is_its_target_s() {
     }
     said.sort();
     stated.sort();
-    assert_eq!(said, stated, "docs/energy.md");
+    assert_eq!(said, stated, "docs/reference/energy.md");
 }
 
 /// What the commands of a page print, on both outputs, without and with the columns of `--wide`.
@@ -279,10 +279,10 @@ fn stale(shown: &[String], printed: &str) -> Vec<String> {
     shown.iter().filter(|line| !is_printed(line)).cloned().collect()
 }
 
-/// Each line of docs/plan.md's blocks stands so in what one of its commands prints, in one width or the other.
+/// Each line of docs/how-to/plan.md's blocks stands so in what one of its commands prints, in one width or the other.
 #[test]
 fn the_blocks_of_the_page_of_plan_are_what_it_prints() {
-    const PAGE: &str = "docs/plan.md";
+    const PAGE: &str = "docs/how-to/plan.md";
     let (shown, run) = blocks(PAGE);
     let stale = stale(&shown, &printed(&[run, commands(PAGE)].concat()));
     assert!(stale.is_empty(), "{PAGE} is stale:\n{}", stale.join("\n"));

@@ -18,7 +18,7 @@ const EMPTY: &str = "postgres://wattseal@localhost/moved";
 #[test]
 fn every_command_of_a_collector_works() {
     let mut count = 0;
-    for document in ["README.md", "docs/collector.md"] {
+    for document in ["README.md", "docs/how-to/collector.md"] {
         let folder = tempfile::tempdir().expect("a folder");
         lay_out(folder.path());
         let [database, empty] = [(); 2].map(|()| postgres::shared().url(&postgres::shared().database()));
@@ -47,7 +47,7 @@ fn every_command_of_a_collector_works() {
 #[test]
 fn the_binary_takes_the_command_lines_that_name_it() {
     let mut count = 0;
-    for document in ["docs/collector.md", "docs/cluster.md", "docs/operations.md"] {
+    for document in ["docs/how-to/collector.md", "docs/how-to/cluster.md", "docs/how-to/operations.md"] {
         let text = std::fs::read_to_string(home().join(document)).expect("a document");
         for line in text.lines().filter(|line| line.starts_with("wattseal-collector ")) {
             let run = line.replacen("wattseal-collector", env!("CARGO_BIN_EXE_wattseal-collector"), 1);

@@ -1,4 +1,4 @@
-//! What one worker does with PostgreSQL and NATS beside what a collector with SQLite does, and two workers beside one: docs/load.md says
+//! What one worker does with PostgreSQL and NATS beside what a collector with SQLite does, and two workers beside one: docs/how-to/load.md says
 //! with which command. Ratios of one run say something on any machine, figures on one that does nothing else.
 
 use load::{Child, Drive, Fleet, Latency, Program};

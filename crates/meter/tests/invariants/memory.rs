@@ -1,4 +1,4 @@
-//! What a meter's EEPROM holds, read as `docs/protocol.md` ("Provisioning") and the headers of `device/meter` lay it out. It shares
+//! What a meter's EEPROM holds, read as `docs/reference/protocol.md` ("Provisioning") and the headers of `device/meter` lay it out. It shares
 //! no code with the firmware.
 
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What must hold of a key that is renewed (docs/protocol.md, "Renewal of the key"), looked at with the keys that the collector's store has.
+//! What must hold of a key that is renewed (docs/reference/protocol.md, "Renewal of the key"), looked at with the keys that the collector's store has.
 //!
 //! - Nothing is sealed with a key that was not durable in the collector before, on either side; nor by a meter with one that it has renewed.
 //! - The meter has the key of the collector's epoch, or the next one where the collector has it.

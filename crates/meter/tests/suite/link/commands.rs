@@ -245,7 +245,7 @@ fn a_command_that_was_answered_ends_those_before_it_but_for_reading_the_state() 
     }
 }
 
-/// The check of the last command as docs/protocol.md, "Provisioning", has it.
+/// The check of the last command as docs/reference/protocol.md, "Provisioning", has it.
 #[test]
 fn the_record_has_the_check_of_the_last_command() {
     let mut world = World::new(setup(Suite::Aes256Gcm, 600), 18);

@@ -1,4 +1,4 @@
-//! Whole meters against wire's collector, which shares nothing with the firmware but `docs/protocol.md`.
+//! Whole meters against wire's collector, which shares nothing with the firmware but `docs/reference/protocol.md`.
 
 mod attacks;
 mod commands;
