@@ -74,5 +74,11 @@ pub fn is_collector_s(line: &str) -> bool {
 /// Whether a line is for `wattseal-demo`.
 #[must_use]
 pub fn is_demo_s(line: &str) -> bool {
-    command(line) == Some("demo")
+    command(line) == Some("demo") && !is_cluster_s(line)
+}
+
+/// Whether a line is for `wattseal-cluster`.
+#[must_use]
+pub fn is_cluster_s(line: &str) -> bool {
+    line.starts_with("./wattseal demo --cluster")
 }

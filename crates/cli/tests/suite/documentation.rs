@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
-use testkit::documents::{commands, home, is_collector_s, is_demo_s};
+use testkit::documents::{commands, home, is_cluster_s, is_collector_s, is_demo_s};
 use testkit::random::{Random, seed};
 
 /// Runs a line as it stands, once: documents repeat each other, and their tests run at the same time.
@@ -54,7 +54,8 @@ fn run(document: &str, line: &str) {
 /// The lines of a document that are run here; `./wattseal test` runs this one.
 fn own(document: &str) -> Vec<String> {
     let mut lines = commands(document);
-    lines.retain(|line| line != "./wattseal test" && !is_collector_s(line) && !is_demo_s(line));
+    let is_another_s = |line: &str| is_collector_s(line) || is_demo_s(line) || is_cluster_s(line);
+    lines.retain(|line| line != "./wattseal test" && !is_another_s(line));
     lines
 }
 
@@ -89,6 +90,9 @@ documents! {
     every_command_of_plan_works: "docs/how-to/plan.md"
     every_command_of_post_quantum_works: "docs/reference/post-quantum.md"
     every_command_of_simulate_works: "docs/how-to/simulate.md"
+    every_command_of_the_tutorial_of_firmware_works: "docs/tutorials/measure-your-firmware.md"
+    every_command_of_the_tutorial_of_parts_works: "docs/tutorials/choose-a-part.md"
+    every_command_of_the_tutorial_of_home_assistant_works: "docs/tutorials/home-assistant.md"
 }
 
 /// A figure as the documentation has it, `17.6 M`, `6.3 µJ`, `2,078 cycles` or `160 B`: its value, and by how much a rounded one may differ.

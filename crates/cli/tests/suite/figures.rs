@@ -289,11 +289,13 @@ fn the_blocks_of_the_page_of_plan_are_what_it_prints() {
     assert!(shown.len() > 50, "{}", shown.len());
 }
 
-/// Each line of README.md's result stands so in what its command prints.
+/// Each line of the results of README.md and of the tutorials stands so in what a command of the page prints.
 #[test]
-fn result_of_readme_is_what_its_command_prints() {
-    let (shown, run) = blocks("README.md");
-    let stale = stale(&shown, &printed(&run));
-    assert!(stale.is_empty(), "README.md is stale:\n{}", stale.join("\n"));
-    assert!(shown.len() > 10 && run.len() == 1, "{shown:?}");
+fn results_are_what_their_commands_print() {
+    for page in ["README.md", "docs/tutorials/measure-your-firmware.md", "docs/tutorials/choose-a-part.md"] {
+        let (shown, run) = blocks(page);
+        let stale = stale(&shown, &printed(&run));
+        assert!(stale.is_empty(), "{page} is stale:\n{}", stale.join("\n"));
+        assert!(shown.len() > 4 && !run.is_empty(), "{page}: {shown:?}");
+    }
 }

@@ -18,7 +18,7 @@ const EMPTY: &str = "postgres://wattseal@localhost/moved";
 #[test]
 fn every_command_of_a_collector_works() {
     let mut count = 0;
-    for document in ["README.md", "docs/how-to/collector.md"] {
+    for document in ["README.md", "docs/how-to/collector.md", "docs/tutorials/home-assistant.md"] {
         let folder = tempfile::tempdir().expect("a folder");
         lay_out(folder.path());
         let [database, empty] = [(); 2].map(|()| postgres::shared().url(&postgres::shared().database()));
