@@ -101,6 +101,27 @@ fn every_link_leads_to_a_page_and_a_heading() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
+/// Folders whose files the pages name as code.
+const FOLDERS: [&str; 7] = ["crates/", "device/", "web/", "targets/", "boards/", "papers/", "scenarios/"];
+
+#[test]
+fn every_path_that_a_page_names_is_there() {
+    let mut problems = Vec::new();
+    for document in pages() {
+        let text = prose(&document).join("\n");
+        for code in text.split('`').skip(1).step_by(2) {
+            let path = code.split(':').next().unwrap_or_default();
+            let is_path = FOLDERS.iter().any(|folder| path.starts_with(folder))
+                && path.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c))
+                && !path.contains("/build");
+            if is_path && !home().join(path).exists() {
+                problems.push(format!("{document}: there is no {path}"));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
 #[test]
 fn anchor_keeps_letters_digits_and_hyphens() {
     assert_eq!(anchor(" 5.1: 2 mJ a signature"), "51-2-mj-a-signature");

@@ -80,7 +80,6 @@ macro_rules! documents {
 
 documents! {
     every_command_of_readme_works: "README.md"
-    every_command_of_architecture_works: "docs/explanation/architecture.md"
     every_command_of_ci_works: "docs/how-to/ci.md"
     every_command_of_energy_works: "docs/reference/energy.md"
     every_command_of_constant_time_works: "docs/how-to/constant-time.md"
