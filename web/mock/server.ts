@@ -1,4 +1,4 @@
-// A collector that is none: the API of docs/how-to/collector.md over made-up meters, for the tests and for work on the pages.
+// A collector that is none: the API of docs/how-to/collector/http.md over made-up meters, for the tests and for work on the pages.
 // It also does what a real one only does on bad days: loses connections, answers 401, 429 and 503.
 
 import { createHash } from 'node:crypto';

@@ -1,4 +1,4 @@
-//! How fast the store is: `cargo bench -p wattseal-collector --bench store -- commit queries`. docs/how-to/collector.md has its figures.
+//! How fast the store is: `cargo bench -p wattseal-collector --bench store -- commit queries`. docs/how-to/collector/postgresql.md has its figures.
 //!
 //! `commit`: how many readings a second one writer makes durable, of a million. `queries`: how long questions take on 10 million readings
 //! (`WATTSEAL_READINGS=N` for another number of both), and how much memory the process had at most. The database is made in the folder that

@@ -1,5 +1,5 @@
 //! Whose meters these are: a folder of key files, or sealed keys in a database of PostgreSQL ([`KeyStore`]), which is the truth about keys.
-//! docs/how-to/collector.md, "Files" and "Keys in the database". Network 0's files are in the folder itself, each other's in a folder of the same
+//! docs/how-to/collector/files.md, "Files" and "Keys in the database". Network 0's files are in the folder itself, each other's in a folder of the same
 //! form within ([`networks`]).
 //!
 //! A file is written whole or not at all, and is durable before its writer goes on; so is a row. Commands and a running service meet only

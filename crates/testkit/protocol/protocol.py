@@ -312,7 +312,7 @@ class Assembly:
         return b"".join(pieces[i].piece for i in range(packet.count))
 
 
-# UDP: docs/how-to/collector.md, "Gateways".
+# UDP: docs/how-to/collector/gateways.md, "Gateways".
 
 
 def datagram(packet: bytes, rssi_dbm: int = 127) -> bytes:

@@ -12,7 +12,7 @@ use wire::meter::{
 };
 
 const METER: u16 = 5;
-/// Before each packet: what it is, and a strength that nobody knows (`docs/how-to/collector.md`, "UDP").
+/// Before each packet: what it is, and a strength that nobody knows (`docs/how-to/collector/gateways.md`, "UDP").
 const BEFORE: [u8; 4] = [b'W', b'S', b'1', 127];
 /// What its sampler has at the peaks, in steps, and what a step is.
 const PEAKS: (f64, f64) = (400.0, 100.0);

@@ -93,7 +93,7 @@ enum Command {
         about = MOVE.about,
         after_help = "The target is filled while the collector goes on. Then this says that the collector is to be stopped, waits for that, copies the \
                       rest, compares all, and marks the source, which no collector takes any more. Where it ends early, the same command goes on: \
-                      docs/how-to/collector.md, \"Moving to PostgreSQL and back\".\n\n\
+                      docs/how-to/collector/move.md, \"Moving to PostgreSQL and back\".\n\n\
                       Examples: wattseal move --from wattseal.db --to postgres://wattseal@localhost/wattseal\n          \
                       wattseal move --from postgres://wattseal@localhost/wattseal --to back.db"
     )]

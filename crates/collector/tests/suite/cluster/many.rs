@@ -81,7 +81,7 @@ fn write_files(registry: &Registry, network: NetworkId, record: &MeterRecord, me
     }
 }
 
-/// Rows of `sealed_keys` as docs/how-to/collector.md, "Keys in the database", has them: by commands a million of them take an hour.
+/// Rows of `sealed_keys` as docs/how-to/collector/postgresql.md, "Keys in the database", has them: by commands a million of them take an hour.
 fn write_rows(
     kek: &Path,
     (server, database): (&Server, &str),
