@@ -133,10 +133,11 @@ fn json_of(line: &str) -> Vec<serde_json::Value> {
     serde_json::from_slice(&output.stdout).expect("an array")
 }
 
-/// The R8C's figures in docs/reference/accuracy.md, from which it says what an error of the cycle table would change.
+/// The R8C's figures in docs/reference/accuracy/r8c.md, from which it says what an error of the cycle table would change.
 #[test]
 fn the_r8c_s_counts_are_what_bench_and_ct_say() {
-    let document = std::fs::read_to_string(home().join("docs/reference/accuracy.md")).expect("a document");
+    let document =
+        std::fs::read_to_string(home().join("docs/reference/accuracy/r8c.md")).expect("a document");
     let benched = json_of("bench --target r8c --op aes128-encrypt --runs 1");
     let checked = json_of("ct --target r8c --op aes128-encrypt --runs 1");
     for variant in ["memory", "register", "fast"] {
