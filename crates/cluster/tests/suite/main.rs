@@ -81,7 +81,7 @@ fn acknowledged_readings_survive_a_few_harms() {
     harmed(6, 8);
 }
 
-/// docs/how-to/cluster.md, "Chaos".
+/// docs/how-to/chaos.md.
 #[test]
 #[ignore = "takes an hour and more"]
 fn acknowledged_readings_survive_500_harms() {
