@@ -1,10 +1,20 @@
-//! The book: docs/SUMMARY.md lists its pages, and each link of a page leads to a page and a heading.
+//! The book: docs/SUMMARY.md lists its pages, each link of a page leads to a page and a heading, and the text stays
+//! short.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use testkit::documents::{home, pages};
 
 const SUMMARY: &str = "docs/SUMMARY.md";
+/// Documents beside the book.
+const OUTSIDE: [&str; 4] = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
+/// Words of all documents outside tables and code.
+const WORDS_MAX: usize = 55_000;
+/// Words of a sentence, and the sentences that are longer still. The second number only falls.
+const SENTENCE_WORDS_MAX: usize = 30;
+const LONG_SENTENCES_MAX: usize = 140;
+/// Columns of a line of text.
+const COLUMNS_MAX: usize = 100;
 
 /// The lines of a document outside its blocks of code.
 fn prose(document: &str) -> Vec<String> {
@@ -19,6 +29,44 @@ fn prose(document: &str) -> Vec<String> {
         }
     }
     lines
+}
+
+/// The pages and the documents beside them.
+fn documents() -> Vec<String> {
+    OUTSIDE.iter().map(|name| (*name).to_owned()).chain(pages()).collect()
+}
+
+/// The lines of a document outside its blocks of code and its tables.
+fn text(document: &str) -> Vec<String> {
+    let mut lines = prose(document);
+    lines.retain(|line| !line.starts_with('|'));
+    lines
+}
+
+/// Whether a line begins an item of a list.
+fn is_item(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("- ") || line.starts_with("* ") || {
+        let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        number.len() < line.len() && number.starts_with(". ")
+    }
+}
+
+/// The sentences of a document, in words. A colon ends one, because a list or a table often follows it.
+fn sentences(document: &str) -> Vec<Vec<String>> {
+    let mut sentences = vec![Vec::new()];
+    for line in text(document) {
+        if line.trim().is_empty() || line.starts_with('#') || is_item(&line) {
+            sentences.push(Vec::new());
+        }
+        for word in line.split_whitespace().filter(|_| !line.starts_with('#')) {
+            sentences.last_mut().expect("one").push(word.to_owned());
+            if word.trim_end_matches([')', '*', '"']).ends_with(['.', '!', '?', ':']) {
+                sentences.push(Vec::new());
+            }
+        }
+    }
+    sentences
 }
 
 /// The targets of a line's links and pictures, without those in backquotes.
@@ -81,9 +129,7 @@ fn summary_lists_each_page_once() {
 #[test]
 fn every_link_leads_to_a_page_and_a_heading() {
     let mut problems = Vec::new();
-    let roots = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", SUMMARY];
-    let roots = roots.iter().map(|name| (*name).to_owned()).filter(|name| home().join(name).is_file());
-    for document in roots.chain(pages()) {
+    for document in documents().into_iter().chain([SUMMARY.to_owned()]) {
         for line in prose(&document) {
             for link in links(&line).iter().filter(|link| !is_elsewhere(link)) {
                 let (path, anchor) = resolve(&document, link);
@@ -99,6 +145,42 @@ fn every_link_leads_to_a_page_and_a_heading() {
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn text_of_all_documents_stays_within_its_limit() {
+    let lines = documents().into_iter().flat_map(|document| text(&document));
+    let words: usize = lines.map(|line| line.split_whitespace().count()).sum();
+    assert!(words <= WORDS_MAX, "{words} words; shorten a page before another grows");
+}
+
+#[test]
+fn long_sentences_become_fewer() {
+    let mut found = Vec::new();
+    for document in documents() {
+        let long = sentences(&document).into_iter().filter(|words| words.len() > SENTENCE_WORDS_MAX);
+        found.extend(long.map(|words| format!("{document}: {}", words.join(" "))));
+    }
+    let count = found.len();
+    assert!(count <= LONG_SENTENCES_MAX, "{count} sentences are too long:\n{}", found.join("\n"));
+}
+
+/// A code span or a link that has no blank, or stands alone, may be longer.
+#[test]
+fn lines_of_text_end_at_their_column() {
+    let is_generated = |page: &String| {
+        ["json.md", "mutations.md", "sisters.md", "sources.md"].iter().any(|name| page.ends_with(name))
+    };
+    let mut found = Vec::new();
+    for page in pages().into_iter().chain(["README.md".to_owned()]).filter(|page| !is_generated(page)) {
+        for line in text(&page).iter().filter(|line| line.chars().count() > COLUMNS_MAX) {
+            let is_one_piece = line.trim_start().starts_with(['`', '[', '!']) || is_item(line);
+            if !is_one_piece {
+                found.push(format!("{page}: {line}"));
+            }
+        }
+    }
+    assert!(found.is_empty(), "longer than {COLUMNS_MAX} columns:\n{}", found.join("\n"));
 }
 
 /// Folders whose files the pages name as code.
