@@ -1,4 +1,4 @@
-/* What an application calls that the bootloader starts. docs/firmware-update.md
+/* What an application calls that the bootloader starts. docs/how-to/firmware-update.md
  *
  * A new image runs on trial: each start of it is counted, a watchdog runs, and after WS_BOOT_STARTS starts the former image runs
  * again. An image that works says so by ws_boot_confirm, and feeds the watchdog from then on. */

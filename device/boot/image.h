@@ -1,4 +1,4 @@
-/* An image, as it lies in its slot: header, program, signature. docs/firmware-update.md has the header's bytes. */
+/* An image, as it lies in its slot: header, program, signature. docs/how-to/firmware-update.md has the header's bytes. */
 #ifndef WS_BOOT_IMAGE_H
 #define WS_BOOT_IMAGE_H
 

@@ -1,4 +1,4 @@
-/* The bootloader's UART: an image comes by it, in pieces (transfer.h). docs/firmware-update.md has requests and answers.
+/* The bootloader's UART: an image comes by it, in pieces (transfer.h). docs/how-to/firmware-update.md has requests and answers.
  *
  * Whatever comes: what is done with is never longer than a frame. */
 #ifndef WS_BOOT_LOADER_H

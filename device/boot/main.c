@@ -1,4 +1,4 @@
-/* The bootloader: runs the image that is to run, after it has verified it, and nothing else; takes new ones by the UART. docs/firmware-update.md */
+/* The bootloader: runs the image that is to run, after it has verified it, and nothing else; takes new ones by the UART. docs/how-to/firmware-update.md */
 #include "journal.h"
 #include "loader.h"
 #include "port.h"

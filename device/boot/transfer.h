@@ -1,5 +1,5 @@
 /* Takes an image into the slot that does not run, piece by piece and in order, whoever brings it: the bootloader's UART (loader.h), or the meter's
- * radio (meter/update.h). docs/firmware-update.md
+ * radio (meter/update.h). docs/how-to/firmware-update.md
  *
  * Whatever comes: nothing but that slot and the journal is written. What was taken outlives the power: the image that was begun goes on where
  * flash says. */

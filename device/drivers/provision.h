@@ -1,7 +1,7 @@
 /* What was written into the part when it was made: keys and name. Implemented by a port.
  *
  * It stands in flash under the symbol ws_provision, WS_PROVISION_BYTES, for a programmer (or the model's host) to fill before
- * the first start: docs/protocol.md, "Provisioning", has its layout. */
+ * the first start: docs/reference/protocol.md, "Provisioning", has its layout. */
 #ifndef WS_DRIVERS_PROVISION_H
 #define WS_DRIVERS_PROVISION_H
 

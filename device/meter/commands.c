@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* Offsets in what is provisioned: docs/protocol.md, "Provisioning". */
+/* Offsets in what is provisioned: docs/reference/protocol.md, "Provisioning". */
 #define FORMAT 0
 #define METER 2
 #define INTERVAL 8

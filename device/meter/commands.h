@@ -1,4 +1,4 @@
-/* Commands of the meter's protocol, as the settings take them (docs/protocol.md, "Command"). */
+/* Commands of the meter's protocol, as the settings take them (docs/reference/protocol.md, "Command"). */
 #ifndef WS_METER_COMMANDS_H
 #define WS_METER_COMMANDS_H
 

@@ -1,4 +1,4 @@
-/* The key of suite 6, which is renewed: that of the present epoch, in EEPROM, with the number of the epoch (docs/protocol.md, "Renewal of the key").
+/* The key of suite 6, which is renewed: that of the present epoch, in EEPROM, with the number of the epoch (docs/reference/protocol.md, "Renewal of the key").
  * What is assumed of the EEPROM: numbers.h.
  *
  * Epoch 0 has no record: its key is key256 of what is provisioned. As with settings there are three slots, the valid record with the latest

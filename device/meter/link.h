@@ -1,4 +1,4 @@
-/* Packets of the meter's protocol (docs/protocol.md, "Packets"): messages cut into pieces, and made whole again. */
+/* Packets of the meter's protocol (docs/reference/protocol.md, "Packets"): messages cut into pieces, and made whole again. */
 #ifndef WS_METER_LINK_H
 #define WS_METER_LINK_H
 

@@ -1,4 +1,4 @@
-/* The secure meter as a program. What is written into it, and what the host reads: docs/protocol.md, meter.h. */
+/* The secure meter as a program. What is written into it, and what the host reads: docs/reference/protocol.md, meter.h. */
 #include "meter.h"
 
 #include "../drivers/board.h"

@@ -8,7 +8,7 @@
 #include "../crypto/secret.h"
 #include "../drivers/provision.h"
 
-/* Offsets in what is provisioned: docs/protocol.md, "Provisioning". */
+/* Offsets in what is provisioned: docs/reference/protocol.md, "Provisioning". */
 #define METER 2
 #define OWN_PUBLIC_KEY 22
 #define KEY_128 32
@@ -102,7 +102,7 @@ static void write_origin(const ws_message_header *header, uint8_t out[4])
 }
 
 /* Ascon's key: the block of AES under key128 that this text encrypts to. It is no block of AES-GCM's, which begin with a kind, below
- * 4, or are zero: docs/protocol.md, "How it is sealed". */
+ * 4, or are zero: docs/reference/protocol.md, "How it is sealed". */
 static WS_NOINLINE void derive_ascon_key(uint8_t key[16])
 {
     static const uint8_t label[16] = {'W', 'a', 't', 't', 'S', 'e', 'a', 'l', ' ', 's', 'u', 'i', 't', 'e', ' ', '5'};

@@ -1,4 +1,4 @@
-/* Messages of the meter's protocol (docs/protocol.md): how they are sealed and opened.
+/* Messages of the meter's protocol (docs/reference/protocol.md): how they are sealed and opened.
  *
  * Keys come from provision.h as they are needed, and are wiped from the frames; that of suite 6 is the caller's. Times depend on no secret; whether a message
  * was accepted shows. Stack: with ECIES and ECDSA 120 bytes beside the frames and what crypto/ecies_ecdsa.h needs. With Ascon the
@@ -106,7 +106,7 @@ int ws_message_acknowledges(const ws_message_header *report, const uint8_t *mess
 /* Whether a suite seals pieces of an image: those with a key for all messages. */
 uint8_t ws_message_has_pieces(uint8_t suite);
 
-/* Opens a piece of an image: docs/protocol.md, "Firmware by radio".
+/* Opens a piece of an image: docs/reference/protocol.md, "Firmware by radio".
  *
  * in: header: suite, with pieces; number: m; key. index: below WS_PIECE_INDICES. in/out: message: 4 bytes, which are written over, ciphertext, tag.
  * out: data. Returns 0, or -1 where the piece is not the collector's. */

@@ -22,7 +22,7 @@ AT(waiting, 42);
 AT(faults, 46);
 AT(acknowledged_number, 52);
 
-/* What a report says: docs/protocol.md. */
+/* What a report says: docs/reference/protocol.md. */
 #define MEASUREMENT 1
 #define ALERT 2
 #define TIME_NOT_SET 0x80
@@ -302,7 +302,7 @@ static WS_NOINLINE uint8_t send_pieces(ws_meter *meter, uint8_t len)
     return 1;
 }
 
-/* How long to wait for an acknowledgement, and by chance longer: docs/protocol.md, "Acknowledgement, resending, order". */
+/* How long to wait for an acknowledgement, and by chance longer: docs/reference/protocol.md, "Acknowledgement, resending, order". */
 static uint32_t patience(ws_meter *meter, uint8_t suite)
 {
     const uint32_t range = TENTH << (meter->attempts < ATTEMPTS_MAX ? meter->attempts : ATTEMPTS_MAX);

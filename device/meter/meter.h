@@ -1,4 +1,4 @@
-/* The secure meter: measures, seals, keeps, sends until it is acknowledged, and takes commands (docs/protocol.md).
+/* The secure meter: measures, seals, keeps, sends until it is acknowledged, and takes commands (docs/reference/protocol.md).
  *
  * One loop: a measurement that is due is sealed and given to the journal; the oldest report is sent; then the radio listens until
  * there is something to do. What is not acknowledged soon, or cannot be sent yet, the journal writes in the background. The radio is never asleep. Each turn of the loop ends

@@ -1,4 +1,4 @@
-/* The meter's numbers n: none is given out twice, whatever byte write the power fails in (docs/protocol.md, "Numbers").
+/* The meter's numbers n: none is given out twice, whatever byte write the power fails in (docs/reference/protocol.md, "Numbers").
  *
  * Numbers are reserved in blocks of WS_NUMBERS_BLOCK: a record in EEPROM says which number is the first that is not reserved, and
  * numbers are given out only below it, once the record was written to its end and read back. After a start the rest of a

@@ -1,4 +1,4 @@
-/* The renewal of suite 6's key, the meter's side (docs/protocol.md, "Renewal of the key"): a hybrid key agreement with the collector, piece by
+/* The renewal of suite 6's key, the meter's side (docs/reference/protocol.md, "Renewal of the key"): a hybrid key agreement with the collector, piece by
  * piece, in packets of its own that are sealed with the present key.
  *
  * The collector asks, and each of its packets has one reply, the same however often it is asked for. All is in RAM: after a start there is no

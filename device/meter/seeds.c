@@ -1,4 +1,4 @@
-/* The seed's slots (crypto/seed.h) in the EEPROM: docs/protocol.md, "Provisioning". */
+/* The seed's slots (crypto/seed.h) in the EEPROM: docs/reference/protocol.md, "Provisioning". */
 #include "../crypto/seed.h"
 #include "../drivers/eeprom.h"
 

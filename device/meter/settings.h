@@ -1,5 +1,5 @@
 /* What commands have set, with the last command and its result, in one record: after a power failure all of it is as before
- * the last change or as after it (docs/protocol.md, "Provisioning"). What is assumed of the EEPROM: numbers.h.
+ * the last change or as after it (docs/reference/protocol.md, "Provisioning"). What is assumed of the EEPROM: numbers.h.
  *
  * There are three slots, and the valid record with the latest generation counts (record.h says where the next one goes). As a
  * record that was cut short may be valid at one start and not at the next, each start writes the one it found once more, as

@@ -1,4 +1,4 @@
-/* An image of the meter's firmware that comes by radio, the meter's side (docs/protocol.md, "Firmware by radio"): piece by piece into the slot of the
+/* An image of the meter's firmware that comes by radio, the meter's side (docs/reference/protocol.md, "Firmware by radio"): piece by piece into the slot of the
  * bootloader that does not run.
  *
  * The collector sends one piece at a time, and each has a reply that says which one is wanted next: it is the same for whoever asks, until that one

@@ -9,7 +9,7 @@ BEGIN
 END
 $$;
 ALTER ROLE wattseal_grafana SET default_transaction_read_only = on;
--- What takes long keeps versions of rows that the collector has replaced (docs/collector.md, "PostgreSQL").
+-- What takes long keeps versions of rows that the collector has replaced (docs/how-to/collector/postgresql.md, "PostgreSQL").
 ALTER ROLE wattseal_grafana SET statement_timeout = '20s';
 
 GRANT SELECT ON latest, readings, rollups TO wattseal_grafana;

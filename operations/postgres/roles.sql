@@ -1,4 +1,4 @@
--- The user of the role api (docs/operations.md, "Users of PostgreSQL"): it reads what the dashboard shows, and changes what people change. It
+-- The user of the role api (docs/how-to/operations.md, "Users of PostgreSQL"): it reads what the dashboard shows, and changes what people change. It
 -- reads no key and no signed message, and writes no reading, no key, no lease and no command.
 --
 -- For psql, in WattSeal's database, as a superuser, or as the owner of its tables with CREATEROLE. Run it after the first worker has made the

@@ -1,4 +1,4 @@
-// A collector that is none: the API of docs/collector.md over made-up meters, for the tests and for work on the pages.
+// A collector that is none: the API of docs/how-to/collector/http.md over made-up meters, for the tests and for work on the pages.
 // It also does what a real one only does on bad days: loses connections, answers 401, 429 and 503.
 
 import { createHash } from 'node:crypto';
@@ -490,7 +490,7 @@ export class Mock {
     }
   }
 
-  /** As the collector takes an image: docs/firmware-update.md, "Image", without its signature. */
+  /** As the collector takes an image: docs/how-to/firmware-update.md, "Image", without its signature. */
   private addImage(file: Buffer, by: string, response: ServerResponse): Image {
     if (file.length < 512 || file.toString('latin1', 0, 4) !== 'WSI1') {
       throw new Refused(422, 'image-invalid', 'this is no image of firmware: it does not begin with WSI1', '`wattseal firmware sign` makes one');

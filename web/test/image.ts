@@ -1,4 +1,4 @@
-// A file as `wattseal firmware sign` makes it, but for its signature: docs/firmware-update.md, "Image".
+// A file as `wattseal firmware sign` makes it, but for its signature: docs/how-to/firmware-update.md, "Image".
 
 const SIGNATURE_BYTES = 1024;
 

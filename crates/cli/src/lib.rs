@@ -47,7 +47,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
     name = "wattseal",
     version,
     max_term_width = 110,
-    after_help = "In a clone of the project, ./wattseal test runs its tests, ./wattseal test-python the Python package's.\n\n\
+    after_help = "In a clone of the project, ./wattseal test runs its tests, ./wattseal test-python the Python package's, \
+                  ./wattseal book builds its documents.\n\n\
                   Example: wattseal bench --target atmega328p --op 'aes128-*'"
 )]
 struct Cli {
@@ -62,7 +63,7 @@ enum Command {
     /// Firmware images for a bootloader: make keys, sign, verify, send
     #[command(
         subcommand,
-        after_help = "docs/firmware-update.md says what the bootloader does.\n\n\
+        after_help = "docs/how-to/firmware-update.md says what the bootloader does.\n\n\
                       Example: wattseal firmware keygen maker.key"
     )]
     Firmware(update::FirmwareCommand),
@@ -93,7 +94,7 @@ enum ProjectCommand {
     /// Builds a project, measures its firmware and compares it with its limits, as its
     /// wattseal.toml says
     #[command(
-        after_help = "docs/ci.md says what stands in wattseal.toml. Exit code 1 where a limit is passed, with which.\n\n\
+        after_help = "docs/how-to/ci.md says what stands in wattseal.toml. Exit code 1 where a limit is passed, with which.\n\n\
                       Example: wattseal check\n\n\
                       The figures of now as what later ones may not exceed: wattseal check --save"
     )]

@@ -1,4 +1,4 @@
-//! The cluster of docs/cluster.md, all of it on this machine, in a folder that goes with it: three
+//! The cluster of docs/how-to/cluster.md, all of it on this machine, in a folder that goes with it: three
 //! NATS servers, PostgreSQL with a synchronous standby, gateways, workers, an API, and meters that
 //! keep what they sent and heard. What is harmed, and how, is by chance with a seed.
 //!

@@ -3,7 +3,7 @@
 //!
 //! They seal as `crates/wire` does, send by UDP to a gateway, and send a report again until it is
 //! acknowledged. A command they do once, by its number, and answer again where it comes again
-//! (docs/protocol.md, "Acknowledgement, resending, order").
+//! (docs/reference/protocol.md, "Acknowledgement, resending, order").
 
 use crate::ClusterError;
 use collector::gateway::udp::{MOST_DATAGRAM_BYTES, datagram, parse};

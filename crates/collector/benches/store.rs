@@ -1,4 +1,4 @@
-//! How fast the store is: `cargo bench -p wattseal-collector --bench store -- commit queries`. docs/collector.md has its figures.
+//! How fast the store is: `cargo bench -p wattseal-collector --bench store -- commit queries`. docs/how-to/collector/postgresql.md has its figures.
 //!
 //! `commit`: how many readings a second one writer makes durable, of a million. `queries`: how long questions take on 10 million readings
 //! (`WATTSEAL_READINGS=N` for another number of both), and how much memory the process had at most. The database is made in the folder that
@@ -6,7 +6,7 @@
 //!
 //! `postgres` beside them: the same with PostgreSQL, Debian's, with a server of its own in that folder that syncs as it is set by itself,
 //! and reads as a server that has been there for a while (`ANALYZE`); 10 million readings need 4 GB. `backup` with it: how long a dump, what
-//! restores it, and a copy of the whole server take, of a million (docs/operations.md). `WATTSEAL_TIMES=10` before `queries postgres`: ten
+//! restores it, and a copy of the whole server take, of a million (docs/how-to/operations.md). `WATTSEAL_TIMES=10` before `queries postgres`: ten
 //! networks, each with the thousand meters and the readings of the first; 100 million readings need 30 GB.
 
 use collector::api::{Consumption, Readings};
@@ -384,7 +384,7 @@ fn consumption(
         .count())
 }
 
-/// What docs/operations.md, "Backup and restore", does, and how long it takes.
+/// What docs/how-to/operations.md, "Backup and restore", does, and how long it takes.
 fn backup() -> Result<(), Box<dyn Error>> {
     let readings = std::env::var("WATTSEAL_READINGS").map_or(Ok(1_000_000), |number| number.parse())?;
     let database = Database::new(Engine::Postgres)?;

@@ -2,7 +2,7 @@
 //! order, and whether the readings are what the messages say.
 //!
 //! It takes no secret to verify signatures and order. With the collector's private key each message is opened, and compared with
-//! the reading or alert that was stored of it: docs/protocol.md, "With the collector".
+//! the reading or alert that was stored of it: docs/reference/protocol.md, "With the collector".
 
 mod stored;
 

@@ -1,4 +1,4 @@
-//! A copy of a collector's files, made while its service goes on. docs/collector.md, "Back up and restore".
+//! A copy of a collector's files, made while its service goes on. docs/how-to/collector/files.md, "Back up and restore".
 
 use crate::registry::{Registry, RegistryError, make_folder};
 use crate::store::{Place, Reader, StoreError};

@@ -1,5 +1,5 @@
 //! The concentrator: what is heard of meters that are not known here goes unchanged to another collector, and what that one says
-//! goes back to them. docs/collector.md, "Gateways".
+//! goes back to them. docs/how-to/collector/gateways.md, "Gateways".
 //!
 //! Keys stay at the ends, so nothing here can be trusted, and nothing here has to be: a meter keeps its reading until the far
 //! collector has acknowledged it, with its key. What is known here is where acknowledged reports came from. Those meters' messages are

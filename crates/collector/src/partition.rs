@@ -28,7 +28,7 @@ pub const fn finest_slice(name: MeterId) -> u8 {
 /// The finest slice of a packet, by the name that it says; where it is too short to say one, the first.
 #[must_use]
 pub fn finest_slice_of_packet(packet: &[u8]) -> u8 {
-    // docs/protocol.md, "Packets": offset 2, 2 bytes.
+    // docs/reference/protocol.md, "Packets": offset 2, 2 bytes.
     packet
         .get(2..4)
         .and_then(|name| name.try_into().ok())

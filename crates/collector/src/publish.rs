@@ -1,4 +1,4 @@
-//! MQTT: what happened, for Home Assistant, emonCMS and whoever else listens at the broker. docs/collector.md, "MQTT".
+//! MQTT: what happened, for Home Assistant, emonCMS and whoever else listens at the broker. docs/how-to/collector/mqtt.md, "MQTT".
 //!
 //! It follows the [`Event`]s, which are durable before they are told. A broker that is away loses nothing but time: messages wait,
 //! the oldest of them go first when there are too many. At least once: after a lost connection some may come twice.

@@ -1,5 +1,5 @@
 //! Whose meters these are: a folder of key files, or sealed keys in a database of PostgreSQL ([`KeyStore`]), which is the truth about keys.
-//! docs/collector.md, "Files" and "Keys in the database". Network 0's files are in the folder itself, each other's in a folder of the same
+//! docs/how-to/collector/files.md, "Files" and "Keys in the database". Network 0's files are in the folder itself, each other's in a folder of the same
 //! form within ([`networks`]).
 //!
 //! A file is written whole or not at all, and is durable before its writer goes on; so is a row. Commands and a running service meet only
@@ -92,7 +92,7 @@ pub enum RegistryError {
     /// Firmware that does not have the suite that a meter is to have.
     #[error(
         "{path} does not have the suite {suite}: it was built with {has}; choose one of these, or build it with SUITES=\"... {suite}\" \
-         (docs/meter.md)"
+         (docs/reference/meter.md)"
     )]
     NoSuite {
         path: PathBuf,
@@ -520,5 +520,5 @@ fn check(setup: &Setup) -> Result<(), RegistryError> {
     Ok(())
 }
 
-/// What the meter's arithmetic asks of both steps together: docs/protocol.md, "calibrate".
+/// What the meter's arithmetic asks of both steps together: docs/reference/protocol.md, "calibrate".
 const LEAST_STEPS: u64 = 110_000_000;

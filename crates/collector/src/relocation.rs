@@ -1,4 +1,4 @@
-//! A collector's database moves to the other engine while its meters send. docs/collector.md, "Moving to PostgreSQL and back".
+//! A collector's database moves to the other engine while its meters send. docs/how-to/collector/move.md, "Moving to PostgreSQL and back".
 
 use crate::registry::{KeyStore, RegistryError};
 use crate::store::relocation::{Begun, Progress, Relocation};

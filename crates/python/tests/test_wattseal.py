@@ -194,12 +194,12 @@ class OfCommands(unittest.TestCase):
 
 class OfDocuments(unittest.TestCase):
     def test_the_examples_work(self):
-        text = (HOME / "docs/python.md").read_text(encoding="utf-8")
+        text = (HOME / "docs/how-to/python.md").read_text(encoding="utf-8")
         names = {}
         examples = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
         self.assertGreaterEqual(len(examples), 4)
         for example in examples:
-            exec(compile(example, "docs/python.md", "exec"), names)  # pylint: disable=exec-used
+            exec(compile(example, "docs/how-to/python.md", "exec"), names)  # pylint: disable=exec-used
 
     def test_help_is_what_the_stubs_say(self):
         stubs = ast.parse((pathlib.Path(wattseal.__file__).parent / "__init__.pyi").read_text(encoding="utf-8"))
@@ -221,7 +221,7 @@ class OfDocuments(unittest.TestCase):
         import nbclient
         import nbformat
 
-        path = HOME / "docs/python.ipynb"
+        path = HOME / "docs/how-to/python.ipynb"
         shown, run = nbformat.read(path, as_version=4), nbformat.read(path, as_version=4)
         nbclient.NotebookClient(run, timeout=170, kernel_name="python3").execute()
         text = lambda cells: [

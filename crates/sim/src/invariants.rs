@@ -11,7 +11,7 @@
 //!   and their replies, are on the air with one content each.
 //! - The energy that reports tell is the integral of the site's load, within the meter's error; and
 //!   so is the time that they tell, but that who holds a set time back makes it late
-//!   (docs/protocol.md, "On the air").
+//!   (docs/reference/protocol.md, "On the air").
 
 mod images;
 mod keys;

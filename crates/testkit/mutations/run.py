@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Takes out one rule after the other, and says which test notices: docs/mutations.md.
+"""Takes out one rule after the other, and says which test notices: docs/reference/mutations.md.
 
 The rules stand in mutations.toml beside this file. The tests are run in a copy of the project, so that nothing here is changed: first
 without a mutation, then with each. A mutation whose text is not found once, or that does not compile, is a failure of the list. One whose
@@ -218,12 +218,12 @@ def run(listed: list[Mutation], copy: Copy) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        description="Takes out one rule after the other, and says which test notices: docs/mutations.md.",
+        description="Takes out one rule after the other, and says which test notices: docs/reference/mutations.md.",
         epilog="Example: crates/testkit/mutations/run.py --only wire",
     )
     parser.add_argument("--only", metavar="NAME", action="append", default=[], help="those whose names begin with this")
     parser.add_argument("--spread", action="store_true", help="ten that are quick to build")
-    parser.add_argument("--page", action="store_true", help="print the table of docs/mutations.md, and run nothing")
+    parser.add_argument("--page", action="store_true", help="print the table of docs/reference/mutations.md, and run nothing")
     arguments = parser.parse_args()
     every = listed = mutations()
     if arguments.page:

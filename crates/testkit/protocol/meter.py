@@ -1,4 +1,4 @@
-"""A meter that speaks UDP, as docs/protocol.md has it: it reports, takes acknowledgements, and carries out commands.
+"""A meter that speaks UDP, as docs/reference/protocol.md has it: it reports, takes acknowledgements, and carries out commands.
 
 Its memory never fails, and it answers a command as often as it hears it: the bound of one answer a second is for the
 wear of an EEPROM that it does not have.

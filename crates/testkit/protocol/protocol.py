@@ -1,4 +1,4 @@
-"""The meter's protocol as docs/protocol.md has it: packets, plaintexts, sealing, provisioning images, UDP framing.
+"""The meter's protocol as docs/reference/protocol.md has it: packets, plaintexts, sealing, provisioning images, UDP framing.
 
 Written from the documents alone and sharing no code with the rest of the project, so that a mistake of its other side
 shows. Curves and ciphers are those of the package `cryptography` (OpenSSL), but for Ascon, which is in `ascon.py`.
@@ -312,7 +312,7 @@ class Assembly:
         return b"".join(pieces[i].piece for i in range(packet.count))
 
 
-# UDP: docs/collector.md, "Gateways".
+# UDP: docs/how-to/collector/gateways.md, "Gateways".
 
 
 def datagram(packet: bytes, rssi_dbm: int = 127) -> bytes:

@@ -115,7 +115,7 @@ class Service:
     def log(self) -> str:
         return (self.folder / "log").read_text(errors="replace")
 
-    # Database and keys: docs/collector.md, "Back up and restore".
+    # Database and keys: docs/how-to/collector/files.md, "Back up and restore".
 
     def delete_database(self) -> None:
         for file in self.folder.glob("wattseal.db*"):

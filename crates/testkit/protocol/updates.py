@@ -23,7 +23,7 @@ from vectors import ADDRESS, PROVISION, secret
 FILE = Path(__file__).parents[1] / "vectors" / "meter-update.txt"
 
 HEADER = """\
-# Pieces of an image and replies (docs/protocol.md, "Firmware by radio"), with the keys and names of meter-protocol.txt.
+# Pieces of an image and replies (docs/reference/protocol.md, "Firmware by radio"), with the keys and names of meter-protocol.txt.
 #
 # Made by crates/testkit/protocol/updates.py, which is written from the document and shares no code with the rest of this project but what
 # vectors.py beside it does. All numbers are in hexadecimal. The image is none that runs: its program is noise, and so is its signature.

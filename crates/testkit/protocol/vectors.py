@@ -20,7 +20,7 @@ from protocol import ACKNOWLEDGEMENT, ANSWER, COMMAND, KINDS, REPORT, SUITES, Ad
 FILE = Path(__file__).parents[1] / "vectors" / "meter-protocol.txt"
 
 HEADER = """\
-# Messages of the meter's protocol (docs/protocol.md) with fixed keys: of every kind and suite, sealed and cut into packets.
+# Messages of the meter's protocol (docs/reference/protocol.md) with fixed keys: of every kind and suite, sealed and cut into packets.
 #
 # Made by crates/testkit/protocol/vectors.py, which is written from the document and shares no code with the rest of this
 # project: it composes the parts of the package `cryptography` 38.0.4 (OpenSSL): AESGCM, ECDH over SECP256R1, X963KDF, AES in

@@ -14,6 +14,33 @@ pub fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project's folder")
 }
 
+/// The Markdown files of a folder of the project and of those below it, by their paths from the project's folder.
+fn collect_markdown(folder: &str, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(home().join(folder)).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().and_then(|name| name.to_str()).expect("UTF-8");
+        let at = format!("{folder}/{name}");
+        if path.is_dir() && name != "build" {
+            collect_markdown(&at, found);
+        } else if path.extension().is_some_and(|ending| ending == "md") {
+            found.push(at);
+        }
+    }
+}
+
+/// The pages of the book, sorted, by their paths from the project's folder: `docs/how-to/plan.md`.
+///
+/// # Panics
+/// Where the folder cannot be read.
+#[must_use]
+pub fn pages() -> Vec<String> {
+    let mut found = Vec::new();
+    collect_markdown("docs", &mut found);
+    found.retain(|page| page != "docs/SUMMARY.md");
+    found.sort();
+    found
+}
+
 /// The lines of the ```sh blocks of a document.
 ///
 /// # Panics
@@ -47,5 +74,11 @@ pub fn is_collector_s(line: &str) -> bool {
 /// Returns true if a line is for `wattseal-demo`.
 #[must_use]
 pub fn is_demo_s(line: &str) -> bool {
-    command(line) == Some("demo")
+    command(line) == Some("demo") && !is_cluster_s(line)
+}
+
+/// Whether a line is for `wattseal-cluster`.
+#[must_use]
+pub fn is_cluster_s(line: &str) -> bool {
+    line.starts_with("./wattseal demo --cluster")
 }

@@ -1,6 +1,6 @@
 //! Firmware that is updated: images are packed and signed ([`image`], [`key`]), and sent to the
 //! bootloader of `device/boot` ([`loader`], over [`serial`]). It knows no processor, no compiler
-//! and no model. `docs/firmware-update.md` says every byte.
+//! and no model. `docs/how-to/firmware-update.md` says every byte.
 
 mod error;
 pub mod image;

@@ -1,4 +1,4 @@
-//! The meter's protocol, as `docs/protocol.md` has it: packets, sealing, what is in the messages, provisioning, and the
+//! The meter's protocol, as `docs/reference/protocol.md` has it: packets, sealing, what is in the messages, provisioning, and the
 //! collector's end of the link.
 
 mod address;

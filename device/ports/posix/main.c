@@ -1,7 +1,7 @@
 /* An app as a process of the host: meter PROVISION EEPROM ADDRESS:PORT.
  *
  * PROVISION is a file of the 176 bytes that a part has in flash, EEPROM one of the 1024 that it has there, written in place; packets
- * are UDP datagrams to and from the collector at ADDRESS:PORT, IPv4 (docs/collector.md, "UDP"). A suite that this build does not have is
+ * are UDP datagrams to and from the collector at ADDRESS:PORT, IPv4 (docs/how-to/collector/gateways.md, "UDP"). A suite that this build does not have is
  * an error here, where a part of its own could only be silent. The main function of the app is compiled as ws_main. A reset executes the same file again, so it is started by its path, with the cause behind its arguments. */
 #include "posix.h"
 
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define ARGUMENTS 4
-/* In what is provisioned: docs/protocol.md. */
+/* In what is provisioned: docs/reference/protocol.md. */
 #define FORMAT 0
 #define SUITE 10
 #define WATCHDOG_S 8u

@@ -1,4 +1,4 @@
-/* Packets in UDP datagrams: "WS1", the strength, which nobody knows here, and the packet (docs/collector.md, "UDP"). A datagram that is
+/* Packets in UDP datagrams: "WS1", the strength, which nobody knows here, and the packet (docs/how-to/collector/gateways.md, "UDP"). A datagram that is
  * lost is a packet that is lost. */
 #include "../../drivers/clock.h"
 #include "../../drivers/radio.h"

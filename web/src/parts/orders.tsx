@@ -1,4 +1,4 @@
-// The forms for commands. Limits are those of docs/protocol.md, so that nothing goes out that the meter would refuse.
+// The forms for commands. Limits are those of docs/reference/protocol.md, so that nothing goes out that the meter would refuse.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

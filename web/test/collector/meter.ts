@@ -1,4 +1,4 @@
-// A meter as docs/protocol.md has it, in AES-128-GCM, behind a UDP gateway of its own: it reports, waits for what acknowledges it,
+// A meter as docs/reference/protocol.md has it, in AES-128-GCM, behind a UDP gateway of its own: it reports, waits for what acknowledges it,
 // and does what it is told.
 
 import { createCipheriv, createDecipheriv } from 'node:crypto';

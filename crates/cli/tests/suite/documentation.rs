@@ -4,12 +4,13 @@
 //! demonstration's are run by the tests of their own crates.
 
 use lab::operations::VARIANTS;
+use lab::plot::{Axis, Chart, Series, Style, svg};
 use lab::target::Workspace;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
-use testkit::documents::{commands, home, is_collector_s, is_demo_s};
+use testkit::documents::{commands, home, is_cluster_s, is_collector_s, is_demo_s};
 use testkit::random::{Random, seed};
 
 /// Runs a line as it stands, once: documents repeat each other, and their tests run at the same
@@ -56,7 +57,8 @@ fn run(document: &str, line: &str) {
 /// The lines of a document that are run here; `./wattseal test` runs this one.
 fn own(document: &str) -> Vec<String> {
     let mut lines = commands(document);
-    lines.retain(|line| line != "./wattseal test" && !is_collector_s(line) && !is_demo_s(line));
+    let is_another_s = |line: &str| is_collector_s(line) || is_demo_s(line) || is_cluster_s(line);
+    lines.retain(|line| line != "./wattseal test" && !is_another_s(line));
     lines
 }
 
@@ -81,16 +83,18 @@ macro_rules! documents {
 
 documents! {
     every_command_of_readme_works: "README.md"
-    every_command_of_architecture_works: "docs/architecture.md"
-    every_command_of_ci_works: "docs/ci.md"
-    every_command_of_energy_works: "docs/energy.md"
-    every_command_of_constant_time_works: "docs/constant-time.md"
-    every_command_of_installing_works: "docs/installing.md"
-    every_command_of_measuring_works: "docs/measuring.md"
-    every_command_of_papers_works: "docs/papers.md"
-    every_command_of_plan_works: "docs/plan.md"
-    every_command_of_post_quantum_works: "docs/post-quantum.md"
-    every_command_of_simulate_works: "docs/simulate.md"
+    every_command_of_ci_works: "docs/how-to/ci.md"
+    every_command_of_energy_works: "docs/reference/energy.md"
+    every_command_of_constant_time_works: "docs/how-to/constant-time.md"
+    every_command_of_installing_works: "docs/how-to/installing.md"
+    every_command_of_measuring_works: "docs/how-to/measuring.md"
+    every_command_of_papers_works: "docs/how-to/papers.md"
+    every_command_of_plan_works: "docs/how-to/plan.md"
+    every_command_of_post_quantum_works: "docs/reference/post-quantum.md"
+    every_command_of_simulate_works: "docs/how-to/simulate.md"
+    every_command_of_the_tutorial_of_firmware_works: "docs/tutorials/measure-your-firmware.md"
+    every_command_of_the_tutorial_of_parts_works: "docs/tutorials/choose-a-part.md"
+    every_command_of_the_tutorial_of_home_assistant_works: "docs/tutorials/home-assistant.md"
 }
 
 /// A figure as the documentation has it, `17.6 M`, `6.3 µJ`, `2,078 cycles` or `160 B`: its value,
@@ -133,11 +137,12 @@ fn json_of(line: &str) -> Vec<serde_json::Value> {
     serde_json::from_slice(&output.stdout).expect("an array")
 }
 
-/// The R8C's figures in docs/accuracy.md, from which it says what an error of the cycle table would
+/// The R8C's figures in docs/reference/accuracy.md, from which it says what an error of the cycle table would
 /// change.
 #[test]
 fn the_r8c_s_counts_are_what_bench_and_ct_say() {
-    let document = std::fs::read_to_string(home().join("docs/accuracy.md")).expect("a document");
+    let document =
+        std::fs::read_to_string(home().join("docs/reference/accuracy/r8c.md")).expect("a document");
     let benched = json_of("bench --target r8c --op aes128-encrypt --runs 1");
     let checked = json_of("ct --target r8c --op aes128-encrypt --runs 1");
     for variant in ["memory", "register", "fast"] {
@@ -159,9 +164,9 @@ fn the_r8c_s_counts_are_what_bench_and_ct_say() {
 /// The tables of README.md that bench.toml lists have the figures of `bench`, for every target that
 /// has them.
 #[test]
-fn the_readme_s_tables_are_what_bench_measures() {
+fn the_tables_of_costs_are_what_bench_measures() {
     // Measured anew, and then once more from what was kept.
-    run("README.md", "./wattseal bench");
+    run("docs/reference/costs.md", "./wattseal bench");
     let output = Command::new(env!("CARGO_BIN_EXE_wattseal"))
         .args(["bench", "--format", "json"])
         .env("WATTSEAL_HOME", home())
@@ -170,7 +175,7 @@ fn the_readme_s_tables_are_what_bench_measures() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let rows: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).expect("an array");
     let workspace = lab::target::Workspace::find().expect("a clone of the project");
-    let readme = std::fs::read_to_string(home().join("README.md")).expect("a document");
+    let page = std::fs::read_to_string(home().join("docs/reference/costs.md")).expect("a document");
     let (mut count, mut stale) = (0, Vec::new());
     for table in lab::selection::Tables::read(&workspace).expect("bench.toml").tables {
         let is_head = |line: &&str| {
@@ -178,10 +183,15 @@ fn the_readme_s_tables_are_what_bench_measures() {
                 && table.columns.iter().all(|column| cells(line).contains(&column.heading.as_str()))
         };
         let mut lines =
-            readme.lines().skip_while(|line| !is_head(line)).take_while(|line| line.starts_with('|'));
-        let head = cells(lines.next().unwrap_or_else(|| panic!("README.md has no table with {table:?}")));
+            page.lines().skip_while(|line| !is_head(line)).take_while(|line| line.starts_with('|'));
+        let head = cells(
+            lines.next().unwrap_or_else(|| panic!("docs/reference/costs.md has no table with {table:?}")),
+        );
         for wanted in ["accuracy", "energy accuracy"] {
-            assert!(head.contains(&wanted), "README.md does not say how far its figures may be off");
+            assert!(
+                head.contains(&wanted),
+                "docs/reference/costs.md does not say how far its figures may be off"
+            );
         }
         for line in lines.skip(1) {
             let line = cells(line);
@@ -229,8 +239,70 @@ fn the_readme_s_tables_are_what_bench_measures() {
             }
         }
     }
-    assert!(stale.is_empty(), "README.md's tables are stale:\n{}", stale.join("\n"));
-    assert_eq!(count, rows.len(), "README.md's tables lack targets that bench has");
+    assert!(stale.is_empty(), "docs/reference/costs.md's tables are stale:\n{}", stale.join("\n"));
+    assert_eq!(count, rows.len(), "docs/reference/costs.md's tables lack targets that bench has");
+}
+
+/// The parts of README.md's chart: all of them do not fit side by side.
+const CHARTED: [&str; 11] = [
+    "ATmega328P",
+    "ATmega2560",
+    "MSP430F5438A",
+    "MSP430FR5994",
+    "STM32F051",
+    "SAMD21",
+    "RP2040",
+    "STM32F103",
+    "STM32F407",
+    "nRF52840",
+    "STM32F767",
+];
+
+/// The chart of README.md: two columns of docs/reference/costs.md's tables.
+fn chart_of_costs() -> String {
+    let page = std::fs::read_to_string(home().join("docs/reference/costs.md")).expect("a document");
+    let lines: Vec<&str> = page.lines().collect();
+    let tables = lines.split(|line| !line.starts_with('|')).filter(|table| table.len() > 2);
+    let tables: Vec<Vec<Vec<&str>>> =
+        tables.map(|table| table.iter().map(|line| cells(line)).collect()).collect();
+    let name = |line: &[&str]| line[0].split(' ').next().unwrap_or_default().to_owned();
+    let series = |table: &[Vec<&str>], head: &str, label: &str| {
+        let column = table[0].iter().position(|cell| *cell == head).expect("a column");
+        let point = |line: &Vec<&str>| {
+            let at = CHARTED.iter().position(|part| *part == name(line))?;
+            let energy = line[column].split(", ").nth(1).expect("cycles and energy");
+            Some((at as f64, quantity(energy).0 / 1e-6))
+        };
+        let points = table[2..].iter().filter_map(point).collect();
+        Series { label: label.into(), points, style: Style::Marks }
+    };
+    svg(&Chart {
+        title: "Energy of an operation, by part".into(),
+        x: Axis::of(CHARTED.map(str::to_owned).to_vec()),
+        y: Axis::log("energy", "µJ"),
+        series: vec![
+            series(&tables[0], "AES-128-GCM seal of 16 bytes", "AES-128-GCM seal of 16 bytes"),
+            series(&tables[1], "ECDSA P-256, sign", "ECDSA P-256 signature"),
+        ],
+        notes: vec![
+            "Variant fast, each part's default clock and supply; the processor alone, typical current."
+                .into(),
+        ],
+    })
+    .expect("points in both")
+}
+
+#[test]
+fn chart_of_costs_is_of_the_tables() {
+    let there = std::fs::read_to_string(home().join("docs/reference/costs.svg")).unwrap_or_default();
+    let renew = "cargo test -p wattseal-cli --test suite -- --ignored renew_the_chart_of_costs";
+    assert!(there == chart_of_costs(), "docs/reference/costs.svg is of other figures; {renew}");
+}
+
+#[test]
+#[ignore = "writes docs/reference/costs.svg"]
+fn renew_the_chart_of_costs() {
+    std::fs::write(home().join("docs/reference/costs.svg"), chart_of_costs()).expect("written");
 }
 
 /// The rows of `bench` with these arguments, measured anew.
@@ -257,12 +329,12 @@ fn sources(folder: &Path, endings: &[&str], text: &mut String) {
     }
 }
 
-/// docs/security.md promises nothing without a test that shows it.
+/// docs/explanation/security.md promises nothing without a test that shows it.
 #[test]
 fn the_threat_model_names_tests_that_are_there() {
     let mut text = String::new();
     sources(&home().join("crates"), &["rs", "py"], &mut text);
-    let document = std::fs::read_to_string(home().join("docs/security.md")).expect("a document");
+    let document = std::fs::read_to_string(home().join("docs/explanation/security.md")).expect("a document");
     let rows = document.lines().filter(|line| line.starts_with("| ") && !line.ends_with("| test |"));
     let mut count = 0;
     for row in rows {
@@ -278,29 +350,32 @@ fn the_threat_model_names_tests_that_are_there() {
     assert!(count > 60, "{count}");
 }
 
-/// docs/ci.md shows the wattseal.toml that is checked.
+/// docs/how-to/ci.md shows the wattseal.toml that is checked.
 #[test]
 fn the_page_of_ci_shows_the_example() {
     let read = |path: &str| std::fs::read_to_string(home().join(path)).expect("a document");
-    assert!(read("docs/ci.md").contains(&format!("```toml\n{}```", read("docs/examples/wattseal.toml"))));
+    assert!(
+        read("docs/how-to/ci.md").contains(&format!("```toml\n{}```", read("docs/examples/wattseal.toml")))
+    );
 }
 
-/// docs/mutations.md lists what `crates/testkit/mutations` has.
+/// docs/reference/mutations.md lists what `crates/testkit/mutations` has.
 #[test]
 fn the_page_of_mutations_is_what_the_program_prints() {
     let program = home().join("crates/testkit/mutations/run.py");
     let printed = Command::new("/usr/bin/python3").arg(program).arg("--page").output().expect("it runs");
     assert!(printed.status.success(), "{}", String::from_utf8_lossy(&printed.stderr));
-    let page = std::fs::read_to_string(home().join("docs/mutations.md")).expect("a document");
+    let page = std::fs::read_to_string(home().join("docs/reference/mutations.md")).expect("a document");
     assert!(page.ends_with(&*String::from_utf8_lossy(&printed.stdout)), "run.py --page prints another table");
 }
 
-/// README.md's map names each folder of the project and each crate, and nothing that is not there.
+/// docs/explanation/map.md names each folder of the project and each crate, and nothing that is not there.
 #[test]
 fn the_map_is_true_and_complete() {
-    let readme = std::fs::read_to_string(home().join("README.md")).expect("a document");
+    let read = |path: &str| std::fs::read_to_string(home().join(path)).expect("a document");
+    let (readme, page) = (read("README.md"), read("docs/explanation/map.md"));
     let map: Vec<&str> =
-        readme.lines().skip_while(|line| *line != "| folder | what is in it |").skip(2).collect();
+        page.lines().skip_while(|line| *line != "| folder | what is in it |").skip(2).collect();
     let named: Vec<&str> = map
         .iter()
         .take_while(|line| line.starts_with('|'))
@@ -320,7 +395,7 @@ fn the_map_is_true_and_complete() {
     let crates = folders("crates").into_iter().map(|name| format!("crates/{name}"));
     for name in top.chain(crates) {
         let is_named = named.iter().any(|entry| entry.trim_end_matches('/') == name);
-        assert!(is_named, "README.md's map does not name {name}");
+        assert!(is_named, "docs/explanation/map.md does not name {name}");
     }
     assert!(readme.lines().count() <= 150, "README.md is longer than a reader's patience");
 }

@@ -6,7 +6,7 @@ use lab::target::Workspace;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
-use testkit::documents::{commands, home};
+use testkit::documents::{commands, home, pages};
 
 const REGISTRY: &str = "docs/figures.toml";
 /// The claim of all sections of a document that have none of their own.
@@ -89,10 +89,7 @@ fn sections(document: &str) -> Vec<Section> {
 
 /// README.md and the pages, by their paths.
 fn documents() -> Vec<String> {
-    let names = std::fs::read_dir(home().join("docs")).expect("a folder");
-    let names = names.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
-    let mut found: Vec<String> =
-        names.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}")).collect();
+    let mut found = pages();
     found.push("README.md".into());
     found.sort();
     found
@@ -185,11 +182,11 @@ fn a_figure_is_a_number_with_a_unit() {
     }
 }
 
-/// docs/accuracy.md's first table has the bound of each target's file.
+/// docs/reference/accuracy.md's first table has the bound of each target's file.
 #[test]
 fn every_bound_of_the_summary_is_its_target_s() {
     let workspace = Workspace::find().expect("the tests run inside the project");
-    let page = std::fs::read_to_string(home().join("docs/accuracy.md")).expect("a document");
+    let page = std::fs::read_to_string(home().join("docs/reference/accuracy.md")).expect("a document");
     let table = page.lines().skip_while(|line| !line.starts_with("| processor |"));
     let mut known = workspace.target_names().expect("targets");
     for row in table.skip(2).take_while(|line| line.starts_with('|')) {
@@ -210,19 +207,19 @@ fn every_bound_of_the_summary_is_its_target_s() {
                     };
                     stated += &format!(", {condition} {}", one.cycles);
                 }
-                assert_eq!(stated, bound, "docs/accuracy.md, {name}");
+                assert_eq!(stated, bound, "docs/reference/accuracy.md, {name}");
                 known.retain(|known| known != name);
             }
         }
     }
-    assert!(known.is_empty(), "docs/accuracy.md's first table lacks {known:?}");
+    assert!(known.is_empty(), "docs/reference/accuracy.md's first table lacks {known:?}");
 }
 
-/// docs/energy.md's table of bounds has each one that is no estimate, by its target.
+/// docs/reference/energy.md's table of bounds has each one that is no estimate, by its target.
 #[test]
 fn every_energy_bound_of_the_page_is_its_target_s() {
     let workspace = Workspace::find().expect("the tests run inside the project");
-    let page = std::fs::read_to_string(home().join("docs/energy.md")).expect("a document");
+    let page = std::fs::read_to_string(home().join("docs/reference/energy.md")).expect("a document");
     let table = page.lines().skip_while(|line| !line.starts_with("| target | energy | against what |"));
     let rows = table.skip(2).take_while(|line| line.starts_with('|')).map(cells);
     let mut said: Vec<(String, String)> = rows
@@ -237,40 +234,70 @@ fn every_energy_bound_of_the_page_is_its_target_s() {
     }
     said.sort();
     stated.sort();
-    assert_eq!(said, stated, "docs/energy.md");
+    assert_eq!(said, stated, "docs/reference/energy.md");
 }
 
-/// Each line of docs/plan.md's blocks stands so in what one of its commands prints, in one width or
-/// the other.
-#[test]
-fn the_blocks_of_the_page_of_plan_are_what_it_prints() {
-    const PAGE: &str = "docs/plan.md";
-    let page = std::fs::read_to_string(home().join(PAGE)).expect("a document");
-    let mut lines = page.lines();
-    let (mut shown, mut run) = (Vec::new(), commands(PAGE));
+/// What the commands of a page print, on both outputs, without and with the columns of `--wide`.
+fn printed(commands: &[String]) -> String {
+    let mut printed = String::new();
+    for (line, wide) in commands.iter().flat_map(|line| [(line, ""), (line, " --wide")]) {
+        let line = line.replacen("./wattseal", env!("CARGO_BIN_EXE_wattseal"), 1) + wide;
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(&line).current_dir(home()).env("WATTSEAL_HOME", home());
+        let output = command.output().expect("a shell");
+        printed += &String::from_utf8_lossy(&output.stdout);
+        printed += &String::from_utf8_lossy(&output.stderr);
+    }
+    printed
+}
+
+/// The lines of a page's blocks of output, and the commands that stand in them behind `$ `.
+fn blocks(page: &str) -> (Vec<String>, Vec<String>) {
+    let text = std::fs::read_to_string(home().join(page)).expect("a document");
+    let mut lines = text.lines();
+    let (mut shown, mut run) = (Vec::new(), Vec::new());
     while let Some(line) = lines.next() {
         let Some(language) = line.strip_prefix("```") else { continue };
         for line in lines.by_ref().take_while(|line| !line.starts_with("```")) {
             match line.strip_prefix("$ ") {
                 Some(command) => run.push(command.to_owned()),
-                None if language.is_empty() && !line.is_empty() && line != "..." => shown.push(line),
+                None if ["", "console"].contains(&language) && !line.is_empty() && line != "..." => {
+                    shown.push(line.to_owned());
+                }
                 None => {}
             }
         }
     }
-    let mut printed = String::new();
-    for line in run {
-        for wide in ["", " --wide"] {
-            let line = line.replacen("./wattseal", env!("CARGO_BIN_EXE_wattseal"), 1) + wide;
-            let mut command = Command::new("sh");
-            command.arg("-c").arg(&line).current_dir(home()).env("WATTSEAL_HOME", home());
-            let output = command.output().expect("a shell");
-            printed += &String::from_utf8_lossy(&output.stdout);
-            printed += &String::from_utf8_lossy(&output.stderr);
-        }
-    }
+    (shown, run)
+}
+
+/// The lines that were not printed. A line that ends in `...` is the beginning of one.
+fn stale(shown: &[String], printed: &str) -> Vec<String> {
     let printed: Vec<&str> = printed.lines().map(str::trim_end).collect();
-    let stale: Vec<&str> = shown.iter().copied().filter(|line| !printed.contains(&line.trim_end())).collect();
+    let is_printed = |line: &str| match line.strip_suffix("...") {
+        Some(begin) => printed.iter().any(|line| line.starts_with(begin.trim_end())),
+        None => printed.contains(&line.trim_end()),
+    };
+    shown.iter().filter(|line| !is_printed(line)).cloned().collect()
+}
+
+/// Each line of docs/how-to/plan.md's blocks stands so in what one of its commands prints, in one width or the other.
+#[test]
+fn the_blocks_of_the_page_of_plan_are_what_it_prints() {
+    const PAGE: &str = "docs/how-to/plan.md";
+    let (shown, run) = blocks(PAGE);
+    let stale = stale(&shown, &printed(&[run, commands(PAGE)].concat()));
     assert!(stale.is_empty(), "{PAGE} is stale:\n{}", stale.join("\n"));
     assert!(shown.len() > 50, "{}", shown.len());
+}
+
+/// Each line of the results of README.md and of the tutorials stands so in what a command of the page prints.
+#[test]
+fn results_are_what_their_commands_print() {
+    for page in ["README.md", "docs/tutorials/measure-your-firmware.md", "docs/tutorials/choose-a-part.md"] {
+        let (shown, run) = blocks(page);
+        let stale = stale(&shown, &printed(&run));
+        assert!(stale.is_empty(), "{page} is stale:\n{}", stale.join("\n"));
+        assert!(shown.len() > 4 && !run.is_empty(), "{page}: {shown:?}");
+    }
 }

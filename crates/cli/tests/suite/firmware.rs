@@ -1,4 +1,4 @@
-//! `wattseal firmware`: the commands of docs/firmware-update.md, and what is said where something
+//! `wattseal firmware`: the commands of docs/how-to/firmware-update.md, and what is said where something
 //! is wrong. Sending is `update`'s and the bootloader's: crates/lab/tests/suite/bootloader.
 
 use std::path::Path;
@@ -17,7 +17,7 @@ fn wattseal(folder: &Path, arguments: &str) -> Output {
 /// The lines of the page's block that is marked with `console`, but for those that need a part at a
 /// serial port.
 fn lines() -> Vec<String> {
-    let page = std::fs::read_to_string(home().join("docs/firmware-update.md")).expect("the page");
+    let page = std::fs::read_to_string(home().join("docs/how-to/firmware-update.md")).expect("the page");
     let block = page.split("```console\n").nth(1).expect("a block").split("```").next().expect("its end");
     block.lines().filter(|line| !line.is_empty() && !line.contains("--port")).map(str::to_owned).collect()
 }

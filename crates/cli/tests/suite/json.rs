@@ -1,4 +1,4 @@
-//! `docs/json.md` and `docs/schema/` say which fields the commands write as JSON: they are made of
+//! `docs/reference/json.md` and `docs/schema/` say which fields the commands write as JSON: they are made of
 //! the types that are written.
 
 use schemars::generate::SchemaSettings;
@@ -17,7 +17,7 @@ const HEAD: &str = "# JSON of every command
 
 For programs that read what `wattseal` writes with `--format json`: an array of objects, in SI units, on standard output. What
 a field is called stays; fields may be added, so a program passes over those that it does not know. A file that `--save` writes has the
-same rows. This page is made of the types that are written, and so are the files of `docs/schema/`, each a JSON Schema (2020-12) of what a
+same rows. This page is made of the types that are written, and so are the files of `docs/reference/schema/`, each a JSON Schema (2020-12) of what a
 command writes; a test says where they are stale, and
 
 ```
@@ -172,10 +172,10 @@ fn page() -> String {
 
 /// The reference: each file and what must stand in it.
 fn reference() -> BTreeMap<PathBuf, String> {
-    let mut files = BTreeMap::from([(home().join("docs/json.md"), page())]);
+    let mut files = BTreeMap::from([(home().join("docs/reference/json.md"), page())]);
     for Written { name, schema, .. } in written() {
         let text = serde_json::to_string_pretty(&schema).expect("JSON") + "\n";
-        files.insert(home().join(format!("docs/schema/{name}.json")), text);
+        files.insert(home().join(format!("docs/reference/schema/{name}.json")), text);
     }
     files
 }
@@ -189,9 +189,9 @@ fn the_json_reference_is_of_what_is_written() {
 }
 
 #[test]
-#[ignore = "writes docs/json.md and docs/schema"]
+#[ignore = "writes docs/reference/json.md and docs/reference/schema"]
 fn renew_the_json_reference() {
-    fs::create_dir_all(home().join("docs/schema")).expect("a folder");
+    fs::create_dir_all(home().join("docs/reference/schema")).expect("a folder");
     for (path, text) in reference() {
         fs::write(path, text).expect("written");
     }

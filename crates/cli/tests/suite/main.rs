@@ -2,6 +2,7 @@
 
 mod advisories;
 mod any_command_line;
+mod book;
 mod check;
 mod ci;
 mod commands;

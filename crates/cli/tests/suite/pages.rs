@@ -1,4 +1,4 @@
-//! docs/sources.md and docs/sisters.md are generated here: the facts whose source was not at hand,
+//! docs/reference/sources.md and docs/reference/sisters.md are generated here: the facts whose source was not at hand,
 //! and the parts with other sizes.
 
 use lab::target::Workspace;
@@ -182,7 +182,7 @@ fn page_of_sisters() -> String {
 
 fn pages() -> [(PathBuf, String); 2] {
     [("sources", page_of_sources()), ("sisters", page_of_sisters())]
-        .map(|(name, page)| (home().join(format!("docs/{name}.md")), page))
+        .map(|(name, page)| (home().join(format!("docs/reference/{name}.md")), page))
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn the_generated_pages_are_of_the_files() {
 }
 
 #[test]
-#[ignore = "writes docs/sources.md and docs/sisters.md"]
+#[ignore = "writes docs/reference/sources.md and docs/reference/sisters.md"]
 fn renew_the_pages() {
     for (path, page) in pages() {
         fs::write(path, page).expect("written");

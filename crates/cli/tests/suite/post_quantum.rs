@@ -1,4 +1,4 @@
-//! The tables of docs/post-quantum.md have the figures that the tool has, and its charts are of its
+//! The tables of docs/reference/post-quantum.md have the figures that the tool has, and its charts are of its
 //! tables.
 
 use crate::documentation::{cells, is_rounded, measured, quantity};
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use testkit::documents::{commands, home};
 
-const PAGE: &str = "docs/post-quantum.md";
+const PAGE: &str = "docs/reference/post-quantum.md";
 /// The table of energies by target, and of messages by scheme: how their heads begin.
 const OPERATIONS: &str = "| energy, flash on |";
 const MESSAGES: &str = "| scheme |";
@@ -210,7 +210,10 @@ fn charts() -> [(PathBuf, String); 3] {
         ],
     };
     [("operations", of_operations), ("message", of_message), ("battery", of_battery)].map(|(name, chart)| {
-        (home().join(format!("docs/post-quantum-{name}.svg")), svg(&chart).expect("points in all of them"))
+        (
+            home().join(format!("docs/reference/post-quantum-{name}.svg")),
+            svg(&chart).expect("points in all of them"),
+        )
     })
 }
 
@@ -224,7 +227,7 @@ fn the_charts_are_of_the_tables() {
 }
 
 #[test]
-#[ignore = "writes docs/post-quantum-*.svg"]
+#[ignore = "writes docs/reference/post-quantum-*.svg"]
 fn renew_the_charts() {
     for (path, chart) in charts() {
         std::fs::write(path, chart).expect("written");

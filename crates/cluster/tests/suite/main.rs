@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::Once;
 use std::time::{Duration, Instant};
-use testkit::documents::home;
+use testkit::documents::{commands, home, is_cluster_s};
 use testkit::random;
 
 const WITHIN: Duration = Duration::from_secs(120);
@@ -82,7 +82,7 @@ fn acknowledged_readings_survive_a_few_harms() {
     harmed(6, 8);
 }
 
-/// docs/cluster.md, "Chaos".
+/// docs/how-to/chaos.md.
 #[test]
 #[ignore = "takes an hour and more"]
 fn acknowledged_readings_survive_500_harms() {
@@ -129,6 +129,20 @@ fn processes_of(folder: &Path) -> usize {
         .flatten()
         .filter_map(|entry| own(entry).then_some(()))
         .count()
+}
+
+#[test]
+fn every_cluster_that_is_shown_works() {
+    const PAGE: &str = "docs/tutorials/cluster-on-one-machine.md";
+    collector();
+    let lines = commands(PAGE);
+    assert!(lines.len() >= 2 && lines.iter().all(|line| is_cluster_s(line)), "{lines:?}");
+    for line in lines {
+        let run = line.replacen("./wattseal demo", env!("CARGO_BIN_EXE_wattseal-cluster"), 1);
+        let output = Command::new("sh").arg("-c").arg(&run).current_dir(home()).output().expect("a shell");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{PAGE}: {line}\n{error}");
+    }
 }
 
 fn ends_without_a_trace(signal: &str) {

@@ -44,7 +44,7 @@ pub enum ClusterError {
     /// The user of the servers may do more than its role needs.
     #[error(
         "{user} may {may} at the NATS servers, which this role does not need. Give the user these permissions there, and no \
-         others (docs/cluster.md, \"Users\"):\n{permissions}"
+         others (docs/how-to/cluster.md, \"Users\"):\n{permissions}"
     )]
     WideUser { user: String, may: String, permissions: String },
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! Packets on their way between gateways and workers. docs/cluster.md, "Packets in NATS". Any bytes may come: nothing of them is true yet.
+//! Packets on their way between gateways and workers. docs/how-to/cluster.md, "Packets in NATS". Any bytes may come: nothing of them is true yet.
 //! Numbers are big-endian, as on the air.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
@@ -10,7 +10,7 @@ const VERSION: u8 = 2;
 pub const MOST_TOGETHER: usize = 32;
 /// The strength where it is not known, as in a UDP gateway's datagrams.
 const NOT_KNOWN: i8 = 127;
-/// Packets of a meter's message: docs/protocol.md, "Packets".
+/// Packets of a meter's message: docs/reference/protocol.md, "Packets".
 const MOST_PACKETS: usize = 3;
 
 /// What some packets are as one message, in their order; at most [`MOST_TOGETHER`], as they are by `to_bytes`.

@@ -1,4 +1,4 @@
-//! `--health`: whether a role lives, whether it does its work, and what it counted. docs/cluster.md, "Health".
+//! `--health`: whether a role lives, whether it does its work, and what it counted. docs/how-to/cluster.md, "Health".
 
 use super::connection::ClusterError;
 use super::permissions::Permissions;

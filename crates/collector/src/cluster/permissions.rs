@@ -1,6 +1,6 @@
 //! A role's look at what the servers let its own user do. A server of any version says when it does
 //! not allow something. So the role tries what is not its own, in ways that change nothing where it
-//! is allowed. docs/cluster.md, "Users".
+//! is allowed. docs/how-to/cluster.md, "Users".
 
 use super::connection::{ClusterError, Nats, chain};
 use super::name::RoleName;
@@ -157,7 +157,7 @@ impl Nats {
     ) -> ClusterError {
         if self.credentials.is_none() && self.servers.iter().all(is_loopback) {
             tracing::warn!(
-                "everybody on this machine may use the NATS servers as this role does; elsewhere give it a user: docs/cluster.md, \"Users\""
+                "everybody on this machine may use the NATS servers as this role does; elsewhere give it a user: docs/how-to/cluster.md, \"Users\""
             );
             status.set_permissions(Permissions::Everybody);
             return std::future::pending().await;

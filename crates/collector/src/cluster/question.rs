@@ -1,4 +1,4 @@
-//! Questions about meters, and their answers, as they go over NATS: JSON. docs/cluster.md, "Questions and events".
+//! Questions about meters, and their answers, as they go over NATS: JSON. docs/how-to/cluster.md, "Questions and events".
 
 use crate::link::{LinkError, Question};
 use crate::network::GlobalMeterId;

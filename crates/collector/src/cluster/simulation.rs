@@ -1,4 +1,4 @@
-//! A cluster in simulated time, with JetStream, PostgreSQL, a network and clocks that fail: docs/cluster-simulation.md.
+//! A cluster in simulated time, with JetStream, PostgreSQL, a network and clocks that fail: docs/explanation/cluster-simulation.md.
 //!
 //! What decides is the code of the collector itself: leases (`lease::{View, Held}`), fences, which consumer follows which and what is
 //! acknowledged (`packets`), which writes are one transaction and what comes of it (`writer::Batches`), and the links with their

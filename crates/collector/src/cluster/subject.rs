@@ -1,4 +1,4 @@
-//! Subjects, streams and buckets. docs/cluster.md, "Subjects".
+//! Subjects, streams and buckets. docs/how-to/cluster.md, "Subjects".
 //!
 //! The bits of the finest slice are a token each, the highest first, so that a partition is a prefix with wildcards behind it: gateways
 //! publish the same subjects whatever the number of slices is, and need not be told.

@@ -1,5 +1,5 @@
 //! Users of the NATS servers: the account of each, and all that it may do there. Servers, documents
-//! and the check of a role's own permissions have it from here. docs/cluster.md, "Users".
+//! and the check of a role's own permissions have it from here. docs/how-to/cluster.md, "Users".
 
 use super::name::RoleName;
 use super::subject;

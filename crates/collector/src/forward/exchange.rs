@@ -455,7 +455,7 @@ mod tests {
         assert_eq!(passed, 32);
     }
 
-    /// Of a renewal (6) and of an image (7), both ways: docs/protocol.md, "Packets".
+    /// Of a renewal (6) and of an image (7), both ways: docs/reference/protocol.md, "Packets".
     #[test]
     fn renewal_and_image_pieces_of_known_meters_pass_both_ways() {
         let now = Instant::now();

@@ -1,4 +1,4 @@
-//! UDP gateways: a datagram is `WS1`, the strength in dBm, and one packet. docs/collector.md, "Gateways".
+//! UDP gateways: a datagram is `WS1`, the strength in dBm, and one packet. docs/how-to/collector/gateways.md, "Gateways".
 
 use super::{GatewayId, Gateways, HeardPacket, Route, Transmit};
 use socket2::{Domain, Protocol, Socket, Type};

@@ -154,7 +154,7 @@ impl Link {
             Done::Damaged(found) => {
                 let detail = format!(
                     "what is stored changed by itself: {found}. Look at the disk and the memory; bring the readings back from a backup \
-                     (docs/collector.md, \"Flipped bits\")"
+                     (docs/how-to/collector/storage.md, \"Flipped bits\")"
                 );
                 self.alert(None, "damaged", detail);
             }

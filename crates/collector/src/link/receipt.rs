@@ -201,7 +201,7 @@ impl UnfinishedReceipts {
     }
 }
 
-/// Name and kind: docs/protocol.md, "Packets".
+/// Name and kind: docs/reference/protocol.md, "Packets".
 fn message_of(packet: &[u8]) -> Option<(MeterId, u8)> {
     match packet {
         [_, what, high, low, ..] => Some((u16::from_be_bytes([*high, *low]), what >> 6)),

@@ -1,4 +1,4 @@
-//! A network's keys as files: `collector.toml`, `meters/00258.toml`, `revoked/00258-1.toml`. docs/collector.md, "Files".
+//! A network's keys as files: `collector.toml`, `meters/00258.toml`, `revoked/00258-1.toml`. docs/how-to/collector/files.md, "Files".
 
 use super::file::Folder;
 use super::vault::{Meters, Vault};

@@ -3,7 +3,7 @@
 //!
 //! A database that is lost, or put back from a copy, must not make a number m come twice: two messages under one nonce of AES-GCM give
 //! away the key that authenticates. So a number is here before it is used; and what suites and addresses a meter may have been told is here
-//! before it is told. docs/collector.md, "Back up and restore".
+//! before it is told. docs/how-to/collector/files.md, "Back up and restore".
 
 use super::RegistryError;
 use super::file::Folder;

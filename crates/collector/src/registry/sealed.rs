@@ -1,4 +1,4 @@
-//! A network's keys in a database of PostgreSQL: rows that are sealed under a key-encryption key. docs/collector.md, "Keys in the database".
+//! A network's keys in a database of PostgreSQL: rows that are sealed under a key-encryption key. docs/how-to/collector/postgresql.md, "Keys in the database".
 //!
 //! What a row is about, network, meter, epoch and suite, is authenticated with it: a row that is put in the place of another is not opened.
 

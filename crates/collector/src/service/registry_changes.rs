@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
-/// docs/collector.md, "Files": a running service takes a change within two seconds.
+/// docs/how-to/collector/files.md, "Files": a running service takes a change within two seconds.
 const LOOK_EVERY: Duration = Duration::from_millis(1500);
 
 /// Follows the files of a partition's meters. Goes on for ever.

@@ -1,7 +1,7 @@
 //! Looks for what a disk changed by itself: each quarter-hour's readings are compared with the sums that were stored when they came.
 //!
 //! SQLite keeps no checksum of a page, and finds a flipped bit only where it breaks a page's structure. Readings and rollups lie in
-//! pages of their own, so that one that changed shows against the other. docs/collector.md, "Flipped bits", says what is not found.
+//! pages of their own, so that one that changed shows against the other. docs/how-to/collector/storage.md, "Flipped bits", says what is not found.
 
 use super::latest::Rollup;
 use super::query::{Cursor, Interval};

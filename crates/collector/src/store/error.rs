@@ -109,7 +109,7 @@ pub enum StoreError {
     Unreachable { place: Place, what: String },
     /// A copy of it is no file.
     #[error(
-        "{place} is not a file: copy it with pg_dump, or the whole server with pg_basebackup (docs/collector.md, \"PostgreSQL\"), and the \
+        "{place} is not a file: copy it with pg_dump, or the whole server with pg_basebackup (docs/how-to/collector/postgresql.md, \"PostgreSQL\"), and the \
          folder of keys with cp -a, in this order"
     )]
     NotAFile { place: Place },

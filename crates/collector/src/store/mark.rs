@@ -1,4 +1,4 @@
-//! That a database is not to be used, because it was moved away, or is not whole yet: docs/collector.md, "Moving to PostgreSQL and back".
+//! That a database is not to be used, because it was moved away, or is not whole yet: docs/how-to/collector/move.md, "Moving to PostgreSQL and back".
 //!
 //! Its schema has a version from [`AWAY`] on, so that no program takes it, also none of before; and `meta` says why. Both are written in one
 //! transaction, and looked at where each program looks at the version.

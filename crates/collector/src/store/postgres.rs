@@ -1,4 +1,4 @@
-//! PostgreSQL: a database of a server, which others may keep copies of. docs/collector.md, "PostgreSQL".
+//! PostgreSQL: a database of a server, which others may keep copies of. docs/how-to/collector/postgresql.md, "PostgreSQL".
 //!
 //! One service writes, and holds an advisory lock alone for as long as it is connected; or several do ([`Sharing`]), each the meters of
 //! partitions that it has taken. Each transaction looks that the right to do it is whose it was: that nobody has begun to write since, or

@@ -1,4 +1,4 @@
-//! From one engine to the other, while a service writes. docs/collector.md, "Moving to PostgreSQL and back".
+//! From one engine to the other, while a service writes. docs/how-to/collector/move.md, "Moving to PostgreSQL and back".
 //!
 //! At each moment at most one of both is to be used, and a move that ended early goes on where the same is begun again:
 //!

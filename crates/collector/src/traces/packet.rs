@@ -28,7 +28,7 @@ impl PacketSpans {
     ) -> Option<Box<PacketSpans>> {
         let recorder = Recorder::of(trace)?;
         let mut attributes = vec![KeyValue::new("wattseal.network", i64::from(network.0))];
-        // docs/protocol.md, "Packets".
+        // docs/reference/protocol.md, "Packets".
         if let [_, _, high, low, ..] = packet {
             let meter = network.meter(u16::from_be_bytes([*high, *low]));
             attributes.push(KeyValue::new("wattseal.meter", meter.to_string()));

@@ -15,14 +15,29 @@ const DATABASE: &str = "postgres://wattseal@localhost/wattseal";
 /// An empty one, into which is moved.
 const EMPTY: &str = "postgres://wattseal@localhost/moved";
 
+/// Pages whose commands follow each other, each list in a folder and databases of its own.
+const PAGES: [&[&str]; 3] = [
+    &["README.md"],
+    &[
+        "docs/how-to/collector.md",
+        "docs/how-to/collector/files.md",
+        "docs/how-to/collector/postgresql.md",
+        "docs/how-to/collector/export.md",
+        "docs/how-to/collector/mqtt.md",
+        "docs/how-to/collector/move.md",
+    ],
+    &["docs/tutorials/home-assistant.md"],
+];
+
 #[test]
 fn every_command_of_a_collector_works() {
     let mut count = 0;
-    for document in ["README.md", "docs/collector.md"] {
+    for pages in PAGES {
         let folder = tempfile::tempdir().expect("a folder");
         lay_out(folder.path());
         let [database, empty] = [(); 2].map(|()| postgres::shared().url(&postgres::shared().database()));
-        for line in commands(document).iter().filter(|line| is_collector_s(line)) {
+        let lines = pages.iter().flat_map(|page| commands(page).into_iter().map(move |line| (page, line)));
+        for (page, line) in lines.filter(|(_, line)| is_collector_s(line)) {
             let run =
                 line.replacen("./wattseal", concat!("exec ", env!("CARGO_BIN_EXE_wattseal-collector")), 1);
             let run = run.replace("--udp 127.0.0.1:7878", "--udp 127.0.0.1:0");
@@ -31,11 +46,11 @@ fn every_command_of_a_collector_works() {
             shell.current_dir(folder.path());
             if line.starts_with("./wattseal collect") {
                 shell.arg("-c").arg(run + " --listen 127.0.0.1:0");
-                collect(shell, line);
+                collect(shell, &line);
             } else {
                 let output = shell.arg("-c").arg(run).output().expect("a shell");
                 let error = String::from_utf8_lossy(&output.stderr);
-                assert!(output.status.success(), "{document}: {line}\n{error}");
+                assert!(output.status.success(), "{page}: {line}\n{error}");
             }
             count += 1;
         }
@@ -47,7 +62,9 @@ fn every_command_of_a_collector_works() {
 #[test]
 fn the_binary_takes_the_command_lines_that_name_it() {
     let mut count = 0;
-    for document in ["docs/collector.md", "docs/cluster.md", "docs/operations.md"] {
+    for document in
+        ["docs/how-to/collector/postgresql.md", "docs/how-to/cluster.md", "docs/how-to/operations.md"]
+    {
         let text = std::fs::read_to_string(home().join(document)).expect("a document");
         for line in text.lines().filter(|line| line.starts_with("wattseal-collector ")) {
             let run = line.replacen("wattseal-collector", env!("CARGO_BIN_EXE_wattseal-collector"), 1);

@@ -48,7 +48,7 @@ fn first_start_creates_private_files_that_the_second_finds() {
     assert_eq!(again.load().expect("all are good")[&258], file);
 }
 
-/// What the images say is what a meter and this collector understand each other with: the flash is read by docs/protocol.md's table.
+/// What the images say is what a meter and this collector understand each other with: the flash is read by docs/reference/protocol.md's table.
 #[test]
 fn the_images_are_the_meter_that_is_registered() {
     let (folder, registry) = fresh();

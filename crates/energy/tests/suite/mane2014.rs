@@ -1,4 +1,4 @@
-//! The supply model of the MSP430F5438A against the energies of Mane (2014): docs/energy.md.
+//! The supply model of the MSP430F5438A against the energies of Mane (2014): docs/reference/energy.md.
 //!
 //! Every expected value is the paper's, the data sheet's (SLAS655H) or worked out by hand in the
 //! comment above it.
@@ -120,7 +120,7 @@ fn the_charge_of_a_cycle_is_as_the_core_s_own_voltage() {
     }
 }
 
-/// The file that docs/energy.md speaks of: the paper's three points as a calibration.
+/// The file that docs/reference/energy.md speaks of: the paper's three points as a calibration.
 #[test]
 fn the_paper_s_three_points_calibrate_to_six_percent() {
     let supply = supply();

@@ -1,6 +1,6 @@
 //! Two ATmega328P with an RFM12B each, and the driver between them
 //! (`device/ports/avr/drivers/rfm12b.c`, `device/exchange`), in the framing of JeeLib
-//! (docs/protocol.md, "On an RFM12B"), which is computed here by hand.
+//! (docs/reference/protocol.md, "On an RFM12B"), which is computed here by hand.
 
 use firmware::Firmware;
 use firmware::build_app;

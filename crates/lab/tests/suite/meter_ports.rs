@@ -402,11 +402,11 @@ fn the_stm32_delivers_sealed_measurements_and_takes_commands() {
     delivers_and_obeys("stm32f407-cc2500");
 }
 
-/// docs/post-quantum.md, "In the meter", the parts with a CC2500: the least of some, because the
+/// docs/reference/post-quantum.md, "In the meter", the parts with a CC2500: the least of some, because the
 /// sampler's interrupts come now and then, on top of it.
 #[test]
 fn sealing_takes_as_long_as_the_page_says() {
-    let page = include_str!("../../../../docs/post-quantum.md");
+    let page = include_str!("../../../../docs/reference/post-quantum.md");
     let section = page.split("### In the meter").nth(1).expect("a section");
     for (board, target) in [("msp430f5438a-cc2500", "msp430f5438a"), ("stm32f407-cc2500", "stm32f407")] {
         let row = section.lines().find(|line| line.starts_with(&format!("| {target} |"))).expect("a row");

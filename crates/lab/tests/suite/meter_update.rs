@@ -1,6 +1,6 @@
 //! The meter's firmware takes an image of itself by radio, on the model of the STM32F407 with its
 //! bootloader, and the power is cut meanwhile: within words that are programmed, within erasures,
-//! and between them. docs/protocol.md, "Firmware by radio"
+//! and between them. docs/reference/protocol.md, "Firmware by radio"
 //!
 //! More cuts: `cargo test --release -p wattseal-lab --test suite meter_update:: -- --ignored
 //! --nocapture`, with WATTSEAL_SEED=n for others.

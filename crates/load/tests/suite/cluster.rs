@@ -1,5 +1,5 @@
 //! Load of one worker with PostgreSQL and NATS beside a collector with SQLite, and of two workers
-//! beside one: docs/load.md has the command. Ratios of one run hold on any machine, figures on one
+//! beside one: docs/how-to/load.md has the command. Ratios of one run hold on any machine, figures on one
 //! that does nothing else.
 
 use load::{Child, Drive, Fleet, Latency, Program};

@@ -1,4 +1,4 @@
-//! Contents of a meter's EEPROM, read as `docs/protocol.md` ("Provisioning") and the headers of
+//! Contents of a meter's EEPROM, read as `docs/reference/protocol.md` ("Provisioning") and the headers of
 //! `device/meter` lay it out. It shares no code with the firmware.
 
 use std::ops::Range;

@@ -7,7 +7,7 @@ use meter::store::{Journal, eeprom};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Bytes of a report's message, by suite (`docs/protocol.md`, "Packets").
+/// Bytes of a report's message, by suite (`docs/reference/protocol.md`, "Packets").
 const LENGTH: [usize; 6] = [16, 36, 36, 112, 144, 36];
 /// All of them.
 const SUITES: Range<u8> = 0..LENGTH.len() as u8;

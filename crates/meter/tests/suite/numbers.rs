@@ -3,7 +3,7 @@
 use meter::eeprom::{BYTES, Eeprom, Torn};
 use meter::store::{Numbers, eeprom};
 
-/// Beginning of the records, and their bytes (`docs/protocol.md`, "Provisioning").
+/// Beginning of the records, and their bytes (`docs/reference/protocol.md`, "Provisioning").
 const AT: usize = 120;
 const RECORD: usize = 12;
 const BLOCK: u32 = 256;
@@ -234,7 +234,7 @@ fn without_a_record_there_are_no_numbers() {
     }
 }
 
-/// `docs/protocol.md`: at 2^32 - 1 the meter makes no more.
+/// `docs/reference/protocol.md`: at 2^32 - 1 the meter makes no more.
 #[test]
 fn the_last_number_is_not_given_out() {
     provision(u32::MAX - BLOCK, 1);

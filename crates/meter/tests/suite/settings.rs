@@ -24,7 +24,7 @@ fn change(settings: &mut [u8; 32], m: u32) {
     settings[4..8].copy_from_slice(&m.to_be_bytes());
 }
 
-/// The first settings, with m = 0, as `docs/protocol.md` has them: generation, the settings, CRC-32
+/// The first settings, with m = 0, as `docs/reference/protocol.md` has them: generation, the settings, CRC-32
 /// of "WSS1" and those.
 fn provision(seed: u64) {
     let mut record = [0; 32];

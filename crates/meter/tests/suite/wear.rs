@@ -1,4 +1,4 @@
-//! Writes of the journal: the tables of `docs/meter.md`, "Journal and wear".
+//! Writes of the journal: the tables of `docs/reference/meter.md`, "Journal and wear".
 
 use meter::eeprom::Eeprom;
 use meter::store::{Journal, eeprom};
@@ -48,7 +48,7 @@ fn the_tables_are_as_measured() {
         .map(|&written| row(&format!("{} ms", written * 34 / 10), wear(1, 36, Some(written - 1))))
         .collect();
     println!("{late}\n{early}");
-    let documentation = include_str!("../../../../docs/meter.md");
-    assert!(documentation.contains(&late), "docs/meter.md has not:\n{late}");
-    assert!(documentation.contains(&early), "docs/meter.md has not:\n{early}");
+    let documentation = include_str!("../../../../docs/reference/meter.md");
+    assert!(documentation.contains(&late), "docs/reference/meter.md has not:\n{late}");
+    assert!(documentation.contains(&early), "docs/reference/meter.md has not:\n{early}");
 }

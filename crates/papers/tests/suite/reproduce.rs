@@ -379,8 +379,8 @@ fn kannwischer2019() {
     for row in of("Memory") {
         assert!(row.measured.is_some_and(|bytes| bytes <= 4096.0), "{}: {:?}", row.row, row.measured);
     }
-    // As docs/papers.md has them.
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/papers.md"));
+    // As docs/how-to/papers.md has them.
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-to/papers.md"));
     let page = page.expect("a page");
     for table in ["Speed", "Memory"] {
         let calls = ["key generation", "encapsulation", "decapsulation"];

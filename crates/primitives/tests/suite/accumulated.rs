@@ -64,14 +64,14 @@ fn ten_thousand_exchanges_with_ml_kem_768() {
 }
 
 #[test]
-#[ignore = "minutes: docs/adding.md"]
+#[ignore = "minutes: docs/how-to/adding.md"]
 fn a_million_exchanges_with_ml_kem_512() {
     let expected = "21dd330d4355f2ae2876b9fa2b9de62ecaf76aca1d598de8db2b467d36e36a6a";
     assert_eq!(ml_kem(MlKem::MlKem512, 1_000_000), expected);
 }
 
 #[test]
-#[ignore = "minutes: docs/adding.md"]
+#[ignore = "minutes: docs/how-to/adding.md"]
 fn a_million_exchanges_with_ml_kem_768() {
     let expected = "3b108396a277f2952ff3243a985c9709bcb95788c39b7b36a2c4e19d1a41e51e";
     assert_eq!(ml_kem(MlKem::MlKem768, 1_000_000), expected);
@@ -90,14 +90,14 @@ fn a_hundred_signatures_with_ml_dsa_65() {
 }
 
 #[test]
-#[ignore = "12 s of a processor: docs/adding.md"]
+#[ignore = "12 s of a processor: docs/how-to/adding.md"]
 fn ten_thousand_signatures_with_ml_dsa_44() {
     let expected = "e7fd21f6a59bcba60d65adc44404bb29a7c00e5d8d3ec06a732c00a306a7d143";
     assert_eq!(ml_dsa(MlDsa::MlDsa44, 10_000), expected);
 }
 
 #[test]
-#[ignore = "23 s of a processor: docs/adding.md"]
+#[ignore = "23 s of a processor: docs/how-to/adding.md"]
 fn ten_thousand_signatures_with_ml_dsa_65() {
     let expected = "5ff5e196f0b830c3b10a9eb5358e7c98a3a20136cb677f3ae3b90175c3ace329";
     assert_eq!(ml_dsa(MlDsa::MlDsa65, 10_000), expected);

@@ -1,4 +1,4 @@
-//! `scenarios/harvest*.toml`: a harvested node to be simulated. `docs/simulate.md` explains each
+//! `scenarios/harvest*.toml`: a harvested node to be simulated. `docs/how-to/simulate.md` explains each
 //! field.
 
 use crate::scenario::text;

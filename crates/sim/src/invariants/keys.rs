@@ -1,4 +1,4 @@
-//! Invariants of a key that is renewed (docs/protocol.md, "Renewal of the key"), checked against
+//! Invariants of a key that is renewed (docs/reference/protocol.md, "Renewal of the key"), checked against
 //! the keys of the collector's store.
 //!
 //! - Nothing is sealed with a key that was not durable in the collector before, on either side; nor

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashSet};
 use wire::meter::{Identity, Measurement, MeterRecord, Report, Suite};
 
 /// From measuring to the sealed report, at most: milliseconds, and with curves what an ATmega328P
-/// takes (docs/meter.md), the start-up of its noise source before the first among it.
+/// takes (docs/reference/meter.md), the start-up of its noise source before the first among it.
 const SEALING_NS: u64 = SECOND_NS / 10;
 const SEALING_CURVE_NS: u64 = 9 * SECOND_NS;
 
@@ -141,7 +141,7 @@ impl MeterAudit {
         }
         self.pieces_end_ns = packet.end_ns;
         self.pieces.push(packet.packet.clone());
-        // docs/protocol.md: 2 x 56 or 3 x 48.
+        // docs/reference/protocol.md: 2 x 56 or 3 x 48.
         let count = if packet.packet.len() == 5 + 56 { 2 } else { 3 };
         if self.pieces.len() < count {
             return None;

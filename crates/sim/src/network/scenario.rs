@@ -1,4 +1,4 @@
-//! `scenarios/network*.toml`: a network of meters to be simulated. `docs/simulate.md` explains each
+//! `scenarios/network*.toml`: a network of meters to be simulated. `docs/how-to/simulate.md` explains each
 //! field.
 
 use crate::attacker::AttackerSettings;

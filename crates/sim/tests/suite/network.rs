@@ -151,7 +151,7 @@ fn updates_survive_power_losses_crashes_and_attacks() {
     assert_eq!(collector.updates, collector.updates_run + collector.updates_gone_back);
 }
 
-/// The scenario of images, and the figures of docs/simulate.md: `cargo test --release -p
+/// The scenario of images, and the figures of docs/how-to/simulate.md: `cargo test --release -p
 /// wattseal-sim --test suite -- ten_thousand_losses --ignored`.
 #[test]
 #[ignore = "10,000 losses of power, most of a minute: the command is above"]
@@ -173,14 +173,14 @@ fn update_scenario_survives_ten_thousand_power_losses() {
     ]);
 }
 
-/// docs/simulate.md has these figures, as rows of a table behind each other.
+/// docs/how-to/simulate.md has these figures, as rows of a table behind each other.
 fn page_has(rows: &[(&str, u64)]) {
     let table: String = rows.iter().map(|(what, count)| format!("| {what} | {count} |\n")).collect();
-    let page = include_str!("../../../../docs/simulate.md");
-    assert!(page.contains(&table), "docs/simulate.md has not:\n{table}");
+    let page = include_str!("../../../../docs/how-to/simulate.md");
+    assert!(page.contains(&table), "docs/how-to/simulate.md has not:\n{table}");
 }
 
-/// The scenario of renewed keys, and the figures of docs/simulate.md.
+/// The scenario of renewed keys, and the figures of docs/how-to/simulate.md.
 #[test]
 fn the_scenario_of_renewed_keys_gives_what_the_page_says() {
     let outcome = simulate(include_str!("../../../../scenarios/network-rekeyed.toml"), 1);

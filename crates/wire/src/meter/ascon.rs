@@ -1,4 +1,4 @@
-//! Ascon-AEAD128 (NIST SP 800-232) with the meter's keys: docs/protocol.md, "How it is sealed".
+//! Ascon-AEAD128 (NIST SP 800-232) with the meter's keys: docs/reference/protocol.md, "How it is sealed".
 
 use super::{MeterKeys, NotAuthentic};
 use aes::Aes128;

@@ -127,7 +127,7 @@ pub fn packets(
 mod tests {
     use super::*;
 
-    /// The table of docs/protocol.md, "Packets".
+    /// The table of docs/reference/protocol.md, "Packets".
     #[test]
     fn every_message_has_the_length_and_pieces_of_the_table() {
         let table = [

@@ -1,4 +1,4 @@
-//! What is written into a meter when it is made, and what its collector keeps of it: docs/protocol.md, "Provisioning".
+//! What is written into a meter when it is made, and what its collector keeps of it: docs/reference/protocol.md, "Provisioning".
 
 use super::{Identity, MeterId, MeterKeys, PublicKey, Record, Suite};
 use rand_core::CryptoRng;

@@ -1,4 +1,4 @@
-//! Sealing and opening, both sides of every suite: docs/protocol.md, "How it is sealed".
+//! Sealing and opening, both sides of every suite: docs/reference/protocol.md, "How it is sealed".
 
 use super::{
     Address, Identity, MessageKind, MeterId, MeterKeys, PublicKey, Record, Suite, ascon, message_bytes,
@@ -51,7 +51,7 @@ fn nonce(kind: MessageKind, suite: Suite, meter: MeterId, address: Option<Addres
     record.with(&address).with(&number.to_be_bytes()).bytes
 }
 
-/// *context* of docs/protocol.md.
+/// *context* of docs/reference/protocol.md.
 type Context = [u8; 24];
 
 fn context(

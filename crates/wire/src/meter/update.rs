@@ -1,4 +1,4 @@
-//! An image of a meter's firmware by radio, both sides' bytes: docs/protocol.md, "Firmware by radio".
+//! An image of a meter's firmware by radio, both sides' bytes: docs/reference/protocol.md, "Firmware by radio".
 
 use super::{Channel, Fields, MessageKind, MeterId, NotAuthentic, Record, Suite};
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ const FIELDS: usize = 40;
 /// What can be said of its bytes in a command.
 const MOST_BYTES: usize = (1 << 24) - 1;
 
-/// A signed image of a meter's firmware: docs/firmware-update.md, "Image". Whether the signature is good, the meter's bootloader sees.
+/// A signed image of a meter's firmware: docs/how-to/firmware-update.md, "Image". Whether the signature is good, the meter's bootloader sees.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Image {
     bytes: Arc<[u8]>,

@@ -78,7 +78,7 @@ impl Sides {
         SigningKey::from_slice(&self.meter.private_bytes()[..]).expect("a key")
     }
 
-    /// *context* of docs/protocol.md, "How it is sealed".
+    /// *context* of docs/reference/protocol.md, "How it is sealed".
     fn context(&self) -> Vec<u8> {
         let (sender, recipient) = (self.meter.public().to_bytes(), self.collector.public().to_bytes());
         [&b"WSM2"[..], &[0, 4, 0, 7], &sender[..8], &recipient[..8]].concat()

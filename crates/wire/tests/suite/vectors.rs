@@ -232,7 +232,7 @@ fn flash_and_eeprom_are_as_the_independent_program_lays_them_out() {
     assert_eq!(back, provision.record());
 }
 
-/// docs/protocol.md, "Messages byte by byte": each block is a packet of the files or a plaintext.
+/// docs/reference/protocol.md, "Messages byte by byte": each block is a packet of the files or a plaintext.
 #[test]
 fn the_documentation_shows_these_messages() {
     let (_, messages) = meter_protocol();
@@ -245,7 +245,7 @@ fn the_documentation_shows_these_messages() {
         .collect();
     let updates = include_str!("../../../testkit/vectors/meter-update.txt").lines();
     known.extend(updates.filter_map(|line| Some(line.split_once(" = ")?.1.to_owned())));
-    let document = include_str!("../../../../docs/protocol.md");
+    let document = include_str!("../../../../docs/reference/protocol.md");
     let (_, chapter) = document.split_once("## Messages byte by byte").expect("the chapter");
     let mut shown = 0;
     for block in chapter.split("```").skip(1).step_by(2) {

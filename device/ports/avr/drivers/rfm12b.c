@@ -1,4 +1,4 @@
-/* The RFM12B at 49.26 kbit/s, FSK, in JeeLib's framing (docs/protocol.md). HopeRF's data sheet of the RFM12B, 41 pages; Si4421-DS rev
+/* The RFM12B at 49.26 kbit/s, FSK, in JeeLib's framing (docs/reference/protocol.md). HopeRF's data sheet of the RFM12B, 41 pages; Si4421-DS rev
  * 2.4, whose text is the same, where a page is named.
  *
  * It has no buffer for a packet, but registers of two bytes each way: every 162.4 us a byte has to be fetched from it or brought to

@@ -49,21 +49,21 @@ enum Command {
     Collect(Box<collect::CollectArgs>),
     #[command(
         about = GATEWAY.about,
-        after_help = "What it is for: docs/cluster.md. Who runs one process needs no NATS: wattseal collect.\n\n\
+        after_help = "What it is for: docs/how-to/cluster.md. Who runs one process needs no NATS: wattseal collect.\n\n\
                       Examples: wattseal gateway --nats nats://127.0.0.1:4222 --name hall --udp 127.0.0.1:7878@7\n          \
                       wattseal gateway --nats tls://nats1.lan,tls://nats2.lan --nats-ca ca.pem --nats-creds hall.nk --name hall --serial /dev/ttyAMA0"
     )]
     Gateway(Box<cluster::GatewayArgs>),
     #[command(
         about = WORKER.about,
-        after_help = "What it is for: docs/cluster.md. Who runs one process needs no NATS: wattseal collect.\n\n\
+        after_help = "What it is for: docs/how-to/cluster.md. Who runs one process needs no NATS: wattseal collect.\n\n\
                       Examples: wattseal worker --nats nats://127.0.0.1:4222\n          \
                       wattseal worker --nats tls://nats1.lan,tls://nats2.lan --nats-creds worker.creds --slices 4 --replicas 3 --health 127.0.0.1:8081"
     )]
     Worker(Box<cluster::WorkerArgs>),
     #[command(
         about = API.about,
-        after_help = "What it is for: docs/cluster.md. Who runs one process has all of it in wattseal collect.\n\n\
+        after_help = "What it is for: docs/how-to/cluster.md. Who runs one process has all of it in wattseal collect.\n\n\
                       Examples: wattseal api --nats nats://127.0.0.1:4222 --db postgres://wattseal@localhost/wattseal\n          \
                       wattseal api --nats tls://nats1.lan,tls://nats2.lan --nats-creds api.nk --db postgres://wattseal@db.lan/wattseal --mqtt mqtt://localhost"
     )]
@@ -93,7 +93,7 @@ enum Command {
         about = MOVE.about,
         after_help = "The target is filled while the collector goes on. Then this says that the collector is to be stopped, waits for that, copies the \
                       rest, compares all, and marks the source, which no collector takes any more. Where it ends early, the same command goes on: \
-                      docs/collector.md, \"Moving to PostgreSQL and back\".\n\n\
+                      docs/how-to/collector/move.md, \"Moving to PostgreSQL and back\".\n\n\
                       Examples: wattseal move --from wattseal.db --to postgres://wattseal@localhost/wattseal\n          \
                       wattseal move --from postgres://wattseal@localhost/wattseal --to back.db"
     )]

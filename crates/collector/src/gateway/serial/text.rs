@@ -6,7 +6,7 @@
 //! - To send: `8,1,2,..,15s`, decimal: the payload, then the node. The board makes the header: `0x40 | node`. It says ` -> 24 b`
 //!   when it has sent, or something with `Busy` where it gave up. Before that the next packet must not come: there is one buffer.
 //!
-//! The header is byte 0 of our packets: `0x40 | node` (docs/protocol.md, "On an RFM12B"). Some boards show of a header the node
+//! The header is byte 0 of our packets: `0x40 | node` (docs/reference/protocol.md, "On an RFM12B"). Some boards show of a header the node
 //! alone; then the bit that says "to" is put back.
 
 use wire::meter::MOST_PACKET_BYTES;

@@ -16,7 +16,7 @@ enum May {
 }
 use May::{Administrators, Everybody, Viewers};
 
-/// The table of docs/collector.md. What is asked for does not exist, or has no body, so that who may changes nothing.
+/// The table of docs/how-to/collector/http.md. What is asked for does not exist, or has no body, so that who may changes nothing.
 const TABLE: [(&str, &str, May); 29] = [
     ("GET", "/health", Everybody),
     ("GET", "/openapi.json", Everybody),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// docs/collector.md, "HTTP".
+/// docs/how-to/collector/http.md, "HTTP".
 const MOST_CONNECTIONS: usize = 512;
 const MOST_OF_AN_ADDRESS: usize = 128;
 const MOST_LISTENERS: usize = 128;

@@ -1,4 +1,4 @@
-//! How long a worker takes until it has very many meters, and what memory it takes then. docs/cluster.md says with which command.
+//! How long a worker takes until it has very many meters, and what memory it takes then. docs/how-to/cluster.md says with which command.
 
 use super::stops::Process;
 use crate::keys::{kek, ring};
@@ -81,7 +81,7 @@ fn write_files(registry: &Registry, network: NetworkId, record: &MeterRecord, me
     }
 }
 
-/// Rows of `sealed_keys` as docs/collector.md, "Keys in the database", has them: by commands a million of them take an hour.
+/// Rows of `sealed_keys` as docs/how-to/collector/postgresql.md, "Keys in the database", has them: by commands a million of them take an hour.
 fn write_rows(
     kek: &Path,
     (server, database): (&Server, &str),

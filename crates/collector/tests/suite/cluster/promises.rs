@@ -1,4 +1,4 @@
-//! Each promise of docs/security.md, "Promises by credential", is tried with that credential and no
+//! Each promise of docs/explanation/security.md, "Promises by credential", is tried with that credential and no
 //! other, by NATS, PostgreSQL and HTTP, against the configuration of `operations/`.
 
 use super::accounts::{NOT_ITS_OWN, first_packet, kept};
@@ -373,7 +373,7 @@ fn asked_by(health: SocketAddr, host: &str, path: &str) -> String {
 
 /// The rows of the page: credential, and what it tries.
 fn promises() -> Vec<(String, String)> {
-    let page = fs::read_to_string(home().join("docs/security.md")).expect("a document");
+    let page = fs::read_to_string(home().join("docs/explanation/security.md")).expect("a document");
     let section = page.split("\n## Promises by credential\n").nth(1).expect("a section");
     let section = section.split("\n## ").next().unwrap_or_default();
     let rows = section.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| credential |"));
@@ -388,7 +388,7 @@ fn promises() -> Vec<(String, String)> {
 fn each_credential_promise_has_an_attack_that_fails() {
     let attacks: Vec<_> =
         ATTACKS.iter().map(|attack| (attack.credential.to_owned(), attack.tries.to_owned())).collect();
-    assert_eq!(promises(), attacks, "docs/security.md, and the attacks here");
+    assert_eq!(promises(), attacks, "docs/explanation/security.md, and the attacks here");
     let mut stand = Stand::new();
     for attack in &ATTACKS {
         println!("{}: {}", attack.credential, attack.tries);

@@ -13,7 +13,7 @@ use testkit::nats;
 use testkit::postgres::{Server, shared};
 use wire::meter::Suite;
 
-/// Another has the partition by then. docs/cluster.md says how long it takes on a machine that is not busy.
+/// Another has the partition by then. docs/how-to/cluster.md says how long it takes on a machine that is not busy.
 const TAKEN_WITHIN: Duration = Duration::from_secs(30);
 
 /// Two workers that share four slices, a meter in each, and a gateway that hears them.

@@ -1,4 +1,4 @@
-//! A cluster whose users had no accounts gets those of today: docs/operations.md, "Accounts of NATS
+//! A cluster whose users had no accounts gets those of today: docs/how-to/operations.md, "Accounts of NATS
 //! servers". Packets that wait for a worker are stored without that their meters send them again.
 
 use super::roles::{Role, figure, gateway, is_ready, servers, worker};

@@ -278,12 +278,12 @@ fn without_a_server_a_role_waits_and_says_why() {
     worker.stop().expect("it stops well");
 }
 
-/// The commands of docs/cluster.md, with servers that are there.
+/// The commands of docs/how-to/cluster.md, with servers that are there.
 #[test]
 fn the_commands_of_the_documentation_work() {
     let folder = tempfile::tempdir().expect("a folder");
     let (plain, documented) = (nats::Nats::start(), Shipped::one(folder.path()));
-    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cluster.md");
+    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/how-to/cluster.md");
     let text = fs::read_to_string(text).expect("a text");
     let (tls, mut count) = (documented.servers.url_with("tls"), 0);
     // Of one server there is one copy.

@@ -33,7 +33,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// By docs/protocol.md, "Provisioning".
+    /// By docs/reference/protocol.md, "Provisioning".
     pub fn of_images(folder: &Path, id: u16, suite: Suite, gateway: SocketAddr) -> Meter {
         let flash = std::fs::read(folder.join(format!("{id:05}.flash.bin"))).expect("an image");
         assert_eq!((flash.len(), &flash[2..4]), (176, &id.to_be_bytes()[..]));

@@ -1,4 +1,4 @@
-//! What docs/operations.md, "Backup and restore", promises of a database that was dumped and restored.
+//! What docs/how-to/operations.md, "Backup and restore", promises of a database that was dumped and restored.
 
 use crate::keys::{Kind, Stand, place, ring, store};
 use collector::registry::KeyStore;

@@ -42,6 +42,6 @@ fn queries(dashboard: &Value, field: &str) -> Vec<(Value, Value, String)> {
 
 /// The lines of the documentation that begin so, in its blocks.
 fn documented(begins: &str) -> Vec<String> {
-    let text = std::fs::read_to_string(home().join("docs/operations.md")).expect("a document");
+    let text = std::fs::read_to_string(home().join("docs/how-to/operations.md")).expect("a document");
     text.lines().filter(|line| line.starts_with(begins)).map(str::to_owned).collect()
 }

@@ -43,7 +43,7 @@ pub fn give_to_owner(server: &Server, database: &str) {
     );
 }
 
-/// The users of docs/operations.md. The file begins with a command of `psql` that is no statement.
+/// The users of docs/how-to/operations.md. The file begins with a command of `psql` that is no statement.
 pub fn separate_users(server: &Server, database: &str) {
     give_to_owner(server, database);
     let sql = text("postgres/roles.sql").replace("\\set ON_ERROR_STOP on\n", "");

@@ -52,7 +52,7 @@ fn the_binary_takes_the_units_command_lines() {
             let options = line.split_once(&format!("{variable}=\""))?.1;
             Some(options.split('"').next()?.to_owned())
         });
-        let given = given.unwrap_or_else(|| panic!("docs/operations.md gives no {variable}"));
+        let given = given.unwrap_or_else(|| panic!("docs/how-to/operations.md gives no {variable}"));
         let line = format!("{start} {given} --help").replace("%i", "hall").replace("%S", "/var/lib");
         let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal-collector"));
         let ran = command.args(line.split(' ').skip(1)).output().expect("it runs");

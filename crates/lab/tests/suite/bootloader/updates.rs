@@ -107,11 +107,11 @@ fn a_transfer_goes_on_where_the_power_was_cut(part: &'static BootPart) {
     assert_eq!(rig.says(), "<1+>");
 }
 
-/// docs/firmware-update.md, "What it takes": sizes in whole KiB, as flash is given out, and cycles
+/// docs/how-to/firmware-update.md, "What it takes": sizes in whole KiB, as flash is given out, and cycles
 /// to within a twentieth. Each is printed as it is, and the page is not written anew for a change
 /// that moves none of them.
 fn it_takes_what_the_page_says(part: &'static BootPart) {
-    let page = include_str!("../../../../../docs/firmware-update.md");
+    let page = include_str!("../../../../../docs/how-to/firmware-update.md");
     let section = page.split("## What it takes").nth(1).expect("a section");
     let cells = |begin: &str| -> Vec<String> {
         let row = section.lines().find(|line| line.starts_with(begin)).expect(begin);

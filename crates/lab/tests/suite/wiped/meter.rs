@@ -14,7 +14,7 @@ use lab::target::Workspace;
 use mcu::{Mcu, MemoryKind, Stop, Until};
 use wire::meter::{Command, CommandResult, Suite};
 
-/// Offsets in what is provisioned: docs/protocol.md, "Provisioning".
+/// Offsets in what is provisioned: docs/reference/protocol.md, "Provisioning".
 const METER: usize = 2;
 const OWN_PUBLIC_KEY: usize = 22;
 const KEY_128: usize = 32;

@@ -10,7 +10,7 @@
 //! ST does not say so. "SRAM2 seems to slow down memory accesses" (pqm4, pull request 73); by how much is taken from
 //! issue 180 there: X25519 is about 10 % faster in CCM than in SRAM. The issue has SRAM1 for it, but the counts of
 //! Schwabe and Stoffelen, whose RAM was SRAM1 alone, leave no room for a cycle there. Of the STM32L4R5 its pull request 193 says that
-//! SRAM1 "has slightly faster load timings", and with loads alone the counts of ML-KEM and ML-DSA come out (docs/accuracy.md).
+//! SRAM1 "has slightly faster load timings", and with loads alone the counts of ML-KEM and ML-DSA come out (docs/reference/accuracy.md).
 //!
 //! The flash answers with whole lines. A line that has been read serves its words without the flash. Reading ahead,
 //! where it is on, begins in the cycle after a line has come into use, if the flash is free then: a flash without

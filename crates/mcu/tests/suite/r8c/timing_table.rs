@@ -209,7 +209,7 @@ fn lengths_follow_the_modes_and_all_memory_costs_the_same() {
     }
 }
 
-/// `docs/accuracy.md` says these numbers; they change together.
+/// `docs/reference/accuracy/r8c.md` says these numbers; they change together.
 #[test]
 fn every_line_says_whence_it_is() {
     let table = table();

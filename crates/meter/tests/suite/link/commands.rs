@@ -251,7 +251,7 @@ fn answered_command_outdates_earlier_ones_but_status_reads() {
     }
 }
 
-/// The check of the last command as docs/protocol.md, "Provisioning", has it.
+/// The check of the last command as docs/reference/protocol.md, "Provisioning", has it.
 #[test]
 fn the_record_has_the_check_of_the_last_command() {
     let mut world = World::new(setup(Suite::Aes256Gcm, 600), 18);

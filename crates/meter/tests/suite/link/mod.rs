@@ -1,5 +1,5 @@
 //! Whole meters against wire's collector, which shares nothing with the firmware but
-//! `docs/protocol.md`.
+//! `docs/reference/protocol.md`.
 
 mod attacks;
 mod commands;

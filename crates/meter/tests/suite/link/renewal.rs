@@ -1,4 +1,4 @@
-//! The renewal of suite 6's key between the firmware and wire's collector: docs/protocol.md,
+//! The renewal of suite 6's key between the firmware and wire's collector: docs/reference/protocol.md,
 //! "Renewal of the key".
 
 use super::world::{ADDRESS, Harm, Harming, METER, SECOND_NS, World, is_renewal, setup};
@@ -571,7 +571,7 @@ fn theft_of_all_memories_opens_neither_past_nor_future() {
         assert!(packets.len() > 2, "epoch {epoch}: {} packets", packets.len());
         for packet in packets {
             let opened = loot.windows(32).any(|key| opens(key, &packet));
-            // Flash has the key of epoch 0 for ever: docs/protocol.md, "Forward secrecy".
+            // Flash has the key of epoch 0 for ever: docs/reference/protocol.md, "Forward secrecy".
             assert_eq!(opened, epoch == THEFT || epoch == 0, "epoch {epoch}: {packet:02x?}");
         }
     }

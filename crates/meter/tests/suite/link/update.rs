@@ -1,5 +1,5 @@
 //! Images of the firmware by radio, between the firmware, the bootloader's choice of what runs, and
-//! wire's collector: docs/protocol.md, "Firmware by radio". Images here are no programs: whichever
+//! wire's collector: docs/reference/protocol.md, "Firmware by radio". Images here are no programs: whichever
 //! runs, it is the same meter.
 
 use super::world::{ADDRESS, METER, SECOND_NS, World, setup};

@@ -1,4 +1,4 @@
-//! Writes of whole meters into their EEPROM: the second table of `docs/meter.md`, "Journal and
+//! Writes of whole meters into their EEPROM: the second table of `docs/reference/meter.md`, "Journal and
 //! wear".
 
 use super::world::{SECOND_NS, World, load, setup};
@@ -39,6 +39,6 @@ fn the_table_is_as_measured() {
         table += &format!("| {:.0} % | {bytes:.1} | {journal} | {before:.0} |\n", 100.0 * lost);
     }
     println!("{table}");
-    let documentation = include_str!("../../../../../docs/meter.md");
-    assert!(documentation.contains(&table), "docs/meter.md has not:\n{table}");
+    let documentation = include_str!("../../../../../docs/reference/meter.md");
+    assert!(documentation.contains(&table), "docs/reference/meter.md has not:\n{table}");
 }

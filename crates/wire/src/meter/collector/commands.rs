@@ -373,7 +373,7 @@ impl Session {
             self.attempts.sealed.push(Sealed { suite, address, with_next, packets: packets.clone() });
             packets
         };
-        // Each attempt begins with another piece: docs/protocol.md, "Acknowledgement, resending, order".
+        // Each attempt begins with another piece: docs/reference/protocol.md, "Acknowledgement, resending, order".
         let pieces = packets.len();
         packets.rotate_left(turn / ways % pieces);
         let wait_ms = policy.answer_within_ms[usize::from(suite.code())].max(1) << self.attempts.count.min(6);

@@ -1,4 +1,4 @@
-//! The renewal of a meter's key, piece by piece: docs/protocol.md, "Renewal of the key".
+//! The renewal of a meter's key, piece by piece: docs/reference/protocol.md, "Renewal of the key".
 //!
 //! Its secrets are in memory alone: after a restart it is begun anew, which [`MeterState`] remembers. The next key is durable before the meter is asked to take it, and the one
 //! before is kept until the meter has shown that it did.

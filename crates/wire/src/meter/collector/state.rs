@@ -1,6 +1,6 @@
 //! What a collector keeps of one meter: numbers, commands, and what is known of the meter's suite and address.
 //!
-//! docs/protocol.md, "What the collector knows of suite and address".
+//! docs/reference/protocol.md, "What the collector knows of suite and address".
 
 use super::commands::{UnderWay, Waiting};
 use super::update::Update;

@@ -1,4 +1,4 @@
-//! An image of its firmware for a meter, piece by piece: docs/protocol.md, "Firmware by radio".
+//! An image of its firmware for a meter, piece by piece: docs/reference/protocol.md, "Firmware by radio".
 //!
 //! [`MeterState`] says which image a meter is to have; the image itself is the owner's, who gives it again after a restart. Then the meter is told anew,
 //! with another m, and goes on where its flash says: so no m ever goes with two images.

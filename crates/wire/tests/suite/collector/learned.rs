@@ -1,4 +1,4 @@
-//! What the collector learns of a meter's suite, address and numbers, from whom, and what it does not: docs/protocol.md, "What the
+//! What the collector learns of a meter's suite, address and numbers, from whom, and what it does not: docs/reference/protocol.md, "What the
 //! collector knows of suite and address".
 
 use super::fixture::{

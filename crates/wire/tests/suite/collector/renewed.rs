@@ -1,4 +1,4 @@
-//! The renewal of suite 6's key, the collector's side, against a meter's that is made here from docs/protocol.md alone: "Renewal of the key".
+//! The renewal of suite 6's key, the collector's side, against a meter's that is made here from docs/reference/protocol.md alone: "Renewal of the key".
 
 use super::fixture::{COLLECTOR, NOW_MS, TestMeter, collector_and_meters, deliver, due, quiet};
 use aes_gcm::aead::AeadInPlace;

@@ -1,4 +1,4 @@
-//! Images of a meter's firmware, the collector's side, against a meter's that is made here from docs/protocol.md alone: "Firmware by radio".
+//! Images of a meter's firmware, the collector's side, against a meter's that is made here from docs/reference/protocol.md alone: "Firmware by radio".
 
 use super::fixture::{COLLECTOR, NOW_MS, TestMeter, collector_and_meters, deliver, due, quiet, restarted};
 use aes_gcm::aead::AeadInPlace;

@@ -1,4 +1,4 @@
--- The first schema. docs/collector.md, "PostgreSQL". The tables are SQLite's, so that both are asked the same way; whole numbers have the
+-- The first schema. docs/how-to/collector/postgresql.md, "PostgreSQL". The tables are SQLite's, so that both are asked the same way; whole numbers have the
 -- width of what is stored in them.
 
 -- Which version of the schema it is, and that it is this program's.
@@ -98,7 +98,7 @@ CREATE TABLE rollups (
     PRIMARY KEY (meter, level, start_s)
 );
 
--- What all meters used in an interval, together: 128 meters a row. docs/collector.md, "What is stored".
+-- What all meters used in an interval, together: 128 meters a row. docs/how-to/collector/storage.md, "What is stored".
 CREATE TABLE used_by_time (
     level INTEGER NOT NULL,
     start_s BIGINT NOT NULL,

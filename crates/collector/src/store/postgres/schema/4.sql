@@ -1,4 +1,4 @@
--- Keys, sealed under key-encryption keys that are not in the database. docs/collector.md, "Keys in the database".
+-- Keys, sealed under key-encryption keys that are not in the database. docs/how-to/collector/postgresql.md, "Keys in the database".
 
 -- The networks that there are keys of. `revision` goes up with each change of their keys; who changes them holds this row. No command of the
 -- network has had the number `below` or a higher one.

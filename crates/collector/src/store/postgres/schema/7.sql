@@ -1,5 +1,5 @@
 -- The energy since each meter's first start. A database of before has the sums of days, which begin with the first reading that was
--- counted, and what the register says: the greater of the two. docs/collector.md, "Energy since the first start".
+-- counted, and what the register says: the greater of the two. docs/how-to/collector/storage.md, "Energy since the first start".
 
 ALTER TABLE latest ADD COLUMN total_dwh BIGINT;
 UPDATE latest SET total_dwh = greatest(

@@ -1,4 +1,4 @@
--- The first schema. docs/collector.md, "What is stored".
+-- The first schema. docs/how-to/collector/storage.md, "What is stored".
 
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,

@@ -1,4 +1,4 @@
--- What all meters used in an interval, together: 128 meters a row. docs/collector.md, "What is stored".
+-- What all meters used in an interval, together: 128 meters a row. docs/how-to/collector/storage.md, "What is stored".
 
 CREATE TABLE used_by_time (
     level INTEGER NOT NULL,

@@ -1,5 +1,5 @@
 -- A second place for readings to land in: while they land in one, those in the other are sorted in, some with each batch.
--- docs/collector.md, "What is stored".
+-- docs/how-to/collector/storage.md, "What is stored".
 
 CREATE TABLE landing_too (
     id INTEGER PRIMARY KEY,

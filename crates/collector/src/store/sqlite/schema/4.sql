@@ -1,3 +1,3 @@
 -- Meters of several networks. `meter` is the network's number times 65,536 and the meter's: what is there is of network 0, and stays
 -- as it is; `used_by_time.meters` is that number divided by 128. This version is here for programs of before, which would take a meter
--- of another network for a damaged row, and so do not open it. docs/collector.md, "What is stored".
+-- of another network for a damaged row, and so do not open it. docs/how-to/collector/storage.md, "What is stored".

@@ -1,1 +1,1 @@
--- Months are in `used_by_time`, as a level of their own, which programs of before would not keep up. docs/collector.md, "What is stored".
+-- Months are in `used_by_time`, as a level of their own, which programs of before would not keep up. docs/how-to/collector/storage.md, "What is stored".

@@ -1,4 +1,4 @@
--- Images of meters' firmware, and how far each meter's is. docs/collector.md, "What is stored".
+-- Images of meters' firmware, and how far each meter's is. docs/how-to/collector/storage.md, "What is stored".
 
 CREATE TABLE images (
     digest BLOB PRIMARY KEY CHECK (length(digest) = 32),
