@@ -124,7 +124,7 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
     programs::script(&at("bin/sudo"), r#"[ "$1" != -n ] || shift; exec "$@""#);
     programs::script(
         &at("bin/cargo"),
-        r#"echo "$@" | sed 's/.*Cargo.toml//; s/--package/build/; s/.*build/build/' >>"$LOG""#,
+        r#"[ "$1" != --version ] || exit "${NO_RUST:-0}"; echo "$@" | sed 's/.*Cargo.toml//; s/--package/build/; s/.*build/build/' >>"$LOG""#,
     );
     for binary in ["wattseal", "wattseal-cluster", "wattseal-collector", "wattseal-load", "wattseal-demo"] {
         programs::script(
@@ -195,6 +195,14 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
         let run = launched(elsewhere.name).pop().expect("a line");
         assert_eq!(run.split(' ').nth(1), Some(elsewhere.binary), "{}", elsewhere.name);
     }
+    // A toolchain that rustup cannot install is one sentence.
+    fs::write(at("rust-toolchain.toml"), "[toolchain]\nchannel = \"1.2.3\"\n").expect("written");
+    let mut launcher = Command::new(at("wattseal"));
+    let output = launcher.arg("bench").env("PATH", &path).env("NO_RUST", "1").output().expect("it runs");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.ends_with("install it with: rustup toolchain install 1.2.3\n"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
 }
 
 /// The commands are the same in a project and outside.
