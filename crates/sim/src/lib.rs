@@ -6,7 +6,8 @@
 //!   the wall; [`chance`]: random numbers by seed and purpose
 //! - [`site`]: a node where it is; [`node`]: the nodes; [`supply`]: mains or harvest; [`load`]:
 //!   what meters measure
-//! - [`radio`]: channels and framing; [`station`]: its stations; [`attacker`]: somebody without keys
+//! - [`radio`]: channels and framing; [`station`]: its stations; [`attacker`]: somebody without
+//!   keys
 //! - [`invariants`]: what must hold; [`energy_account`]: where every joule went;
 //!   [`reading_account`]: what each reading took
 //!
