@@ -5,8 +5,8 @@
 //!
 //! - [`simulation`]: the loop; [`time`], [`real_time`]: its clock, virtual and beside the one on
 //!   the wall; [`chance`]: random numbers by seed and purpose
-//! - [`site`]: a node in its place; [`node`]: the nodes; [`supply`]: mains or harvest; [`load`]: the
-//!   loads that meters measure
+//! - [`site`]: a node in its place; [`node`]: the nodes; [`supply`]: mains or harvest; [`load`]:
+//!   the loads that meters measure
 //! - [`radio`]: channels and framing; [`station`]: the stations; [`attacker`]: an attacker without
 //!   keys
 //! - [`invariants`]: the invariants; [`energy_account`]: source and use of every joule;
