@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use wire::meter::{Command, Content, Measurement, MeterId};
 
-/// Of each kind of trouble so many are told one by one.
+/// Number of faults of each kind that are named one by one.
 const TOLD: usize = 10;
 
 /// Result of the comparison.

@@ -34,7 +34,7 @@ struct ClusterArgs {
     /// End after so long [default: with Ctrl-C]
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
     lasts: Option<Duration>,
-    /// End after so many kills, pauses and cuts
+    /// End after this many kills, pauses and cuts
     #[arg(long, value_name = "N", requires = "chaos", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     kills: Option<u32>,
     /// Seed of the random numbers: kills, loads; keys are drawn anew each time

@@ -114,7 +114,7 @@ impl Network {
     }
 }
 
-/// Sends small data at once, and does not wait for more.
+/// Makes a stream send small data at once, and not wait for more.
 fn at_once(stream: TcpStream) -> io::Result<TcpStream> {
     stream.set_nodelay(true)?;
     Ok(stream)
@@ -125,8 +125,8 @@ async fn no_room() {
     tokio::time::sleep(Duration::from_millis(10)).await;
 }
 
-/// Carries a connection until one of both sides ends it. Who is not there is as one who ends it at
-/// once.
+/// Carries a connection until one of both sides ends it. A side that does not exist counts as one
+/// that ends it at once.
 async fn relay<C, S>(
     client: C,
     server: impl Future<Output = io::Result<S>>,
@@ -202,7 +202,7 @@ mod tests {
     const LINK: PartId = PartId { kind: Kind::ToNats, index: 0 };
     const SHORT: Duration = Duration::from_millis(100);
 
-    /// A relay, and who is at both of its ends.
+    /// A relay with both of its ends.
     fn linked() -> (Network, std::net::TcpListener, u16) {
         let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let mut network = Network::new().expect("a thread");

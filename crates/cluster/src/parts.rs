@@ -132,9 +132,9 @@ pub static RULES: [Rule; 10] = [
     },
 ];
 
-/// NATS servers. Of the parts of [`Kind::Routes`] so many are the networks between two, each with
-/// the index of the third; so many those of a server, which is alone without them; and the last is
-/// all of them.
+/// Number of NATS servers. The first parts of [`Kind::Routes`], as many, are the networks between
+/// two servers, each with the index of the third. As many more are those of one server, which is
+/// alone without them. The last one is all of them.
 const NATS: usize = 3;
 
 /// The roles, those first that have no database.

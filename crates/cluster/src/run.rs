@@ -38,7 +38,7 @@ const READY_WITHIN: Duration = Duration::from_secs(120);
 pub struct ClusterRequest {
     /// For how long; without it until it is told to stop.
     pub lasts: Option<Duration>,
-    /// So many harms, and then the end.
+    /// Number of harms after which the run ends.
     pub kills: Option<usize>,
     /// True if harm is done.
     pub chaos: bool,

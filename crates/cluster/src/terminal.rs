@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// In lines, the figures come so often.
+/// Interval of the figures where they come in lines.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// Standard error.

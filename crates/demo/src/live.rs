@@ -26,7 +26,7 @@ const BIT_ERROR_RATE: f64 = 1e-5;
 const APART_NS: u64 = 80_000_000;
 /// For so long nothing is done but waiting.
 const TICK: Duration = Duration::from_millis(2);
-/// The figures are shown so often, and so often given to the collector.
+/// Intervals at which the figures are shown, and given to the collector.
 const SHOW_EVERY: Duration = Duration::from_millis(250);
 const TELL_EVERY: Duration = Duration::from_secs(1);
 

@@ -20,7 +20,7 @@ const LONGEST_NS: u64 = 30_000_000_000;
 /// A meter lives on so long from one look to the next.
 const LOOK_NS: u64 = 100_000_000;
 
-/// Measures so many readings of each suite, in their order.
+/// Measures `readings` readings of each suite, in their order.
 ///
 /// # Errors
 /// Errors of building and running firmware; a reading that does not come.

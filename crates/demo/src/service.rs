@@ -23,7 +23,7 @@ use zeroize::Zeroizing;
 
 /// Default port of the dashboard.
 const PORT: u16 = 8080;
-/// The service has so many threads for the network.
+/// Number of the service's threads for the network.
 const THREADS: usize = 2;
 /// Conditions of a cost's measurement, for its reader.
 const SOURCE: &str = "measured in this demonstration, losses and this machine's delays included: \

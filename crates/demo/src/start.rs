@@ -23,8 +23,8 @@ pub const LATENCY_NS: u64 = 500_000;
 /// Longest time of a meter to its first report: with curves its noise source is tested first, which
 /// takes 5.3 s.
 const STARTS_WITHIN_NS: u64 = 30_000_000_000;
-/// It is looked at so often until then: less than its radio takes from the order to send to the
-/// first bit.
+/// Interval of the checks until then: less than its radio takes from the order to send to the first
+/// bit.
 const LOOK_NS: u64 = 100_000;
 
 /// The meters' firmware: a part that has no room for all suites in one build has several.

@@ -1,7 +1,7 @@
 //! The nearest name where there is none.
 
-/// Returns the distance of a name from the written one, from 0 up: case does not count, and a slip
-/// of the fingers hardly does.
+/// Returns the similarity of a candidate to the written name, from 0 up: case does not count, and a
+/// slip of the fingers hardly does.
 fn nearness(name: &str, candidate: &str) -> f64 {
     let (name, candidate) = (name.to_lowercase(), candidate.to_lowercase());
     let within = if candidate.contains(&name) || name.contains(&candidate) { 0.5 } else { 0.0 };

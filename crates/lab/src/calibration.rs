@@ -38,7 +38,7 @@ impl Calibrated {
         EnergyAccuracy { max_hz: None, energy: EnergyBound::Estimate, source }
     }
 
-    /// Describes the correction in a sentence for whoever reads the figures.
+    /// Describes the correction in a sentence for the reader of the figures.
     #[must_use]
     pub fn remark(&self) -> String {
         let Correction { gain, offset_a, deviations } = &self.correction;

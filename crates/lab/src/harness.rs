@@ -206,8 +206,8 @@ impl<'a> OperationRun<'a> {
         self.observed_call(case, &profiler)
     }
 
-    /// As [`OperationRun::measure`], while `observer` looks on at each step from where the inputs are
-    /// written to where the next ones are waited for.
+    /// As [`OperationRun::measure`], while `observer` looks on at each step from where the inputs
+    /// are written to where the next ones are waited for.
     ///
     /// # Errors
     /// As [`OperationRun::measure`].
@@ -241,9 +241,9 @@ impl<'a> OperationRun<'a> {
         })
     }
 
-    /// As [`OperationRun::measure`], stopping only where the call began and returned in the last observed
-    /// run, and at the function's first instruction, so that it is known to be entered. Without an
-    /// observed run before, this is one.
+    /// As [`OperationRun::measure`], stopping only where the call began and returned in the last
+    /// observed run, and at the function's first instruction, so that it is known to be entered.
+    /// Without an observed run before, this is one.
     ///
     /// # Errors
     /// As [`OperationRun::measure`], and where the function is not called once and by the same
@@ -303,7 +303,8 @@ impl<'a> OperationRun<'a> {
         Ok(trace)
     }
 
-    /// As [`OperationRun::trace`], while `observer` looks on. Returns the cycles since reset at the end.
+    /// As [`OperationRun::trace`], while `observer` looks on. Returns the cycles since reset at the
+    /// end.
     ///
     /// # Errors
     /// As [`OperationRun::measure`].
@@ -318,9 +319,9 @@ impl<'a> OperationRun<'a> {
         Ok(self.machine.cycles())
     }
 
-    /// Runs the operation as [`OperationRun::trace`] does, and follows these bytes by their labels once
-    /// the inputs are written. Returns the dependences and reads from the first instruction of the
-    /// measured function to its return.
+    /// Runs the operation as [`OperationRun::trace`] does, and follows these bytes by their labels
+    /// once the inputs are written. Returns the dependences and reads from the first instruction of
+    /// the measured function to its return.
     ///
     /// # Errors
     /// As [`OperationRun::measure`], and where an instruction cannot be followed.

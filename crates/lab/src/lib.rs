@@ -1,25 +1,24 @@
-//! The lab: has firmware built, runs it on the processor models of `mcu`, measures it, and says
-//! what it costs.
+//! The lab: builds firmware, runs it on the processor models of `mcu`, and measures it.
 //!
-//! - [`target`]: what stands in `targets/*.toml`, and where the project's files are
-//! - [`board`]: what stands in `boards/*.toml`, put onto a machine
-//! - [`accuracy`]: how far a model's cycles may be from the part's
+//! - [`target`]: the files `targets/*.toml`, and the places of the project's files
+//! - [`board`]: the files `boards/*.toml`, put onto a machine
+//! - [`accuracy`]: bounds on a model's cycles against the part's
 //! - [`calibration`]: a user's measurements, and the targets as they correct them
 //! - [`profile`], [`region`]: cycles and stack per function call, or between two edges of a pin,
 //!   while a machine runs
-//! - [`operations`] and [`reference`]: what can be measured, and what it must give
-//! - [`figures`]: what was measured, kept by content; [`schemes`]: what a node does for a message;
-//!   [`units`]: how a person writes quantities
-//! - [`delivery`]: messages between meter and collector, which somebody else plays
+//! - [`operations`] and [`reference`]: the operations, and their right outputs
+//! - [`cost_table`]: measured costs, cached by content; [`schemes`]: protections of a message;
+//!   [`units`]: quantities as a person writes them
+//! - [`delivery`]: messages between meter and collector, which another crate plays
 //! - [`harness`]: an operation's firmware on its machine, run input by input; [`selection`],
-//!   [`repetition`], [`row`]: which rows a bench has, how often each is run, and what it says
-//! - [`traces`]: what is kept of a run beside its sums: waveforms, calls, counts of instructions
-//! - [`loaded`]: a user's own firmware in its machine; [`probe`]: the same piece by piece, with
-//!   calls of its functions
+//!   [`repetition`], [`row`]: the rows of a bench, their number of runs, and their figures
+//! - [`traces`]: recordings of a run beside its sums: waveforms, calls, counts of instructions
+//! - [`user_firmware`]: a user's own firmware in its machine; [`probe`]: the same piece by piece,
+//!   with calls of its functions
 //! - [`bench`], [`ct`], [`measure`], [`check`], [`run`], [`plan`]: the commands
 //! - [`compare`]: the rows of a command beside those of an earlier run, and limits
-//! - [`work`]: what they do, on all processors of the host
-//! - [`report`], [`plot`], [`progress`]: rows as a table, JSON or CSV; charts; how far the work is
+//! - [`work`]: their work, on all processors of the host
+//! - [`report`], [`plot`], [`progress`]: rows as a table, JSON or CSV; charts; progress
 
 pub mod accuracy;
 pub mod bench;

@@ -12,7 +12,7 @@ use wire::meter::Packet;
 
 /// Without an acknowledgement for so long a report is sent again.
 const RESEND_AFTER: Duration = Duration::from_millis(1500);
-/// So often the collector's process is looked at.
+/// Interval at which the collector's process is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// An address on this machine that is free.
@@ -114,8 +114,8 @@ impl Drive {
         Latency { p50_ms: at(0.5), p99_ms: at(0.99) }
     }
 
-    /// From now on so many new reports a second are sent, as long as there are meters that have
-    /// none under way.
+    /// Sets the rate of new reports, which holds as long as there are meters that have none under
+    /// way.
     pub fn set_rate(&mut self, per_s: NonZeroU32) {
         let every = Duration::from_secs(1) / per_s.get();
         self.pace = Some(Pace { every, next: Instant::now(), idle: VecDeque::new() });

@@ -14,7 +14,7 @@ pub struct Kills {
     /// Suite of the reports.
     pub suite: Suite,
     pub meters: MeterId,
-    /// So often.
+    /// Number of kills.
     pub count: u32,
     /// Seed of the times of the kills.
     pub seed: u64,

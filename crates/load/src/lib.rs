@@ -75,7 +75,7 @@ impl LoadError {
 pub struct Options {
     /// Suite of the reports.
     pub suite: Suite,
-    /// So many meters; 0: as suits the suite.
+    /// Number of meters; 0: as suits the suite.
     pub meters: MeterId,
     /// For how long, after one second that does not count.
     pub seconds: u64,

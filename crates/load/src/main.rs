@@ -35,8 +35,8 @@ struct LoadArgs {
     /// then]
     #[arg(long, value_name = "N", conflicts_with = "kills")]
     rate: Option<NonZeroU32>,
-    /// Kill the collector under load so often (SIGKILL), and compare its database with what was
-    /// acknowledged each time
+    /// Kill the collector under load this many times (SIGKILL), and compare its database with what
+    /// was acknowledged each time
     #[arg(long, value_name = "N", conflicts_with = "seconds", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     kills: Option<u32>,
     /// Seed of the times of the kills [default: a new one, which is shown]

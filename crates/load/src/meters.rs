@@ -136,7 +136,7 @@ impl Fleet {
         Ok(Fleet { meters, rng })
     }
 
-    /// Seals reports beforehand, so many of each meter, on so many threads.
+    /// Seals `of_each` reports of each meter beforehand, on `threads` threads.
     pub fn seal(&mut self, of_each: usize, threads: usize) {
         let share = self.meters.len().div_ceil(threads.max(1)).max(1);
         std::thread::scope(|scope| {

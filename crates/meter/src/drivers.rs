@@ -341,7 +341,7 @@ extern "C" fn ws_eeprom_busy() -> u8 {
     if current().is_null() {
         return store::eeprom(|eeprom| eeprom.busy().into());
     }
-    // Who does nothing but ask waits for it.
+    // A meter that does nothing but ask waits for it.
     let until_ns = with(|context| {
         context.polls += 1;
         (context.polls > POLLS && context.eeprom.busy()).then(|| context.byte_began_ns + BYTE_NS)

@@ -80,7 +80,7 @@ impl Eeprom {
     /// Returns its contents, but for those of suite 6's key.
     ///
     /// # Panics
-    /// Never: the memory has so many bytes.
+    /// Never: the memory has `BYTES` bytes.
     #[must_use]
     pub fn image(&self) -> &[u8; BYTES] {
         self.bytes.first_chunk().expect("it is longer")
@@ -188,8 +188,8 @@ impl Eeprom {
         self.advance(1)
     }
 
-    /// The time passes in which the background writes so many bytes. Returns how many there were to
-    /// write.
+    /// Lets the time pass in which the background writes `writes` bytes. Returns the number that
+    /// there was to write.
     pub fn advance(&mut self, writes: u64) -> u64 {
         let mut done = 0;
         while done < writes

@@ -176,7 +176,7 @@ pub fn acknowledges(report: &Header, message: &[u8]) -> bool {
 /// Panics where the message is shorter than its header says.
 #[must_use]
 pub fn packets(to: u8, meter: u16, header: &Header, message: &[u8]) -> Vec<Vec<u8>> {
-    // What ws_link_begin takes for whom a packet is to is the collector.
+    // `ws_link_begin` takes the collector for the receiver of a packet.
     let address = Address { meter: meter.to_be_bytes(), own: 0, collector: to };
     let header = header.anywhere();
     let mut packets = Vec::new();
@@ -199,7 +199,7 @@ pub fn packets(to: u8, meter: u16, header: &Header, message: &[u8]) -> Vec<Vec<u
 pub fn read(packet: &[u8]) -> Option<Piece> {
     let mut piece = Piece::default();
     let len = u8::try_from(packet.len()).ok()?;
-    // SAFETY: packet has so many bytes.
+    // SAFETY: packet has `len` bytes.
     (unsafe { c::ws_link_read(packet.as_ptr(), len, &mut piece) } == 0).then_some(piece)
 }
 

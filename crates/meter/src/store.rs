@@ -217,7 +217,7 @@ impl Journal {
         let mut message = vec![0; usize::from(report.len)];
         let mut offset = 0;
         for chunk in message.chunks_mut(piece) {
-            // SAFETY: ws_journal_oldest has returned 1, and the chunk has so many bytes.
+            // SAFETY: ws_journal_oldest has returned 1, and the chunk has the length that is given.
             unsafe {
                 c::ws_journal_read(&mut *self.state, offset, chunk.as_mut_ptr(), chunk.len() as u8);
             }

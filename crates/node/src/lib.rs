@@ -220,7 +220,7 @@ impl LmsKey {
         message: &[u8],
     ) -> Option<([u8; 40], Signing)> {
         let (mut signing, mut head) = (Signing::new(), [0xa5; 40]);
-        // SAFETY: the structures are C's, and the message has so many bytes.
+        // SAFETY: the structures are C's, and the message has the length that is given.
         let result = unsafe {
             c::ws_lms_signer_begin(
                 &mut counter.0,
@@ -308,7 +308,7 @@ impl HssKey {
         message: &[u8],
     ) -> Option<([u8; 40], Signing)> {
         let (mut signing, mut head) = (Signing::new(), [0xa5; 40]);
-        // SAFETY: the structures are C's, and the message has so many bytes.
+        // SAFETY: the structures are C's, and the message has the length that is given.
         let result = unsafe {
             c::ws_hss_signer_begin(
                 &mut counter.0,
@@ -345,8 +345,8 @@ fn begun(result: c_int, head: [u8; 40], mut signing: Signing) -> Option<([u8; 40
 pub fn read_challenge(packet: &[u8], node_id: u32) -> Option<([u8; 16], u16)> {
     let len = u8::try_from(packet.len()).expect("the radio's length is a byte");
     let (mut challenge, mut answer_in_ms) = ([0xa5; 16], 0xa5a5);
-    // The firmware may read no byte behind the packet: the allocation ends there, for whoever runs
-    // this under a checker.
+    // The firmware may read no byte behind the packet: the allocation ends there, so that a memory
+    // checker notices.
     let packet = packet.to_vec().into_boxed_slice();
     // SAFETY: len bytes are there, and 16 for the challenge.
     let read = unsafe {

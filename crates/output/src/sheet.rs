@@ -107,7 +107,7 @@ impl<'a> Sheet<'a> {
         left_out(hidden.map(|column| self.columns[column].header))
     }
 
-    /// Of these columns, with names of so many letters at most.
+    /// Draws these columns, with names of at most `most` letters.
     fn drawn(&self, shown: &[usize], most: usize) -> Table {
         let mut table = Table::new();
         table.load_preset(UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Disabled);
@@ -142,7 +142,7 @@ fn width(table: &Table) -> usize {
     table.lines().map(|line| line.chars().count()).max().unwrap_or(0)
 }
 
-/// A name of so many letters at most, its middle left out: `ws_aes_g…nd_seal`.
+/// Shortens a name to `most` letters, its middle left out: `ws_aes_g…nd_seal`.
 fn shorten(name: &str, most: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= most {

@@ -74,7 +74,7 @@ mod c {
     }
 }
 
-/// A `ws_sha*_ctx`: a state of so many words of 32 bits, and blocks of so many bytes.
+/// A `ws_sha*_ctx`, by the number of its state's words of 32 bits, and the bytes of its blocks.
 #[derive(Clone)]
 #[repr(C)]
 struct HashContext<const STATE: usize, const BLOCK: usize> {

@@ -142,7 +142,7 @@ extern "C" fn ws_hss_read_signature(place: u32, to: *mut u8, count: u8) {
     assert!(count <= 56);
     HSS_SIGNATURE.with_borrow(|signature| {
         let piece = &signature[place as usize..][..usize::from(count)];
-        // SAFETY: the C hands room for so many.
+        // SAFETY: the C hands room for `count` bytes.
         unsafe { to.copy_from_nonoverlapping(piece.as_ptr(), piece.len()) };
     });
 }

@@ -124,14 +124,14 @@ thread_local! {
 fn read(from: &[u8], offset: u16, to: *mut u8, count: u8) {
     assert!(count <= 24);
     let piece = &from[usize::from(offset)..][..usize::from(count)];
-    // SAFETY: the C hands room for so many.
+    // SAFETY: the C hands room for `count` bytes.
     unsafe { to.copy_from_nonoverlapping(piece.as_ptr(), piece.len()) };
 }
 
 /// Takes a piece; one that does not follow the one before ends the process.
 fn write(to: &mut Vec<u8>, offset: u16, piece: *const u8, count: u8) {
     assert_eq!(to.len(), usize::from(offset), "pieces come in their order");
-    // SAFETY: the C hands so many.
+    // SAFETY: the C hands `count` bytes.
     to.extend_from_slice(unsafe { std::slice::from_raw_parts(piece, usize::from(count)) });
 }
 

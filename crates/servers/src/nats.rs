@@ -47,8 +47,8 @@ pub fn cluster_configuration(routes: &[u16], index: usize) -> String {
 
 /// The same where servers hear each other by relays alone. own: the port at which it hears the
 /// others. to: those by which it gets to them. It tells the others of an address at which nobody
-/// is, as they do, and takes that for its own: so none is told of a way around a relay. password:
-/// who has it not joins none of them.
+/// is, as they do, and takes that for its own: so none is told of a way around a relay. password: a
+/// server without it joins none of them.
 #[must_use]
 pub fn relayed_cluster_configuration(own: u16, to: &[u16], password: &str) -> String {
     let route = |to: String| format!("nats-route://route:{password}@{to}");

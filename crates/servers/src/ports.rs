@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// The kernel's own range, of which it takes ports for connections and for who asks for port 0
+/// The kernel's own range, of which it takes ports for connections and for requests of port 0
 /// (ip(7)).
 const EPHEMERAL: &str = "/proc/sys/net/ipv4/ip_local_port_range";
 /// Below are ports of services.

@@ -37,7 +37,7 @@ impl Postgres {
         postgres
     }
 
-    /// The same server for who only asks it.
+    /// The same server, only for queries.
     #[must_use]
     pub fn address(&self) -> Postgres {
         let settings = self.settings.clone();

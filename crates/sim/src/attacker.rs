@@ -7,7 +7,7 @@ use crate::time::SECOND_NS;
 use serde::{Deserialize, Serialize};
 use wire::meter::{RenewalPacket, UpdatePacket};
 
-/// So many packets they remember; then one at random makes room for a new one.
+/// Number of packets that they remember; then one at random makes room for a new one.
 const MEMORY: usize = 4096;
 
 /// Attacker's behaviour, as a scenario states it.

@@ -1,14 +1,16 @@
-//! One discrete-event simulator: boards that run their firmware on processor models, or firmware
-//! built for the host; their supplies and loads; radio channels; the station that they talk to;
-//! faults and an attacker; and what must hold and what it costs.
+//! One discrete-event simulator of nodes, radio channels and the stations that they talk to.
+//!
+//! Boards run their firmware on processor models, or firmware is built for the host. They have
+//! supplies and loads. Faults and an attacker disturb them; invariants and costs are checked.
 //!
 //! - [`simulation`]: the loop; [`time`], [`real_time`]: its clock, virtual and beside the one on
 //!   the wall; [`chance`]: random numbers by seed and purpose
-//! - [`site`]: a node where it is; [`node`]: the nodes; [`supply`]: mains or harvest; [`load`]:
-//!   what meters measure
-//! - [`radio`]: channels and framing; [`station`]: its stations; [`attacker`]: somebody without keys
-//! - [`invariants`]: what must hold; [`energy_account`]: where every joule went;
-//!   [`reading_account`]: what each reading took
+//! - [`site`]: a node in its place; [`node`]: the nodes; [`supply`]: mains or harvest; [`load`]:
+//!   the loads that meters measure
+//! - [`radio`]: channels and framing; [`station`]: the stations; [`attacker`]: an attacker without
+//!   keys
+//! - [`invariants`]: the invariants; [`energy_account`]: source and use of every joule;
+//!   [`reading_account`]: the cost of each reading
 //!
 //! These are built of it:
 //!

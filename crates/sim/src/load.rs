@@ -52,7 +52,7 @@ const APPLIANCES: [Appliance; 6] = [
 pub enum Load {
     /// A site's day.
     Profile(Box<LoadProfile>),
-    /// The same, so many times as fast as the meter's clock.
+    /// The same, faster than the meter's clock by a factor.
     FastProfile(Box<LoadProfile>, u64),
     /// Watts and nanoseconds, again and again.
     Cycle(Vec<(f64, u64)>),

@@ -135,9 +135,9 @@ pub trait Node: std::any::Any + Send {
         None
     }
 
-    /// Its power fails within the change of its flash that comes after so many, where it has one
-    /// that can fail so: then some bits, those of the mask, have changed, [`Node::writes`] says so,
-    /// and it does nothing more. `None`: it does not fail so.
+    /// Its power fails within the change of its flash that comes after a number of others, where it
+    /// has one that can fail so. Then some bits, those of the mask, have changed, [`Node::writes`]
+    /// says so, and it does nothing more. `None`: it does not fail so.
     fn arm(&mut self, _: Option<(u64, u8)>) {}
 
     /// The slot whose image it runs, to its end; `None` where no bootloader has chosen one.

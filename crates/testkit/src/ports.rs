@@ -2,8 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-/// An address on loopback that nobody has, by TCP or UDP, and that nobody gets who does not ask for
-/// it.
+/// An address on loopback that nobody has, by TCP or UDP, and that the kernel gives to nobody.
 ///
 /// # Panics
 /// If the system has no free port.

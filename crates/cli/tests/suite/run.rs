@@ -92,8 +92,8 @@ fn run_ends_an_endless_wait_as_a_failure() {
     assert!(code == Some(1) && said.contains("--max-cycles 100000"), "{said}");
 }
 
-/// Of defmt's frames, which look like nothing, it is said how they are read; not to who has asked
-/// for them.
+/// A remark explains how to read defmt's frames, which look like nothing, unless they were asked
+/// for.
 #[test]
 fn a_log_by_defmt_is_named() {
     let logs = arm_with("ports.c", &["-Wl,--defsym=_defmt_version_=4"]);

@@ -31,7 +31,7 @@ struct Rule {
     remedy: &'static str,
 }
 
-const RULES: [Rule; 8] = [
+const RULES: [Rule; 9] = [
     Rule {
         name: "functions_over_80_lines",
         remedy: "cut the function; a dispatch loop is named in tidy.toml with the reason",
@@ -41,6 +41,10 @@ const RULES: [Rule; 8] = [
     Rule {
         name: "doc_comments_with_a_question_word",
         remedy: "begin with a noun phrase or a verb in the third person; delete a comment that repeats the name",
+    },
+    Rule {
+        name: "comments_with_a_vague_phrase",
+        remedy: "name the number or the person: at most `max`, every `period_s`, for installations with",
     },
     Rule {
         name: "test_names_with_a_pronoun",
@@ -226,6 +230,7 @@ rules! {
     files_over_600_lines
     lines_over_100_columns
     doc_comments_with_a_question_word
+    comments_with_a_vague_phrase
     test_names_with_a_pronoun
     test_names_of_60_letters
     folders_with_both_schemes

@@ -23,7 +23,7 @@ use wire::meter::{Identity, MeterId, Provision, Setup, Suite};
 
 /// The first one's number: above those of the client's.
 const FIRST: MeterId = 2001;
-/// Of each kind so many at most: each has an address of its own on the air.
+/// Maximum of each kind: each meter has an address of its own on the air.
 pub const MOST: u16 = 12;
 /// The boards of those on models, and how they seal, one after the other; two have one build of the
 /// firmware.

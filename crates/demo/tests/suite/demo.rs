@@ -70,7 +70,7 @@ fn ctrl_c_ends_it_and_leaves_nothing() {
     said.read_line(&mut line).expect("a line");
     let link = line.trim().rsplit("http://").next().unwrap_or_default();
     let (address, secret) = link.split_once("/#/first/").unwrap_or_else(|| panic!("no link: {line}"));
-    // As the dashboard does it for who opens the link.
+    // As the dashboard does when the link is opened.
     let body = format!(r#"{{"secret":"{secret}"}}"#);
     let head = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
     let answer = ask(address, "POST /api/v1/tokens/first", &head, &body);

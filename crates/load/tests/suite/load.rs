@@ -38,7 +38,7 @@ fn reports_come_at_the_rate_that_is_asked_for() {
     assert!((100.0..=250.0).contains(&outcome.readings_per_s), "{outcome:?}");
 }
 
-/// `WATTSEAL_KILLS=200` kills it so often, as `./wattseal load --kills 200` does.
+/// `WATTSEAL_KILLS=200` kills it 200 times, as `./wattseal load --kills 200` does.
 #[test]
 fn kills_lose_and_double_nothing() {
     let count = std::env::var("WATTSEAL_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(5);

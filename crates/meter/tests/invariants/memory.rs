@@ -13,7 +13,7 @@ const SETTINGS: (usize, usize) = (156, 32);
 const JOURNAL: usize = 256;
 /// A record of a key of suite 6, behind [`BYTES`].
 const EPOCH_KEY: usize = 52;
-/// Records of the journal begin at multiples of so many bytes.
+/// Bytes at whose multiples records of the journal begin.
 const CELL: usize = 9;
 /// Number of cells, and the fewest that a record takes.
 pub const CELLS: usize = 85;

@@ -103,7 +103,7 @@ pub struct Invariants {
     /// Measurement in W, for each µV and µA that a step of the converter stands for; none where the
     /// load varies.
     pub power_per_step: Option<f64>,
-    /// Of everything, for who looks at whether a trial was worth it.
+    /// Counts of all events, to judge whether a trial was worth it.
     pub count: Count,
 }
 

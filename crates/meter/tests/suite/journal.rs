@@ -100,7 +100,7 @@ impl Meter {
         assert_eq!(self.journal.count(), self.waiting.len(), "{}", self.what);
     }
 
-    /// Ends the writing that is under way, if it is due.
+    /// Clears the reports under way once nothing is being written.
     fn settle(&mut self) {
         if !is_off() && !eeprom(|eeprom| eeprom.busy()) && !self.journal.holds() {
             self.under_way.clear();
@@ -204,7 +204,7 @@ impl Meter {
         }
     }
 
-    /// So many turns of a meter's life, or until the power fails.
+    /// Runs `turns` turns of a meter's life, or fewer if the power fails.
     fn live(&mut self, rng: &mut Rng, turns: u32, suites: Range<u8>) {
         for _ in 0..turns {
             match rng.u8(..10) {

@@ -41,8 +41,8 @@ fn m(settings: &[u8; 32]) -> u32 {
     u32::from_be_bytes([settings[4], settings[5], settings[6], settings[7]])
 }
 
-/// A life: a start, and so many commands. `answered` is the last command that was answered, `sent`
-/// the last one that was begun.
+/// A life: a start, and `commands` commands. `answered` is the last command that was answered,
+/// `sent` the last one that was begun.
 fn live(commands: u32, answered: &mut u32, sent: &mut u32, what: &str) {
     let (mut settings, started) = Settings::start();
     if is_off() {

@@ -8,7 +8,7 @@ const ENDURANCE: f64 = 100_000.0;
 const SUITES: [(u8, usize, &str); 4] =
     [(0, 16, "none"), (1, 36, "aes128-gcm"), (3, 112, "ecies"), (4, 144, "ecies-ecdsa")];
 
-/// Readings that are acknowledged once so many of their bytes were written and one is under way;
+/// Readings that are acknowledged once `written` of their bytes were written and one is under way;
 /// `None`: after all. Returns bytes written a reading, and readings for one write of the byte that
 /// is written most.
 fn wear(suite: u8, len: usize, written: Option<u64>) -> (f64, f64) {

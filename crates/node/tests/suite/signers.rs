@@ -15,10 +15,10 @@ pub fn leaf(head: [u8; 40]) -> u32 {
     u32::from_be_bytes(head[..4].try_into().expect("4 bytes"))
 }
 
-/// Has each of so many parts sign until it refuses, while its power fails within any word or
-/// erasure, and what that leaves reads at random: each leaf is above all before. fresh: the memory
-/// that a part has at first. Returns how often the power failed, and how many signatures were
-/// begun.
+/// Has each of `parts` parts sign until it refuses, while its power fails within any word or
+/// erasure, and the interrupted bits read at random. Each leaf is above all before. fresh: the
+/// memory that a part has at first. Returns how often the power failed, and how many signatures
+/// were begun.
 pub fn leaves_over_power_failures(
     fresh: &Flash,
     parts: u64,

@@ -298,7 +298,7 @@ impl<'a> Figures<'a> {
         self.line.sent_bytes.unwrap_or(u32::try_from(bytes).unwrap_or(u32::MAX))
     }
 
-    /// So many bytes over the paper's radio.
+    /// Sends `bytes` bytes over the paper's radio.
     fn send(&self, bytes: u32) -> Result<Option<Transmission>, String> {
         let radio = self.measured.radio.as_ref();
         radio

@@ -32,7 +32,7 @@ pub(super) struct BuildKey {
     wait_states: u8,
 }
 
-/// One operation of it on so many bytes, where that is not the operation's default.
+/// One operation of it, with the bytes that it works on where they are not the operation's default.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Run {
     kind: BuildKey,

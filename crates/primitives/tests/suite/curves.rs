@@ -812,7 +812,7 @@ fn wycheproof_ecdsa_secp160r1() {
     assert!(checked[0] >= 10 && checked[1] >= 130, "{checked:?}");
 }
 
-/// The last 32 of so many bytes, zeros before them; `None` where others are not 0.
+/// The last 32 of the bytes, zeros before them; `None` where others are not 0.
 fn private(bytes: &[u8]) -> Option<p256::Private> {
     let number = number(bytes);
     (number.num_bits() <= 256).then(|| self::bytes(&number))

@@ -200,7 +200,7 @@ fn start() -> [u8; 32] {
     output(drbg)
 }
 
-/// Starts with power for so many bytes. Returns whether it lasted; then the output goes to
+/// Starts with power for `power` bytes. Returns whether it lasted; then the output goes to
 /// `outputs`.
 fn start_cut_off(power: usize, outputs: &mut Vec<[u8; 32]>) -> bool {
     with_memory(|memory| {

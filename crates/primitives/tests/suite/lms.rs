@@ -135,7 +135,7 @@ fn bytes(digits: &str) -> [u8; 32] {
     std::array::from_fn(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).expect("hexadecimal"))
 }
 
-fn what_is_signed_is_good(height: u8) {
+fn signatures_of_a_tree_verify(height: u8) {
     let mut random = fastrand::Rng::with_seed(testkit::random::seed());
     let (seed, randomizer) = (std::array::from_fn(|_| random.u8(..)), std::array::from_fn(|_| random.u8(..)));
     let identifier = std::array::from_fn(|_| random.u8(..));
@@ -158,13 +158,13 @@ fn what_is_signed_is_good(height: u8) {
 
 #[test]
 fn another_implementation_takes_what_is_signed() {
-    what_is_signed_is_good(5);
+    signatures_of_a_tree_verify(5);
 }
 
 #[test]
 #[ignore = "9 million hashes"]
 fn another_implementation_verifies_a_tree_of_1024_leaves() {
-    what_is_signed_is_good(10);
+    signatures_of_a_tree_verify(10);
 }
 
 #[test]

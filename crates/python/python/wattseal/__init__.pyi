@@ -56,8 +56,7 @@ class RunEnd:
 
     @property
     def reason(self) -> str:
-        """``reached`` (a symbol that was asked for), ``cycles``, ``halted``, ``exited``, ``returned``, ``breakpoint`` or
-        ``power lost``."""
+        """``reached`` (a symbol that was asked for), ``cycles``, ``halted``, ``exited``, ``returned``, ``breakpoint`` or ``power lost``."""
     @property
     def exit_code(self) -> int | None:
         """The program's, where it ended itself by semihosting."""
@@ -74,7 +73,9 @@ class CallResult:
         """Result of the function."""
     @property
     def cycles(self) -> int:
-        """From the function's first instruction to the end of its return. ``measure`` counts the call instruction, too."""
+        """From the function's first instruction to the end of its return. ``measure`` counts the call
+        instruction, too.
+        """
     @property
     def instructions(self) -> int:
         """Instructions executed."""
@@ -86,7 +87,9 @@ class CallResult:
         """Seconds, at the clock that the program has set or that was asked for."""
     @property
     def energy_j(self) -> float:
-        """Joules, at the data sheet's active current at that clock and supply, and asleep at the mode's."""
+        """Joules, at the data sheet's active current at that clock and supply, and asleep at the
+        mode's.
+        """
 
 @final
 class Machine:
@@ -94,9 +97,9 @@ class Machine:
 
     The target by its exact name, such as ``atmega328p``.
 
-    ``clock`` in Hz (``16e6`` or ``"16MHz"``): the core's, whatever the program sets; otherwise what the program sets.
-    ``crystal`` in Hz: what the program makes its clock of. ``supply`` in volts; otherwise the target's default.
-    ``lenient``, ``stubs``: as ``--lenient`` and ``--stub`` of ``wattseal measure``.
+    ``clock`` in Hz (``16e6`` or ``"16MHz"``): the core's, whatever the program sets; otherwise what
+    the program sets.
+    ``crystal`` in Hz: what the program makes its clock of. ``supply`` in volts; otherwise the target's default. ``lenient``, ``stubs``: as ``--lenient`` and ``--stub`` of ``wattseal measure``.
     """
 
     def __new__(
@@ -116,8 +119,11 @@ class Machine:
         """A power-on reset; what was counted is forgotten."""
 
     def run(self, until: _Place | Iterable[_Place] | None = None, *, max_cycles: _Quantity | None = None) -> RunEnd:
-        """Runs on until the instruction at one of these symbols or addresses comes next, or, with none, until the program ends;
-        for at most ``max_cycles`` cycles from here (4e9). Raises ``Error`` where ``until`` was not reached. Ctrl-C ends it."""
+        """Runs on until the instruction at one of these symbols or addresses comes next, or, with
+        none, until the program ends; for at most
+        ``max_cycles`` cycles from here (4e9). Raises ``Error`` where ``until`` was not reached.
+        Ctrl-C ends it.
+        """
 
     def call(
         self,
@@ -126,19 +132,25 @@ class Machine:
         returns: str | None = ...,
         max_cycles: _Quantity | None = None,
     ) -> CallResult:
-        """Calls a function where the program stands, by the C calling convention of its target (AVR, Cortex-M, MSP430, RISC-V), and
-        leaves the program where it stood, with its registers as they were.
+        """Calls a function where the program stands, by the C calling convention of its target (AVR,
+        Cortex-M, MSP430, RISC-V), and leaves the program where it stood, with its registers as they
+        were.
 
-        An argument is an integer; ``u8(5)`` to ``i64(5)``, an integer of this type; the name of a symbol, for its address; or
-        ``(symbol, bytes)``, which writes the bytes there first. What integers are and what comes back is in the debug information
+        An argument is an integer;
+        ``u8(5)`` to ``i64(5)``, an integer of this type; the name of a symbol, for its address; or ``(symbol, bytes)``,
+        which writes the bytes there first. What integers are and what comes back is in the debug
+        information
         (``-gdwarf-4``). Where there is none, integers have to say their type, and ``returns`` what comes back: ``"u16"``, ``None``.
 
-        Refused: floating-point numbers, structures and ``...`` as arguments; the large code model of the MSP430; other cores; a
-        program that has not run to where its stack and variables are set up.
+        Refused: floating-point numbers, structures and ``...`` as arguments; the large code model
+        of the MSP430; other cores; a program that has not run to where its stack and variables are
+        set up.
         """
 
     def read(self, place: _Place, length: int | None = None) -> bytes:
-        """Memory at a symbol or an address; all of a symbol where no length is said. On an AVR data addresses begin at 0x800000."""
+        """Memory at a symbol or an address; all of a symbol where no length is said. On an AVR data
+        addresses begin at 0x800000.
+        """
 
     def write(self, place: _Place, data: bytes) -> None:
         """Writes memory at a symbol or an address, as a debugger would; non-volatile memory, too."""
@@ -153,11 +165,15 @@ class Machine:
         """Bytes begin to arrive at a UART, at its own rate, while the program runs on."""
 
     def sent(self) -> dict[str, bytes]:
-        """Returns the output of the program since the last call, by port: UARTs, ``ITM.0``, ``semihosting``."""
+        """Returns the output of the program since the last call, by port: UARTs, ``ITM.0``,
+        ``semihosting``.
+        """
 
     def profile(self) -> list[dict[str, Any]]:
-        """A record for each function that was executed since reset, as ``wattseal measure --format json`` has it: ``calls``,
-        ``inclusive_cycles``, ``exclusive_cycles``, ``stack_bytes``, ``time_s``, ``energy_j``. ``pandas.DataFrame`` takes it."""
+        """A record for each function that was executed since reset, as
+        ``wattseal measure --format json`` has it: ``calls``, ``inclusive_cycles``, ``exclusive_cycles``, ``stack_bytes``, ``time_s``, ``energy_j``. ``pandas.DataFrame``
+        takes it.
+        """
 
     @property
     def registers(self) -> dict[str, int]:
@@ -182,7 +198,9 @@ class Machine:
         """Seconds since reset, at the clocks that there were."""
     @property
     def energy_j(self) -> float:
-        """Joules since reset, at the data sheet's active current, and asleep at the mode's: at an upper bound where there is none."""
+        """Joules since reset, at the data sheet's active current, and asleep at the mode's: at an
+        upper bound where there is none.
+        """
 
 def targets() -> list[str]:
     """The names of all targets."""
@@ -204,9 +222,12 @@ def bench(
     fresh: bool = False,
     cache: _Path | None = None,
 ) -> list[dict[str, Any]]:
-    """Measures the cost of each operation on each target: the records of ``wattseal bench --format json``.
+    """Measures the cost of each operation on each target: the records of ``wattseal bench --format
+    json``.
 
-    Names and patterns (``"stm32*"``), one or several; with none, the README's tables. Raises ``Error`` where an output was wrong.
+    Names and patterns
+    (``"stm32*"``), one or several; with none, the README's tables. Raises ``Error`` where an output
+    was wrong.
     """
 
 def measure(
@@ -231,9 +252,11 @@ def measure(
     trace: _Path | None = None,
     lcov: _Path | None = None,
 ) -> list[dict[str, Any]]:
-    """Runs ELF files from reset: the records of ``wattseal measure --format json``, whose options these are.
+    """Runs ELF files from reset: the records of ``wattseal measure --format json``, whose options
+    these are.
 
-    Raises ``Error``, with the records as its ``records``, where a run failed or what was asked for did not come about.
+    Raises ``Error``, with the records as its ``records``, where a run failed or what was asked for
+    did not come about.
     """
 
 def reproduce(paper: str, *, cache: _Path | None = None) -> list[dict[str, Any]]:

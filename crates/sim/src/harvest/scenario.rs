@@ -16,7 +16,7 @@ use wire::node::{Config, Scheme};
 /// Longest step of a running processor for each farad, in seconds: at 50 mA, more than processor
 /// and radio draw, it takes 0.1 V.
 const AWAKE_S_PER_F: f64 = 2.0;
-/// So many samples of the trace at most.
+/// Maximum of the trace's samples.
 const MOST_SAMPLES: f64 = 1e7;
 
 /// A harvested node and what is around it, as the file describes them.

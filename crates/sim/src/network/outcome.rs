@@ -28,7 +28,7 @@ impl Spread {
             return Spread::default();
         }
         times_s.sort_by(f64::total_cmp);
-        // The nearest rank: the smallest that so many are not above.
+        // The nearest rank: the smallest time that this share of all does not exceed.
         let rank = |share: f64| times_s[((share * count as f64).ceil() as usize).clamp(1, count) - 1];
         Spread {
             count: count as u64,

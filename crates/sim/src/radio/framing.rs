@@ -31,7 +31,7 @@ pub enum Framing {
 }
 
 impl Framing {
-    /// Bytes on the air of a packet of so many bytes.
+    /// Bytes on the air of a packet of `packet` bytes.
     #[must_use]
     pub fn air_bytes(self, packet: usize) -> usize {
         match self {
@@ -69,8 +69,8 @@ impl Framing {
         (length < LONGEST).then_some(Frame { first, address: first + 2, end: first + 4 + length + BEHIND })
     }
 
-    /// The packet in a frame at a receiver, for whom some bits are wrong, counted from the first
-    /// that was carried; none where the CRC does not fit or the frame is not whole.
+    /// The packet in a frame at a receiver. Some of its bits are wrong there, counted from the
+    /// first that was carried; none where the CRC does not fit or the frame is not whole.
     #[must_use]
     pub fn receive(self, frame: &Frame, bytes: &[u8], wrong_bits: &[usize]) -> Option<Vec<u8>> {
         match self {

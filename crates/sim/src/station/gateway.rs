@@ -70,7 +70,7 @@ impl<U: Uplink> BaseStation for GatewayStation<U> {
         ReceiveMode::Packets(self.gateways[channel].radio.settings.address)
     }
 
-    /// Nothing: the collector's next action is not known beforehand.
+    /// Returns 0: the collector's next action is not known beforehand.
     fn next_ns(&self) -> u64 {
         0
     }

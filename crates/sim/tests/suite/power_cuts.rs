@@ -71,7 +71,7 @@ fn interval_s(suites: &[Suite]) -> u16 {
     if suites.iter().any(|suite| suite.has_curve()) { 6 } else { 1 }
 }
 
-/// A meter under test, its collector, and who looks on.
+/// A meter under test, its collector, and the observer.
 struct Trial {
     link: LinkExperiment,
     loss: f64,

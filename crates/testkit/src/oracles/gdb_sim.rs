@@ -47,7 +47,7 @@ enum Expected {
     Bytes(usize),
 }
 
-/// Commands for one run of a simulator that has so many registers.
+/// Commands for one run of a simulator with `REGISTERS` registers.
 pub struct Script<const REGISTERS: usize> {
     simulator: Simulator,
     commands: Vec<u8>,

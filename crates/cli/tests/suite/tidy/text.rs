@@ -8,6 +8,8 @@ const FILE_LINES_MAX: usize = 600;
 const COLUMNS_MAX: usize = 100;
 const QUESTION_WORDS: [&str; 11] =
     ["What", "Whatever", "Who", "Whoever", "Whom", "Whose", "Which", "How", "Where", "Wherever", "Whether"];
+/// Phrases that stand for a number or a person without naming them.
+const VAGUE_PHRASES: [&str; 3] = ["so many", "so often", "for who "];
 /// Endings of the files that are read, each with the beginnings of its comment lines.
 const KINDS: [(&str, &[&str]); 9] = [
     ("rs", &["//"]),
@@ -37,6 +39,7 @@ pub fn check(source: &Source, places: &mut Vec<Place>) {
     check_columns(source, places);
     if ending(&source.path) == "rs" {
         check_doc_comments(source, places);
+        check_phrases(source, places);
     }
     check_name(source, places);
     if ending(&source.path) == "c" {
@@ -91,6 +94,16 @@ fn check_doc_comments(source: &Source, places: &mut Vec<Place>) {
             places.push(place(rule, source, number + 1, text.to_owned()));
         }
         begins = text.is_empty() || text.starts_with("# ");
+    }
+}
+
+fn check_phrases(source: &Source, places: &mut Vec<Place>) {
+    for (number, line) in source.text.lines().enumerate() {
+        let comment = line.trim_start();
+        let lower = comment.to_lowercase();
+        if comment.starts_with("//") && VAGUE_PHRASES.iter().any(|phrase| lower.contains(phrase)) {
+            places.push(place("comments_with_a_vague_phrase", source, number + 1, comment.to_owned()));
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use mcu::Mcu;
 use testkit::random::{Random, seed_or};
 
 on_each_part! {
-    whatever_moment_the_power_is_cut_at_an_image_that_is_signed_and_not_old_runs,
+    signed_image_that_is_not_old_runs_after_any_power_cut,
     cuts_while_an_image_is_on_trial_that_never_reports_in,
     #[ignore = "10,000 power cuts: the command is in the module's text"]
     ten_thousand_cuts,
@@ -166,7 +166,7 @@ fn short(part: &'static BootPart, name: &str, behaviour: Behaviour) {
     });
 }
 
-fn whatever_moment_the_power_is_cut_at_an_image_that_is_signed_and_not_old_runs(part: &'static BootPart) {
+fn signed_image_that_is_not_old_runs_after_any_power_cut(part: &'static BootPart) {
     short(part, "cuts-confirm", Behaviour::Confirms);
 }
 

@@ -8,7 +8,7 @@ use update::key::PrivateKey;
 use update::loader::{Rejection, frame};
 
 on_each_part! {
-    images_that_are_not_signed_for_this_part_and_slot_or_are_old_are_refused,
+    unsigned_foreign_or_old_images_are_refused,
     a_part_of_an_image_is_not_run,
     an_image_with_a_wrong_bit_does_not_run_wherever_it_is,
     a_bootloader_without_a_key_runs_nothing,
@@ -38,7 +38,7 @@ fn is_refused(rig: &mut Rig, image: &[u8], reason: Rejection) {
     assert_eq!(rig.says(), "<5+>");
 }
 
-fn images_that_are_not_signed_for_this_part_and_slot_or_are_old_are_refused(part: &'static BootPart) {
+fn unsigned_foreign_or_old_images_are_refused(part: &'static BootPart) {
     let (mut rig, private) = installed(part, "refused");
     let (other, _) = key(part, "other", &mut Random::new(2));
     let good = signed(part, &private, 1, 6, Behaviour::Confirms);

@@ -7,7 +7,7 @@ use testkit::random::Random;
 
 on_each_part! {
     an_image_is_installed_tried_and_confirmed,
-    the_former_one_runs_again_when_the_new_one_does_not_report_in,
+    former_image_runs_again_if_the_new_one_does_not_report,
     an_image_that_hangs_goes_back_by_the_watchdog,
     a_transfer_goes_on_where_the_power_was_cut,
     it_takes_what_the_page_says,
@@ -54,7 +54,7 @@ fn on_trial(part: &'static BootPart, name: &str) -> Rig {
     rig
 }
 
-fn the_former_one_runs_again_when_the_new_one_does_not_report_in(part: &'static BootPart) {
+fn former_image_runs_again_if_the_new_one_does_not_report(part: &'static BootPart) {
     let mut rig = on_trial(part, "silent");
     for start in 2..=3 {
         rig.cut(0);

@@ -367,8 +367,8 @@ impl World {
         }
     }
 
-    /// Takes the collector's packets. It has no more then: a waiter would not come to rest
-    /// otherwise.
+    /// Takes packets from the collector until none is due. If nothing comes, nothing may be due: a
+    /// waiter would not come to rest otherwise.
     fn poll_collector(&mut self) {
         loop {
             let due = self.collector.due(self.now_ms(), &mut self.rng);
