@@ -1,11 +1,11 @@
 //! A gateway that was taken over: it holds the credential of one gateway, and tries by NATS all that
 //! this should not do. Its choices are drawn from a seed. It ends by itself after its time, or after
-//! [`MOST_MESSAGES`].
+//! [`MESSAGES_MAX`].
 
 use crate::ClusterError;
 use crate::parts::{Kind, PartId};
 use async_nats::{Client, ConnectOptions, HeaderMap};
-use collector::cluster::{MOST_TOGETHER, PacketUp, together};
+use collector::cluster::{MESSAGE_PACKETS_MAX, PacketUp, join_packets};
 use collector::network::NetworkId;
 use collector::partition::finest_slice;
 use rand::rngs::StdRng;
@@ -25,13 +25,13 @@ pub const NETWORKS: [NetworkId; 2] = [NetworkId::DEFAULT, NetworkId(7)];
 /// One message after the other.
 const EVERY: Duration = Duration::from_millis(10);
 /// Of one attack.
-const MOST_MESSAGES: u64 = 1000;
+const MESSAGES_MAX: u64 = 1000;
 /// Inputs that it names, one after the other.
 const INPUTS: u16 = 4096;
 /// A server that is away is asked again.
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
 /// Forged packets in a message; each may cost a worker an operation on a curve.
-const MOST_FORGED: usize = 8;
+const FORGED_MAX: usize = 8;
 
 /// Subjects that are no gateway's of its name. It publishes there, and names them as the places for
 /// JetStream's answers.
@@ -139,15 +139,15 @@ impl Attacker {
             3 => {
                 let forged = self.forged(meter, &[Suite::Ecies, Suite::EciesEcdsa]);
                 let half = forged.into_iter().take(1).map(|packet| self.up(0, packet));
-                sending(together(&half.collect::<Vec<_>>()))
+                sending(join_packets(&half.collect::<Vec<_>>()))
             }
             4 => {
                 let mut ups = Vec::new();
-                while ups.len() < MOST_FORGED {
+                while ups.len() < FORGED_MAX {
                     let forged = self.forged(meter, &Suite::ALL);
                     ups.extend(forged.into_iter().map(|packet| self.up(0, packet)));
                 }
-                sending(together(&ups))
+                sending(join_packets(&ups))
             }
             _ => sending(self.random()),
         }
@@ -156,10 +156,10 @@ impl Attacker {
     /// The next inputs.
     fn inputs(&mut self, meter: MeterId) -> Vec<u8> {
         let first = self.input;
-        self.input += MOST_TOGETHER as u16;
+        self.input += MESSAGE_PACKETS_MAX as u16;
         let [high, low] = meter.to_be_bytes();
         let ups = (first..self.input).map(|input| self.up(input, vec![0x4f, 8, high, low, 0]));
-        together(&ups.collect::<Vec<_>>())
+        join_packets(&ups.collect::<Vec<_>>())
     }
 
     fn network(&mut self) -> NetworkId {
@@ -201,7 +201,7 @@ impl Attacker {
             0 => {
                 let forged = self.forged(meter, &Suite::ALL);
                 let ups: Vec<_> = forged.into_iter().map(|packet| self.up(0, packet)).collect();
-                together(&ups)
+                join_packets(&ups)
             }
             1 => BODIES[self.rng.random_range(0..BODIES.len())].into(),
             _ => self.random(),
@@ -275,7 +275,7 @@ impl Attack {
         let attacks = async move {
             let client = connect(&servers, key.trim(), &targets).await;
             let mut attacker = Attacker::new(targets, seed);
-            while counted.load(Ordering::Relaxed) < MOST_MESSAGES {
+            while counted.load(Ordering::Relaxed) < MESSAGES_MAX {
                 if send(&client, attacker.next()).await.is_ok() {
                     counted.fetch_add(1, Ordering::Relaxed);
                 }
@@ -325,14 +325,14 @@ async fn send(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use collector::cluster::apart;
+    use collector::cluster::split_packets;
     use std::collections::BTreeSet;
 
     const OWN: PartId = PartId { kind: Kind::HostileGateway, index: 0 };
 
     fn drawn(seed: u64) -> Vec<Sending> {
         let mut attacker = Attacker::new(Targets { own: OWN, meters: vec![1001, 1002] }, seed);
-        (0..MOST_MESSAGES).map(|_| attacker.next()).collect()
+        (0..MESSAGES_MAX).map(|_| attacker.next()).collect()
     }
 
     #[test]
@@ -358,7 +358,7 @@ mod tests {
             assert!(all.iter().any(|sent| sent.header == Some(header)), "{header:?}");
         }
         let ups = |sent: &Sending| -> Vec<PacketUp> {
-            let apart = apart(&sent.bytes).unwrap_or_default();
+            let apart = split_packets(&sent.bytes).unwrap_or_default();
             apart.into_iter().filter_map(PacketUp::from_bytes).collect()
         };
         let inputs: BTreeSet<u16> = drawn(1).iter().take(300).flat_map(ups).map(|up| up.input).collect();

@@ -4,7 +4,7 @@
 //! its number, and answer again where it comes again (docs/protocol.md, "Acknowledgement, resending, order").
 
 use crate::ClusterError;
-use collector::gateway::udp::{MOST_DATAGRAM_BYTES, datagram, parse};
+use collector::gateway::udp::{DATAGRAM_BYTES_MAX, datagram, parse};
 use collector::network::NetworkId;
 use collector::registry::{MeterFile, Registry};
 use rand::rngs::StdRng;
@@ -296,7 +296,7 @@ impl Meters {
     }
 
     fn hear(&mut self, until: Instant) {
-        let mut buffer = [0; MOST_DATAGRAM_BYTES + 1];
+        let mut buffer = [0; DATAGRAM_BYTES_MAX + 1];
         while Instant::now() < until {
             // Nothing came, or nobody is there at the moment.
             let Ok(length) = self.socket.recv(&mut buffer) else { continue };

@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep_until};
 /// Carried at once.
 const PIECE_BYTES: usize = 16 << 10;
 /// Pieces of one direction of a connection that are on their way at most.
-const MOST_PIECES: usize = 256;
+const PIECES_MAX: usize = 256;
 
 /// What becomes of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +160,7 @@ async fn direction<R: AsyncRead, W: AsyncWrite>(
     mut to: WriteHalf<W>,
     mut condition: watch::Receiver<Condition>,
 ) -> io::Result<()> {
-    let (sent, mut coming) = mpsc::channel::<(Instant, Vec<u8>)>(MOST_PIECES);
+    let (sent, mut coming) = mpsc::channel::<(Instant, Vec<u8>)>(PIECES_MAX);
     let at_the_moment = condition.clone();
     let reads = async move {
         let mut buffer = vec![0; PIECE_BYTES];

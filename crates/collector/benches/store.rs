@@ -12,8 +12,8 @@
 use collector::api::{Consumption, Readings};
 use collector::network::NetworkId;
 use collector::store::{
-    ConsumptionQuery, Interval, METERS_EPOCH_S, NewReport, Options, Place, Provisioned, Reader,
-    ReadingsQuery, Resolution, Store, Whose, Write,
+    ConsumptionQuery, DatabaseUrl, Interval, METERS_EPOCH_S, MeterFilter, NewReport, Options, Provisioned,
+    Reader, ReadingsQuery, Resolution, Store, Write,
 };
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -65,7 +65,7 @@ enum Engine {
 
 /// Where a database of its own is.
 struct Database {
-    place: Place,
+    place: DatabaseUrl,
     server: Option<Server>,
     _folder: TempDir,
 }
@@ -75,7 +75,7 @@ impl Database {
         let folder = tempfile::tempdir()?;
         let server = (engine == Engine::Postgres).then(|| Server::start(&["shared_buffers=256MB"]));
         let place = match &server {
-            Some(server) => Place::named(&server.url("postgres"))?,
+            Some(server) => DatabaseUrl::named(&server.url("postgres"))?,
             None => folder.path().join("wattseal.db").into(),
         };
         Ok(Database { place, server, _folder: folder })
@@ -373,8 +373,8 @@ fn consumption(
     of: Of,
 ) -> Result<usize, Box<dyn Error>> {
     let whose = match of {
-        Of::Network => Whose::Network(any_network(*times, rng)),
-        Of::All => Whose::All,
+        Of::Network => MeterFilter::Network(any_network(*times, rng)),
+        Of::All => MeterFilter::All,
     };
     let from_s = rng.random_range(range.start..(range.end - length_s).max(range.start + 1));
     let query = ConsumptionQuery { from_s, to_s: from_s + length_s, resolution, whose };

@@ -13,7 +13,7 @@ use stored::{Key, Keys, Message, Of};
 use wire::meter::{Channel, Content, Identity, MessageKind, MeterKeys, Report, Suite, signature_holds};
 
 /// Failures that are told one by one.
-const MOST_TOLD: usize = 20;
+const TOLD_MAX: usize = 20;
 /// Messages that are verified at a time.
 const CHUNK: usize = 2000;
 
@@ -205,7 +205,7 @@ impl Audit {
 
     fn note(&mut self, failure: Failure) {
         self.failures += 1;
-        if self.first.len() < MOST_TOLD {
+        if self.first.len() < TOLD_MAX {
             self.first.push(failure);
         }
     }

@@ -1,7 +1,7 @@
 //! A copy of a collector's files, made while its service goes on. docs/collector.md, "Back up and restore".
 
 use crate::registry::{Registry, RegistryError, make_folder};
-use crate::store::{Place, Reader, StoreError};
+use crate::store::{DatabaseUrl, Reader, StoreError};
 use std::path::{Path, PathBuf};
 
 /// Why there is no copy.
@@ -29,11 +29,11 @@ pub struct Backup {
 ///
 /// # Errors
 /// [`BackupError`]; what was copied until then stays.
-pub fn backup(db: &Place, keys: &Path, into: &Path) -> Result<Backup, BackupError> {
+pub fn backup(db: &DatabaseUrl, keys: &Path, into: &Path) -> Result<Backup, BackupError> {
     if into.exists() {
         return Err(BackupError::There(into.to_owned()));
     }
-    if let Place::Server(_) = db {
+    if let DatabaseUrl::Server(_) = db {
         return Err(StoreError::NotAFile { place: db.clone() }.into());
     }
     let registries = Registry::open_all(keys)?;

@@ -6,14 +6,15 @@
 //! partition: it asks workers, and hears from them what became durable. A packet is acknowledged to
 //! JetStream when what it led to is durable: a worker that dies leaves it to the next.
 
-mod another_server;
 pub mod api;
 mod connection;
 mod envelope;
 mod events;
 mod exchange;
+mod failover;
 pub mod gateway;
 mod health;
+mod http_role;
 mod lease;
 mod leases;
 mod limits;
@@ -22,20 +23,19 @@ mod nkey;
 mod packets;
 mod partition_task;
 mod permissions;
-mod question;
 mod queue;
 mod remote;
-mod served;
+mod rpc;
+mod server_rotation;
 #[cfg(test)]
 mod simulation;
 mod status;
 mod subject;
-mod turns;
 mod user;
 pub mod worker;
 
 pub use connection::{ClusterError, Nats};
-pub use envelope::{MOST_TOGETHER, PacketDown, PacketUp, apart, together};
+pub use envelope::{MESSAGE_PACKETS_MAX, PacketDown, PacketUp, join_packets, split_packets};
 pub use health::HealthListen;
 pub use name::{NoName, RoleName};
 pub use nkey::make_nkey;

@@ -1,7 +1,7 @@
 //! `wattseal collect`: the service with its gateways, its API and what it publishes, from the first start to a graceful stop.
 
 use crate::api::{self, Bound, Costs, Listen, ListenError, Rates};
-use crate::forward::{ForwardCounts, Forwarder, MOST_PACKETS};
+use crate::forward::{ForwardCounts, Forwarder, PACKETS_MAX};
 use crate::gateway::serial::{SerialGateway, SerialLine};
 use crate::network::{NetworkId, OfNetwork};
 use crate::one_time_link::{OneTimeLink, OneTimeLinkError};
@@ -95,7 +95,7 @@ impl Daemon {
     ) -> Result<(), DaemonError> {
         // Before anything is made or changed: this is what most first starts fail for.
         let bound = self.listen.bind(self.has_administrator()?)?;
-        let unknown_meters = self.forward.as_ref().map(|_| mpsc::channel(MOST_PACKETS));
+        let unknown_meters = self.forward.as_ref().map(|_| mpsc::channel(PACKETS_MAX));
         let unknown_meters = unknown_meters.map(|(give, take)| {
             self.service.unknown_meters = Some(give);
             take

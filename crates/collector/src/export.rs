@@ -4,7 +4,7 @@ mod parquet_file;
 mod totals;
 
 use crate::network::GlobalMeterId;
-use crate::store::{Reader, StoreError, Stored, Whose, stored};
+use crate::store::{MeterFilter, Reader, StoreError, Stored, stored};
 use jiff::Timestamp;
 use std::io::{self, Write};
 use totals::Totals;
@@ -135,7 +135,7 @@ const NETWORK: &str = "network";
 /// The meters of a selection, in order.
 fn chosen(reader: &Reader, selection: &Selection) -> Result<Vec<GlobalMeterId>, ExportError> {
     let known: Vec<GlobalMeterId> =
-        reader.meters(Whose::All, 0)?.into_iter().map(|meter| meter.meter).collect();
+        reader.meters(MeterFilter::All, 0)?.into_iter().map(|meter| meter.meter).collect();
     let mut meters = selection.meters.clone();
     meters.sort_unstable();
     meters.dedup();

@@ -13,7 +13,7 @@ mod queue;
 mod source;
 mod waiting;
 
-use crate::gateway::udp::{MOST_DATAGRAM_BYTES, datagram};
+use crate::gateway::udp::{DATAGRAM_BYTES_MAX, datagram};
 use crate::gateway::{Gateways, HeardPacket};
 use crate::store::{NewOutbox, OutboxRecord, Write, Written};
 use crate::writer::{WriteError, WriterHandle};
@@ -31,9 +31,9 @@ use tokio::time::{Instant, sleep, sleep_until};
 use wire::meter::{MessageKind, packets};
 
 /// Packets that wait to be looked at at most; others are lost, and come again.
-pub const MOST_PACKETS: usize = 4096;
+pub const PACKETS_MAX: usize = 4096;
 /// Packets that are looked at before what they made is stored.
-const MOST_AT_ONCE: usize = 1024;
+const CONCURRENT_MAX: usize = 1024;
 /// After nothing could be received.
 const RECEIVED_AGAIN_AFTER: Duration = Duration::from_millis(10);
 /// After a name could not be looked up.
@@ -42,7 +42,7 @@ const AGAIN_AFTER: Duration = Duration::from_secs(5);
 const STORED_AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// While messages wait, and nothing came back for so long, the other collector's name is looked up anew, and the line to it made
 /// anew: its address may have changed, or ours.
-const MOST_SILENCE: Duration = Duration::from_secs(60);
+const SILENCE_MAX: Duration = Duration::from_secs(60);
 
 /// How it goes, since the start.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ pub struct ForwardCounts {
     /// Those of them that came from where nothing of their meter was acknowledged yet.
     pub unknown_meters: AtomicUsize,
     /// Whether the other collector answered what was sent last: not before its first word, not while the system says that nobody listens
-    /// there, and not while reports wait and it was silent for [`MOST_SILENCE`].
+    /// there, and not while reports wait and it was silent for [`SILENCE_MAX`].
     pub answers_us: AtomicBool,
 }
 
@@ -82,7 +82,7 @@ pub struct Forwarder {
 
 impl Forwarder {
     /// upstream: `HOST:PORT` of the other collector's UDP gateway. unknown_meters: the packets of meters that are not known here, at most
-    /// [`MOST_PACKETS`] waiting. outbox: what waited before. Needs a tokio runtime.
+    /// [`PACKETS_MAX`] waiting. outbox: what waited before. Needs a tokio runtime.
     pub fn start(
         upstream: String,
         unknown_meters: mpsc::Receiver<HeardPacket>,
@@ -173,14 +173,14 @@ struct Work {
 impl Work {
     async fn run(mut self, mut unknown_meters: mpsc::Receiver<HeardPacket>) {
         // One byte more than a datagram has, so that a longer one is seen as that.
-        let mut buffer = [0; MOST_DATAGRAM_BYTES + 1];
+        let mut buffer = [0; DATAGRAM_BYTES_MAX + 1];
         loop {
             let next_at = self.exchange.next_at();
             tokio::select! {
                 packet = unknown_meters.recv() => {
                     let Some(packet) = packet else { return };
                     let mut whole: Vec<Whole> = self.take(&packet).into_iter().collect();
-                    for _ in 1..MOST_AT_ONCE {
+                    for _ in 1..CONCURRENT_MAX {
                         let Ok(packet) = unknown_meters.try_recv() else { break };
                         whole.extend(self.take(&packet));
                     }
@@ -191,7 +191,7 @@ impl Work {
                 received = self.socket.recv(&mut buffer) => match received {
                     Ok(length) => {
                         self.answered(&buffer[..length]);
-                        for _ in 1..MOST_AT_ONCE {
+                        for _ in 1..CONCURRENT_MAX {
                             let Ok(length) = self.socket.try_recv(&mut buffer) else { break };
                             self.answered(&buffer[..length]);
                         }
@@ -206,7 +206,7 @@ impl Work {
                     }
                 },
                 () = sleep_until(next_at.unwrap_or_else(Instant::now)), if next_at.is_some() => {
-                    if self.line_since.elapsed() > MOST_SILENCE {
+                    if self.line_since.elapsed() > SILENCE_MAX {
                         self.renew_line().await;
                     }
                 }

@@ -28,7 +28,7 @@ mod verify;
 pub(crate) use begin::link;
 pub(crate) use begin::{Beginning, Parts, start, verifiers};
 pub use command::{CommandRequest, LinkError};
-pub(crate) use elsewhere::{Asked, Elsewhere, Question};
+pub(crate) use elsewhere::{Asked, Question, RemoteLinks};
 pub(crate) use end::End;
 #[cfg(test)]
 pub(crate) use handle::Inputs;

@@ -10,19 +10,19 @@ use std::str::FromStr;
 use wire::meter::MeterId;
 
 /// The most slices, as a power of two.
-pub const MOST_SLICE_BITS: u32 = 4;
+pub const SLICE_BITS_MAX: u32 = 4;
 
 /// 2^16 divided by the golden ratio, to the next odd number.
 pub const SPREAD: u16 = 40503;
 
-/// A meter's place among the finest slices: [`MOST_SLICE_BITS`] bits, of which a slice is the first ones. So a network that is cut finer
+/// A meter's place among the finest slices: [`SLICE_BITS_MAX`] bits, of which a slice is the first ones. So a network that is cut finer
 /// parts slices in two, and packets that are under way need not be named anew.
 ///
 /// Numbers in a row, which is how meters are provisioned, lie as far apart as can be: Knuth, The Art of Computer Programming, volume 3,
 /// 6.4, "Fibonacci hashing", with 16 bits: [`SPREAD`].
 #[must_use]
 pub const fn finest_slice(name: MeterId) -> u8 {
-    (name.wrapping_mul(SPREAD) >> (MeterId::BITS - MOST_SLICE_BITS)) as u8
+    (name.wrapping_mul(SPREAD) >> (MeterId::BITS - SLICE_BITS_MAX)) as u8
 }
 
 /// The finest slice of a packet, by the name that it says; where it is too short to say one, the first.
@@ -60,7 +60,7 @@ impl Slices {
     /// The slice that a finest one is in.
     #[must_use]
     pub const fn of_finest(self, finest: u8) -> u8 {
-        finest >> (MOST_SLICE_BITS - self.bits)
+        finest >> (SLICE_BITS_MAX - self.bits)
     }
 
     /// The slice of a name.
@@ -102,7 +102,7 @@ impl FromStr for Slices {
     type Err = NoSlices;
 
     fn from_str(text: &str) -> Result<Slices, NoSlices> {
-        (0..=MOST_SLICE_BITS)
+        (0..=SLICE_BITS_MAX)
             .map(|bits| Slices { bits })
             .find(|slices| slices.to_string() == text)
             .ok_or(NoSlices)
@@ -147,7 +147,7 @@ impl FromStr for Partition {
         let (network, slice) = text.split_once('.').ok_or(NoPartition)?;
         let network = network.parse().map_err(|_| NoPartition)?;
         let slice =
-            (0..1 << MOST_SLICE_BITS).find(|number: &u8| number.to_string() == slice).ok_or(NoPartition)?;
+            (0..1 << SLICE_BITS_MAX).find(|number: &u8| number.to_string() == slice).ok_or(NoPartition)?;
         Ok(Partition { network, slice })
     }
 }

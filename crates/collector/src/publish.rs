@@ -10,7 +10,7 @@ pub use broker::Broker;
 
 use crate::event::Event;
 use crate::network::GlobalMeterId;
-use crate::store::{Meter, Reader, StoreError, Whose};
+use crate::store::{Meter, MeterFilter, Reader, StoreError};
 use rumqttc::{
     AsyncClient, ConnectReturnCode, ConnectionError, EventLoop, LastWill, MqttOptions, Outgoing, Packet, QoS,
     Request, TlsConfiguration, TlsError, Transport,
@@ -26,9 +26,9 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use topics::{Names, STATUS, Said};
 
 /// Messages that wait for the broker at most; above it the oldest go.
-pub const MOST_WAITING: usize = 10_000;
+pub const WAITING_MAX: usize = 10_000;
 /// Messages that are handed over and not confirmed at most.
-const MOST_IN_FLIGHT: u16 = 100;
+const IN_FLIGHT_MAX: u16 = 100;
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 /// Pauses after a connection was lost or refused: the first, and the longest. One that held for
 /// as long as the longest was a good one. Each has all meters read and said, and a broker that
@@ -49,7 +49,7 @@ pub type ReadMeters = Arc<dyn Fn() -> Result<Vec<Meter>, StoreError> + Send + Sy
 pub(crate) fn read_meters(reader: Reader) -> ReadMeters {
     Arc::new(move || {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        reader.meters(Whose::All, now.map_or(0, |now| now.as_millis() as i64))
+        reader.meters(MeterFilter::All, now.map_or(0, |now| now.as_millis() as i64))
     })
 }
 
@@ -71,7 +71,7 @@ impl Publisher {
     ) -> Publisher {
         let (stop, stopped) = oneshot::channel();
         let mut options = MqttOptions::new(client, broker.host.clone(), broker.port);
-        options.set_keep_alive(KEEP_ALIVE).set_inflight(MOST_IN_FLIGHT);
+        options.set_keep_alive(KEEP_ALIVE).set_inflight(IN_FLIGHT_MAX);
         options.set_max_packet_size(MOST_PACKET_BYTES[0], MOST_PACKET_BYTES[1]);
         options.set_last_will(LastWill::new(STATUS, topics::OFFLINE, QoS::AtLeastOnce, true));
         if let Some(user) = &broker.user {
@@ -82,7 +82,7 @@ impl Publisher {
             let trust = broker.trust.clone().map_or(nobody, TlsConfiguration::Rustls);
             options.set_transport(Transport::tls_with_config(trust));
         }
-        let (client, events_of_it) = AsyncClient::new(options, usize::from(MOST_IN_FLIGHT));
+        let (client, events_of_it) = AsyncClient::new(options, usize::from(IN_FLIGHT_MAX));
         let (signals, signalled) = mpsc::channel(8);
         let connection = tokio::spawn(connect(events_of_it, broker.to_string(), signals));
         let work = Work {
@@ -342,7 +342,7 @@ impl Work {
     }
 
     fn bound(&mut self) {
-        while self.waiting.len() > MOST_WAITING {
+        while self.waiting.len() > WAITING_MAX {
             self.waiting.pop_front();
             self.lost += 1;
         }

@@ -5,11 +5,12 @@
 //! A file is written whole or not at all, and is durable before its writer goes on; so is a row. Commands and a running service meet only
 //! there: commands lock a network's keys while they change them, and the service looks every two seconds ([`RegistryPoller`]).
 
+mod counter_floor;
 mod file;
 mod files;
 mod firmware;
-mod issued;
 mod kek;
+mod key_backend;
 mod key_store;
 mod list;
 mod maker;
@@ -20,32 +21,31 @@ mod renewed;
 mod rewrap;
 mod sealed;
 mod sealed_poller;
-mod vault;
 
+pub(crate) use counter_floor::CounterFloor;
 pub(crate) use file::{make_folder, read_secrets, write_secrets};
 pub use firmware::require_suite;
-pub(crate) use issued::Issued;
 pub use kek::{KEK_VARIABLE, KekId, KeyRing, MadeKek, make_kek};
+pub(crate) use key_backend::Meters;
 pub use key_store::KeyStore;
 pub use list::ListedMeter;
 pub use maker::Images;
 pub use pkcs11::{AfterWrongPin, Pkcs11Error, Pkcs11Uri};
 pub use poller::{Change, RegistryPoller};
 pub use rewrap::{Rewrapped, WrappedKeys};
-pub(crate) use vault::Meters;
 
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::partition::{Partition, Slices};
-use crate::store::{Place, StoreError};
+use crate::store::{DatabaseUrl, StoreError};
 use file::Folder;
 use files::{COLLECTOR, METERS, REVOKED};
+use key_backend::{KeyBackend, Keys};
 use rand::TryRngCore;
 use rand::rngs::OsRng;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use vault::{Keys, Vault};
 use wire::meter::{Command, Identity, MeterId, MeterRecord, Provision, PublicKey, Setup, Suite};
 
 /// What is wrong with the key files, or with what is asked of them.
@@ -113,7 +113,7 @@ pub enum RegistryError {
         none_or(given)
     )]
     OtherKek {
-        place: Place,
+        place: DatabaseUrl,
         /// `the keys of meter 7-258 are`
         what: String,
         /// The id of the one that is needed.
@@ -127,7 +127,7 @@ pub enum RegistryError {
          meter's. Put the row back from a backup{or_else}"
     )]
     Sealed {
-        place: Place,
+        place: DatabaseUrl,
         whose: String,
         kek: String,
         /// What else may be done.
@@ -328,7 +328,7 @@ impl Registry {
         let copy = Folder::open(&networks::make_room(into, self.network)?)?;
         let _lock = folder.lock()?;
         let mut names = vec![COLLECTOR.to_owned()];
-        names.extend(issued::NAMES.map(str::to_owned));
+        names.extend(counter_floor::NAMES.map(str::to_owned));
         names.extend(folder.names(METERS)?);
         names.extend(folder.names(REVOKED)?);
         names.iter().try_for_each(|name| folder.copy(name, &copy))
@@ -338,10 +338,10 @@ impl Registry {
     ///
     /// # Errors
     /// [`RegistryError`].
-    pub(crate) fn issued(&self) -> Result<Issued, RegistryError> {
+    pub(crate) fn counter_floor(&self) -> Result<CounterFloor, RegistryError> {
         match &self.keys {
-            Keys::Files { folder, .. } => Issued::read(folder),
-            Keys::Sealed(sealed) => Issued::of(sealed),
+            Keys::Files { folder, .. } => CounterFloor::read(folder),
+            Keys::Sealed(sealed) => CounterFloor::of(sealed),
         }
     }
 
@@ -408,7 +408,7 @@ impl Registry {
 
     fn make(
         &self,
-        keys: &dyn Vault,
+        keys: &dyn KeyBackend,
         setup: Setup,
         above: u32,
         images: &Path,
@@ -487,7 +487,7 @@ impl Registry {
         self.keys.look(|keys| self.registered(keys, meter))
     }
 
-    fn registered(&self, keys: &dyn Vault, meter: MeterId) -> Result<MeterFile, RegistryError> {
+    fn registered(&self, keys: &dyn KeyBackend, meter: MeterId) -> Result<MeterFile, RegistryError> {
         keys.meter(meter)?.ok_or(RegistryError::Unknown(self.network.meter(meter)))
     }
 }

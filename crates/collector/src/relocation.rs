@@ -2,14 +2,14 @@
 
 use crate::registry::{KeyStore, RegistryError};
 use crate::store::relocation::{Begun, Progress, Relocation};
-use crate::store::{Place, Reader, StoreError};
+use crate::store::{DatabaseUrl, Reader, StoreError};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// What came while all was copied is copied again, until it takes no longer than that.
 const SHORT: Duration = Duration::from_secs(5);
-const MOST_COPIES: u32 = 10;
+const COPIES_MAX: u32 = 10;
 /// So often it is looked whether the service has stopped; and so often it is copied once more meanwhile.
 const LOOK: Duration = Duration::from_millis(100);
 const COPY_AGAIN: Duration = Duration::from_secs(30);
@@ -22,12 +22,12 @@ pub enum RelocationError {
         "{from} and {to} are of one engine: a file is copied with `./wattseal backup`, a server's database with pg_dump and pg_restore, \
          or by replication"
     )]
-    SameEngine { from: Place, to: Place },
+    SameEngine { from: DatabaseUrl, to: DatabaseUrl },
     /// Keys of other meters.
     #[error(
         "{keys} has keys of none of the meters of network {network} that are in {from}: give the folder that belongs to it with --keys"
     )]
-    OtherKeys { keys: PathBuf, from: Place, network: u32 },
+    OtherKeys { keys: PathBuf, from: DatabaseUrl, network: u32 },
     #[error(transparent)]
     Registry(#[from] RegistryError),
     #[error(transparent)]
@@ -73,12 +73,15 @@ pub struct Relocated {
 /// # Errors
 /// [`RelocationError`]: the first one is to be used as before, or the second one; never both. The same, begun again, goes on.
 pub fn relocate(
-    from: &Place,
-    to: &Place,
+    from: &DatabaseUrl,
+    to: &DatabaseUrl,
     keys: &Path,
     mut tell: impl FnMut(Stage<'_>),
 ) -> Result<Relocated, RelocationError> {
-    if matches!((from, to), (Place::File(_), Place::File(_)) | (Place::Server(_), Place::Server(_))) {
+    if matches!(
+        (from, to),
+        (DatabaseUrl::File(_), DatabaseUrl::File(_)) | (DatabaseUrl::Server(_), DatabaseUrl::Server(_))
+    ) {
         return Err(RelocationError::SameEngine { from: from.clone(), to: to.clone() });
     }
     match Reader::open(from) {
@@ -91,7 +94,7 @@ pub fn relocate(
         Begun::Copying(relocation) => relocation,
         Begun::Left(left) => return Ok(Relocated { rows: left.open()?, pause: Duration::ZERO }),
     };
-    for _ in 0..MOST_COPIES {
+    for _ in 0..COPIES_MAX {
         let began = Instant::now();
         relocation.copy(|progress| tell(Stage::Copying(progress)))?;
         if began.elapsed() < SHORT {

@@ -11,7 +11,7 @@ use crate::link::{End, LinkHandle};
 use crate::network::{NetworkId, OfNetwork};
 use crate::partition::Slices;
 use crate::registry::{KeyRing, RegistryError};
-use crate::store::{Options, Place, Reader, StoreError};
+use crate::store::{DatabaseUrl, Options, Reader, StoreError};
 use crate::writer::{WriteError, WriterHandle};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -22,13 +22,13 @@ use tokio::sync::{mpsc, watch as signal};
 use wire::meter::Policy;
 
 /// Networks that one service has at most: each has a thread of its own, and verifiers.
-pub const MOST_NETWORKS: usize = 64;
+pub const NETWORKS_MAX: usize = 64;
 
 /// What a service is started with.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The database; a file is made where there is none.
-    pub db: Place,
+    pub db: DatabaseUrl,
     /// How the database behaves: zone, how long readings stay.
     pub store: Options,
     /// The folder of the keys; made where there is none.
@@ -52,7 +52,7 @@ pub struct Config {
 impl Config {
     /// With these files, no gateway, and all else as it is without options.
     #[must_use]
-    pub fn new(db: impl Into<Place>, keys: impl Into<PathBuf>) -> Config {
+    pub fn new(db: impl Into<DatabaseUrl>, keys: impl Into<PathBuf>) -> Config {
         Config {
             db: db.into(),
             store: Options::default(),
@@ -81,7 +81,7 @@ pub enum ServiceError {
     )]
     OtherKeys {
         keys: String,
-        db: Place,
+        db: DatabaseUrl,
         /// Meters in it that are not revoked.
         meters: usize,
         /// ` of network 7`; empty for network 0.
@@ -91,7 +91,7 @@ pub enum ServiceError {
     },
     /// More networks than threads are to be for.
     #[error(
-        "there are {0} networks, and one service takes {MOST_NETWORKS}: start several, each with --db, --keys and gateways of its own"
+        "there are {0} networks, and one service takes {NETWORKS_MAX}: start several, each with --db, --keys and gateways of its own"
     )]
     TooManyNetworks(usize),
     /// What a link begins with.
@@ -213,7 +213,7 @@ fn begin(
     let links = Links::open(config, Slices::ONE, None, runtime)?;
     let begin = || {
         networks.extend(links.networks()?);
-        if networks.len() > MOST_NETWORKS {
+        if networks.len() > NETWORKS_MAX {
             return Err(ServiceError::TooManyNetworks(networks.len()));
         }
         // What is in the database, and has no folder of keys any more.

@@ -27,10 +27,10 @@ mod write;
 mod zone;
 
 pub use error::StoreError;
-pub use place::Place;
+pub use place::DatabaseUrl;
 pub use query::{
-    AlertFilter, Consumption, ConsumptionOf, ConsumptionQuery, Cursor, Interval, NoCursor, Readings,
-    ReadingsQuery, Resolution, Rows, Whose,
+    AlertFilter, Consumption, ConsumptionOf, ConsumptionQuery, Cursor, Interval, MeterFilter, NoCursor,
+    Readings, ReadingsQuery, Resolution, Rows,
 };
 pub use read::Reader;
 pub use record::{
@@ -43,7 +43,7 @@ pub use write::{
 };
 
 pub(crate) use batch::flags_of;
-pub(crate) use key::{Keys, keys_of};
+pub(crate) use key::{MeterRange, keys_of};
 pub(crate) use postgres::is_held;
 pub(crate) use read::{METERS_OF_A_PAGE, Stored, kept_from_s, stored};
 pub(crate) use record::{StoredMeter, has_administrator};
@@ -58,16 +58,16 @@ pub const METERS_EPOCH_S: i64 = 946_684_800;
 /// A meter that was not heard for so many of its intervals is silent.
 pub const SILENT_AFTER_INTERVALS: i64 = 3;
 /// Rows of a page of readings at most.
-pub const MOST_ROWS: usize = 10_000;
+pub const ROWS_MAX: usize = 10_000;
 /// Figures in a table of consumption at most: meters times intervals.
-pub const MOST_FIGURES: usize = 250_000;
+pub const FIGURES_MAX: usize = 250_000;
 /// Messages that wait to be forwarded at most, of one name.
-pub const MOST_OUTBOX_OF_A_METER: usize = 32;
+pub const METER_OUTBOX_MAX: usize = 32;
 /// Messages that wait to be forwarded at most.
-pub const MOST_OUTBOX: usize = 100_000;
+pub const OUTBOX_MAX: usize = 100_000;
 
 /// Images of firmware at most: they are read whole where a database is moved.
-pub const MOST_IMAGES: usize = 64;
+pub const IMAGES_MAX: usize = 64;
 
 /// How a store behaves.
 #[derive(Clone, Debug)]
@@ -114,7 +114,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`]: not a database of this program, a later version's, damaged, in use by another service, no access. Then nothing of
     /// it was changed.
-    pub fn open(place: impl Into<Place>, options: &Options) -> Result<Store, StoreError> {
+    pub fn open(place: impl Into<DatabaseUrl>, options: &Options) -> Result<Store, StoreError> {
         Store::open_with(place.into(), options, None)
     }
 
@@ -124,18 +124,22 @@ impl Store {
     /// # Errors
     /// As [`Store::open`]; [`StoreError::InUse`] where one writes it alone, or has yet to bring its tables up to date.
     pub fn open_shared(
-        place: impl Into<Place>,
+        place: impl Into<DatabaseUrl>,
         options: &Options,
         sharing: Sharing,
     ) -> Result<Store, StoreError> {
         Store::open_with(place.into(), options, Some(sharing))
     }
 
-    fn open_with(place: Place, options: &Options, sharing: Option<Sharing>) -> Result<Store, StoreError> {
+    fn open_with(
+        place: DatabaseUrl,
+        options: &Options,
+        sharing: Option<Sharing>,
+    ) -> Result<Store, StoreError> {
         Ok(Store {
             engine: match place {
-                Place::File(path) => Engine::Sqlite(Box::new(sqlite::Store::open(&path, options)?)),
-                Place::Server(server) => {
+                DatabaseUrl::File(path) => Engine::Sqlite(Box::new(sqlite::Store::open(&path, options)?)),
+                DatabaseUrl::Server(server) => {
                     Engine::Postgres(Box::new(postgres::Store::open(&server, options, sharing)?))
                 }
             },

@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Spans that wait to be sent at most.
-const MOST_WAITING: usize = 8192;
+const WAITING_MAX: usize = 8192;
 const BATCH: usize = 512;
 /// How long a span waits for others at most.
 const BATCH_WITHIN: Duration = Duration::from_secs(1);
@@ -139,7 +139,7 @@ impl Traces {
         let exporter =
             Told { exporter, endpoint, away: AtomicBool::default(), dropped: AtomicU64::default() };
         let config = BatchConfigBuilder::default()
-            .with_max_queue_size(MOST_WAITING)
+            .with_max_queue_size(WAITING_MAX)
             .with_max_export_batch_size(BATCH)
             .with_scheduled_delay(BATCH_WITHIN)
             .build();

@@ -10,7 +10,7 @@ pub(crate) use batches::{Added, Batch, Batches};
 use crate::fence::{Fence, LeaseNumber};
 use crate::network::NetworkId;
 use crate::partition::Partition;
-use crate::registry::Issued;
+use crate::registry::CounterFloor;
 use crate::store::{Reader, Store, StoreError, Write, Written};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use std::collections::BTreeMap;
@@ -23,9 +23,9 @@ use tokio::sync::{Semaphore, oneshot};
 use wire::meter::MeterState;
 
 /// Others' writes that wait at most.
-const MOST_JOBS: u64 = 1024;
+const JOBS_MAX: u64 = 1024;
 /// The same beside a writer, where each has a thread.
-const MOST_BESIDE: usize = 64;
+const BESIDE_MAX: usize = 64;
 /// So often old readings go, at least, and it is looked whether the database is where it belongs.
 const UPKEEP_EVERY: Duration = Duration::from_secs(20);
 /// So often while it is not.
@@ -62,17 +62,17 @@ pub(crate) struct Job<T> {
 #[derive(Clone)]
 pub(crate) struct LinkJob {
     pub(crate) partition: Partition,
-    pub(crate) era: u64,
+    pub(crate) commit_generation: u64,
     pub(crate) fence: Option<Arc<Fence>>,
 }
 
 enum To<T> {
     /// A partition's link: what it goes on with for each write, and in which era it gave them.
-    Link { partition: Partition, era: u64, after: Vec<T> },
+    Link { partition: Partition, commit_generation: u64, after: Vec<T> },
     /// A partition is taken under a lease; who hears of it.
     Take { lease: LeaseNumber, taken: Sender<Result<(), StoreError>> },
     /// A partition's link begins: where it hears of its writes, and what was sent with its network's keys.
-    Begin { partition: Partition, issued: Issued, done: Sender<Done<T>> },
+    Begin { partition: Partition, counter_floor: CounterFloor, done: Sender<Done<T>> },
     /// It has ended.
     End { partition: Partition },
     /// Somebody else.
@@ -89,7 +89,7 @@ pub(crate) enum Done<T> {
     Failed {
         /// What to go on with.
         after: Vec<T>,
-        era: u64,
+        commit_generation: u64,
         /// Why; `None`: because something before it failed.
         error: Option<Arc<StoreError>>,
     },
@@ -134,7 +134,7 @@ type Reply = oneshot::Sender<Result<Vec<Written>, WriteError>>;
 impl WriterHandle {
     /// Of a process that stores no reports: what people change goes to the database by this reader's connections. Needs a tokio runtime.
     pub(crate) fn beside(reader: Reader) -> WriterHandle {
-        let (runtime, waiting) = (Handle::current(), Arc::new(Semaphore::new(MOST_BESIDE)));
+        let (runtime, waiting) = (Handle::current(), Arc::new(Semaphore::new(BESIDE_MAX)));
         let give = move |writes: Vec<Write>, _, reply: Reply| {
             let place = waiting.clone().try_acquire_owned().map_err(|_| WriteError::Busy)?;
             let reader = reader.clone();
@@ -220,9 +220,9 @@ impl<T: Send + 'static> Jobs<T> {
 
     /// A partition has a link now, which hears of its writes by what this returns; the first one hears what is of no link, too. issued:
     /// what was sent with the network's keys; it is written before the states that it has to cover.
-    pub(crate) fn begin(&self, partition: Partition, issued: Issued) -> Receiver<Done<T>> {
+    pub(crate) fn begin(&self, partition: Partition, counter_floor: CounterFloor) -> Receiver<Done<T>> {
         let (out, done) = unbounded();
-        self.tell(To::Begin { partition, issued, done: out });
+        self.tell(To::Begin { partition, counter_floor, done: out });
         done
     }
 
@@ -234,11 +234,11 @@ impl<T: Send + 'static> Jobs<T> {
     /// A link's: there are never more of them than meters and open commands. Returns whether the thread is there.
     pub(crate) fn give(
         &self,
-        LinkJob { partition, era, fence }: LinkJob,
+        LinkJob { partition, commit_generation, fence }: LinkJob,
         writes: Vec<Write>,
         after: Vec<T>,
     ) -> bool {
-        self.jobs.send(Job { writes, fence, to: To::Link { partition, era, after } }).is_ok()
+        self.jobs.send(Job { writes, fence, to: To::Link { partition, commit_generation, after } }).is_ok()
     }
 
     /// What was given before is done, nothing after it.
@@ -258,7 +258,7 @@ impl<T: Send + 'static> Jobs<T> {
     pub(crate) fn handle(&self) -> WriterHandle {
         let (jobs, counts) = (self.jobs.clone(), self.counts.clone());
         let give = move |writes, fence, reply| {
-            if counts.waiting.fetch_add(1, Ordering::Relaxed) >= MOST_JOBS {
+            if counts.waiting.fetch_add(1, Ordering::Relaxed) >= JOBS_MAX {
                 counts.waiting.fetch_sub(1, Ordering::Relaxed);
                 return Err(WriteError::Busy);
             }
@@ -369,8 +369,8 @@ impl<T> Thread<T> {
         }
         for (network, states) in states {
             let no_folder = || StoreError::Keys(format!("network {network} has no folder of keys"));
-            let issued = self.batches.issued(network).ok_or_else(no_folder)?;
-            issued.cover(states.into_iter()).map_err(|error| StoreError::Keys(error.to_string()))?;
+            let counter_floor = self.batches.counter_floor(network).ok_or_else(no_folder)?;
+            counter_floor.cover(states.into_iter()).map_err(|error| StoreError::Keys(error.to_string()))?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::record::{MeterLog, Record};
 use super::{FirmwareMeters, Planned};
 use crate::ClusterError;
-use collector::gateway::udp::{MOST_DATAGRAM_BYTES, datagram, parse};
+use collector::gateway::udp::{DATAGRAM_BYTES_MAX, datagram, parse};
 use lab::LabError;
 use lab::board::ChipModel;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -30,7 +30,7 @@ const LATENCY_NS: u64 = 500_000;
 /// They are switched on one after the other.
 const APART_NS: u64 = 150_000_000;
 /// Packets that wait for a gateway's radio at most; more are lost.
-const MOST_WAITING: usize = 64;
+const WAITING_MAX: usize = 64;
 /// How strong a gateway says that a packet was.
 const STRENGTH_DBM: i8 = -60;
 /// For so long nothing is done but waiting.
@@ -77,8 +77,8 @@ impl Uplink for UdpUplink {
     }
 
     fn next(&mut self) -> Option<Vec<Vec<u8>>> {
-        let mut buffer = [0; MOST_DATAGRAM_BYTES + 1];
-        for _ in 0..MOST_WAITING {
+        let mut buffer = [0; DATAGRAM_BYTES_MAX + 1];
+        for _ in 0..WAITING_MAX {
             match self.0.recv(&mut buffer) {
                 Ok(length) => {
                     if let Some((packet, _)) = parse(&buffer[..length]) {
@@ -139,7 +139,7 @@ impl FirmwareMeters {
         }
         let mut uplinks = Vec::new();
         for (model, gateway) in models.iter().zip(gateways.iter().cycle()) {
-            uplinks.push((UdpUplink::to(*gateway)?, base_radio(model, TURNAROUND_NS, MOST_WAITING)));
+            uplinks.push((UdpUplink::to(*gateway)?, base_radio(model, TURNAROUND_NS, WAITING_MAX)));
         }
         let pool = ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "models".to_owned()).build();
         let pool =

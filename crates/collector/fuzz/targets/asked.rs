@@ -23,11 +23,11 @@ use tower::ServiceExt;
 use wire::meter::{Channel, Content, Identity, Measurement, MessageKind, Report, Setup, packets};
 
 /// Bytes of an answer at most: 250,000 figures of consumption, and their times.
-const MOST_ANSWER_BYTES: usize = 8 << 20;
+const ANSWER_BYTES_MAX: usize = 8 << 20;
 /// An answer begins within this, and so does what follows events.
 const WITHIN: Duration = Duration::from_secs(8);
 /// After so many changes all begins anew, so that what came before does not make everything slow.
-const MOST_CHANGES: u32 = 1000;
+const CHANGES_MAX: u32 = 1000;
 /// What nobody may get, who has no token.
 const OPEN: [&str; 3] = ["/api/v1/health", "/api/v1/openapi.json", "/api/v1/session"];
 
@@ -79,7 +79,7 @@ impl Fixture {
             return None;
         }
         let status = self.runtime.block_on(service.ask(who, request));
-        if service.changes > MOST_CHANGES {
+        if service.changes > CHANGES_MAX {
             self.runtime.block_on(service.running.stop()).expect("it stops");
             service = self.runtime.block_on(Service::start());
         }
@@ -244,7 +244,7 @@ impl Service {
             let first = tokio::time::timeout(WITHIN, frames.next());
             first.await.expect("in time").map_or(Vec::new(), |bytes| bytes.expect("never fails").to_vec())
         } else {
-            to_bytes(body, MOST_ANSWER_BYTES).await.expect("within bounds").to_vec()
+            to_bytes(body, ANSWER_BYTES_MAX).await.expect("within bounds").to_vec()
         };
         Response::from_parts(head, bytes)
     }

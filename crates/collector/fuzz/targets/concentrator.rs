@@ -8,7 +8,7 @@
 use collector::forward::exchange::{Exchange, Taken};
 use collector::gateway::udp::datagram;
 use collector::gateway::{GatewayId, HeardPacket, Route};
-use collector::store::{MOST_OUTBOX_OF_A_METER, OutboxRecord};
+use collector::store::{METER_OUTBOX_MAX, OutboxRecord};
 use libfuzzer_sys::fuzz_target;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -80,7 +80,7 @@ fuzz_target!(|bytes: &[u8]| {
                 }
             }
         }
-        assert!(exchange.waiting() >= stored.len() && exchange.waiting() <= heard.len() * 2 * MOST_OUTBOX_OF_A_METER);
+        assert!(exchange.waiting() >= stored.len() && exchange.waiting() <= heard.len() * 2 * METER_OUTBOX_MAX);
         assert!(exchange.unfinished_bytes() <= heard.values().map(HashSet::len).sum::<usize>() * 2 * 144);
         while let Some(id) = exchange.due(at) {
             assert!(!exchange.expire(id, SystemTime::UNIX_EPOCH));

@@ -2,7 +2,7 @@
 //! brought, or nothing. What is sent is heard by a board as the same packet.
 #![no_main]
 
-use collector::gateway::serial::text::{Lines, MOST_LINE_BYTES, Said, parse, sending};
+use collector::gateway::serial::text::{Lines, LINE_BYTES_MAX, Said, parse, sending};
 use libfuzzer_sys::fuzz_target;
 use wire::meter::{MOST_PACKET_BYTES, Packet};
 
@@ -11,7 +11,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut lines = Lines::default();
     for piece in bytes.chunks(usize::from(*cut).max(1)) {
         lines.take(piece, |line| {
-            assert!(line.len() <= MOST_LINE_BYTES);
+            assert!(line.len() <= LINE_BYTES_MAX);
             let Said::Heard { bytes, .. } = parse(line) else { return };
             assert!((1..=MOST_PACKET_BYTES).contains(&bytes.len()));
             let _ = Packet::parse(&bytes);
@@ -24,6 +24,6 @@ fuzz_target!(|bytes: &[u8]| {
                 }
             }
         });
-        assert!(lines.held_bytes() <= MOST_LINE_BYTES);
+        assert!(lines.held_bytes() <= LINE_BYTES_MAX);
     }
 });

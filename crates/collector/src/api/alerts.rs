@@ -17,7 +17,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 /// Alerts on a page at most.
-const MOST_ALERTS: usize = 1000;
+const ALERTS_MAX: usize = 1000;
 
 /// Which alerts.
 #[derive(Deserialize, IntoParams)]
@@ -58,7 +58,7 @@ pub(super) async fn list(
         whose: whose(arguments.meter, arguments.network)?,
         open: arguments.open.unwrap_or(false),
         before: arguments.before,
-        limit: limit(arguments.limit, 100, MOST_ALERTS)?,
+        limit: limit(arguments.limit, 100, ALERTS_MAX)?,
     };
     let alerts = api.read(move |reader| reader.alerts(&filter)).await?;
     Ok(Json(alerts.into_iter().map(Alert::from).collect()))
@@ -85,7 +85,7 @@ pub(super) async fn acknowledge(
     match written.into_iter().next() {
         Some(Written::Acknowledged(alert)) => {
             if let Some(meter) = alert.meter {
-                api.parts.link.tell(Event::Meter { meter });
+                api.parts.link.publish(Event::Meter { meter });
             }
             Ok(Json(alert.into()))
         }

@@ -7,7 +7,7 @@ use super::names::{NamedMeter, NamedNetwork, meter_schema, network_schema, whose
 use super::schema::{Consumption, IntervalName};
 use super::state::{Api, now_ms};
 use super::times::{Time, time_schema};
-use crate::store::{ConsumptionQuery, Interval, Whose};
+use crate::store::{ConsumptionQuery, Interval, MeterFilter};
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
@@ -46,7 +46,7 @@ pub(super) async fn table(
     Arguments(arguments): Arguments<ConsumptionArguments>,
 ) -> Result<Json<Consumption>, ApiError> {
     let whose = whose(arguments.meter, arguments.network)?;
-    if let Whose::Meter(meter) = whose {
+    if let MeterFilter::Meter(meter) = whose {
         known(&api, meter).await?;
     }
     let to_s = arguments.to.map_or(now_ms().div_euclid(1000) + 1, |to| to.0);

@@ -8,7 +8,7 @@ use super::permits::{Full, Permit};
 use super::state::Api;
 use crate::event::{self, Event};
 use crate::network::NetworkId;
-use crate::store::Whose;
+use crate::store::MeterFilter;
 use axum::Extension;
 use axum::extract::{ConnectInfo, State};
 use axum::response::sse::{Event as Sent, KeepAlive, Sse};
@@ -27,7 +27,7 @@ const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// Browsers try again after that.
 const RETRY_AFTER: Duration = Duration::from_secs(3);
 /// Events on their way to a listener; with more it is behind, and what it misses is left out by the link's own bound.
-const MOST_ON_THE_WAY: usize = 64;
+const IN_TRANSIT_MAX: usize = 64;
 
 /// Which events.
 #[derive(Deserialize, IntoParams)]
@@ -52,7 +52,7 @@ pub(super) async fn follow(
     let whose = whose(None, arguments.network)?;
     let permit = permit(&api, &caller, peer.ip())?;
     let events = api.parts.link.events();
-    let (way, out) = mpsc::channel(MOST_ON_THE_WAY);
+    let (way, out) = mpsc::channel(IN_TRANSIT_MAX);
     tokio::spawn(async move {
         tell(&api, &caller, whose, events, &way).await;
         drop(permit);
@@ -82,7 +82,7 @@ fn permit(api: &Api, caller: &Caller, peer: IpAddr) -> Result<(Permit<IpAddr>, P
 async fn tell(
     api: &Api,
     caller: &Caller,
-    whose: Whose,
+    whose: MeterFilter,
     mut events: broadcast::Receiver<Event>,
     way: &mpsc::Sender<Result<Sent, Infallible>>,
 ) {
@@ -130,7 +130,7 @@ async fn holds(api: &Api, caller: &Caller) -> bool {
 }
 
 /// Whether an event is about one of these meters; the collector's own are network 0's.
-fn is_of(event: &Event, whose: Whose) -> bool {
+fn is_of(event: &Event, whose: MeterFilter) -> bool {
     let meter = match event {
         Event::Missed => return true,
         Event::Reading(reading) => Some(reading.meter),
@@ -140,9 +140,9 @@ fn is_of(event: &Event, whose: Whose) -> bool {
         | Event::Update { meter } => Some(*meter),
     };
     match whose {
-        Whose::All => true,
-        Whose::Network(network) => meter.map_or(NetworkId::DEFAULT, |meter| meter.network) == network,
-        Whose::Meter(of) => meter == Some(of),
+        MeterFilter::All => true,
+        MeterFilter::Network(network) => meter.map_or(NetworkId::DEFAULT, |meter| meter.network) == network,
+        MeterFilter::Meter(of) => meter == Some(of),
     }
 }
 

@@ -7,7 +7,7 @@ use super::names::NamedMeter;
 use super::schema::{Readings, ResolutionName};
 use super::state::{Api, now_ms};
 use super::times::{Time, forms, time_schema};
-use crate::store::{Cursor, MOST_ROWS, ReadingsQuery, Resolution};
+use crate::store::{Cursor, ROWS_MAX, ReadingsQuery, Resolution};
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Deserializer};
@@ -68,7 +68,7 @@ pub(super) async fn page(
     InPath(NamedMeter(meter)): InPath<NamedMeter>,
     Arguments(arguments): Arguments<ReadingsArguments>,
 ) -> Result<Json<Readings>, ApiError> {
-    let limit = limit(arguments.limit, MOST_ROWS, MOST_ROWS)?;
+    let limit = limit(arguments.limit, ROWS_MAX, ROWS_MAX)?;
     let to_s = arguments.to.map_or(now_ms().div_euclid(1000) + 1, |to| to.0);
     let (from_s, after) = match arguments.from {
         Some(Start::At(Time(from_s))) => (from_s, None),

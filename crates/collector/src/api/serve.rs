@@ -30,7 +30,7 @@ const BOUNDS: Bounds = Bounds { connections_max: 512, of_address_max: 128, of_to
 /// Of a server on loopback for other programs of this machine.
 const LOCAL_BOUNDS: Bounds = Bounds { connections_max: 64, of_address_max: 64, of_token_max: 0 };
 /// Streams of one HTTP/2 connection at most.
-const MOST_STREAMS: u32 = 64;
+const STREAMS_MAX: u32 = 64;
 /// TLS is agreed upon within this, and a request begins within this, the next one on the same connection, too.
 const HEAD_WITHIN: Duration = Duration::from_secs(5);
 /// Of HTTP/2's connections it is looked so often whether the other side is there.
@@ -102,7 +102,7 @@ fn speak(http: &mut Builder<TokioExecutor>) {
     http.http2()
         .timer(TokioTimer::new())
         .keep_alive_interval(KEEP_ALIVE_EVERY)
-        .max_concurrent_streams(MOST_STREAMS);
+        .max_concurrent_streams(STREAMS_MAX);
 }
 
 /// Takes so many connections at once, and no more, and none that stays silent.

@@ -38,11 +38,11 @@ pub struct Parts {
 }
 
 /// At most so many questions to the store at once; others wait.
-const MOST_READS: usize = 16;
+const READS_MAX: usize = 16;
 /// At most so many who follow the events: in all, of an address, of a token. A browser's page is one of them.
-const MOST_LISTENERS: usize = 128;
-const MOST_LISTENERS_OF_AN_ADDRESS: usize = 64;
-const MOST_LISTENERS_OF_A_TOKEN: usize = 16;
+const LISTENERS_MAX: usize = 128;
+const ADDRESS_LISTENERS_MAX: usize = 64;
+const TOKEN_LISTENERS_MAX: usize = 16;
 /// For so long tokens are known without asking the store again.
 const TOKENS_KNOWN_FOR: Duration = Duration::from_secs(1);
 /// That a token was used is written so often.
@@ -100,11 +100,11 @@ impl Api {
             tokens_changed: watch::Sender::new(0),
             changing_tokens: tokio::sync::Mutex::new(()),
             listeners: (
-                Permits::new(MOST_LISTENERS, MOST_LISTENERS_OF_AN_ADDRESS),
-                Permits::new(MOST_LISTENERS, MOST_LISTENERS_OF_A_TOKEN),
+                Permits::new(LISTENERS_MAX, ADDRESS_LISTENERS_MAX),
+                Permits::new(LISTENERS_MAX, TOKEN_LISTENERS_MAX),
             ),
             description: OnceLock::new(),
-            reads: Semaphore::new(MOST_READS),
+            reads: Semaphore::new(READS_MAX),
             tokens: Mutex::new(None),
             used_ms: Mutex::default(),
         }))

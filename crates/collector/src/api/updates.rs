@@ -22,11 +22,11 @@ use tokio::task::JoinSet;
 use utoipa::{IntoParams, ToSchema};
 
 /// Meters of a request at most.
-const MOST_METERS: usize = 1000;
+const METERS_MAX: usize = 1000;
 /// Links that are asked at once; a worker takes so many of a partition, and others' questions.
 const ASKED_AT_ONCE: usize = 32;
 /// Meters that are named where it is noted.
-const MOST_NAMED: usize = 20;
+const NAMED_MAX: usize = 20;
 
 /// Which meters are to have which image.
 #[derive(Deserialize, ToSchema)]
@@ -73,8 +73,8 @@ pub(super) async fn begin(
     Extension(caller): Extension<Caller>,
     Body(UpdateWanted { image, meters }): Body<UpdateWanted>,
 ) -> Result<(StatusCode, Json<Vec<Update>>), ApiError> {
-    if !(1..=MOST_METERS).contains(&meters.len()) {
-        let message = format!("meters has {} meters; it has 1 to {MOST_METERS}", meters.len());
+    if !(1..=METERS_MAX).contains(&meters.len()) {
+        let message = format!("meters has {} meters; it has 1 to {METERS_MAX}", meters.len());
         return Err(ApiError::unprocessable("argument-range", message));
     }
     let mut seen = BTreeSet::new();
@@ -193,8 +193,8 @@ fn refused(error: LinkError) -> ApiError {
 }
 
 fn named(meters: &[GlobalMeterId]) -> String {
-    let some: Vec<String> = meters.iter().take(MOST_NAMED).map(GlobalMeterId::to_string).collect();
-    match (meters.len(), meters.len().saturating_sub(MOST_NAMED)) {
+    let some: Vec<String> = meters.iter().take(NAMED_MAX).map(GlobalMeterId::to_string).collect();
+    match (meters.len(), meters.len().saturating_sub(NAMED_MAX)) {
         (1, _) => format!("meter {}", some.join("")),
         (_, 0) => format!("meters {}", some.join(", ")),
         (_, others) => format!("meters {} and {others} others", some.join(", ")),

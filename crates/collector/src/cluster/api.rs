@@ -5,8 +5,8 @@ use super::connection::{ClusterError, Connection, Nats};
 use super::events::{EventCounts, Told};
 use super::exchange::{ExchangeCounts, Others};
 use super::health::{Figures, HealthListen};
+use super::http_role::Served;
 use super::name::RoleName;
-use super::served::Served;
 use super::status::{Part, Status};
 use super::user::NatsUser;
 use crate::api::Listen;
@@ -14,7 +14,7 @@ use crate::link::LinkHandle;
 use crate::partition::Slices;
 use crate::publish::{Broker, Publisher, read_meters};
 use crate::service::ServiceError;
-use crate::store::{Place, Reader, StoreError};
+use crate::store::{DatabaseUrl, Reader, StoreError};
 use crate::writer::WriterHandle;
 use std::future::Future;
 use std::net::SocketAddr;
@@ -33,7 +33,7 @@ pub struct ApiServer {
     /// What it is called in NATS: other than all others there.
     pub name: RoleName,
     /// A server's database.
-    pub db: Place,
+    pub db: DatabaseUrl,
     /// Where the dashboard and the API are.
     pub listen: Listen,
     /// Where to publish.
@@ -77,7 +77,7 @@ impl ApiServer {
         ready: impl FnOnce(&ApiServerStarted),
         stop: impl Future<Output = ()>,
     ) -> Result<(), ClusterError> {
-        if let Place::File(path) = &self.db {
+        if let DatabaseUrl::File(path) = &self.db {
             return Err(ClusterError::Usage(format!(
                 "{} is a file, which one process of this machine has: give the role api a database of PostgreSQL, --db postgres://USER@HOST/NAME, \
                  or a worker its own dashboard, with its --listen",

@@ -1,8 +1,8 @@
 //! The connection to the NATS servers.
 
 use super::name::RoleName;
+use super::server_rotation::ServerRotation;
 use super::status::{Part, Status};
-use super::turns::Turns;
 use crate::api::ListenError;
 use crate::registry::{RegistryError, read_secrets};
 use crate::service::ServiceError;
@@ -90,7 +90,7 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 /// Servers that went without a word are noticed within twice this.
 const PING_EVERY: Duration = Duration::from_secs(5);
 /// What is published and not acknowledged by JetStream at most; more is lost, as by radio.
-pub(super) const MOST_IN_FLIGHT: usize = 4096;
+pub(super) const IN_FLIGHT_MAX: usize = 4096;
 
 impl Nats {
     fn servers(&self) -> String {
@@ -102,7 +102,11 @@ impl Nats {
     }
 
     /// With what is in the files; they are read each time.
-    pub(super) fn options(&self, name: &RoleName, turns: &Turns) -> Result<ConnectOptions, ClusterError> {
+    pub(super) fn options(
+        &self,
+        name: &RoleName,
+        turns: &ServerRotation,
+    ) -> Result<ConnectOptions, ClusterError> {
         let mut options = ConnectOptions::new()
             .name(name)
             // A gateway's user may hear the answers to its own questions alone.
@@ -147,7 +151,7 @@ impl Nats {
     /// # Errors
     /// [`ClusterError`]: what waiting does not mend.
     pub(super) async fn connect(&self, name: &RoleName, status: &Status) -> Result<Connection, ClusterError> {
-        let (servers, turns) = (self.servers(), Turns::default());
+        let (servers, turns) = (self.servers(), ServerRotation::default());
         loop {
             let told = status.clone();
             let options = self.options(name, &turns)?.event_callback(move |event| {
@@ -222,15 +226,15 @@ fn tell(status: &Status, event: &Event) {
 pub(super) struct Connection {
     pub(super) client: Client,
     pub(super) jetstream: jetstream::Context,
-    pub(super) turns: Turns,
+    pub(super) turns: ServerRotation,
 }
 
 impl Connection {
-    fn new(client: Client, turns: Turns) -> Connection {
+    fn new(client: Client, turns: ServerRotation) -> Connection {
         let jetstream = ContextBuilder::new()
             .timeout(ANSWERED_WITHIN)
             .ack_timeout(ANSWERED_WITHIN)
-            .max_ack_inflight(MOST_IN_FLIGHT)
+            .max_ack_inflight(IN_FLIGHT_MAX)
             .build(client.clone());
         Connection { client, jetstream, turns }
     }

@@ -4,16 +4,16 @@
 //! NATS delivers a question once, or not at all, and nobody asks again what a worker may have had. So a command is given once at most; where
 //! no answer comes, whether it was is said to be not known.
 
-use super::another_server::Silence;
 use super::connection::Connection;
 use super::events::Told;
+use super::failover::Silence;
 use super::name::RoleName;
-use super::question::{About, Answer};
+use super::rpc::{About, Answer};
 use super::subject;
 use crate::api::metrics::Text;
 use crate::event::Event;
 use crate::fence::Fence;
-use crate::link::{Asked, Elsewhere, LinkError, LinkHandle, Question};
+use crate::link::{Asked, LinkError, LinkHandle, Question, RemoteLinks};
 use crate::network::GlobalMeterId;
 use crate::partition::Slices;
 use async_nats::client::RequestErrorKind;
@@ -31,7 +31,7 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
 const NOBODY_FOR: Duration = Duration::from_secs(1);
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 /// Questions about a partition that are answered at once; others hear that it has too much to do.
-const MOST_AT_ONCE: usize = 64;
+const CONCURRENT_MAX: usize = 64;
 
 /// What was asked of others, and of this one.
 #[derive(Debug, Default)]
@@ -136,13 +136,13 @@ impl Others {
     }
 }
 
-impl Elsewhere for Others {
+impl RemoteLinks for Others {
     fn ask(&self, meter: GlobalMeterId, question: Question) -> Asked<'_> {
         Box::pin(Others::ask(self, meter, question))
     }
 
-    fn tell(&self, event: &Event) {
-        self.told.tell(event);
+    fn publish(&self, event: &Event) {
+        self.told.publish(event);
     }
 }
 
@@ -179,7 +179,7 @@ impl Answering {
 
     /// Answers until the connection is closed for good.
     pub(super) async fn serve(&mut self) {
-        let places = Arc::new(Semaphore::new(MOST_AT_ONCE));
+        let places = Arc::new(Semaphore::new(CONCURRENT_MAX));
         while let Some(message) = self.questions.next().await {
             let (of, place) = (self.of.clone(), places.clone().try_acquire_owned());
             tokio::spawn(async move {
@@ -233,7 +233,7 @@ async fn ask(
     if !fence.holds() {
         return None;
     }
-    let Some(asked) = link.ask_here(meter, &question) else {
+    let Some(asked) = link.request_local(meter, &question) else {
         // It has just been given up.
         return Some(Err(LinkError::Nobody(meter)));
     };

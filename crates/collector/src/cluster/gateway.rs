@@ -1,9 +1,9 @@
 //! The role `gateway`: packets of its sockets and serial lines into JetStream, and what is to be sent back to them. It has no keys, keeps
 //! nothing, and holds what fits; all else is lost, as by radio, and counted.
 
-use super::another_server::Silence;
-use super::connection::{ClusterError, Connection, MOST_IN_FLIGHT, Nats};
-use super::envelope::{MOST_TOGETHER, PacketDown, PacketUp, apart, together};
+use super::connection::{ClusterError, Connection, IN_FLIGHT_MAX, Nats};
+use super::envelope::{MESSAGE_PACKETS_MAX, PacketDown, PacketUp, join_packets, split_packets};
+use super::failover::Silence;
 use super::health::{Figures, HealthListen};
 use super::limits::Limits;
 use super::name::RoleName;
@@ -32,7 +32,7 @@ use tokio::time::{interval, sleep, sleep_until};
 use tokio_stream::StreamExt;
 
 /// Packets that wait to be published at most.
-const MOST_WAITING: usize = 4096;
+const WAITING_MAX: usize = 4096;
 /// A packet waits no longer than that for the one before it to be stored.
 const TOGETHER_WITHIN: Duration = Duration::from_millis(10);
 /// Packets were stored for so long, each of them.
@@ -134,7 +134,7 @@ impl Gateway {
             .map(|health| health.serve("gateway", status.clone(), figures(&counts)))
             .transpose()?;
         let gateways = Arc::new(Gateways::default());
-        let (heard, to_publish) = mpsc::channel(MOST_WAITING);
+        let (heard, to_publish) = mpsc::channel(WAITING_MAX);
         let limits = Arc::new(Limits::new(self.most_packets));
         let hear = |network: NetworkId| {
             let (heard, limits, counts) = (heard.clone(), limits.clone(), counts.clone());
@@ -231,7 +231,7 @@ struct Slice {
 
 impl Slice {
     fn is_due(&self) -> bool {
-        !self.waiting.is_empty() && self.on_the_way == 0 || self.waiting.len() >= MOST_TOGETHER
+        !self.waiting.is_empty() && self.on_the_way == 0 || self.waiting.len() >= MESSAGE_PACKETS_MAX
     }
 }
 
@@ -258,7 +258,7 @@ impl Publisher {
             let earliest = self.slices.values().filter_map(|slice| slice.since).min();
             let waited = earliest.map(|since| since + TOGETHER_WITHIN);
             tokio::select! {
-                packet = heard.recv(), if self.stored.len() < MOST_IN_FLIGHT => {
+                packet = heard.recv(), if self.stored.len() < IN_FLIGHT_MAX => {
                     let Some((network, packet, heard_at)) = packet else { return };
                     self.heard(network, packet, heard_at).await;
                 }
@@ -330,7 +330,7 @@ impl Publisher {
         slice.since = None;
         let (packets, spans): (Vec<_>, Vec<_>) = slice.waiting.drain(..).unzip();
         let subject = subject::up(network, finest, &self.name);
-        match self.connection.jetstream.publish(subject, together(&packets).into()).await {
+        match self.connection.jetstream.publish(subject, join_packets(&packets).into()).await {
             Ok(acknowledgement) => {
                 slice.on_the_way += 1;
                 let published_at = Instant::now();
@@ -400,7 +400,7 @@ impl Sender {
     }
 
     fn send(&self, network: NetworkId, message: &[u8]) {
-        let Some(packets) = apart(message) else { return count(&self.counts.bad) };
+        let Some(packets) = split_packets(message) else { return count(&self.counts.bad) };
         for bytes in packets {
             match PacketDown::from_bytes(bytes) {
                 // An input is of one network, whatever workers of another say.

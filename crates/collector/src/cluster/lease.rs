@@ -24,18 +24,18 @@ pub(super) const EXPIRES_AFTER: Duration = Duration::from_secs(3);
 /// After something was not answered.
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
 /// Bytes of a lease in its bucket at most. Ours have about 100.
-const MOST_LEASE_BYTES: usize = 512;
+const LEASE_BYTES_MAX: usize = 512;
 /// Numbers of fences are times. A lease whose number is further ahead of this clock was not made by a worker.
-const MOST_FENCE_AHEAD_MS: u64 = 366 * 24 * 60 * 60 * 1000;
+const FENCE_AHEAD_MS_MAX: u64 = 366 * 24 * 60 * 60 * 1000;
 /// Leases that are remembered at most, whatever is in the bucket.
-const MOST_LEASES: usize = 1 << 16;
+const LEASES_MAX: usize = 1 << 16;
 /// Workers that are remembered at most, whatever is in the bucket.
-const MOST_WORKERS: usize = 1024;
+const WORKERS_MAX: usize = 1024;
 /// A partition that nobody takes for so long shows that the newcomers to whom it was left take none.
 const LEFT_FOR: Duration = Duration::from_secs(6);
 /// Then nothing is left to newcomers for so long; and for twice as long each time, up to the most.
 const NO_NEWCOMERS_FOR: Duration = Duration::from_secs(60);
-const MOST_DOUBLINGS: u32 = 4;
+const DOUBLINGS_MAX: u32 = 4;
 
 /// A lease, as it is in the bucket under its partition's name. It stays there when it is given up, so that numbers go on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,10 +58,10 @@ impl Lease {
 
     /// The lease that these bytes are; `None` where no worker wrote them.
     pub(super) fn read(bytes: &[u8]) -> Option<Lease> {
-        let short = (bytes.len() <= MOST_LEASE_BYTES).then_some(bytes)?;
+        let short = (bytes.len() <= LEASE_BYTES_MAX).then_some(bytes)?;
         let lease: Lease = serde_json::from_slice(short).ok()?;
         let named = lease.worker.as_ref().is_none_or(|worker| worker.parse::<RoleName>().is_ok());
-        let latest = unix_ms().saturating_add(MOST_FENCE_AHEAD_MS);
+        let latest = unix_ms().saturating_add(FENCE_AHEAD_MS_MAX);
         (named && lease.fence <= latest).then_some(lease)
     }
 }
@@ -264,7 +264,7 @@ impl Newcomers {
         if self.left < LEFT_FOR {
             return true;
         }
-        let time = NO_NEWCOMERS_FOR * (1 << self.in_vain.min(MOST_DOUBLINGS));
+        let time = NO_NEWCOMERS_FOR * (1 << self.in_vain.min(DOUBLINGS_MAX));
         (self.left, self.left_at, self.not_before) = (Duration::ZERO, None, Some(now + time));
         self.in_vain = self.in_vain.saturating_add(1);
         false
@@ -303,7 +303,7 @@ impl View {
 
     fn see(&mut self, partition: Partition, found: Found, now: Instant) {
         let before = self.leases.get(&partition);
-        if before.is_none() && self.leases.len() >= MOST_LEASES {
+        if before.is_none() && self.leases.len() >= LEASES_MAX {
             return;
         }
         let fence = found.lease.as_ref().map_or(0, |lease| lease.fence);
@@ -327,7 +327,7 @@ impl View {
 
     /// A worker said that it is there.
     pub(super) fn worker(&mut self, name: RoleName, now: Instant) {
-        let known = self.others.contains_key(&name) || self.others.len() < MOST_WORKERS;
+        let known = self.others.contains_key(&name) || self.others.len() < WORKERS_MAX;
         if known && name != self.me {
             self.others.insert(name, now);
         }
@@ -494,8 +494,8 @@ mod tests {
             assert_eq!(read(of(worker, 7)), None, "{worker}");
         }
         assert_eq!(read(of(r#""one""#, u64::MAX)), None, "a number that none can follow");
-        assert_eq!(read(of(r#""one""#, unix_ms() + 2 * MOST_FENCE_AHEAD_MS)), None);
-        assert_eq!(read(of(r#""one""#, 7) + &" ".repeat(MOST_LEASE_BYTES)), None, "too long");
+        assert_eq!(read(of(r#""one""#, unix_ms() + 2 * FENCE_AHEAD_MS_MAX)), None);
+        assert_eq!(read(of(r#""one""#, 7) + &" ".repeat(LEASE_BYTES_MAX)), None, "too long");
         for text in ["", "null", "{}", "\0", r#"{"stream":"wattseal-up","seq":1}"#] {
             assert_eq!(read(text.to_owned()), None, "{text}");
         }
@@ -587,7 +587,7 @@ mod tests {
             assert!(kept.len() >= all.len() / 2, "{tick}: {kept:?}");
             less += u32::from(kept.len() < all.len());
         }
-        assert!(most <= MOST_WORKERS, "{most}");
+        assert!(most <= WORKERS_MAX, "{most}");
         assert_eq!(kept, all);
         // 6 s of 100, and again after 60: 24 times each, and some where all names are over at once.
         assert!(less <= 60, "{less}");

@@ -96,7 +96,7 @@ impl Shared {
             Err(error) => return Ended::NotBegun(error),
         }
         // Who had it before may have stored what it did not come to tell.
-        self.link.tell(Event::Missed);
+        self.link.publish(Event::Missed);
         let opened =
             Queue::open(&self.connection, &self.stream, fence.clone(), self.slices, self.counts.clone())
                 .await;

@@ -4,8 +4,8 @@
 
 use super::connection::{ClusterError, Nats, chain};
 use super::name::RoleName;
+use super::server_rotation::ServerRotation;
 use super::status::Status;
-use super::turns::Turns;
 use super::user::NatsUser;
 use async_nats::{Client, Event, HeaderMap, ServerAddr};
 use std::net::IpAddr;
@@ -196,7 +196,7 @@ impl Nats {
     async fn allowed(&self, user: &NatsUser, name: &RoleName) -> Result<Vec<Forbidden>, String> {
         let said = Said::default();
         let hear = said.clone();
-        let options = self.options(name, &Turns::default()).map_err(|error| error.to_string())?;
+        let options = self.options(name, &ServerRotation::default()).map_err(|error| error.to_string())?;
         let options = options.event_callback(move |event| {
             hear.take(event);
             async {}

@@ -1,7 +1,7 @@
 //! A partition's packets, from the stream to the link.
 
 use super::connection::{Connection, chain};
-use super::envelope::{PacketUp, apart};
+use super::envelope::{PacketUp, split_packets};
 use super::leases::Change;
 use super::name::RoleName;
 use super::packets::{PendingMessages, Said, Succession, is_ahead};
@@ -27,13 +27,13 @@ use tokio_stream::StreamExt;
 /// Packets are kept so long: meters have sent what is older again since.
 pub(super) const KEPT_FOR: Duration = Duration::from_secs(600);
 /// And no more than that, in bytes.
-const MOST_BYTES: i64 = 1 << 30;
+const BYTES_MAX: i64 = 1 << 30;
 /// Bytes of a message at most: 32 packets have 3,585.
-const MOST_MESSAGE_BYTES: i32 = 4096;
+const MESSAGE_BYTES_MAX: i32 = 4096;
 /// Messages of a subject at most. A gateway has 16 of a network, and so a quarter of the stream at most.
-const MOST_OF_A_SUBJECT: i64 = 4096;
+const PER_SUBJECT_MAX: i64 = 4096;
 /// Messages that one partition has of the stream at most.
-const MOST_PENDING: i64 = 8192;
+const PENDING_MAX: i64 = 8192;
 /// A packet that is not done with by then comes again.
 pub(super) const AGAIN_AFTER: Duration = Duration::from_secs(30);
 /// One that could not be stored, sooner.
@@ -44,7 +44,7 @@ const BATCH: usize = 1000;
 const EXPIRES: Duration = Duration::from_secs(10);
 const HEARTBEAT: Duration = Duration::from_secs(2);
 /// So often one after the other nothing was said: the consumer itself is gone, whatever the servers say, and another is made, under another lease.
-const MOST_MISSED: u32 = 4;
+const MISSED_MAX: u32 = 4;
 /// A consumer of a lease before says within this where it has come to.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
 /// Whether a consumer is where it can be is looked at so often.
@@ -52,7 +52,7 @@ const CONSUMER_LOOK_EVERY: Duration = Duration::from_secs(10);
 /// Whether the stream is there is looked at so often.
 const STREAM_LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Consumers of leases before that are asked, and deleted, at most: more were made by nobody who had the partition.
-const MOST_BEFORE: usize = 16;
+const BEFORE_MAX: usize = 16;
 /// A link's queue is full: it is looked at again.
 const ROOM_AFTER: Duration = Duration::from_millis(2);
 
@@ -75,9 +75,9 @@ pub(super) async fn open_stream(connection: &Connection, replicas: usize) -> Res
         name: subject::STREAM.into(),
         subjects: vec![subject::ALL_UP.into()],
         max_age: KEPT_FOR,
-        max_bytes: MOST_BYTES,
-        max_message_size: MOST_MESSAGE_BYTES,
-        max_messages_per_subject: MOST_OF_A_SUBJECT,
+        max_bytes: BYTES_MAX,
+        max_message_size: MESSAGE_BYTES_MAX,
+        max_messages_per_subject: PER_SUBJECT_MAX,
         discard: stream::DiscardPolicy::Old,
         num_replicas: replicas,
         ..stream::Config::default()
@@ -89,8 +89,8 @@ pub(super) async fn open_stream(connection: &Connection, replicas: usize) -> Res
         .map_err(|error| format!("stream {}: {}", subject::STREAM, chain(&error)))?;
     let config = stream.cached_info().config.clone();
     // Of a version before it has no bound for one gateway.
-    if (config.max_message_size, config.max_messages_per_subject) != (MOST_MESSAGE_BYTES, MOST_OF_A_SUBJECT) {
-        let (max_message_size, max_messages_per_subject) = (MOST_MESSAGE_BYTES, MOST_OF_A_SUBJECT);
+    if (config.max_message_size, config.max_messages_per_subject) != (MESSAGE_BYTES_MAX, PER_SUBJECT_MAX) {
+        let (max_message_size, max_messages_per_subject) = (MESSAGE_BYTES_MAX, PER_SUBJECT_MAX);
         let bounded = stream::Config { max_message_size, max_messages_per_subject, ..config.clone() };
         let updated = jetstream.update_stream(bounded).await;
         updated.map_err(|error| format!("stream {}: {}", subject::STREAM, chain(&error)))?;
@@ -181,7 +181,7 @@ impl Queue {
         }
         // The latest alone, by their numbers, which are times.
         ours.sort_unstable();
-        for name in ours.into_iter().rev().take(MOST_BEFORE) {
+        for name in ours.into_iter().rev().take(BEFORE_MAX) {
             // One that nobody leads says nothing, and may for ever. Asked for the list with all figures JetStream would wait for it, too.
             match timeout(ANSWERED_WITHIN, stream.consumer_info(&name)).await {
                 Ok(Ok(consumer)) => {
@@ -202,7 +202,7 @@ impl Queue {
             // Each by itself: a piece whose message never gets whole keeps no other packet.
             ack_policy: AckPolicy::Explicit,
             ack_wait: AGAIN_AFTER,
-            max_ack_pending: MOST_PENDING,
+            max_ack_pending: PENDING_MAX,
             inactive_threshold: KEPT_FOR,
             ..pull::Config::default()
         };
@@ -247,7 +247,7 @@ impl Queue {
                             return QueueEnd::Failed("their consumer was lost".into());
                         }
                         // Who leads the consumer now does not know what the one before was asked for: it is asked again.
-                        pull::MessagesErrorKind::MissingHeartbeat if heartbeats.missed(Instant::now()) < MOST_MISSED => {
+                        pull::MessagesErrorKind::MissingHeartbeat if heartbeats.missed(Instant::now()) < MISSED_MAX => {
                             messages = match self.messages().await {
                                 Ok(messages) => messages,
                                 Err(end) => return end,
@@ -305,7 +305,7 @@ impl Queue {
             gateway: subject::gateway_of(&message.subject),
         };
         // What is no message leads to nothing, as a packet that is none.
-        let packets = apart(&message.payload).unwrap_or_else(|| vec![&[]]);
+        let packets = split_packets(&message.payload).unwrap_or_else(|| vec![&[]]);
         // At most 32.
         let receipts = self.pending.receipts(info.stream_sequence, reply, packets.len() as u8);
         for receipt in receipts {

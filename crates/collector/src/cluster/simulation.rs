@@ -38,7 +38,7 @@ const CALM_FROM: Us = 36 * SECOND;
 /// So long all that is pending may take then: a statement that hangs is given up after 30 s, and an answer to a command waited for for 48.
 const PENDING_FOR: Us = 150 * SECOND;
 /// Clocks of workers go faster or slower by so much, in millionths: a lease that holds for 2 s and is over after 3 allows a fifth.
-const MOST_FASTER: i64 = 100_000;
+const FASTER_MAX: i64 = 100_000;
 
 /// Whether the broker says what is true until [`CALM_FROM`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ fn world(seed: u64, broker: Broker) -> World {
     let commands: Vec<Us> =
         (0..rng.random_range(0..=8)).map(|_| rng.random_range(4 * SECOND..CALM_FROM)).collect();
     let clock = |rng: &mut StdRng| Clock {
-        faster: rng.random_range(-MOST_FASTER..=MOST_FASTER),
+        faster: rng.random_range(-FASTER_MAX..=FASTER_MAX),
         ahead_ms: rng.random_range(-500..=500),
     };
     let workers: Vec<Worker> =

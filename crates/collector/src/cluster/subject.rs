@@ -5,7 +5,7 @@
 
 use super::name::RoleName;
 use crate::network::{GlobalMeterId, NetworkId};
-use crate::partition::{MOST_SLICE_BITS, Partition, Slices, finest_slice};
+use crate::partition::{Partition, SLICE_BITS_MAX, Slices, finest_slice};
 
 /// Packets that were heard.
 pub(super) const STREAM: &str = "wattseal-up";
@@ -32,12 +32,12 @@ pub(super) const SLICES: &str = "slices";
 
 /// Where a gateway publishes a packet of this network.
 pub(super) fn up(network: NetworkId, finest_slice: u8, gateway: &RoleName) -> String {
-    format!("wattseal.{network}.up.{}.{gateway}", bits(finest_slice, MOST_SLICE_BITS))
+    format!("wattseal.{network}.up.{}.{gateway}", bits(finest_slice, SLICE_BITS_MAX))
 }
 
 /// All that a gateway publishes in a network.
 pub(super) fn all_up_of(network: NetworkId, gateway: &RoleName) -> String {
-    let any = vec!["*"; MOST_SLICE_BITS as usize].join(".");
+    let any = vec!["*"; SLICE_BITS_MAX as usize].join(".");
     format!("wattseal.{network}.up.{any}.{gateway}")
 }
 
@@ -48,7 +48,7 @@ pub(super) fn of_partition(partition: Partition, slices: Slices) -> String {
 
 /// Where something is asked about a meter.
 pub(super) fn ask(meter: GlobalMeterId) -> String {
-    format!("wattseal.{}.ask.{}", meter.network, bits(finest_slice(meter.meter), MOST_SLICE_BITS))
+    format!("wattseal.{}.ask.{}", meter.network, bits(finest_slice(meter.meter), SLICE_BITS_MAX))
 }
 
 /// All that is asked about a partition's meters.
@@ -64,7 +64,7 @@ pub(super) fn answer(name: &RoleName, question: u64) -> String {
 /// The four tokens of a slice.
 fn slice(partition: Partition, slices: Slices) -> String {
     let known = bits(partition.slice, slices.bits());
-    let any = vec!["*"; (MOST_SLICE_BITS - slices.bits()) as usize].join(".");
+    let any = vec!["*"; (SLICE_BITS_MAX - slices.bits()) as usize].join(".");
     let tokens = [known.as_str(), &any].into_iter().filter(|tokens| !tokens.is_empty());
     tokens.collect::<Vec<_>>().join(".")
 }

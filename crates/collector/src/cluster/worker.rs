@@ -1,18 +1,18 @@
 //! The role `worker`: takes its share of the partitions, and does for each what `collect` does for a network. It holds nothing that another
 //! worker cannot take over.
 
-use super::another_server::Silence;
 use super::connection::{ClusterError, Connection, Nats};
 use super::events::{EventCounts, Told};
 use super::exchange::{ExchangeCounts, Others};
+use super::failover::Silence;
 use super::health::{Figures, HealthListen};
+use super::http_role::Served;
 use super::lease::{Free, RENEW_EVERY, View};
 use super::leases::{Buckets, Change};
 use super::name::RoleName;
 use super::partition_task::{Ended, Shared};
 use super::queue::{QueueCounts, keep_stream, open_stream};
 use super::remote::{RemoteCounts, RemoteGateways};
-use super::served::Served;
 use super::status::{Part, Status};
 use super::subject;
 use super::user::NatsUser;
@@ -21,8 +21,8 @@ use crate::api::metrics::{self, Text};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::registry::RegistryError;
-use crate::service::{Config, Links, MOST_NETWORKS, ServiceError};
-use crate::store::{Place, StoreError};
+use crate::service::{Config, Links, NETWORKS_MAX, ServiceError};
+use crate::store::{DatabaseUrl, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::net::SocketAddr;
@@ -36,7 +36,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 /// Partitions that one worker has at most: each has threads of its own.
-const MOST_PARTITIONS: usize = MOST_NETWORKS;
+const PARTITIONS_MAX: usize = NETWORKS_MAX;
 /// Links that begin side by side: one waits for the database while another reads what came.
 const BEGINNINGS: usize = 3;
 /// What is to be done is looked at so often.
@@ -351,7 +351,7 @@ fn is_waited_for(error: &ServiceError) -> bool {
         ServiceError::Store(error) | ServiceError::Registry(RegistryError::Store(error)) => {
             matches!(
                 error,
-                StoreError::InUse { .. } | StoreError::Unreachable { place: Place::Server(_), .. }
+                StoreError::InUse { .. } | StoreError::Unreachable { place: DatabaseUrl::Server(_), .. }
             )
         }
         _ => false,
@@ -544,7 +544,7 @@ impl Running {
             );
         }
         let held: BTreeSet<Partition> = self.held.keys().copied().collect();
-        let plan = self.view.plan(&self.all, &held, MOST_PARTITIONS, now);
+        let plan = self.view.plan(&self.all, &held, PARTITIONS_MAX, now);
         for partition in plan.release {
             // Dropped: it is told.
             drop(self.held.get_mut(&partition).and_then(Option::take));

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use wire::meter::MeterId;
 
 /// Sources of a meter at most: more than one gateway may hear it.
-pub(super) const MOST_SOURCES: usize = 4;
+pub(super) const SOURCES_MAX: usize = 4;
 /// Where nothing was acknowledged for so long, another source of the meter may have its place.
 const KEPT_FOR: Duration = Duration::from_secs(24 * 3600);
 /// Reports that are stored, and answers that are passed on, of a meter and source. A journal that is emptied is a burst.
@@ -48,7 +48,7 @@ impl Acknowledged {
             (known.route, known.at) = (route, at);
             return true;
         }
-        if of_name.len() >= MOST_SOURCES {
+        if of_name.len() >= SOURCES_MAX {
             let unused = |known: &AcknowledgedSource| at.saturating_duration_since(known.at) > KEPT_FOR;
             let Some(oldest) = of_name.iter().position(unused) else { return false };
             of_name.swap_remove(oldest);

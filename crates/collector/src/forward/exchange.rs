@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use wire::meter::{MessageKind, MeterId, Packet, RenewalPacket, UpdatePacket};
 
 /// Routes that a packet of the other collector goes by at most.
-const MOST_ROUTES: usize = 8;
+const ROUTES_MAX: usize = 8;
 
 /// A report that was put together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,7 +167,7 @@ impl Exchange {
         origins.sort_by_key(|origin| origin.standing == Standing::Unknown);
         let mut routes: Vec<Route> = origins.iter().map(|origin| origin.route).collect();
         routes.dedup();
-        routes.truncate(MOST_ROUTES);
+        routes.truncate(ROUTES_MAX);
         (routes, delivered)
     }
 
@@ -245,7 +245,7 @@ fn part(bytes: &[u8]) -> Option<(MessageKind, MeterId)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forward::begun::MOST_BEGUN;
+    use crate::forward::begun::BEGUN_MAX;
     use crate::gateway::GatewayId;
     use crate::gateway::udp::datagram;
     use rand::SeedableRng;
@@ -401,11 +401,11 @@ mod tests {
     #[test]
     fn begun_messages_are_bounded() {
         let mut exchange = exchange();
-        for name in 1..=3 * MOST_BEGUN as u16 {
+        for name in 1..=3 * BEGUN_MAX as u16 {
             let piece = cut(MessageKind::Report, Suite::EciesEcdsa, name, 9, 1).remove(0);
             exchange.take(&heard(1, piece), Instant::now(), 0);
         }
-        assert_eq!(exchange.unfinished_bytes(), MOST_BEGUN * 144);
+        assert_eq!(exchange.unfinished_bytes(), BEGUN_MAX * 144);
     }
 
     #[test]

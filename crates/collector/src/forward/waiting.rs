@@ -1,12 +1,12 @@
 //! The messages that wait for the far collector's acknowledgement, and when each is sent again. The store has those of meters that
 //! it acknowledged something of before.
 
-use super::acknowledged::MOST_SOURCES;
+use super::acknowledged::SOURCES_MAX;
 use super::bucket::Rate;
 use super::queue::{LaneKey, Queue};
 use super::source::Source;
 use crate::gateway::Route;
-use crate::store::{MOST_OUTBOX, MOST_OUTBOX_OF_A_METER, NewOutbox, OutboxRecord};
+use crate::store::{METER_OUTBOX_MAX, NewOutbox, OUTBOX_MAX, OutboxRecord};
 use rand::Rng;
 use rand::rngs::StdRng;
 use std::cmp::Reverse;
@@ -16,9 +16,9 @@ use tokio::time::Instant;
 use wire::meter::{MeterId, Suite, pieces};
 
 /// Messages of a meter by one source at most.
-pub(super) const MOST_OF_A_SOURCE: usize = 8;
+pub(super) const PER_SOURCE_MAX: usize = 8;
 /// Messages of unknown meters at most. They are in memory alone.
-pub(super) const MOST_UNKNOWN: usize = 4096;
+pub(super) const UNKNOWN_MAX: usize = 4096;
 /// Where room is short, the one that goes is chosen among so many.
 const CANDIDATES: usize = 16;
 
@@ -46,7 +46,7 @@ struct Treatment {
 }
 
 const ACKNOWLEDGED: Treatment = Treatment {
-    most: MOST_OUTBOX,
+    most: OUTBOX_MAX,
     rate: Rate { per_s: 2000, burst: 500 },
     // A journal that is emptied is a burst; then four messages of three pieces a second.
     lane_rate: Rate { per_s: 12, burst: 96 },
@@ -55,7 +55,7 @@ const ACKNOWLEDGED: Treatment = Treatment {
 };
 
 const UNKNOWN: Treatment = Treatment {
-    most: MOST_UNKNOWN,
+    most: UNKNOWN_MAX,
     rate: Rate { per_s: 100, burst: 200 },
     lane_rate: Rate { per_s: 20, burst: 60 },
     again_after: [Duration::from_secs(1), Duration::from_secs(1024)],
@@ -89,7 +89,7 @@ pub(super) struct Origin {
 
 struct Entry {
     record: OutboxRecord,
-    /// One for each source, at most [`MOST_SOURCES`].
+    /// One for each source, at most [`SOURCES_MAX`].
     origins: Vec<Origin>,
     /// Which of them it counts for; `None`: not known after a restart.
     source: Option<Source>,
@@ -111,7 +111,7 @@ impl Entry {
         let source = |origin: &Origin| Source::from(origin.route);
         if let Some(same) = self.origins.iter_mut().find(|known| source(known) == source(&origin)) {
             *same = origin;
-        } else if self.origins.len() < MOST_SOURCES {
+        } else if self.origins.len() < SOURCES_MAX {
             self.origins.push(origin);
         } else if let Some(unknown_meter) =
             self.origins.iter_mut().find(|known| known.standing == Standing::Unknown)
@@ -261,9 +261,9 @@ impl Waiting {
                 of_name.iter().filter_map(|id| Some((*id, is_of(id)?.source))).collect();
             let of_source: Vec<i64> =
                 of_name.iter().filter(|(_, of)| *of == source).map(|(id, _)| *id).collect();
-            let candidates = if source.is_some() && of_source.len() >= MOST_OF_A_SOURCE {
+            let candidates = if source.is_some() && of_source.len() >= PER_SOURCE_MAX {
                 of_source
-            } else if of_name.len() >= MOST_OUTBOX_OF_A_METER {
+            } else if of_name.len() >= METER_OUTBOX_MAX {
                 of_name.into_iter().map(|(id, _)| id).collect()
             } else if self.queue(standing).len() >= most {
                 self.some(standing)
@@ -451,7 +451,7 @@ mod tests {
         for number_lsb in 0..200 {
             waiting.insert_unstored(new(5, number_lsb), known, now);
         }
-        assert_eq!(waiting.len(), MOST_OF_A_SOURCE);
+        assert_eq!(waiting.len(), PER_SOURCE_MAX);
         assert_eq!(waiting.named(Name { name: 5, number_lsb: 255, suite: Suite::Aes128Gcm }), [1]);
     }
 
@@ -462,7 +462,7 @@ mod tests {
             let unknown_meter = origin(gateway, Standing::Unknown);
             waiting.insert_unstored(new(5, gateway as u8), unknown_meter, Instant::now());
         }
-        assert_eq!(waiting.len(), MOST_OUTBOX_OF_A_METER);
+        assert_eq!(waiting.len(), METER_OUTBOX_MAX);
     }
 
     #[test]
@@ -473,10 +473,10 @@ mod tests {
         for name in 10..30 {
             waiting.insert_unstored(new(name, 1), origin(4, Standing::Unknown), now);
         }
-        for name in 100..100 + 2 * MOST_UNKNOWN as u16 {
+        for name in 100..100 + 2 * UNKNOWN_MAX as u16 {
             waiting.insert_unstored(new(name, 1), origin(5, Standing::Unknown), now);
         }
-        assert_eq!((waiting.len(), waiting.unknown_meters()), (MOST_UNKNOWN + 1, MOST_UNKNOWN));
+        assert_eq!((waiting.len(), waiting.unknown_meters()), (UNKNOWN_MAX + 1, UNKNOWN_MAX));
         let is_there =
             |name| !waiting.named(Name { name, number_lsb: 1, suite: Suite::Aes128Gcm }).is_empty();
         assert!(is_there(5) && (10..30).all(is_there));

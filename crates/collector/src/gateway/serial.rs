@@ -20,13 +20,13 @@ use tokio_serial::{SerialPortBuilderExt, SerialStream};
 /// What emonHub's boards are set to.
 pub const DEFAULT_BAUD: u32 = 38_400;
 /// Packets that wait to be sent at most; others are lost, as by radio.
-const MOST_WAITING: usize = 64;
+const WAITING_MAX: usize = 64;
 /// After a line was lost, or could not be opened.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// What the board takes to send, and to wait for a free channel, beyond the serial line's time.
 const SENT_WITHIN: Duration = Duration::from_millis(250);
 /// Attempts while others are on the air, and the time between them.
-const MOST_ATTEMPTS: u32 = 5;
+const ATTEMPTS_MAX: u32 = 5;
 const BUSY_FOR: Duration = Duration::from_millis(20);
 /// A line that takes nothing for so long is lost.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(5);
@@ -73,7 +73,7 @@ impl SerialGateway {
         gateways: &Gateways,
         hear: impl Fn(HeardPacket) + Send + Sync + 'static,
     ) -> SerialGateway {
-        let (waiting, to_send) = mpsc::channel(MOST_WAITING);
+        let (waiting, to_send) = mpsc::channel(WAITING_MAX);
         let id = gateways.attach(Arc::new(Sender(waiting)));
         let route = Route { gateway: id, peer: None };
         let hear = move |bytes, rssi_dbm| hear(HeardPacket { route, bytes, rssi_dbm });
@@ -183,7 +183,7 @@ async fn talk(
             () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => {
                 // Either the board was busy, or it did not say what became of the packet, as an old one.
                 pending = match pending.take() {
-                    Some(Pending { text, attempts, busy: true, .. }) if attempts < MOST_ATTEMPTS => {
+                    Some(Pending { text, attempts, busy: true, .. }) if attempts < ATTEMPTS_MAX => {
                         match give(&mut port, text, attempts + 1, baud).await {
                             Ok(pending) => Some(pending),
                             Err(error) => return error,

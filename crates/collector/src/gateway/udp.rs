@@ -13,7 +13,7 @@ use wire::meter::MOST_PACKET_BYTES;
 const MAGIC: &[u8; 3] = b"WS1";
 /// Bytes before the packet: the magic and the strength.
 const HEADER: usize = 4;
-pub const MOST_DATAGRAM_BYTES: usize = HEADER + MOST_PACKET_BYTES;
+pub const DATAGRAM_BYTES_MAX: usize = HEADER + MOST_PACKET_BYTES;
 /// The strength where it is not known.
 const NOT_KNOWN: i8 = 127;
 /// The system keeps so much for us while we are not looking, where it lets us have it.
@@ -97,7 +97,7 @@ impl UdpGateway {
 
 async fn listen(socket: Arc<UdpSocket>, gateway: GatewayId, hear: impl Fn(HeardPacket)) {
     // One byte more than a datagram has, so that a longer one is seen as that.
-    let mut buffer = [0; MOST_DATAGRAM_BYTES + 1];
+    let mut buffer = [0; DATAGRAM_BYTES_MAX + 1];
     loop {
         if let Err(error) = socket.readable().await {
             tracing::error!(%error, "a UDP gateway has ended");

@@ -18,7 +18,7 @@ use crate::fence::Fence;
 use crate::gateway::HeardPacket;
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
-use crate::registry::{Issued, MeterFile, Registry};
+use crate::registry::{CounterFloor, MeterFile, Registry};
 use crate::store::{
     CommandProgress, CommandRecord, Provisioned, Reader, StoreError, StoredMeter, UpdateRecord, Write,
     Written,
@@ -37,7 +37,7 @@ pub(crate) struct Beginning {
     partition: Partition,
     collector: Collector,
     meters: BTreeMap<MeterId, MeterLinkState>,
-    over: HashMap<MeterId, u32>,
+    retired_epochs: HashMap<MeterId, u32>,
     newest_ms: i64,
     /// Commands that the database has as open, and no meter waits for any more.
     lost: Vec<CommandRecord>,
@@ -69,7 +69,7 @@ pub(crate) struct Parts {
     /// Threads that open what takes curves.
     pub(crate) verifiers: usize,
     /// Nothing unsealed is taken as soon as there is a meter that seals.
-    pub(crate) seal_by_itself: bool,
+    pub(crate) auto_require_sealed: bool,
     /// Where packets of meters go that are not this collector's.
     pub(crate) unknown_meters: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
     /// What it writes under; `None`: nobody else writes.
@@ -97,14 +97,14 @@ impl Beginning {
         identity: Identity,
         policy: Policy,
         mut files: BTreeMap<MeterId, MeterFile>,
-        issued: &Issued,
+        counter_floor: &CounterFloor,
     ) -> Result<Beginning, E> {
         let network = partition.network;
         let mut beginning = Beginning {
             partition,
             collector: Collector::new(identity, policy),
             meters: BTreeMap::new(),
-            over: HashMap::new(),
+            retired_epochs: HashMap::new(),
             newest_ms: 0,
             lost: Vec::new(),
             forgotten: Vec::new(),
@@ -133,14 +133,14 @@ impl Beginning {
                                 at_ms: clock::unix_ms(),
                             }])?;
                         }
-                        beginning.over.insert(meter, stored.epoch);
+                        beginning.retired_epochs.insert(meter, stored.epoch);
                     }
                 }
             }
-            beginning.admit(candidates, &mut commit, &silent, issued)?;
+            beginning.admit(candidates, &mut commit, &silent, counter_floor)?;
         }
         let new = files.into_values().map(|file| Candidate { file, stored: None }).collect();
-        beginning.admit(new, &mut commit, &silent, issued)?;
+        beginning.admit(new, &mut commit, &silent, counter_floor)?;
         beginning.collector.shrink_to_fit();
         // As that does.
         beginning.meters = std::mem::take(&mut beginning.meters).into_iter().collect();
@@ -172,7 +172,7 @@ impl Beginning {
                 stored.epoch,
                 network.meter(meter)
             );
-            self.over.insert(meter, stored.epoch);
+            self.retired_epochs.insert(meter, stored.epoch);
             return None;
         }
         let stored = Some(stored).filter(|stored| stored.epoch == epoch);
@@ -185,7 +185,7 @@ impl Beginning {
         candidates: Vec<Candidate>,
         commit: &mut impl FnMut(Vec<Write>) -> Result<Vec<Written>, E>,
         silent: &HashSet<MeterId>,
-        issued: &Issued,
+        counter_floor: &CounterFloor,
     ) -> Result<(), E> {
         let (network, public, now_ms) =
             (self.partition.network, *self.collector.identity().public(), clock::unix_ms());
@@ -200,7 +200,7 @@ impl Beginning {
                 true => Written::Done,
                 false => written.next().unwrap_or(Written::Unknown),
             };
-            self.add(candidate, silent, &written, issued);
+            self.add(candidate, silent, &written, counter_floor);
         }
         Ok(())
     }
@@ -218,18 +218,18 @@ impl Beginning {
             partition,
             collector: Collector::new(identity, policy),
             meters: BTreeMap::new(),
-            over: HashMap::new(),
+            retired_epochs: HashMap::new(),
             newest_ms,
             lost: Vec::new(),
             forgotten: Vec::new(),
             updates: Vec::new(),
             with_new_keys: HashSet::new(),
         };
-        let issued = Issued::nowhere();
+        let counter_floor = CounterFloor::nowhere();
         for (record, stored) in meters {
             let file = MeterFile { network: partition.network, epoch: stored.epoch, record };
             let candidate = Candidate { file, stored: Some(stored) };
-            beginning.add(candidate, &HashSet::new(), &Written::Done, &issued);
+            beginning.add(candidate, &HashSet::new(), &Written::Done, &counter_floor);
         }
         commands.into_iter().for_each(|command| beginning.resume(command));
         beginning
@@ -240,7 +240,7 @@ impl Beginning {
         Candidate { file: MeterFile { epoch, record, .. }, stored }: Candidate,
         silent: &HashSet<MeterId>,
         written: &Written,
-        issued: &Issued,
+        counter_floor: &CounterFloor,
     ) {
         let (meter, network) = (record.setup.meter, self.partition.network);
         let global = network.meter(meter);
@@ -253,7 +253,7 @@ impl Beginning {
             return;
         }
         let mut known = MeterLinkState::new(epoch, record.setup.interval_s);
-        let told = issued.told(meter, epoch);
+        let told = counter_floor.told(meter, epoch);
         if told.is_some() && stored.is_none() {
             self.forgotten.push(meter);
         }
@@ -271,7 +271,7 @@ impl Beginning {
             None => MeterState::new(&record),
         };
         // Whatever copy the database is.
-        state.number_commands_from(issued.below());
+        state.number_commands_from(counter_floor.below());
         if let Some(told) = told {
             state.may_have(&told.suites, &told.addresses);
         }
@@ -353,8 +353,17 @@ pub(crate) fn start(
 /// # Errors
 /// Where the system gives no thread to a verifier.
 pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> std::io::Result<Link> {
-    let Beginning { partition, collector, meters, over, newest_ms, lost, forgotten, updates, with_new_keys } =
-        beginning;
+    let Beginning {
+        partition,
+        collector,
+        meters,
+        retired_epochs,
+        newest_ms,
+        lost,
+        forgotten,
+        updates,
+        with_new_keys,
+    } = beginning;
     handle.shared.newest_ms.fetch_max(newest_ms, Ordering::Relaxed);
     let key_keeper = KeyKeeper::new(parts.registry, (handle.slices, parts.fence.clone()));
     let mut link = Link {
@@ -364,7 +373,7 @@ pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> s
         policy: *collector.policy(),
         collector,
         meters,
-        over,
+        retired_epochs,
         jobs: parts.jobs,
         done: parts.done,
         verifiers: Verifiers::start(parts.verifiers)?,
@@ -374,7 +383,7 @@ pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> s
         onlookers: handle.onlookers.clone(),
         shared: handle.shared.clone(),
         unknown_meters: parts.unknown_meters,
-        seal_by_itself: parts.seal_by_itself,
+        auto_require_sealed: parts.auto_require_sealed,
         rng: parts.rng,
         clock: Clock::new(newest_ms),
         began: clock::now(),
@@ -384,10 +393,10 @@ pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> s
         submitted: Vec::new(),
         submissions: 0,
         in_flight: 0,
-        era: 0,
+        commit_generation: 0,
         retry: RetryQueue::default(),
         opening: 0,
-        unfinished: UnfinishedReceipts::default(),
+        partial_messages: UnfinishedReceipts::default(),
         look_at_due: true,
         tick_at: clock::now(),
         silence: SilenceWatch::new(clock::now()),

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use wire::meter::{MeterId, Policy, Rejection};
 
 /// Packets in a meter's name that are not authentic, of which more in a minute are told.
-const MOST_FORGED: u64 = 30;
+const FORGED_MAX: u64 = 30;
 /// They are told at most once in that time, of each meter.
 const FORGED_QUIET: Duration = Duration::from_secs(3600);
 /// So many alerts about them in an hour at most, of all meters.
-const MOST_FORGED_ALERTS: u32 = 20;
+const FORGED_ALERTS_MAX: u32 = 20;
 /// So often the store is told what was counted.
 const COUNTS_EVERY: u32 = 10;
 /// So often meters rest that nothing was heard of since the time before: once or twice so many seconds after their last packet, by when
@@ -24,7 +24,7 @@ const REST_EVERY: u32 = 20;
 impl Link {
     pub(super) fn tick(&mut self, now: Instant) {
         self.try_again(now);
-        self.unfinished.tidy(now);
+        self.partial_messages.tidy(now);
         self.look_at_clock(now);
         self.look_for_silence(now);
         self.tend_updates(now);
@@ -92,7 +92,7 @@ impl Link {
             let known = known.active();
             let in_minute = count - std::mem::replace(&mut known.forged, count);
             let quiet = known.forged_quiet_until.is_some_and(|until| now < until);
-            if in_minute > MOST_FORGED && !quiet && self.minute.forged_alerts < MOST_FORGED_ALERTS {
+            if in_minute > FORGED_MAX && !quiet && self.minute.forged_alerts < FORGED_ALERTS_MAX {
                 self.minute.forged_alerts += 1;
                 known.forged_quiet_until = Some(now + FORGED_QUIET);
                 forged.push((*meter, in_minute));

@@ -19,7 +19,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// The store's trouble is told at most once in that time.
 const TOLD_EVERY: Duration = Duration::from_secs(3600);
 /// Things that wait to be tried again at most, beside what meters and commands bound.
-const MOST_ALERTS: usize = 1000;
+const ALERTS_MAX: usize = 1000;
 
 impl Link {
     /// Gives something to the store, or, while that takes nothing, keeps it for later.
@@ -93,7 +93,11 @@ impl Link {
         }
         let (writes, submitted) = (std::mem::take(&mut self.writes), std::mem::take(&mut self.submitted));
         self.in_flight += submitted.len();
-        let link = LinkJob { partition: self.partition, era: self.era, fence: self.fence.clone() };
+        let link = LinkJob {
+            partition: self.partition,
+            commit_generation: self.commit_generation,
+            fence: self.fence.clone(),
+        };
         if !self.jobs.give(link, writes, submitted) {
             tracing::error!("the store's thread has ended; nothing more can be stored");
             self.shared.store_ok.store(false, Ordering::Relaxed);
@@ -132,9 +136,9 @@ impl Link {
                     self.durable(submitted.pending, written);
                 }
             }
-            Done::Failed { after: pending, era, error } => {
+            Done::Failed { after: pending, commit_generation, error } => {
                 self.in_flight -= pending.len();
-                self.era = era;
+                self.commit_generation = commit_generation;
                 if let Some(error) = &error {
                     self.in_trouble(error);
                 }
@@ -194,7 +198,7 @@ impl Link {
         let alerts = || {
             self.retry.again.iter().filter(|submitted| matches!(submitted.pending, PendingCommit::Alert(_)))
         };
-        if matches!(submitted.pending, PendingCommit::Alert(_)) && alerts().count() >= MOST_ALERTS {
+        if matches!(submitted.pending, PendingCommit::Alert(_)) && alerts().count() >= ALERTS_MAX {
             tracing::warn!("an alert was lost: {:?}", submitted.pending);
             return;
         }
@@ -271,13 +275,13 @@ impl Link {
                 if let (true, Some(known)) = (waits, self.meters.get_mut(&meter.meter)) {
                     known.active().commands.insert(ticket, Named { id: record.id, attempts: 0 });
                 }
-                self.tell(Event::Command(CommandUpdate { id: record.id, meter, state: record.state }));
+                self.publish(Event::Command(CommandUpdate { id: record.id, meter, state: record.state }));
             }
             (PendingCommit::Progress { answer, .. }, Written::Command(record)) => {
                 if let Some(answer) = answer {
                     drop(answer.send(Ok(())));
                 }
-                self.tell(Event::Command(CommandUpdate {
+                self.publish(Event::Command(CommandUpdate {
                     id: record.id,
                     meter: record.meter,
                     state: record.state,
@@ -285,7 +289,7 @@ impl Link {
             }
             (PendingCommit::NotGiven { .. }, Written::Command(record)) => {
                 let CommandRecord { id, meter, state, .. } = *record;
-                self.tell(Event::Command(CommandUpdate { id, meter, state }));
+                self.publish(Event::Command(CommandUpdate { id, meter, state }));
             }
             (PendingCommit::NotGiven { .. }, _) => {}
             (PendingCommit::Update { answer, .. }, Written::Update(record)) => {
@@ -300,7 +304,7 @@ impl Link {
                 }
             }
             (PendingCommit::UpdateNotBegun { meter, .. }, _) => {
-                self.tell(Event::Update { meter: self.global(meter) });
+                self.publish(Event::Update { meter: self.global(meter) });
             }
             (PendingCommit::UpdateProgress { progress, answer }, written) => {
                 if let Some(answer) = answer {
@@ -309,9 +313,9 @@ impl Link {
                 if written == Written::Unknown {
                     self.update_replaced(progress.meter.meter, progress.created_ms);
                 }
-                self.tell(Event::Update { meter: progress.meter });
+                self.publish(Event::Update { meter: progress.meter });
             }
-            (PendingCommit::Alert(_), Written::Alert { alert, .. }) => self.tell(Event::Alert(alert)),
+            (PendingCommit::Alert(_), Written::Alert { alert, .. }) => self.publish(Event::Alert(alert)),
             (PendingCommit::Provisioned { provisioned, record, answer }, Written::Done) => {
                 let added = self.add(*provisioned, *record);
                 drop(answer.send(added));
@@ -323,10 +327,10 @@ impl Link {
                 if let Some(answer) = answer {
                     drop(answer.send(Ok(())));
                 }
-                self.tell(Event::Meter { meter: self.global(meter) });
+                self.publish(Event::Meter { meter: self.global(meter) });
             }
             (PendingCommit::Interval { meter, .. }, _) => {
-                self.tell(Event::Meter { meter: self.global(meter) });
+                self.publish(Event::Meter { meter: self.global(meter) });
             }
             (PendingCommit::Counts(_) | PendingCommit::Action(_), _) => {}
             (pending, written) => tracing::error!("the store said {written:?} of {pending:?}"),
@@ -371,13 +375,13 @@ impl Link {
             self.alert(Some(meter), "lost-readings", detail);
         }
         if let Some(event) = event {
-            self.tell(event);
+            self.publish(event);
         }
     }
 
     /// Tells who looks on.
-    pub(super) fn tell(&self, event: event::Event) {
-        self.onlookers.tell(event);
+    pub(super) fn publish(&self, event: event::Event) {
+        self.onlookers.publish(event);
     }
 
     /// Raises an alert of the collector's own.

@@ -29,33 +29,33 @@ pub(crate) enum Question {
 pub(crate) type Asked<'a> = Pin<Box<dyn Future<Output = Result<i64, LinkError>> + Send + 'a>>;
 
 /// The other processes of a cluster.
-pub(crate) trait Elsewhere: Send + Sync {
+pub(crate) trait RemoteLinks: Send + Sync {
     /// Asks whoever has the meter's link.
     fn ask(&self, meter: GlobalMeterId, question: Question) -> Asked<'_>;
 
     /// Tells of what is durable, without waiting.
-    fn tell(&self, event: &Event);
+    fn publish(&self, event: &Event);
 }
 
 /// Who looks on, here, and, in a cluster, elsewhere.
 #[derive(Clone)]
-pub(crate) struct Onlookers {
+pub(crate) struct EventSubscribers {
     here: broadcast::Sender<Event>,
-    elsewhere: Arc<OnceLock<Arc<dyn Elsewhere>>>,
+    elsewhere: Arc<OnceLock<Arc<dyn RemoteLinks>>>,
 }
 
-impl Onlookers {
+impl EventSubscribers {
     /// most: events that one of them may be behind before it misses some.
-    pub(super) fn new(most: usize) -> Onlookers {
-        Onlookers { here: broadcast::Sender::new(most), elsewhere: Arc::default() }
+    pub(super) fn new(most: usize) -> EventSubscribers {
+        EventSubscribers { here: broadcast::Sender::new(most), elsewhere: Arc::default() }
     }
 
     /// There are others elsewhere from now on; once is enough.
-    pub(super) fn join(&self, elsewhere: Arc<dyn Elsewhere>) {
+    pub(super) fn join(&self, elsewhere: Arc<dyn RemoteLinks>) {
         let _ = self.elsewhere.set(elsewhere);
     }
 
-    pub(super) fn elsewhere(&self) -> Option<&Arc<dyn Elsewhere>> {
+    pub(super) fn elsewhere(&self) -> Option<&Arc<dyn RemoteLinks>> {
         self.elsewhere.get()
     }
 
@@ -64,15 +64,15 @@ impl Onlookers {
     }
 
     /// Tells of what is durable.
-    pub(super) fn tell(&self, event: Event) {
+    pub(super) fn publish(&self, event: Event) {
         if let Some(elsewhere) = self.elsewhere.get() {
-            elsewhere.tell(&event);
+            elsewhere.publish(&event);
         }
-        self.told(event);
+        self.publish_local(event);
     }
 
     /// Tells those here.
-    pub(super) fn told(&self, event: Event) {
+    pub(super) fn publish_local(&self, event: Event) {
         // Nobody may be looking.
         let _ = self.here.send(event);
     }

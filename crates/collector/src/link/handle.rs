@@ -1,7 +1,7 @@
 //! What others have of the links, one for each partition: how to ask them, and what they answer.
 
 use super::command::{CommandRequest, LinkError};
-use super::elsewhere::{Elsewhere, Onlookers, Question};
+use super::elsewhere::{EventSubscribers, Question, RemoteLinks};
 use super::receipt::QueuedPacket;
 use crate::event::Event;
 use crate::gateway::{Gateways, HeardPacket, Route};
@@ -17,11 +17,11 @@ use tokio::sync::{broadcast, oneshot};
 use wire::meter::{Counters, MeterId, MeterRecord, Suite};
 
 /// Packets that wait for a link at most; others are dropped, and come again.
-const MOST_PACKETS: usize = 8192;
+const PACKETS_MAX: usize = 8192;
 /// Questions that wait for a link at most.
-const MOST_ASKS: usize = 1024;
+const ASKS_MAX: usize = 1024;
 /// Events that an onlooker may be behind before it misses some.
-const MOST_EVENTS: usize = 4096;
+const EVENTS_MAX: usize = 4096;
 
 /// What the link knows of a meter since the service's start.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -159,8 +159,8 @@ struct Queues {
 
 impl Queues {
     fn new() -> (Queues, Inputs) {
-        let (packets, packets_in) = bounded(MOST_PACKETS);
-        let (requests, requests_in) = bounded(MOST_ASKS);
+        let (packets, packets_in) = bounded(PACKETS_MAX);
+        let (requests, requests_in) = bounded(ASKS_MAX);
         let dropped_packets = Arc::new(AtomicU64::new(0));
         let inputs =
             Inputs { packets: packets_in, requests: requests_in, dropped_packets: dropped_packets.clone() };
@@ -193,7 +193,7 @@ pub(crate) struct Shared {
 pub struct LinkHandle {
     links: Arc<RwLock<BTreeMap<Partition, Queues>>>,
     pub(super) slices: Slices,
-    pub(super) onlookers: Onlookers,
+    pub(super) onlookers: EventSubscribers,
     pub(super) gateways: Arc<Gateways>,
     pub(super) shared: Arc<Shared>,
 }
@@ -205,14 +205,14 @@ impl LinkHandle {
         LinkHandle {
             links: Arc::default(),
             slices,
-            onlookers: Onlookers::new(MOST_EVENTS),
+            onlookers: EventSubscribers::new(EVENTS_MAX),
             gateways: Arc::default(),
             shared: Arc::new(shared),
         }
     }
 
     /// There are links in other processes from now on. Once is enough.
-    pub(crate) fn join(&self, elsewhere: Arc<dyn Elsewhere>) {
+    pub(crate) fn join(&self, elsewhere: Arc<dyn RemoteLinks>) {
         self.onlookers.join(elsewhere);
     }
 
@@ -300,13 +300,13 @@ impl LinkHandle {
     }
 
     /// Tells onlookers of something that is durable, and that was not the link's: a changed label, an acknowledged alert.
-    pub fn tell(&self, event: Event) {
-        self.onlookers.tell(event);
+    pub fn publish(&self, event: Event) {
+        self.onlookers.publish(event);
     }
 
     /// Tells those who look on here of something that another process told.
-    pub(crate) fn told(&self, event: Event) {
-        self.onlookers.told(event);
+    pub(crate) fn publish_local(&self, event: Event) {
+        self.onlookers.publish_local(event);
     }
 
     /// Whether the store takes what it is given.
@@ -322,7 +322,7 @@ impl LinkHandle {
 
     /// Asks whoever has the meter's link, here or elsewhere.
     async fn ask(&self, meter: GlobalMeterId, question: Question) -> Result<i64, LinkError> {
-        match (self.ask_here(meter, &question), self.onlookers.elsewhere()) {
+        match (self.request_local(meter, &question), self.onlookers.elsewhere()) {
             (Some(here), _) => here.await,
             (None, Some(elsewhere)) => elsewhere.ask(meter, question).await,
             (None, None) => Err(LinkError::UnknownMeter(meter)),
@@ -330,7 +330,7 @@ impl LinkHandle {
     }
 
     /// Asks the meter's link; `None`: it is not here, and was not asked.
-    pub(crate) fn ask_here(
+    pub(crate) fn request_local(
         &self,
         meter: GlobalMeterId,
         question: &Question,

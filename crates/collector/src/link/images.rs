@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use wire::meter::Image;
 
 /// Images that are kept for who asks next. Those that are being sent are in memory anyway.
-const MOST_KEPT: usize = 2;
+const KEPT_MAX: usize = 2;
 
 /// What a link wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,7 +91,7 @@ fn find(reader: &Reader, kept: &mut VecDeque<Image>, wanted: Wanted) -> Result<O
     }
     let image = reader.image_content(&digest)?;
     kept.extend(image.clone());
-    while kept.len() > MOST_KEPT {
+    while kept.len() > KEPT_MAX {
         kept.pop_front();
     }
     Ok(image)

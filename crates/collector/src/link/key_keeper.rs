@@ -18,7 +18,7 @@ use wire::meter::{MeterKeys, MeterRecord};
 
 /// What could not be kept is tried again after so long, and after twice as long each time.
 const AGAIN_AFTER: Duration = Duration::from_secs(2);
-const MOST_DOUBLINGS: u32 = 5;
+const DOUBLINGS_MAX: u32 = 5;
 
 /// A meter's record with its new keys.
 struct ToKeep {
@@ -149,7 +149,7 @@ impl Link {
         let before = [&[saved], &keys.tried[..]].concat();
         keys.is_asked = self.key_keeper.keep(ToKeep { epoch, before, record });
         // Where nobody keeps any, as where a meter seals so that was told to elsewhere, nothing is gained by asking at once.
-        keys.again_at = (!keys.is_asked).then(|| clock::now() + AGAIN_AFTER * (1 << MOST_DOUBLINGS));
+        keys.again_at = (!keys.is_asked).then(|| clock::now() + AGAIN_AFTER * (1 << DOUBLINGS_MAX));
     }
 
     /// Goes on with keys that are durable, or are to be tried again.
@@ -177,7 +177,7 @@ impl Link {
                 if !is_refused && !keys.tried.contains(&record.keys) {
                     keys.tried.push(record.keys.clone());
                 }
-                keys.again_at = Some(clock::now() + AGAIN_AFTER * (1 << keys.failures.min(MOST_DOUBLINGS)));
+                keys.again_at = Some(clock::now() + AGAIN_AFTER * (1 << keys.failures.min(DOUBLINGS_MAX)));
                 keys.failures += 1;
             }
         }
@@ -200,7 +200,7 @@ impl Link {
         self.store(PendingCommit::Action(action));
         // When that was.
         self.store_state(record.setup.meter);
-        self.tell(Event::Meter { meter });
+        self.publish(Event::Meter { meter });
     }
 }
 
@@ -214,8 +214,8 @@ mod tests {
     use crate::link::{Beginning, Images, LinkHandle, Parts, link};
     use crate::network::NetworkId;
     use crate::partition::Partition;
-    use crate::registry::{AfterWrongPin, Issued, KeyRing, KeyStore, make_kek};
-    use crate::store::{Options, Place, Reader, Sharing, Store, StoredMeter, Write};
+    use crate::registry::{AfterWrongPin, CounterFloor, KeyRing, KeyStore, make_kek};
+    use crate::store::{DatabaseUrl, Options, Reader, Sharing, Store, StoredMeter, Write};
     use crate::writer::{Job, Jobs};
     use rand::SeedableRng;
     use rand::rngs::StdRng;
@@ -276,10 +276,10 @@ mod tests {
                 Vec::new(),
             );
             let parts = Parts {
-                done: jobs.begin(Partition::FIRST, Issued::nowhere()),
+                done: jobs.begin(Partition::FIRST, CounterFloor::nowhere()),
                 jobs: Arc::new(jobs),
                 verifiers: 0,
-                seal_by_itself: false,
+                auto_require_sealed: false,
                 unknown_meters: None,
                 images: Arc::new(Images::none()),
                 fence: Some(Arc::new(Fence::new(
@@ -423,7 +423,7 @@ mod tests {
     #[test]
     fn expired_lease_writes_no_key() {
         let (folder, database) = (tempfile::tempdir().expect("a folder"), shared().database());
-        let place = || Place::named(&shared().url(&database)).expect("a URL");
+        let place = || DatabaseUrl::named(&shared().url(&database)).expect("a URL");
         let sharing = Sharing { worker: "one".to_owned(), slices: Slices::ONE };
         let mut store = Store::open_shared(place(), &Options::default(), sharing).expect("a worker");
         let soon = || BootTime::now() + Duration::from_secs(3600);

@@ -14,12 +14,12 @@ use wire::meter::MeterId;
 /// Pieces of a message that is not whole are kept no longer in their queue: their meter has sent it again since.
 const WHOLE_WITHIN: Duration = Duration::from_secs(10);
 /// So many packets of one unfinished message, before the first of them need not come again.
-const MOST_PIECES: usize = 8;
+const PIECES_MAX: usize = 8;
 /// Packets of unfinished messages at most that a queue keeps for a link. A queue hands over no more than 8,192 messages that it is not told to
 /// be done with (`cluster::queue`): the rest is for whole ones.
-const MOST_UNFINISHED: usize = 4096;
+const PARTIAL_MAX: usize = 4096;
 /// Of these one gateway's at most.
-const MOST_UNFINISHED_OF_A_GATEWAY: usize = MOST_UNFINISHED / 4;
+const GATEWAY_PARTIAL_MAX: usize = PARTIAL_MAX / 4;
 
 /// A packet as a queue elsewhere hands it over.
 #[derive(Debug)]
@@ -158,7 +158,7 @@ impl UnfinishedReceipts {
         let now = clock::now();
         let gateway = self.messages.get(&name).map_or(gateway.number, |of| of.gateway);
         let of_gateway = self.by_gateway.get(&gateway).copied().unwrap_or(0);
-        if self.count >= MOST_UNFINISHED || of_gateway >= MOST_UNFINISHED_OF_A_GATEWAY {
+        if self.count >= PARTIAL_MAX || of_gateway >= GATEWAY_PARTIAL_MAX {
             return receipts.done();
         }
         self.count += receipts.0.len();
@@ -167,7 +167,7 @@ impl UnfinishedReceipts {
         let unfinished = self.messages.entry(name).or_insert_with(new);
         unfinished.since = now;
         unfinished.receipts.after(Some(receipts));
-        if unfinished.receipts.0.len() > MOST_PIECES {
+        if unfinished.receipts.0.len() > PIECES_MAX {
             unfinished.receipts.0.remove(0).done();
             self.are_gone(gateway, 1);
         }
@@ -260,14 +260,14 @@ mod tests {
     fn pieces_that_came_to_nothing_are_done_with() {
         let (told_to, mut said) = unbounded_channel();
         let mut unfinished = UnfinishedReceipts::default();
-        for sequence in 1..=MOST_PIECES as u64 + 2 {
+        for sequence in 1..=PIECES_MAX as u64 + 2 {
             unfinished.keep(&piece(1), HALL, receipts(&told_to, sequence));
         }
         assert_eq!(told(&mut said), done([1, 2]), "the first of many of one message");
         unfinished.tidy(Instant::now());
         assert_eq!(told(&mut said), []);
         unfinished.tidy(Instant::now() + WHOLE_WITHIN + Duration::from_secs(1));
-        assert_eq!(told(&mut said), done(3..=MOST_PIECES as u64 + 2));
+        assert_eq!(told(&mut said), done(3..=PIECES_MAX as u64 + 2));
     }
 
     #[test]
@@ -283,14 +283,14 @@ mod tests {
             }
             count - told(&mut said).len()
         };
-        assert_eq!(kept_of(1, 0..3000), MOST_UNFINISHED_OF_A_GATEWAY);
+        assert_eq!(kept_of(1, 0..3000), GATEWAY_PARTIAL_MAX);
         assert_eq!(kept_of(2, 3000..3100), 100);
         let kept: usize = (3..20)
             .map(|gateway| kept_of(gateway, 3000 * gateway as u16..3000 * gateway as u16 + 2000))
             .sum();
-        assert_eq!(kept, MOST_UNFINISHED - MOST_UNFINISHED_OF_A_GATEWAY - 100);
+        assert_eq!(kept, PARTIAL_MAX - GATEWAY_PARTIAL_MAX - 100);
         unfinished.tidy(Instant::now() + WHOLE_WITHIN + Duration::from_secs(1));
-        assert_eq!(told(&mut said).len(), MOST_UNFINISHED);
+        assert_eq!(told(&mut said).len(), PARTIAL_MAX);
         assert_eq!((unfinished.count, unfinished.by_gateway.len()), (0, 0));
     }
 }

@@ -175,7 +175,9 @@ impl Link {
             drop(answer.send(Ok(())));
             return;
         }
-        if let Some(known) = known.or(self.over.get(&meter).copied()).filter(|known| *known >= epoch) {
+        if let Some(known) =
+            known.or(self.retired_epochs.get(&meter).copied()).filter(|known| *known >= epoch)
+        {
             let meter = self.global(meter);
             drop(answer.send(Err(LinkError::EpochOver { meter, known, given: epoch })));
             return;
@@ -205,15 +207,15 @@ impl Link {
         let Provisioned { epoch, interval_s, state, suite, .. } = provisioned;
         let meter = record.setup.meter;
         self.collector.add(record, state).map_err(|error| LinkError::of(self.network(), error))?;
-        if self.seal_by_itself && suite != Suite::None && !self.policy.require_sealed {
+        if self.auto_require_sealed && suite != Suite::None && !self.policy.require_sealed {
             let network = self.network().named();
             tracing::info!(meter, network, "it seals: from now on nothing is taken that is not sealed");
             self.policy.require_sealed = true;
             self.collector.set_policy(Policy { require_sealed: true, ..*self.collector.policy() });
         }
-        self.over.remove(&meter);
+        self.retired_epochs.remove(&meter);
         self.meters.insert(meter, MeterLinkState::new(epoch, interval_s));
-        self.tell(Event::Meter { meter: self.global(meter) });
+        self.publish(Event::Meter { meter: self.global(meter) });
         Ok(())
     }
 
@@ -231,7 +233,7 @@ impl Link {
         self.withdrawn(meter, None, None);
         self.withdraw_update(meter, None);
         if let Some(known) = self.meters.remove(&meter) {
-            self.over.insert(meter, known.epoch);
+            self.retired_epochs.insert(meter, known.epoch);
         }
         self.collector.remove(meter);
     }

@@ -1,7 +1,7 @@
 //! What the link's thread holds. What it does with it is in `thread`, `commits`, `requests`, `orders`, `updates`, `numbers` and `checks`.
 
 use super::clock::Clock;
-use super::elsewhere::Onlookers;
+use super::elsewhere::EventSubscribers;
 use super::handle::{Shared, Snapshot};
 use super::key_keeper::KeyKeeper;
 use super::meter_state::MeterLinkState;
@@ -26,7 +26,7 @@ use wire::meter::{Collector, MeterId, Policy};
 
 /// Ticks of this minute, and alerts of this hour.
 #[derive(Debug, Default)]
-pub(super) struct Minute {
+pub(super) struct RateWindow {
     pub(super) ticks: u32,
     pub(super) forged_alerts: u32,
     pub(super) hour: Option<Instant>,
@@ -42,7 +42,7 @@ pub(crate) struct Link {
     /// In a tree, which has less room to spare than a table, where there are very many.
     pub(super) meters: BTreeMap<MeterId, MeterLinkState>,
     /// Epochs that are over, of meters that were revoked.
-    pub(super) over: HashMap<MeterId, u32>,
+    pub(super) retired_epochs: HashMap<MeterId, u32>,
     pub(super) policy: Policy,
     pub(super) jobs: Arc<Jobs<Submitted>>,
     pub(super) done: Receiver<Done<Submitted>>,
@@ -50,12 +50,12 @@ pub(crate) struct Link {
     pub(super) key_keeper: KeyKeeper,
     pub(super) updates: Updates,
     pub(super) gateways: Arc<Gateways>,
-    pub(super) onlookers: Onlookers,
+    pub(super) onlookers: EventSubscribers,
     pub(super) shared: Arc<Shared>,
     /// Where packets of meters go that are not this collector's.
     pub(super) unknown_meters: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
     /// Nothing unsealed is taken as soon as there is a meter that seals.
-    pub(super) seal_by_itself: bool,
+    pub(super) auto_require_sealed: bool,
     pub(super) rng: StdRng,
     pub(super) clock: Clock,
     pub(super) began: Instant,
@@ -67,10 +67,10 @@ pub(crate) struct Link {
     pub(super) submitted: Vec<Submitted>,
     pub(super) submissions: u64,
     pub(super) in_flight: usize,
-    pub(super) era: u64,
+    pub(super) commit_generation: u64,
     pub(super) retry: RetryQueue,
     pub(super) opening: usize,
-    pub(super) unfinished: UnfinishedReceipts,
+    pub(super) partial_messages: UnfinishedReceipts,
     pub(super) look_at_due: bool,
     /// The meter that a command or a piece was sent to last: the others have their turns.
     pub(super) sent_last: MeterId,
@@ -80,7 +80,7 @@ pub(crate) struct Link {
     pub(super) tick_at: Instant,
     pub(super) silence: SilenceWatch,
     pub(super) counted: Snapshot,
-    pub(super) minute: Minute,
+    pub(super) minute: RateWindow,
     pub(super) ended: bool,
 }
 

@@ -16,7 +16,7 @@ use wire::meter::{
 };
 
 /// Messages of one meter that are with the verifiers at most: the rest of them are others'.
-const MOST_OPENING: u8 = 2;
+const OPENING_MAX: u8 = 2;
 /// So many of each kind are taken before the others have their turn.
 const TURN: usize = 1024;
 /// So often silence, clock and store are looked at.
@@ -40,13 +40,13 @@ impl Link {
                     }
                 },
                 recv(self.updates.found) -> found => if let Ok(found) = found { self.now(); self.found_image(found) },
-                recv(self.verifiers.opened) -> opened => if let Ok(opened) = opened { self.now(); self.opened(opened) },
+                recv(self.verifiers.opened) -> opened => if let Ok(opened) = opened { self.now(); self.on_verified(opened) },
                 recv(inputs.requests) -> ask => match ask {
                     Ok(ask) => first = Some(ask),
                     // Nobody is left who could tell it to stop.
                     Err(_) => break,
                 },
-                recv(inputs.packets) -> packet => if let Ok(packet) = packet { self.now(); self.heard(packet) },
+                recv(inputs.packets) -> packet => if let Ok(packet) = packet { self.now(); self.on_packet(packet) },
                 default(timeout) => {}
             }
             if self.step(first, &inputs) {
@@ -98,7 +98,7 @@ impl Link {
         }
         for _ in 0..TURN {
             let Ok(opened) = self.verifiers.opened.try_recv() else { break };
-            self.opened(opened);
+            self.on_verified(opened);
         }
         self.trace = None;
         for ask in first.into_iter().chain(inputs.requests.try_iter().take(TURN)) {
@@ -107,7 +107,7 @@ impl Link {
             }
         }
         for packet in inputs.packets.try_iter().take(TURN) {
-            self.heard(packet);
+            self.on_packet(packet);
         }
         false
     }
@@ -133,7 +133,7 @@ impl Link {
         let until = clock::now() + STOP;
         while self.opening > 0 && clock::now() < until {
             let Ok(opened) = self.verifiers.opened.recv_timeout(TICK) else { break };
-            self.opened(opened);
+            self.on_verified(opened);
         }
         self.stop_keeping_keys();
         self.begin_finish();
@@ -164,7 +164,7 @@ impl Link {
         self.nothing_under_way() || self.ended
     }
 
-    fn heard(&mut self, QueuedPacket { packet, heard_ms, receipt }: QueuedPacket) {
+    fn on_packet(&mut self, QueuedPacket { packet, heard_ms, receipt }: QueuedPacket) {
         self.counted.packets += 1;
         let mut origin = Origin {
             route: packet.route,
@@ -179,7 +179,7 @@ impl Link {
             Gathered::Done(Heard::Piece) => {
                 // It may be a meter's reply, and the next piece is due.
                 self.look_at_due |= self.collector.busy().next().is_some();
-                self.unfinished.keep(&packet.bytes, packet.route.gateway, origin.receipts);
+                self.partial_messages.keep(&packet.bytes, packet.route.gateway, origin.receipts);
             }
             Gathered::Done(heard) => {
                 origin.receipts.span("verify");
@@ -192,11 +192,11 @@ impl Link {
                 }
             }
             Gathered::Sealed(message) => {
-                origin.receipts.after(self.unfinished.take(&packet.bytes));
+                origin.receipts.after(self.partial_messages.take(&packet.bytes));
                 if message.takes_curves() {
                     self.verify(message, origin);
                 } else {
-                    self.take(message.open(), origin);
+                    self.dispatch(message.open(), origin);
                 }
             }
         }
@@ -206,7 +206,7 @@ impl Link {
     fn verify(&mut self, message: SealedMessage, origin: Origin) {
         let Some(known) = self.meters.get_mut(&message.meter()) else { return origin.receipts.done() };
         let known = known.active();
-        if known.opening >= MOST_OPENING {
+        if known.opening >= OPENING_MAX {
             self.counted.dropped_messages += 1;
             return origin.receipts.done();
         }
@@ -218,17 +218,17 @@ impl Link {
         self.opening += 1;
     }
 
-    fn opened(&mut self, (message, origin): (OpenedMessage, Origin)) {
+    fn on_verified(&mut self, (message, origin): (OpenedMessage, Origin)) {
         self.opening -= 1;
         self.verifiers.is_opened(&origin);
         if let Some(known) = self.meters.get_mut(&message.meter()) {
             let opening = &mut known.active().opening;
             *opening = opening.saturating_sub(1);
         }
-        self.take(message, origin);
+        self.dispatch(message, origin);
     }
 
-    fn take(&mut self, message: OpenedMessage, mut origin: Origin) {
+    fn dispatch(&mut self, message: OpenedMessage, mut origin: Origin) {
         origin.receipts.span("verify");
         self.trace = origin.receipts.trace();
         let meter = message.meter();
@@ -236,17 +236,17 @@ impl Link {
             Heard::Report(accepted) => return self.accepted(*accepted, origin),
             Heard::OldNumber(accepted) => return self.old_number(*accepted, origin),
             // Where it is reached with what shows how it seals.
-            Heard::OtherSuite => self.new_from(meter, &origin),
-            Heard::Duplicate(sent) => self.again(&sent, &origin),
+            Heard::OtherSuite => self.update_route(meter, &origin),
+            Heard::Duplicate(sent) => self.acknowledge_duplicate(&sent, &origin),
             Heard::NumberReused(accepted) => self.number_reused(meter, accepted.report.n),
             Heard::NumberTooLow { last_m, .. } => {
-                self.new_from(meter, &origin);
+                self.update_route(meter, &origin);
                 self.look_at_due = true;
                 self.number_too_low(meter, last_m);
             }
             // Before it is durable: a command whose answer is lost is sent again, and answered again.
             Heard::Answer(answered) => {
-                self.new_from(meter, &origin);
+                self.update_route(meter, &origin);
                 self.answered(*answered);
             }
             Heard::Busy => {
@@ -264,7 +264,7 @@ impl Link {
     }
 
     /// Something came that nobody had before, so that it is the meter itself that is heard there.
-    fn new_from(&mut self, meter: MeterId, origin: &Origin) {
+    fn update_route(&mut self, meter: MeterId, origin: &Origin) {
         let Some(known) = self.meters.get_mut(&meter) else { return };
         known.heard = Some(LastHeard { at_ms: origin.heard_ms, silence_from: clock::now() });
         known.silent = false;
@@ -276,13 +276,13 @@ impl Link {
 
     fn accepted(&mut self, accepted: Accepted, origin: Origin) {
         let meter = accepted.meter;
-        self.new_from(meter, &origin);
+        self.update_route(meter, &origin);
         self.look_at_due |= self.collector.busy().next().is_some();
         if let Some(known) = self.meters.get_mut(&meter) {
             known.active().lost = accepted.report.lost;
         }
         if accepted.memory_went_back {
-            self.memory_went_back(meter, "it counts its starts from the beginning again");
+            self.counter_rollback(meter, "it counts its starts from the beginning again");
         }
         self.store_accepted(accepted, origin);
     }
@@ -313,7 +313,7 @@ impl Link {
     }
 
     /// A report that is stored. It may be an attacker who sends it again: only the acknowledgement goes there.
-    fn again(&mut self, sent: &Transmission, origin: &Origin) {
+    fn acknowledge_duplicate(&mut self, sent: &Transmission, origin: &Origin) {
         let Some(known) = self.meters.get_mut(&sent.meter) else { return };
         known.active().repeats += 1;
         self.counted.repeats += 1;

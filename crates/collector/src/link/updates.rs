@@ -19,7 +19,7 @@ use wire::meter::{Image, ImageRefusal, MeterId, UpdateEnd, UpdateStage};
 /// Meters that are asked, or sent pieces, at once, by turns. The pieces of all together go out no faster than those of one
 /// (`Policy::update_piece_every_ms`): with more at once all of them take longer, and nothing is gained; with some, those of others go out while one
 /// erases, or does not answer.
-const MOST_AT_ONCE: usize = 8;
+const CONCURRENT_MAX: usize = 8;
 /// A meter that did not go on for so long, while others wait, waits behind them.
 const TURN: Duration = Duration::from_secs(600);
 /// How far an update is, is told no more often while nothing else changes.
@@ -193,7 +193,7 @@ impl Link {
         let meter = record.meter.meter;
         self.forget_update(meter);
         if self.meters.contains_key(&meter) {
-            self.tell(Event::Update { meter: record.meter });
+            self.publish(Event::Update { meter: record.meter });
             self.updates.open(record);
         } else {
             // It was revoked, or gets other keys.
@@ -311,7 +311,7 @@ impl Link {
             progress.is_none_or(|progress| progress.stage == UpdateStage::NeedsImage)
         };
         let mut next: Vec<MeterId> = self.updates.begun.iter().filter(needs_image).copied().collect();
-        let mut room = MOST_AT_ONCE.saturating_sub(self.updates.under_way());
+        let mut room = CONCURRENT_MAX.saturating_sub(self.updates.under_way());
         let mut not_at_hand = BTreeSet::new();
         for meter in self.updates.waiting.values() {
             if room == 0 {

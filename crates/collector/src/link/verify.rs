@@ -9,10 +9,10 @@ use std::thread::JoinHandle;
 use wire::meter::{OpenedMessage, SealedMessage};
 
 /// Messages that wait for a verifier at most; others are dropped, and come again.
-const MOST_MESSAGES: usize = 4096;
+const MESSAGES_MAX: usize = 4096;
 
 /// Of these one gateway's at most.
-const MOST_MESSAGES_OF_A_GATEWAY: usize = MOST_MESSAGES / 4;
+const GATEWAY_MESSAGES_MAX: usize = MESSAGES_MAX / 4;
 
 /// Where and when a message's last packet was heard, and where all of them wait to be done with.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(super) struct Verifiers {
 
 impl Verifiers {
     pub(super) fn start(count: usize) -> std::io::Result<Verifiers> {
-        let (sealed, sealed_in) = bounded::<(SealedMessage, Origin)>(MOST_MESSAGES);
+        let (sealed, sealed_in) = bounded::<(SealedMessage, Origin)>(MESSAGES_MAX);
         let (opened_out, opened) = unbounded();
         let start = |number| {
             let (sealed, opened) = (sealed_in.clone(), opened_out.clone());
@@ -56,7 +56,7 @@ impl Verifiers {
     /// Where there is no room for it, its origin is given back.
     pub(super) fn open(&mut self, message: SealedMessage, origin: Origin) -> Result<(), Origin> {
         let of_gateway = self.by_gateway.entry(origin.route.gateway.number).or_default();
-        if *of_gateway >= MOST_MESSAGES_OF_A_GATEWAY {
+        if *of_gateway >= GATEWAY_MESSAGES_MAX {
             return Err(origin);
         }
         *of_gateway += 1;
@@ -127,10 +127,10 @@ mod tests {
         let mut taken = |gateway, count| {
             (0..count).filter(|_| verifiers.open(message(), origin(gateway)).is_ok()).count()
         };
-        assert_eq!(taken(0, 2 * MOST_MESSAGES_OF_A_GATEWAY), MOST_MESSAGES_OF_A_GATEWAY, "of one gateway");
-        let others: usize = (1..8).map(|gateway| taken(gateway, MOST_MESSAGES_OF_A_GATEWAY)).sum();
-        let in_all = MOST_MESSAGES_OF_A_GATEWAY + others;
-        assert!((MOST_MESSAGES..2 * MOST_MESSAGES).contains(&in_all), "{in_all} were taken");
+        assert_eq!(taken(0, 2 * GATEWAY_MESSAGES_MAX), GATEWAY_MESSAGES_MAX, "of one gateway");
+        let others: usize = (1..8).map(|gateway| taken(gateway, GATEWAY_MESSAGES_MAX)).sum();
+        let in_all = GATEWAY_MESSAGES_MAX + others;
+        assert!((MESSAGES_MAX..2 * MESSAGES_MAX).contains(&in_all), "{in_all} were taken");
         verifiers.stop();
     }
 }

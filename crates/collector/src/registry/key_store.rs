@@ -1,13 +1,13 @@
 //! Where a collector's keys are: a folder of files, or a database of PostgreSQL.
 
 use super::kek::KeyRing;
+use super::key_backend::{KeyBackend, Keys};
 use super::networks::{self, folder_of};
 use super::rewrap::{Rewrapped, WrappedKeys};
 use super::sealed::{SEALING, SealedNetwork, SealedStore};
-use super::vault::{Keys, Vault};
-use super::{Issued, MeterFile, Registry, RegistryError, file};
+use super::{CounterFloor, MeterFile, Registry, RegistryError, file};
 use crate::network::NetworkId;
-use crate::store::{Place, Reader, values};
+use crate::store::{DatabaseUrl, Reader, values};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ impl KeyStore {
     /// keys cannot be in this database, and where they are in it and no KEK is given.
     pub fn of(reader: &Reader, ring: Option<&KeyRing>, folder: &Path) -> Result<KeyStore, RegistryError> {
         let place = reader.place().clone();
-        let is_server = matches!(place, Place::Server(_));
+        let is_server = matches!(place, DatabaseUrl::Server(_));
         let sealing = || {
             reader.ask(|session| {
                 let sql = "SELECT value FROM meta WHERE key = $1";
@@ -129,7 +129,8 @@ impl KeyStore {
             let network = registry.network();
             let Keys::Files { folder, .. } = &registry.keys else { continue };
             let _lock = folder.lock()?;
-            let (files, revoked, issued) = (registry.load()?, registry.revoked()?, Issued::read(folder)?);
+            let (files, revoked, counter_floor) =
+                (registry.load()?, registry.revoked()?, CounterFloor::read(folder)?);
             SealedNetwork { network, store: store.clone() }.change(|rows| {
                 if rows.has_meters()? || !rows.revoked()?.is_empty() {
                     return Err(RegistryError::Kek(format!(
@@ -140,7 +141,7 @@ impl KeyStore {
                 rows.put_identity(registry.identity())?;
                 files.values().try_for_each(|file| rows.put(file))?;
                 revoked.values().try_for_each(|file| rows.put_revoked(file))?;
-                rows.put_issued(issued.below(), &issued.told_as_text()?)
+                rows.put_issued(counter_floor.below(), &counter_floor.told_as_text()?)
             })?;
             meters += files.len();
         }

@@ -1,6 +1,6 @@
 //! Keys that were renewed over the air, in the place of those before.
 
-use super::vault::Keys;
+use super::key_backend::Keys;
 use super::{Registry, RegistryError};
 use crate::fence::LeaseNumber;
 use crate::partition::Slices;
@@ -51,7 +51,7 @@ mod tests {
     use crate::network::NetworkId;
     use crate::partition::Partition;
     use crate::registry::{AfterWrongPin, KeyRing, KeyStore, make_kek};
-    use crate::store::{Options, Place, Reader, Sharing, Store};
+    use crate::store::{DatabaseUrl, Options, Reader, Sharing, Store};
     use std::path::Path;
     use testkit::postgres::shared;
     use wire::meter::{Setup, Suite};
@@ -66,8 +66,8 @@ mod tests {
         [begun.clone(), begun.next_epoch().expect("it is known")]
     }
 
-    fn place(database: &str) -> Place {
-        Place::named(&shared().url(database)).expect("a URL")
+    fn place(database: &str) -> DatabaseUrl {
+        DatabaseUrl::named(&shared().url(database)).expect("a URL")
     }
 
     fn in_database(folder: &Path, database: &str) -> KeyStore {

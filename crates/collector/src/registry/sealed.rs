@@ -3,13 +3,14 @@
 //! What a row is about, network, meter, epoch and suite, is authenticated with it: a row that is put in the place of another is not opened.
 
 use super::kek::{KeyRing, NotOpened};
-use super::vault::{Meters, Vault};
+use super::key_backend::{KeyBackend, Meters};
 use super::{MeterFile, RegistryError, RevokedFile, check};
 use crate::fence::LeaseNumber;
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::partition::{Partition, Slices};
 use crate::store::{
-    Keys, METERS_OF_A_PAGE, Place, Reader, Row, Session, SqlError, StoreError, is_held, keys_of, values,
+    DatabaseUrl, METERS_OF_A_PAGE, MeterRange, Reader, Row, Session, SqlError, StoreError, is_held, keys_of,
+    values,
 };
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -42,7 +43,7 @@ impl fmt::Debug for SealedStore {
 }
 
 impl SealedStore {
-    pub(super) fn place(&self) -> &Place {
+    pub(super) fn place(&self) -> &DatabaseUrl {
         self.reader.place()
     }
 
@@ -132,7 +133,7 @@ impl SealedRow {
         .concat()
     }
 
-    fn not_authentic(&self, place: Place) -> RegistryError {
+    fn not_authentic(&self, place: DatabaseUrl) -> RegistryError {
         let or_else = match self.meter.meter {
             COLLECTOR => String::new(),
             _ => format!(", or make new keys with 'wattseal meters rotate {}'", self.meter),
@@ -304,7 +305,7 @@ impl Rows<'_> {
     }
 }
 
-impl Vault for Rows<'_> {
+impl KeyBackend for Rows<'_> {
     fn identity(&self) -> Result<Option<Identity>, RegistryError> {
         let Some(row) = self.row(COLLECTOR)? else { return Ok(None) };
         let text = self.store.open(&row)?;
@@ -332,10 +333,11 @@ impl Vault for Rows<'_> {
     }
 
     fn meters(&self, of: Option<(Partition, Slices)>) -> Result<Meters, RegistryError> {
-        let keys = of.map_or(Keys::OfNetwork(self.network), |(partition, slices)| {
-            Keys::OfPartition(partition, slices)
+        let keys = of.map_or(MeterRange::OfNetwork(self.network), |(partition, slices)| {
+            MeterRange::OfPartition(partition, slices)
         });
-        let sql = format!("SELECT {COLUMNS} FROM sealed_keys WHERE {} ORDER BY meter LIMIT $5", Keys::sql());
+        let sql =
+            format!("SELECT {COLUMNS} FROM sealed_keys WHERE {} ORDER BY meter LIMIT $5", MeterRange::sql());
         let (mut files, mut after) = (BTreeMap::new(), None);
         loop {
             let page = self.session.query(&sql, &keys.page(after, METERS_OF_A_PAGE), SealedRow::read);
@@ -382,13 +384,15 @@ impl Vault for Rows<'_> {
     }
 
     fn revoked(&self) -> Result<BTreeMap<MeterId, RevokedFile>, RegistryError> {
-        let sql =
-            format!("SELECT meter, file FROM revoked_keys WHERE {} ORDER BY meter LIMIT $5", Keys::sql());
+        let sql = format!(
+            "SELECT meter, file FROM revoked_keys WHERE {} ORDER BY meter LIMIT $5",
+            MeterRange::sql()
+        );
         let (mut revoked, mut after) = (BTreeMap::new(), None);
         loop {
             let page = self.session.query(
                 &sql,
-                &Keys::OfNetwork(self.network).page(after, METERS_OF_A_PAGE),
+                &MeterRange::OfNetwork(self.network).page(after, METERS_OF_A_PAGE),
                 revoked_row,
             );
             let page = page.map_err(|error| self.store.asked(error))?;

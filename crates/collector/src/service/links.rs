@@ -140,7 +140,7 @@ impl Links {
         let registry = self.keys.open_network(network)?;
         let Meters { files, network_seals, revision } = registry.load_of(partition, slices)?;
         self.look_whose(&registry, partition, &files)?;
-        let issued = registry.issued()?;
+        let counter_floor = registry.counter_floor()?;
         let renew_keys = registry.renews(fence.is_some());
         let policy = Policy { renew_keys, ..self.policy(network, &files, network_seals) };
         let poller = registry.poller_of(Some((partition, slices)), &files, revision);
@@ -150,12 +150,12 @@ impl Links {
         let commit =
             |writes: Vec<Write>| writer.write_under(fence.clone(), writes).map_err(ServiceError::Write);
         let store = (commit, &self.reader);
-        let beginning = Beginning::new(store, (partition, slices), identity, policy, files, &issued)?;
+        let beginning = Beginning::new(store, (partition, slices), identity, policy, files, &counter_floor)?;
         let parts = Parts {
             jobs: self.jobs.clone(),
-            done: self.jobs.begin(partition, issued),
+            done: self.jobs.begin(partition, counter_floor),
             verifiers: link::verifiers(self.config.verifiers),
-            seal_by_itself: self.config.require_sealed.is_none(),
+            auto_require_sealed: self.config.require_sealed.is_none(),
             images: self.images.clone(),
             unknown_meters: self.config.unknown_meters.clone().filter(|_| network.is_default()),
             fence,

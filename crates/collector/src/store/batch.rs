@@ -6,12 +6,12 @@ mod late;
 mod report;
 
 use super::interval::Intervals;
-use super::key::Keys;
+use super::key::MeterRange;
 use super::latest::{self, LEVELS, Latest, Rollup};
 use super::read::{self, json};
 use super::sql::{Session, SqlError, Value, values};
 use super::write::{NewOutbox, NewReport, Provisioned, Write, Written};
-use super::{MOST_OUTBOX, MOST_OUTBOX_OF_A_METER};
+use super::{METER_OUTBOX_MAX, OUTBOX_MAX};
 use crate::event::{self, CommandState};
 use crate::network::GlobalMeterId;
 pub(super) use beside::write as write_beside;
@@ -30,11 +30,11 @@ pub(super) trait Reports {
     fn find_reading(&mut self, number: Number, at_s: Option<i64>) -> Result<Option<Numbered>, SqlError>;
     /// The readings of a number's meter and epoch that other statements do not find yet.
     fn unwritten(&self, number: Number) -> Vec<Neighbour>;
-    fn land(&mut self, landed: &Landed) -> Result<(), SqlError>;
+    fn land(&mut self, landed: &InsertedReport) -> Result<(), SqlError>;
     /// Keeps the message of a report that was signed.
     fn sign(&mut self, report: &NewReport, at_s: i64) -> Result<(), SqlError>;
     /// Keeps an alert of a meter's; returns its id.
-    fn raise(&mut self, alert: &Raised<'_>) -> Result<i64, SqlError>;
+    fn raise(&mut self, alert: &ReportAlert<'_>) -> Result<i64, SqlError>;
     /// Adds to what there is of an interval, or begins it.
     fn add(&mut self, meter: GlobalMeterId, level: i64, rollup: &Rollup) -> Result<(), SqlError>;
     /// Takes away what there is of an interval.
@@ -64,7 +64,7 @@ pub(super) struct Numbered {
 
 /// A reading to be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Landed {
+pub(super) struct InsertedReport {
     pub(super) number: Number,
     pub(super) reading: Numbered,
     pub(super) rssi_dbm: Option<i8>,
@@ -73,7 +73,7 @@ pub(super) struct Landed {
 
 /// An alert to be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Raised<'a> {
+pub(super) struct ReportAlert<'a> {
     pub(super) number: Number,
     pub(super) at_s: i64,
     pub(super) heard_ms: i64,
@@ -109,7 +109,7 @@ pub(super) struct Expected {
 
 /// What the writer knows without asking: nobody else writes these meters.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct MeterCache {
     /// Each by itself in memory: the map is half empty when there are very many.
     latest: HashMap<GlobalMeterId, Box<Latest>>,
     /// What this batch changed, as it was before; `None`: was not there.
@@ -119,15 +119,15 @@ pub(super) struct Kept {
     intervals: Intervals,
 }
 
-impl Kept {
+impl MeterCache {
     /// Without any meter yet.
-    pub(super) fn new(session: Session<'_>, intervals: Intervals) -> Result<Kept, SqlError> {
+    pub(super) fn new(session: Session<'_>, intervals: Intervals) -> Result<MeterCache, SqlError> {
         let outbox = session.value("SELECT count(*) FROM outbox", &[])?;
-        Ok(Kept { latest: HashMap::new(), before: HashMap::new(), outbox: (outbox, outbox), intervals })
+        Ok(MeterCache { latest: HashMap::new(), before: HashMap::new(), outbox: (outbox, outbox), intervals })
     }
 
     /// Knows these meters as they are stored, from now on.
-    pub(super) fn load(&mut self, session: Session<'_>, keys: Keys) -> Result<(), SqlError> {
+    pub(super) fn load(&mut self, session: Session<'_>, keys: MeterRange) -> Result<(), SqlError> {
         latest::load(session, keys, |meter, of_meter| self.know(meter, of_meter))
     }
 
@@ -169,7 +169,7 @@ impl Kept {
         self.latest.values().filter_map(|latest| latest.last_heard_ms).max()
     }
 
-    /// Does all of a batch, but for the meters' rows: those that it changed are [`Kept::changes`]. Then it is to be kept, or undone.
+    /// Does all of a batch, but for the meters' rows: those that it changed are [`MeterCache::changes`]. Then it is to be kept, or undone.
     pub(super) fn write(
         &mut self,
         session: Session<'_>,
@@ -416,7 +416,7 @@ impl Kept {
             return Ok(Written::Outbox(same));
         }
         let of_a_meter: i64 = session.value("SELECT count(*) FROM outbox WHERE name = $1", values![*name])?;
-        if of_a_meter >= MOST_OUTBOX_OF_A_METER as i64 || self.outbox.0 >= MOST_OUTBOX as i64 {
+        if of_a_meter >= METER_OUTBOX_MAX as i64 || self.outbox.0 >= OUTBOX_MAX as i64 {
             return Ok(Written::Outbox(None));
         }
         let id = session.value(

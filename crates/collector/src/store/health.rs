@@ -7,13 +7,13 @@ use std::time::Duration;
 
 /// What each batch leaves behind.
 #[derive(Debug, Default)]
-pub(super) struct Pulse {
+pub(super) struct Heartbeat {
     health: Mutex<Health>,
     /// What the trouble is, if any: that files are not in their place.
     astray: AtomicBool,
 }
 
-impl Pulse {
+impl Heartbeat {
     pub(super) fn beat(&self, took: Duration, done: Result<&[Written], &StoreError>) {
         let mut health = self.health.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         health.last_commit_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);

@@ -13,14 +13,14 @@ pub(crate) fn keys_of(network: NetworkId) -> (i64, i64) {
 
 /// Which meters a question is about.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Keys {
+pub(crate) enum MeterRange {
     All,
     OfNetwork(NetworkId),
     OfPartition(Partition, Slices),
 }
 
-impl Keys {
-    /// What a question has behind WHERE: `$1` to `$4` are [`Keys::page`]'s.
+impl MeterRange {
+    /// What a question has behind WHERE: `$1` to `$4` are [`MeterRange::page`]'s.
     pub(crate) fn sql() -> String {
         format!("meter > $1 AND meter <= $2 AND meter % 65536 * {SPREAD} % 65536 / $3 = $4")
     }
@@ -28,9 +28,9 @@ impl Keys {
     /// The values of the next page, and how many rows it has at most. after: the last key that was seen.
     pub(crate) fn page(self, after: Option<i64>, most: i64) -> [Value<'static>; 5] {
         let ((first, last), (slices, slice)) = match self {
-            Keys::All => ((0, i64::MAX), (1, 0)),
-            Keys::OfNetwork(network) => (keys_of(network), (1, 0)),
-            Keys::OfPartition(Partition { network, slice }, slices) => {
+            MeterRange::All => ((0, i64::MAX), (1, 0)),
+            MeterRange::OfNetwork(network) => (keys_of(network), (1, 0)),
+            MeterRange::OfPartition(Partition { network, slice }, slices) => {
                 (keys_of(network), (slices.count(), slice))
             }
         };
@@ -65,14 +65,14 @@ mod tests {
         for meter in &meters {
             session.execute("INSERT INTO meters VALUES ($1)", values![*meter]).expect("put in");
         }
-        let found = |keys: Keys| -> Vec<crate::network::GlobalMeterId> {
-            let sql = format!("SELECT meter FROM meters WHERE {} ORDER BY meter LIMIT $5", Keys::sql());
+        let found = |keys: MeterRange| -> Vec<crate::network::GlobalMeterId> {
+            let sql = format!("SELECT meter FROM meters WHERE {} ORDER BY meter LIMIT $5", MeterRange::sql());
             session.query(&sql, &keys.page(None, 100), |row| row.get(0)).expect("found")
         };
-        assert_eq!(found(Keys::All), meters);
+        assert_eq!(found(MeterRange::All), meters);
         let of_seven = |meter: &&crate::network::GlobalMeterId| meter.network == seven;
         assert_eq!(
-            found(Keys::OfNetwork(seven)),
+            found(MeterRange::OfNetwork(seven)),
             meters.iter().filter(of_seven).copied().collect::<Vec<_>>()
         );
         for count in ["1", "2", "4", "8", "16"] {
@@ -80,7 +80,7 @@ mod tests {
             for partition in slices.partitions(seven) {
                 let own = meters.iter().filter(|meter| slices.partition_of(**meter) == partition);
                 let own: Vec<_> = own.copied().collect();
-                assert_eq!(found(Keys::OfPartition(partition, slices)), own, "{partition} of {count}");
+                assert_eq!(found(MeterRange::OfPartition(partition, slices)), own, "{partition} of {count}");
             }
         }
     }

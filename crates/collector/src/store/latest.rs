@@ -1,6 +1,6 @@
 //! What changes of a meter with each of its reports: its numbers, its register, and the rollups that are not over yet.
 
-use super::key::Keys;
+use super::key::MeterRange;
 use super::read::METERS_OF_A_PAGE;
 use super::register::{Growth, Register};
 use super::sql::{Row, Session, SqlError, Value, values};
@@ -155,12 +155,12 @@ impl Latest {
 /// Hands out all rows, with their meters.
 pub(super) fn load(
     session: Session<'_>,
-    keys: Keys,
+    keys: MeterRange,
     mut take: impl FnMut(GlobalMeterId, Latest),
 ) -> Result<(), SqlError> {
     let sql = format!(
         "SELECT meter, epoch, revoked_ms, {COLUMNS} FROM meters JOIN latest USING (meter) WHERE {} ORDER BY meter LIMIT $5",
-        Keys::sql()
+        MeterRange::sql()
     );
     let mut after = None;
     loop {

@@ -5,7 +5,7 @@
 
 use super::read::json;
 use super::sql::{Session, SqlError, values};
-use super::{Place, StoreError};
+use super::{DatabaseUrl, StoreError};
 use serde::{Deserialize, Serialize};
 
 /// What is added to the version.
@@ -55,7 +55,7 @@ impl Mark {
     }
 
     /// Why a database with such a version is not opened.
-    pub(super) fn refusal(session: Session<'_>, place: &Place) -> StoreError {
+    pub(super) fn refusal(session: Session<'_>, place: &DatabaseUrl) -> StoreError {
         let place = place.clone();
         match Mark::read(session) {
             Ok(Some(Mark { state: State::Moved, other, .. })) => StoreError::Moved { place, to: other },

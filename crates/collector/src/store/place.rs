@@ -8,90 +8,90 @@ use std::sync::Arc;
 
 /// Where a database is. In text a path, or `postgres://USER@HOST/DATABASE`; a password in it is never shown.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum DatabaseUrl {
     File(PathBuf),
     Server(Arc<Server>),
 }
 
-impl Place {
+impl DatabaseUrl {
     /// The place that a user names.
     ///
     /// # Errors
     /// What is wrong with a URL, without its password.
-    pub fn named(text: &str) -> Result<Place, String> {
+    pub fn named(text: &str) -> Result<DatabaseUrl, String> {
         match text.split_once("://") {
-            Some(("postgres" | "postgresql", _)) => Ok(Place::Server(Arc::new(Server::of_url(text)?))),
-            _ => Ok(Place::File(text.into())),
+            Some(("postgres" | "postgresql", _)) => Ok(DatabaseUrl::Server(Arc::new(Server::of_url(text)?))),
+            _ => Ok(DatabaseUrl::File(text.into())),
         }
     }
 
     /// Whether it is a file that is not there: then nothing was ever stored in it.
     pub(super) fn is_missing(&self) -> bool {
-        matches!(self, Place::File(path) if !path.exists())
+        matches!(self, DatabaseUrl::File(path) if !path.exists())
     }
 
     /// What files of the service stand beside: the database's, or, where that is none, the folder of keys.
     #[must_use]
     pub fn beside<'a>(&'a self, keys: &'a Path) -> &'a Path {
         match self {
-            Place::File(path) => path,
-            Place::Server(_) => keys,
+            DatabaseUrl::File(path) => path,
+            DatabaseUrl::Server(_) => keys,
         }
     }
 
     /// What to do with what is not ours there, but for naming another place.
     pub(super) fn or_else(&self) -> &'static str {
         match self {
-            Place::File(_) => "move this file away",
-            Place::Server(_) => "make a database for it alone, with createdb NAME",
+            DatabaseUrl::File(_) => "move this file away",
+            DatabaseUrl::Server(_) => "make a database for it alone, with createdb NAME",
         }
     }
 }
 
-impl FromStr for Place {
+impl FromStr for DatabaseUrl {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Place, String> {
-        Place::named(text)
+    fn from_str(text: &str) -> Result<DatabaseUrl, String> {
+        DatabaseUrl::named(text)
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::File(path) => path.display().fmt(f),
-            Place::Server(server) => server.fmt(f),
+            DatabaseUrl::File(path) => path.display().fmt(f),
+            DatabaseUrl::Server(server) => server.fmt(f),
         }
     }
 }
 
 /// As it is shown, without a password.
-impl fmt::Debug for Place {
+impl fmt::Debug for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.to_string())
     }
 }
 
-impl From<&Path> for Place {
-    fn from(path: &Path) -> Place {
-        Place::File(path.to_owned())
+impl From<&Path> for DatabaseUrl {
+    fn from(path: &Path) -> DatabaseUrl {
+        DatabaseUrl::File(path.to_owned())
     }
 }
 
-impl From<&PathBuf> for Place {
-    fn from(path: &PathBuf) -> Place {
-        Place::File(path.clone())
+impl From<&PathBuf> for DatabaseUrl {
+    fn from(path: &PathBuf) -> DatabaseUrl {
+        DatabaseUrl::File(path.clone())
     }
 }
 
-impl From<PathBuf> for Place {
-    fn from(path: PathBuf) -> Place {
-        Place::File(path)
+impl From<PathBuf> for DatabaseUrl {
+    fn from(path: PathBuf) -> DatabaseUrl {
+        DatabaseUrl::File(path)
     }
 }
 
-impl From<&Place> for Place {
-    fn from(place: &Place) -> Place {
+impl From<&DatabaseUrl> for DatabaseUrl {
+    fn from(place: &DatabaseUrl) -> DatabaseUrl {
         place.clone()
     }
 }

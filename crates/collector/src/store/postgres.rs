@@ -26,15 +26,15 @@ pub(crate) use error::ConnectionError;
 pub(crate) use partitions::is_held;
 pub(super) use pool::Pool;
 pub use server::Server;
-pub(super) use side::Side;
+pub(super) use side::MigrationEndpoint;
 
 use super::check::Check;
-use super::health::Pulse;
-use super::key::Keys;
+use super::health::Heartbeat;
+use super::key::MeterRange;
 use super::read::{self, Reader};
 use super::retention::Retention;
 use super::sql::SqlError;
-use super::{Options, Place, Sharing, StoreError, Write, Written, zone};
+use super::{DatabaseUrl, Options, Sharing, StoreError, Write, Written, zone};
 use crate::fence::LeaseNumber;
 use crate::partition::Partition;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ const READ_TIMEOUT_S: u32 = 30;
 
 /// Makes the tables of a database that is empty.
 pub(super) fn make_tables(server: &Arc<Server>) -> Result<(), StoreError> {
-    let place = Place::Server(Arc::clone(server));
+    let place = DatabaseUrl::Server(Arc::clone(server));
     let connection = Connection::connect(server).map_err(|error| error.of(&place))?;
     let (found, _) = writers::lock(&connection, &place, false, None)?;
     let make = || {
@@ -67,7 +67,7 @@ pub(super) struct Store {
     check: Check,
     /// How often a partition's meters were compared.
     compared: usize,
-    pulse: Arc<Pulse>,
+    pulse: Arc<Heartbeat>,
     pool: Arc<Pool>,
     reader: Reader,
 }
@@ -91,12 +91,12 @@ impl Store {
         sharing: Option<Sharing>,
     ) -> Result<Store, StoreError> {
         let zone = zone::name(&options.zone)?;
-        let place = Place::Server(Arc::clone(server));
+        let place = DatabaseUrl::Server(Arc::clone(server));
         let (server, options) = (Arc::clone(server), options.clone());
         let terms = Terms { place, server, options, zone, sharing };
         let mut seat = Seat { terms, writer: None, backend: None, held: Vec::new() };
         let heard_ms = seat.begin()?.kept().heard_ms();
-        let (pulse, pool) = (Arc::<Pulse>::default(), Arc::new(Pool::new(&seat.terms.server)));
+        let (pulse, pool) = (Arc::<Heartbeat>::default(), Arc::new(Pool::new(&seat.terms.server)));
         let Terms { options, place, zone, .. } = &seat.terms;
         let connections = Arc::clone(&pool).into();
         let reader = Reader::new(place.clone(), options.zone.clone(), zone.clone(), &pulse, connections);
@@ -206,7 +206,7 @@ impl Store {
                 Some(slices) => {
                     *compared = compared.wrapping_add(1);
                     let partition = held[*compared % held.len()].partition;
-                    read::meters_of(writer.session(), Keys::OfPartition(partition, slices))
+                    read::meters_of(writer.session(), MeterRange::OfPartition(partition, slices))
                 }
             };
             check.step(writer.session(), next)

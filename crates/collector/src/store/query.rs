@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 /// Which meters a question is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Whose {
+pub enum MeterFilter {
     /// All of all networks.
     #[default]
     All,
@@ -17,20 +17,20 @@ pub enum Whose {
     Meter(GlobalMeterId),
 }
 
-impl Whose {
+impl MeterFilter {
     /// The first and the last key of those meters.
     pub(super) fn keys(self) -> (i64, i64) {
         match self {
-            Whose::All => (0, i64::MAX),
-            Whose::Network(network) => keys_of(network),
-            Whose::Meter(meter) => (meter.key(), meter.key()),
+            MeterFilter::All => (0, i64::MAX),
+            MeterFilter::Network(network) => keys_of(network),
+            MeterFilter::Meter(meter) => (meter.key(), meter.key()),
         }
     }
 }
 
-impl From<GlobalMeterId> for Whose {
-    fn from(meter: GlobalMeterId) -> Whose {
-        Whose::Meter(meter)
+impl From<GlobalMeterId> for MeterFilter {
+    fn from(meter: GlobalMeterId) -> MeterFilter {
+        MeterFilter::Meter(meter)
     }
 }
 
@@ -74,7 +74,7 @@ pub struct ReadingsQuery {
     pub resolution: Resolution,
     /// Where the page before ended: [`Readings::next`].
     pub after: Option<Cursor>,
-    /// Rows at most; never more than [`super::MOST_ROWS`].
+    /// Rows at most; never more than [`super::ROWS_MAX`].
     pub limit: usize,
 }
 
@@ -158,7 +158,7 @@ pub struct ConsumptionQuery {
     pub to_s: i64,
     /// By what.
     pub resolution: Interval,
-    pub whose: Whose,
+    pub whose: MeterFilter,
 }
 
 /// Energy used, as columns.
@@ -188,7 +188,7 @@ pub struct AlertFilter {
     /// Before that, in s.
     pub to_s: Option<i64>,
     /// Those alone; the collector's own are in network 0's.
-    pub whose: Whose,
+    pub whose: MeterFilter,
     /// Those alone that nobody acknowledged.
     pub open: bool,
     /// Only those with a lower id.

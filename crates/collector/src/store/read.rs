@@ -11,17 +11,19 @@ pub(super) use series::rollups;
 pub(crate) use series::{Stored, stored};
 
 use super::batch::write_beside;
-use super::health::Pulse;
+use super::health::Heartbeat;
 use super::interval::Intervals;
-use super::key::Keys;
+use super::key::MeterRange;
 use super::postgres;
-use super::query::{AlertFilter, Consumption, ConsumptionQuery, Readings, ReadingsQuery, Resolution, Whose};
+use super::query::{
+    AlertFilter, Consumption, ConsumptionQuery, MeterFilter, Readings, ReadingsQuery, Resolution,
+};
 use super::record::{
     Action, AlertRecord, CommandRecord, Health, ImageRecord, KeptMeter, Meter, OutboxRecord, StoredMeter,
     TokenRecord, UpdateRecord,
 };
 use super::sql::{Session, SqlError};
-use super::{Place, StoreError, Write, Written, sqlite, zone};
+use super::{DatabaseUrl, StoreError, Write, Written, sqlite, zone};
 use crate::image_digest::ImageDigest;
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::partition::{Partition, Slices};
@@ -38,10 +40,10 @@ pub struct Reader {
 }
 
 struct Shared {
-    place: Place,
+    place: DatabaseUrl,
     zone: TimeZone,
     zone_name: String,
-    pulse: Arc<Pulse>,
+    pulse: Arc<Heartbeat>,
     pool: Pool,
 }
 
@@ -77,11 +79,11 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`]: not there, not one of this program's, of another version, damaged.
-    pub fn open(place: impl Into<Place>) -> Result<Reader, StoreError> {
+    pub fn open(place: impl Into<DatabaseUrl>) -> Result<Reader, StoreError> {
         let place = place.into();
         let pool = match &place {
-            Place::File(path) => Pool::Sqlite(Arc::new(sqlite::Pool::open(path)?)),
-            Place::Server(server) => Pool::Postgres(Arc::new(postgres::Pool::open(server)?)),
+            DatabaseUrl::File(path) => Pool::Sqlite(Arc::new(sqlite::Pool::open(path)?)),
+            DatabaseUrl::Server(server) => Pool::Postgres(Arc::new(postgres::Pool::open(server)?)),
         };
         let name = pool.ask(zone::stored)?.unwrap_or_else(|| "UTC".to_owned());
         Ok(Reader::new(place, zone::named(&name)?, name, &Arc::default(), pool))
@@ -91,7 +93,7 @@ impl Reader {
     ///
     /// # Errors
     /// As [`Reader::open`].
-    pub fn open_if_any(place: &Place) -> Result<Option<Reader>, StoreError> {
+    pub fn open_if_any(place: &DatabaseUrl) -> Result<Option<Reader>, StoreError> {
         if place.is_missing() {
             return Ok(None);
         }
@@ -105,9 +107,9 @@ impl Reader {
     ///
     /// # Errors
     /// As [`Reader::open`].
-    pub fn open_or_make(place: &Place) -> Result<Reader, StoreError> {
+    pub fn open_or_make(place: &DatabaseUrl) -> Result<Reader, StoreError> {
         match (Reader::open(place), place) {
-            (Err(StoreError::Empty { .. }), Place::Server(server)) => {
+            (Err(StoreError::Empty { .. }), DatabaseUrl::Server(server)) => {
                 postgres::make_tables(server)?;
                 Reader::open(place)
             }
@@ -116,10 +118,10 @@ impl Reader {
     }
 
     pub(super) fn new(
-        place: Place,
+        place: DatabaseUrl,
         zone: TimeZone,
         zone_name: String,
-        pulse: &Arc<Pulse>,
+        pulse: &Arc<Heartbeat>,
         pool: Pool,
     ) -> Reader {
         Reader { shared: Arc::new(Shared { place, zone, zone_name, pulse: Arc::clone(pulse), pool }) }
@@ -148,7 +150,7 @@ impl Reader {
     /// # Errors
     /// [`StoreError`]
     pub fn kept_meters(&self) -> Result<Vec<KeptMeter>, StoreError> {
-        self.ask(|session| rows::kept_meters(session, Keys::All))
+        self.ask(|session| rows::kept_meters(session, MeterRange::All))
     }
 
     /// The next meters of a partition as its link begins with them, in order; also those that are revoked. after: the last one that was
@@ -163,7 +165,7 @@ impl Reader {
         after: Option<MeterId>,
     ) -> Result<Vec<StoredMeter>, StoreError> {
         let after = after.map(|meter| partition.network.meter(meter));
-        self.ask(|session| rows::stored_meters(session, Keys::OfPartition(partition, slices), after))
+        self.ask(|session| rows::stored_meters(session, MeterRange::OfPartition(partition, slices), after))
     }
 
     /// How many meters of each network are not revoked.
@@ -186,7 +188,7 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`]
-    pub fn meters(&self, whose: Whose, now_ms: i64) -> Result<Vec<Meter>, StoreError> {
+    pub fn meters(&self, whose: MeterFilter, now_ms: i64) -> Result<Vec<Meter>, StoreError> {
         self.ask(|session| rows::meters(session, whose, now_ms))
     }
 
@@ -213,7 +215,7 @@ impl Reader {
     /// Energy used by interval, of all of these meters that have any, or of one.
     ///
     /// # Errors
-    /// [`StoreError::TooMuch`] above [`super::MOST_FIGURES`], and others.
+    /// [`StoreError::TooMuch`] above [`super::FIGURES_MAX`], and others.
     pub fn consumption(&self, query: &ConsumptionQuery) -> Result<Consumption, StoreError> {
         let mut intervals = Intervals::new(self.shared.zone.clone());
         let meters = self.ask(|session| series::meters_of(session, query))?;
@@ -262,7 +264,7 @@ impl Reader {
     /// # Errors
     /// [`StoreError`]
     pub fn open_commands(&self) -> Result<Vec<CommandRecord>, StoreError> {
-        self.ask(|session| rows::open_commands(session, Keys::All))
+        self.ask(|session| rows::open_commands(session, MeterRange::All))
     }
 
     /// The same of a partition's meters.
@@ -274,7 +276,7 @@ impl Reader {
         partition: Partition,
         slices: Slices,
     ) -> Result<Vec<CommandRecord>, StoreError> {
-        self.ask(|session| rows::open_commands(session, Keys::OfPartition(partition, slices)))
+        self.ask(|session| rows::open_commands(session, MeterRange::OfPartition(partition, slices)))
     }
 
     /// Images of meters' firmware, newest first.
@@ -341,7 +343,7 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`]
-    pub fn updates(&self, whose: Whose) -> Result<Vec<UpdateRecord>, StoreError> {
+    pub fn updates(&self, whose: MeterFilter) -> Result<Vec<UpdateRecord>, StoreError> {
         self.ask(|session| firmware::updates(session, whose))
     }
 
@@ -354,7 +356,7 @@ impl Reader {
         partition: Partition,
         slices: Slices,
     ) -> Result<Vec<UpdateRecord>, StoreError> {
-        self.ask(|session| firmware::open_updates(session, Keys::OfPartition(partition, slices)))
+        self.ask(|session| firmware::open_updates(session, MeterRange::OfPartition(partition, slices)))
     }
 
     /// The meters of a partition of which it was told that they are silent, and that were not heard since.
@@ -362,7 +364,7 @@ impl Reader {
     /// # Errors
     /// [`StoreError`]
     pub(crate) fn silent(&self, partition: Partition, slices: Slices) -> Result<Vec<MeterId>, StoreError> {
-        self.ask(|session| rows::silent(session, Keys::OfPartition(partition, slices)))
+        self.ask(|session| rows::silent(session, MeterRange::OfPartition(partition, slices)))
     }
 
     /// All tokens, also those that are revoked, oldest first.
@@ -401,7 +403,7 @@ impl Reader {
     }
 
     /// Where it is.
-    pub(crate) fn place(&self) -> &Place {
+    pub(crate) fn place(&self) -> &DatabaseUrl {
         &self.shared.place
     }
 

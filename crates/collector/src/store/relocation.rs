@@ -22,18 +22,18 @@ pub(super) use tables::{READINGS, Table};
 
 use super::mark::{Mark, State};
 use super::sql::SqlError;
-use super::{Place, StoreError};
+use super::{DatabaseUrl, StoreError};
 use differences::{Pass, Wrong};
 use rand::TryRngCore;
 use rand::rngs::OsRng;
-use side::Side;
+use side::MigrationEndpoint;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tables::{OF_KEYS, TABLES};
 
 /// A move whose target is not whole.
 pub struct Relocation {
-    from: Side,
-    to: Side,
+    from: MigrationEndpoint,
+    to: MigrationEndpoint,
     mark: Mark,
     is_frozen: bool,
 }
@@ -55,9 +55,9 @@ pub struct Settled {
 
 /// A move whose source is left.
 pub struct Left {
-    to: Side,
+    to: MigrationEndpoint,
     /// What held its locks.
-    _from: Side,
+    _from: MigrationEndpoint,
     /// Rows of each table; of a move that ended before they are not counted again.
     rows: Vec<(&'static str, u64)>,
 }
@@ -67,14 +67,14 @@ impl Relocation {
     ///
     /// # Errors
     /// [`StoreError`]
-    pub fn begin(from: &Place, to: &Place) -> Result<Begun, StoreError> {
-        let (source, mark) = Side::source(from)?;
+    pub fn begin(from: &DatabaseUrl, to: &DatabaseUrl) -> Result<Begun, StoreError> {
+        let (source, mark) = MigrationEndpoint::source(from)?;
         if let Some(mark) = mark {
             return go_on(source, mark, to);
         }
         tables::check(&source)?;
         has_no_keys(&source)?;
-        let (mut target, found) = Side::target(to, true)?;
+        let (mut target, found) = MigrationEndpoint::target(to, true)?;
         tables::check(&target)?;
         let (source_name, to) = (name_of(from), to.clone());
         let mark = match found {
@@ -173,14 +173,14 @@ impl Left {
 }
 
 /// What is left of a move whose source is marked.
-fn go_on(from: Side, mark: Mark, to: &Place) -> Result<Begun, StoreError> {
+fn go_on(from: MigrationEndpoint, mark: Mark, to: &DatabaseUrl) -> Result<Begun, StoreError> {
     let place = from.place().clone();
     match mark.state {
         State::Arriving => return Err(StoreError::Arriving { place, from: mark.other }),
         State::Moved if mark.other != name_of(to) => return Err(StoreError::Moved { place, to: mark.other }),
         State::Moved => {}
     }
-    match Side::target(to, false)? {
+    match MigrationEndpoint::target(to, false)? {
         (to, Some(Mark { state: State::Arriving, id, .. })) if id == mark.id => {
             Ok(Begun::Left(Box::new(Left { to, _from: from, rows: Vec::new() })))
         }
@@ -189,8 +189,8 @@ fn go_on(from: Side, mark: Mark, to: &Place) -> Result<Begun, StoreError> {
 }
 
 /// Keys that are in a database have no place in a file.
-fn has_no_keys(side: &Side) -> Result<(), StoreError> {
-    if let Side::Postgres(_) = side
+fn has_no_keys(side: &MigrationEndpoint) -> Result<(), StoreError> {
+    if let MigrationEndpoint::Postgres(_) = side
         && let Some(table) = first_with_rows(side, OF_KEYS.iter().copied())?
     {
         let what = format!(
@@ -202,16 +202,16 @@ fn has_no_keys(side: &Side) -> Result<(), StoreError> {
 }
 
 /// A service that was started with it once may have left what it was set to.
-fn is_empty(side: &Side) -> Result<(), StoreError> {
+fn is_empty(side: &MigrationEndpoint) -> Result<(), StoreError> {
     let place = side.place().clone();
-    let landed = if let Side::Sqlite(_) = side { "landed" } else { READINGS.name };
+    let landed = if let MigrationEndpoint::Sqlite(_) = side { "landed" } else { READINGS.name };
     let tables = TABLES.iter().chain([&READINGS]).map(|table| table.name).filter(|name| *name != "meta");
     let found = first_with_rows(side, [READINGS.name, landed].into_iter().chain(tables))?;
     if let Some(name) = found {
         let name = if name == "landed" { READINGS.name } else { name };
         return Err(StoreError::Occupied { place, what: name.replace('_', " ") });
     }
-    if let Side::Postgres(_) = side
+    if let MigrationEndpoint::Postgres(_) = side
         && first_with_rows(side, OF_KEYS.iter().copied())?.is_some()
     {
         let what = "keys, which come after a move, with 'wattseal meters import',".to_owned();
@@ -221,7 +221,7 @@ fn is_empty(side: &Side) -> Result<(), StoreError> {
 }
 
 fn first_with_rows<'n>(
-    side: &Side,
+    side: &MigrationEndpoint,
     tables: impl Iterator<Item = &'n str>,
 ) -> Result<Option<&'n str>, StoreError> {
     for name in tables {
@@ -235,10 +235,10 @@ fn first_with_rows<'n>(
 }
 
 /// The same however it was written.
-fn name_of(place: &Place) -> String {
+fn name_of(place: &DatabaseUrl) -> String {
     match place {
-        Place::File(path) => path.canonicalize().unwrap_or_else(|_| path.clone()).display().to_string(),
-        Place::Server(server) => server.to_string(),
+        DatabaseUrl::File(path) => path.canonicalize().unwrap_or_else(|_| path.clone()).display().to_string(),
+        DatabaseUrl::Server(server) => server.to_string(),
     }
 }
 

@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 /// So often it is looked for what is old.
 const EVERY: Duration = Duration::from_secs(3600);
 /// The system's clock is ahead of what was counted by no more than that between two looks, or it is a pause.
-const MOST_DRIFT_S: i64 = 3600;
+const DRIFT_S_MAX: i64 = 3600;
 /// A clock that is behind what was counted has to stay there for so long before it is believed. One that nobody has set since the
 /// power came back is right within minutes.
 const BELIEVED_AFTER: Duration = Duration::from_secs(86_400);
 /// Pauses that are remembered; of more the oldest become one.
-const MOST_PAUSES: usize = 1000;
+const PAUSES_MAX: usize = 1000;
 
 /// What is to go. That it goes is the engine's part.
 #[derive(Debug)]
@@ -44,11 +44,11 @@ struct Counted {
 impl Counted {
     /// Counts on until now, of which `elapsed_s` went by for certain.
     fn go_on(&mut self, now_s: i64, elapsed_s: i64) {
-        if now_s - self.until_s > elapsed_s + MOST_DRIFT_S {
+        if now_s - self.until_s > elapsed_s + DRIFT_S_MAX {
             self.pauses.push((self.until_s, now_s - elapsed_s));
         }
         self.until_s = now_s;
-        if self.pauses.len() > MOST_PAUSES {
+        if self.pauses.len() > PAUSES_MAX {
             let (from_s, _) = self.pauses.remove(0);
             self.pauses[0].0 = from_s;
         }
@@ -341,7 +341,7 @@ mod tests {
         for day in 1..=3000 {
             counted.go_on(day * DAY_S, 3600);
         }
-        assert_eq!(counted.pauses.len(), MOST_PAUSES);
+        assert_eq!(counted.pauses.len(), PAUSES_MAX);
         assert_eq!(counted.pauses[0].0, 0);
     }
 }

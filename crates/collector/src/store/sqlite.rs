@@ -9,14 +9,14 @@ mod staging;
 mod sweep;
 
 pub(super) use pool::Pool;
-pub(super) use side::Side;
+pub(super) use side::MigrationEndpoint;
 pub(super) use sweep::Sweep;
 
-use super::batch::Kept;
+use super::batch::MeterCache;
 use super::check::Check;
-use super::health::Pulse;
+use super::health::Heartbeat;
 use super::interval::Intervals;
-use super::key::Keys;
+use super::key::MeterRange;
 use super::read::Reader;
 use super::retention::Retention;
 use super::sql::{Session, SqlError};
@@ -37,7 +37,7 @@ use std::time::{Duration, Instant};
 /// Pages of the log after which it is written back into the database: 16 MB.
 const CHECKPOINT_PAGES: u32 = 4000;
 /// A log larger than that is written back even if readers have to be waited for, and is cut off then.
-const MOST_LOG_BYTES: u64 = 64 << 20;
+const LOG_BYTES_MAX: u64 = 64 << 20;
 /// What the writer keeps of the database in memory, in kB.
 const CACHE_KB: i64 = 24_000;
 
@@ -51,12 +51,12 @@ pub(super) struct Store {
     astray: bool,
     /// The copy of what is open that was put in its place, until it is open itself.
     written_back: Option<FileId>,
-    kept: Kept,
+    kept: MeterCache,
     staging: Staging,
     retention: Retention,
     sweep: Option<Sweep>,
     check: Check,
-    pulse: Arc<Pulse>,
+    pulse: Arc<Heartbeat>,
     pool: Arc<Pool>,
     reader: Reader,
     /// Held until the end: the last field that is dropped.
@@ -101,10 +101,10 @@ impl Store {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         zone::settle(Session::Sqlite(&transaction), zone, &mut intervals)?;
         transaction.commit()?;
-        let mut kept = Kept::new(Session::Sqlite(&connection), intervals)?;
-        kept.load(Session::Sqlite(&connection), Keys::All)?;
+        let mut kept = MeterCache::new(Session::Sqlite(&connection), intervals)?;
+        kept.load(Session::Sqlite(&connection), MeterRange::All)?;
         let staging = Staging::load(&connection)?;
-        let pulse = Arc::new(Pulse::default());
+        let pulse = Arc::new(Heartbeat::default());
         let pool = Arc::new(Pool::new(path)?);
         pool.follow(files.database());
         let reader =
@@ -135,7 +135,7 @@ impl Store {
         let began = Instant::now();
         let done = self.commit_in_place(batch);
         self.pulse.beat(began.elapsed(), done.as_ref().map(|written| written.as_slice()));
-        if done.is_ok() && self.pool.log_bytes() > MOST_LOG_BYTES {
+        if done.is_ok() && self.pool.log_bytes() > LOG_BYTES_MAX {
             self.write_back();
         }
         done
@@ -349,7 +349,7 @@ fn connect(path: &Path, most_bytes: Option<u64>) -> Result<(Connection, OpenFile
     // Durable when a commit returns: https://sqlite.org/pragma.html#pragma_synchronous
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-    connection.pragma_update(None, "journal_size_limit", MOST_LOG_BYTES as i64)?;
+    connection.pragma_update(None, "journal_size_limit", LOG_BYTES_MAX as i64)?;
     connection.pragma_update(None, "cache_size", -CACHE_KB)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     if let Some(bytes) = most_bytes {

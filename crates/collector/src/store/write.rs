@@ -257,7 +257,7 @@ pub enum ImageAdded {
     New,
     /// It was there already.
     Known,
-    /// There are [`super::MOST_IMAGES`].
+    /// There are [`super::IMAGES_MAX`].
     NoRoom,
 }
 

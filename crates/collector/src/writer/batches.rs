@@ -4,7 +4,7 @@ use super::{Counts, Done, Job, To, WriteError};
 use crate::fence::{Fence, LeaseNumber};
 use crate::network::NetworkId;
 use crate::partition::Partition;
-use crate::registry::Issued;
+use crate::registry::CounterFloor;
 use crate::store::{StoreError, Write, Written};
 use crossbeam_channel::Sender;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Writes of a transaction at most, but for those of one job, which are never parted.
-const MOST_WRITES: usize = 8192;
+const WRITES_MAX: usize = 8192;
 
 /// What is one transaction.
 pub(crate) struct Batch<T> {
@@ -48,7 +48,7 @@ impl<T> Batch<T> {
 
     /// Whether no job more belongs into it.
     pub(crate) fn is_full(&self) -> bool {
-        self.writes.len() >= MOST_WRITES
+        self.writes.len() >= WRITES_MAX
     }
 
     /// It, unless nobody is to hear of it.
@@ -71,7 +71,7 @@ pub(crate) enum Added {
 
 /// A link that hears of its writes.
 struct LinkOf<T> {
-    era: u64,
+    commit_generation: u64,
     done: Sender<Done<T>>,
 }
 
@@ -79,13 +79,13 @@ struct LinkOf<T> {
 pub(crate) struct Batches<T> {
     counts: Arc<Counts>,
     /// Of each network that has or had a link.
-    issued: BTreeMap<NetworkId, Issued>,
+    counter_floor: BTreeMap<NetworkId, CounterFloor>,
     links: BTreeMap<Partition, LinkOf<T>>,
 }
 
 impl<T> Batches<T> {
     pub(crate) fn new(counts: Arc<Counts>) -> Batches<T> {
-        Batches { counts, issued: BTreeMap::new(), links: BTreeMap::new() }
+        Batches { counts, counter_floor: BTreeMap::new(), links: BTreeMap::new() }
     }
 
     pub(crate) fn counts(&self) -> &Counts {
@@ -93,8 +93,8 @@ impl<T> Batches<T> {
     }
 
     /// What was sent with a network's keys; `None` where it has and had no link.
-    pub(super) fn issued(&mut self, network: NetworkId) -> Option<&mut Issued> {
-        self.issued.get_mut(&network)
+    pub(super) fn counter_floor(&mut self, network: NetworkId) -> Option<&mut CounterFloor> {
+        self.counter_floor.get_mut(&network)
     }
 
     /// Adds a job.
@@ -105,9 +105,9 @@ impl<T> Batches<T> {
         let holds = job.fence.as_ref().is_none_or(|fence| fence.holds());
         match job.to {
             To::Stop => return Added::Stop,
-            To::Begin { partition, issued, done } => {
-                self.issued.entry(partition.network).or_insert(issued);
-                self.links.insert(partition, LinkOf { era: 0, done });
+            To::Begin { partition, counter_floor, done } => {
+                self.counter_floor.entry(partition.network).or_insert(counter_floor);
+                self.links.insert(partition, LinkOf { commit_generation: 0, done });
             }
             To::Take { lease, taken } => return Added::Take { lease, taken },
             To::End { partition } => {
@@ -116,7 +116,9 @@ impl<T> Batches<T> {
             }
             To::Link { partition, after, .. } if !holds => self.done(partition, Done::Fenced { after }),
             To::Caller(reply) if !holds => drop(reply.send(Err(WriteError::Fenced))),
-            To::Link { partition, era, after } if era < self.era(partition) => {
+            To::Link { partition, commit_generation, after }
+                if commit_generation < self.commit_generation(partition) =>
+            {
                 self.fail(partition, after, None);
             }
             to => {
@@ -186,7 +188,7 @@ impl<T> Batches<T> {
         let has_no_part = links.insert(Partition::FIRST);
         for partition in &links {
             if let Some(link) = self.links.get_mut(partition) {
-                link.era += 1;
+                link.commit_generation += 1;
             }
         }
         if has_no_part {
@@ -218,7 +220,10 @@ impl<T> Batches<T> {
     }
 
     pub(super) fn fail(&self, partition: Partition, after: Vec<T>, error: Option<Arc<StoreError>>) {
-        self.done(partition, Done::Failed { after, era: self.era(partition), error });
+        self.done(
+            partition,
+            Done::Failed { after, commit_generation: self.commit_generation(partition), error },
+        );
     }
 
     pub(super) fn done(&self, partition: Partition, done: Done<T>) {
@@ -228,7 +233,7 @@ impl<T> Batches<T> {
         }
     }
 
-    fn era(&self, partition: Partition) -> u64 {
-        self.links.get(&partition).map_or(0, |link| link.era)
+    fn commit_generation(&self, partition: Partition) -> u64 {
+        self.links.get(&partition).map_or(0, |link| link.commit_generation)
     }
 }

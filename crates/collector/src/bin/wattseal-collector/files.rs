@@ -3,7 +3,7 @@
 use crate::failure::CommandError;
 use clap::Args;
 use collector::registry::{AfterWrongPin, KEK_VARIABLE, KeyRing, KeyStore};
-use collector::store::{Place, Reader};
+use collector::store::{DatabaseUrl, Reader};
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 
@@ -24,7 +24,7 @@ pub(crate) struct Files {
 impl Files {
     /// What the keys in the database are sealed under; `None`: they are in the folder.
     pub(crate) fn keks(&self, after: AfterWrongPin) -> Result<Option<KeyRing>, CommandError> {
-        let is_server = matches!(self.database.place()?, Place::Server(_));
+        let is_server = matches!(self.database.place()?, DatabaseUrl::Server(_));
         if !self.kek_file.is_empty() {
             if !is_server {
                 let what = "--kek-file is for keys in a database of PostgreSQL: give it with --db postgres://USER@HOST/NAME";
@@ -61,7 +61,7 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    pub(crate) fn place(&self) -> Result<Place, CommandError> {
-        Place::named(&self.db).map_err(|wrong| CommandError::Usage(format!("--db: {wrong}")))
+    pub(crate) fn place(&self) -> Result<DatabaseUrl, CommandError> {
+        DatabaseUrl::named(&self.db).map_err(|wrong| CommandError::Usage(format!("--db: {wrong}")))
     }
 }

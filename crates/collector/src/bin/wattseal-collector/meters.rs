@@ -10,7 +10,7 @@ use collector::registry::{
     AfterWrongPin, Images, ListedMeter, MadeKek, MeterFile, Pkcs11Uri, RegistryError, WrappedKeys, make_kek,
     require_suite,
 };
-use collector::store::{Reader, Whose};
+use collector::store::{MeterFilter, Reader};
 use jiff::Timestamp;
 use output::{Answer, Bar, Format, csv, grouped, json, table};
 use serde::Serialize;
@@ -210,7 +210,7 @@ pub(crate) fn run(args: MetersArgs) -> Result<Answer, CommandError> {
     let keys = args.files.key_store(reader.as_ref(), ring.as_ref())?;
     // What the database says of meters; nothing where there is none.
     let now_ms = Timestamp::now().as_millisecond();
-    let stored = reader.map_or(Ok(Vec::new()), |reader| reader.meters(Whose::All, now_ms))?;
+    let stored = reader.map_or(Ok(Vec::new()), |reader| reader.meters(MeterFilter::All, now_ms))?;
     let above = |meter| stored.iter().find(|of| of.meter == meter).map_or(0, |of| of.epoch);
     let (data, remark) = match args.what {
         What::List => (listing(&keys.list(&stored)?, args.format)?, String::new()),

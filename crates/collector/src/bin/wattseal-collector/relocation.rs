@@ -3,7 +3,7 @@
 use crate::failure::CommandError;
 use clap::Args;
 use collector::relocation::{Relocated, Stage, relocate};
-use collector::store::Place;
+use collector::store::DatabaseUrl;
 use output::{Answer, Bar, Format, csv, grouped, json, table};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ struct Moved {
 
 pub(crate) fn run(args: MoveArgs) -> Result<Answer, CommandError> {
     let place = |option: &str, text: &str| {
-        Place::named(text).map_err(|wrong| CommandError::Usage(format!("{option}: {wrong}")))
+        DatabaseUrl::named(text).map_err(|wrong| CommandError::Usage(format!("{option}: {wrong}")))
     };
     let (from, to) = (place("--from", &args.from)?, place("--to", &args.to)?);
     let bar = Bar::new();

@@ -7,7 +7,7 @@ use crate::clock;
 use crate::fence::LeaseNumber;
 use crate::link::Submitted;
 use crate::partition::{Partition, Slices};
-use crate::store::{Place, StoreError, Written};
+use crate::store::{DatabaseUrl, StoreError, Written};
 use crate::writer::{Added, Batch, Batches, Job, Jobs};
 use crossbeam_channel::{Receiver, Sender};
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ pub(super) struct Desk {
 }
 
 fn unreachable(what: &str) -> StoreError {
-    StoreError::Unreachable { place: Place::File(PathBuf::from("simulated")), what: what.to_owned() }
+    StoreError::Unreachable { place: DatabaseUrl::File(PathBuf::from("simulated")), what: what.to_owned() }
 }
 
 impl Desk {
@@ -246,7 +246,7 @@ impl Desk {
                 self.committed(io, batch, Ok(written));
             }
             (Step::RolledBack(leases), Reply::Done) => {
-                let place = Place::File(PathBuf::from("simulated"));
+                let place = DatabaseUrl::File(PathBuf::from("simulated"));
                 self.failed(io, StoreError::Fenced { place, leases });
             }
             (Step::Taken, Reply::Taken(None)) => self.ask(io, Statement::Commit, Step::TakeCommitted),
@@ -269,7 +269,7 @@ impl Desk {
             (Step::TakeRolledBack(number), Reply::Done) => {
                 let Some(Work::Take { lease, .. }) = &self.work else { return };
                 let leases = vec![LeaseNumber { number, ..*lease }];
-                let place = Place::File(PathBuf::from("simulated"));
+                let place = DatabaseUrl::File(PathBuf::from("simulated"));
                 self.failed(io, StoreError::Fenced { place, leases });
             }
             (Step::Loaded(taken), Reply::Loaded(known)) => {

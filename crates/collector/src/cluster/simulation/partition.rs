@@ -13,7 +13,7 @@ use crate::link::{
     Beginning, Images, Inputs, Link, LinkHandle, Outcome, Parts, QueuePlace, QueuedPacket, Submitted, link,
 };
 use crate::partition::{Partition, Slices};
-use crate::registry::Issued;
+use crate::registry::CounterFloor;
 use crate::store::{self, CommandRecord, StoreError};
 use crate::writer::Jobs;
 use crossbeam_channel::Receiver;
@@ -286,11 +286,11 @@ impl Task {
                 registry: None,
                 jobs: jobs.clone(),
                 verifiers: 0,
-                seal_by_itself: false,
+                auto_require_sealed: false,
                 unknown_meters: None,
                 images: Arc::new(Images::none()),
                 fence: Some(self.held.fence.clone()),
-                done: jobs.begin(partition, Issued::nowhere()),
+                done: jobs.begin(partition, CounterFloor::nowhere()),
                 rng,
             };
             let inputs = handle.open(partition);

@@ -24,8 +24,8 @@ use wire::meter::{Identity, MessageKind, MeterId, MeterRecord, Packet};
 
 /// `worker::LOOK_EVERY`
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// `worker::MOST_PARTITIONS`
-const MOST_PARTITIONS: usize = 64;
+/// `worker::PARTITIONS_MAX`
+const PARTITIONS_MAX: usize = 64;
 /// `leases::MADE_LOOK_EVERY`, `queue::STREAM_LOOK_EVERY`
 const MADE_LOOK_EVERY: Duration = Duration::from_secs(1);
 /// After a bucket could not be watched.
@@ -309,7 +309,7 @@ impl Process {
         let now = clock::now();
         self.failed.retain(|_, until| now < *until);
         let held: BTreeSet<Partition> = self.tasks.keys().copied().collect();
-        let plan = self.view.plan(&self.all, &held, MOST_PARTITIONS, now);
+        let plan = self.view.plan(&self.all, &held, PARTITIONS_MAX, now);
         for partition in plan.release {
             if let Some(task) = self.tasks.get_mut(&partition) {
                 task.tell_to_stop();

@@ -14,7 +14,7 @@ use wire::meter::MOST_PACKET_BYTES;
 /// The board is not to show packets whose check sum is wrong.
 pub const QUIET: &str = "1q";
 /// The longest line that means something: `OK G250 ` and 67 bytes and `(-127)`, with room.
-pub const MOST_LINE_BYTES: usize = 512;
+pub const LINE_BYTES_MAX: usize = 512;
 /// The header's bit that says "to this node", not "from".
 const TO: u8 = 0x40;
 /// The header's bits of the node.
@@ -114,7 +114,7 @@ pub fn sending(packet: &[u8]) -> Option<String> {
     Some(text)
 }
 
-/// Cuts what comes into lines. It holds [`MOST_LINE_BYTES`] at most: a longer line is dropped to its end.
+/// Cuts what comes into lines. It holds [`LINE_BYTES_MAX`] at most: a longer line is dropped to its end.
 #[derive(Debug, Default)]
 pub struct Lines {
     begun: Vec<u8>,
@@ -130,7 +130,7 @@ impl Lines {
                 Some((b'\r' | b'\n', rest)) => (true, rest),
                 _ => (false, piece),
             };
-            self.over |= self.begun.len() + rest.len() > MOST_LINE_BYTES;
+            self.over |= self.begun.len() + rest.len() > LINE_BYTES_MAX;
             if !self.over {
                 self.begun.extend(rest);
             }
@@ -213,7 +213,7 @@ mod tests {
         let mut lines = Lines::default();
         let mut heard = Vec::new();
         let mut take = |bytes: &[u8]| lines.take(bytes, |line| heard.push(line.to_vec()));
-        take(&[b'1'; MOST_LINE_BYTES]);
+        take(&[b'1'; LINE_BYTES_MAX]);
         take(b"1");
         take(&[b'1'; 10_000]);
         take(b"OK 1\r\nOK 2\r");
@@ -235,7 +235,7 @@ mod tests {
             while !rest.is_empty() {
                 let (now, later) = rest.split_at(rest.len().min(*cuts.next().expect("endless")));
                 lines.take(now, |line| pieces.push(line.to_vec()));
-                prop_assert!(lines.held_bytes() <= MOST_LINE_BYTES);
+                prop_assert!(lines.held_bytes() <= LINE_BYTES_MAX);
                 rest = later;
             }
             prop_assert_eq!(&whole, &pieces);

@@ -8,7 +8,7 @@ use crate::gateway::{GatewayId, Route};
 use crate::link::{Beginning, LinkHandle, Parts, link};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
-use crate::registry::Issued;
+use crate::registry::CounterFloor;
 use crate::store::{StoredMeter, Write};
 use crate::writer::{Job, Jobs};
 use rand::SeedableRng;
@@ -75,10 +75,10 @@ impl Stand {
         let beginning =
             Beginning::of_stored(Partition::FIRST, (collector, Policy::default()), meters, Vec::new());
         let parts = Parts {
-            done: jobs.begin(Partition::FIRST, Issued::nowhere()),
+            done: jobs.begin(Partition::FIRST, CounterFloor::nowhere()),
             jobs: Arc::new(jobs),
             verifiers: 0,
-            seal_by_itself: false,
+            auto_require_sealed: false,
             unknown_meters: None,
             images: Arc::new(Images::none()),
             fence: None,

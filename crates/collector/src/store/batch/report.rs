@@ -1,7 +1,7 @@
 //! A report that comes: the reading or the alert, the signed message, the meter's row, and the rollups.
 
 use super::late::Correction;
-use super::{Kept, Landed, Number, Numbered, Raised, Reports};
+use super::{InsertedReport, MeterCache, Number, Numbered, ReportAlert, Reports};
 use crate::event;
 use crate::network::GlobalMeterId;
 use crate::store::METERS_EPOCH_S;
@@ -68,7 +68,8 @@ fn raise(
     let (heard_ms, report) = (new.heard_ms, new.report.to_bytes());
     let is_information = matches!(new.report.content, Content::Alert(alert) if is_first_start(&alert));
     let number = new.number();
-    let raised = Raised { number, at_s, heard_ms, cause: &cause, detail: &detail, report, is_information };
+    let raised =
+        ReportAlert { number, at_s, heard_ms, cause: &cause, detail: &detail, report, is_information };
     let id = reports.raise(&raised)?;
     Ok(Written::Alert { alert: event::Alert { id, meter: Some(new.meter), at_s, cause, detail }, lost })
 }
@@ -87,7 +88,7 @@ pub(super) fn end(
     Ok(())
 }
 
-impl Kept {
+impl MeterCache {
     pub(super) fn report(
         &mut self,
         session: Session<'_>,
@@ -134,7 +135,7 @@ impl Kept {
         let (power_w, energy_dwh) = (measurement.power_w, measurement.energy_dwh);
         let flags = flags_of(report.time_set, suite, report.lost);
         let reading = Numbered { at_s, power_w, energy_dwh, flags };
-        reports.land(&Landed { number: new.number(), reading, rssi_dbm, heard_ms })?;
+        reports.land(&InsertedReport { number: new.number(), reading, rssi_dbm, heard_ms })?;
         let measured = Measured { at_s, power_w, energy_dwh };
         let used_dwh = match &late_by {
             None => latest.measured(measured),

@@ -1,6 +1,6 @@
 //! What goes wrong with a server, and what to do then.
 
-use crate::store::{Place, StoreError};
+use crate::store::{DatabaseUrl, StoreError};
 use std::error::Error;
 use std::time::Duration;
 use tokio_postgres::error::SqlState;
@@ -46,7 +46,7 @@ impl ConnectionError {
     }
 
     /// Makes the error that people read: what, where, and what to do.
-    pub(in crate::store) fn of(self, place: &Place) -> StoreError {
+    pub(in crate::store) fn of(self, place: &DatabaseUrl) -> StoreError {
         let place = place.clone();
         let error = match self {
             ConnectionError::Said(error) => error,

@@ -6,7 +6,7 @@ use super::record::Record;
 use super::weeks::Weeks;
 use crate::network::GlobalMeterId;
 use crate::store::batch::{
-    ACKNOWLEDGED_BY, Changed, Expected, Landed, Neighbour, Number, Numbered, Raised, Reports,
+    ACKNOWLEDGED_BY, Changed, Expected, InsertedReport, Neighbour, Number, Numbered, ReportAlert, Reports,
 };
 use crate::store::by_time::Changes;
 use crate::store::latest::{COLUMNS, Rollup, row};
@@ -54,7 +54,7 @@ pub(super) struct Pending<'a> {
     stored_rollups: HashMap<Interval, Rollup>,
     rollups: BTreeMap<Interval, Change>,
     by_time: Changes,
-    landed: Vec<Landed>,
+    landed: Vec<InsertedReport>,
     signed: Vec<(Number, i64, i64, Vec<u8>)>,
     alerts: Alerts,
 }
@@ -222,7 +222,7 @@ impl<'a> Pending<'a> {
         let numbers: Vec<Number> = self.landed.iter().map(|landed| landed.number).collect();
         let numbers = Numbers::of(&numbers);
         let [meters, epochs, ns] = numbers.columns();
-        let column = |of: fn(&Landed) -> i64| self.landed.iter().map(of).collect::<Vec<i64>>();
+        let column = |of: fn(&InsertedReport) -> i64| self.landed.iter().map(of).collect::<Vec<i64>>();
         let power_w: Vec<i16> = self.landed.iter().map(|landed| landed.reading.power_w).collect();
         let flags: Vec<i32> = self.landed.iter().map(|landed| landed.reading.flags as i32).collect();
         let rssi_dbm: Vec<Option<i16>> =
@@ -445,16 +445,17 @@ impl Reports for Pending<'_> {
     }
 
     fn unwritten(&self, number: Number) -> Vec<Neighbour> {
-        let is_its =
-            |landed: &&Landed| (landed.number.meter, landed.number.epoch) == (number.meter, number.epoch);
-        let neighbour = |landed: &Landed| {
+        let is_its = |landed: &&InsertedReport| {
+            (landed.number.meter, landed.number.epoch) == (number.meter, number.epoch)
+        };
+        let neighbour = |landed: &InsertedReport| {
             let Numbered { at_s, energy_dwh, flags, .. } = landed.reading;
             Neighbour { n: landed.number.n, at_s, energy_dwh, flags }
         };
         self.landed.iter().filter(is_its).map(neighbour).collect()
     }
 
-    fn land(&mut self, landed: &Landed) -> Result<(), SqlError> {
+    fn land(&mut self, landed: &InsertedReport) -> Result<(), SqlError> {
         self.known_readings.insert(landed.number, landed.reading);
         self.landed.push(*landed);
         Ok(())
@@ -465,7 +466,7 @@ impl Reports for Pending<'_> {
         Ok(())
     }
 
-    fn raise(&mut self, alert: &Raised<'_>) -> Result<i64, SqlError> {
+    fn raise(&mut self, alert: &ReportAlert<'_>) -> Result<i64, SqlError> {
         let id = self.alert_ids.pop_front();
         let id = id.ok_or_else(|| SqlError::Stored("there is no id for an alert".to_owned()))?;
         self.known_alerts.insert(alert.number, alert.report);

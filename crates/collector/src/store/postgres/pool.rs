@@ -6,7 +6,7 @@ use super::writer::commit;
 use super::{READ_TIMEOUT_S, schema};
 use crate::store::mark::{self, Mark};
 use crate::store::sql::{Session, SqlError};
-use crate::store::{Health, Place, StoreError};
+use crate::store::{DatabaseUrl, Health, StoreError};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -20,7 +20,7 @@ const BEGIN_CHANGE: &str = "BEGIN; SELECT set_config('synchronous_commit', 'on',
                             WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')";
 
 pub(in crate::store) struct Pool {
-    place: Place,
+    place: DatabaseUrl,
     server: Arc<Server>,
     idle: Mutex<Idle>,
     freed: Condvar,
@@ -49,7 +49,7 @@ impl Pool {
 
     pub(super) fn new(server: &Arc<Server>) -> Pool {
         Pool {
-            place: Place::Server(Arc::clone(server)),
+            place: DatabaseUrl::Server(Arc::clone(server)),
             server: Arc::clone(server),
             idle: Mutex::default(),
             freed: Condvar::new(),

@@ -3,7 +3,7 @@
 use super::connection::Connection;
 use crate::store::mark::{self, Mark};
 use crate::store::sql::{Session, SqlError, values};
-use crate::store::{Place, StoreError, zone};
+use crate::store::{DatabaseUrl, StoreError, zone};
 
 /// What leads from each version of the schema to the next.
 const MIGRATIONS: &[&str] = &[
@@ -47,7 +47,7 @@ impl Found {
 ///
 /// # Errors
 /// [`StoreError`]; also where it is marked as moved, or as not whole.
-pub(super) fn look_at(connection: &Connection, place: &Place) -> Result<Found, StoreError> {
+pub(super) fn look_at(connection: &Connection, place: &DatabaseUrl) -> Result<Found, StoreError> {
     match look_whether_marked(connection, place)? {
         Looked::Found(found) => Ok(found),
         Looked::Marked(_) => Err(Mark::refusal(Session::Postgres(connection), place)),
@@ -55,7 +55,10 @@ pub(super) fn look_at(connection: &Connection, place: &Place) -> Result<Found, S
 }
 
 /// The same; one that is marked is found, too.
-pub(super) fn look_whether_marked(connection: &Connection, place: &Place) -> Result<Looked, StoreError> {
+pub(super) fn look_whether_marked(
+    connection: &Connection,
+    place: &DatabaseUrl,
+) -> Result<Looked, StoreError> {
     let asked = |error: SqlError| StoreError::asked(place, error);
     let session = Session::Postgres(connection);
     let unsuited = |what: String| Err(StoreError::Unsuited { place: place.clone(), what });
@@ -107,7 +110,7 @@ pub(super) fn look_whether_marked(connection: &Connection, place: &Place) -> Res
 }
 
 /// Looks at a database that is only to be read.
-pub(super) fn check_readable(connection: &Connection, place: &Place) -> Result<(), StoreError> {
+pub(super) fn check_readable(connection: &Connection, place: &DatabaseUrl) -> Result<(), StoreError> {
     let known = MIGRATIONS.len();
     match look_at(connection, place)? {
         Found::Ours(version) if version == known => Ok(()),

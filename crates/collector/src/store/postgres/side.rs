@@ -10,21 +10,23 @@ use super::writers::{self, Generation};
 use crate::store::mark::Mark;
 use crate::store::relocation::{Columns, READINGS, Table, is_key, key_of};
 use crate::store::sql::{Session, SqlError, Value, values};
-use crate::store::{Place, StoreError};
+use crate::store::{DatabaseUrl, StoreError};
 use std::sync::Arc;
 
-pub(in crate::store) struct Side {
-    place: Place,
+pub(in crate::store) struct MigrationEndpoint {
+    place: DatabaseUrl,
     connection: Connection,
     weeks: Weeks,
     /// A transaction has begun that keeps all others from writing.
     is_frozen: bool,
 }
 
-impl Side {
+impl MigrationEndpoint {
     /// One that services may write, and what is said of it.
-    pub(in crate::store) fn source(server: &Arc<Server>) -> Result<(Side, Option<Mark>), StoreError> {
-        let (mut side, looked) = Side::connect(server)?;
+    pub(in crate::store) fn source(
+        server: &Arc<Server>,
+    ) -> Result<(MigrationEndpoint, Option<Mark>), StoreError> {
+        let (mut side, looked) = MigrationEndpoint::connect(server)?;
         let mark = match looked {
             Looked::Marked(mark) => Some(mark),
             Looked::Found(_) => {
@@ -40,8 +42,8 @@ impl Side {
     pub(in crate::store) fn target(
         server: &Arc<Server>,
         make: bool,
-    ) -> Result<(Side, Option<Mark>), StoreError> {
-        let (mut side, _) = Side::connect(server)?;
+    ) -> Result<(MigrationEndpoint, Option<Mark>), StoreError> {
+        let (mut side, _) = MigrationEndpoint::connect(server)?;
         writers::try_alone(&side.connection, &side.place)?;
         let mark = match schema::look_whether_marked(&side.connection, &side.place)? {
             Looked::Marked(mark) => Some(mark),
@@ -56,8 +58,8 @@ impl Side {
         Ok((side, mark))
     }
 
-    fn connect(server: &Arc<Server>) -> Result<(Side, Looked), StoreError> {
-        let place = Place::Server(Arc::clone(server));
+    fn connect(server: &Arc<Server>) -> Result<(MigrationEndpoint, Looked), StoreError> {
+        let place = DatabaseUrl::Server(Arc::clone(server));
         let connection = Connection::connect(server).map_err(|error| error.of(&place))?;
         // What is committed is durable, whatever server, database and user are set to; and no question is too long. All that is asked is
         // a range of a primary key, whatever the planner believes of tables that have just been filled.
@@ -73,7 +75,7 @@ impl Side {
         if standby == "true" {
             return Err(StoreError::Unreachable { place, what: STANDBY.to_owned() });
         }
-        Ok((Side { place, connection, weeks: Weeks::default(), is_frozen: false }, looked))
+        Ok((MigrationEndpoint { place, connection, weeks: Weeks::default(), is_frozen: false }, looked))
     }
 
     fn load(&mut self) -> Result<(), StoreError> {
@@ -89,7 +91,7 @@ impl Side {
         Err(StoreError::Unsuited { place: self.place.clone(), what })
     }
 
-    pub(in crate::store) fn place(&self) -> &Place {
+    pub(in crate::store) fn place(&self) -> &DatabaseUrl {
         &self.place
     }
 

@@ -1,7 +1,7 @@
 //! The weeks of `readings`, each from Monday 00:00 UTC on: what PostgreSQL calls partitions of that table.
 
 use super::connection::Connection;
-use crate::store::batch::Landed;
+use crate::store::batch::InsertedReport;
 use crate::store::sql::{Session, SqlError, values};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -38,7 +38,11 @@ impl Weeks {
     }
 
     /// Makes those that a batch's readings go into and that there are not, within its transaction.
-    pub(super) fn make_for(&mut self, connection: &Connection, landed: &[Landed]) -> Result<(), SqlError> {
+    pub(super) fn make_for(
+        &mut self,
+        connection: &Connection,
+        landed: &[InsertedReport],
+    ) -> Result<(), SqlError> {
         self.make_of(connection, landed.iter().map(|landed| (landed.reading.at_s, landed.heard_ms)))
     }
 

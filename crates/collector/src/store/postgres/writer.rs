@@ -11,12 +11,12 @@ use super::writers::{self, Backend, Generation};
 use crate::fence::LeaseNumber;
 use crate::network::GlobalMeterId;
 use crate::partition::{Partition, Slices};
-use crate::store::batch::Kept;
+use crate::store::batch::MeterCache;
 use crate::store::interval::Intervals;
-use crate::store::key::Keys;
+use crate::store::key::MeterRange;
 use crate::store::latest::{self, COLUMNS};
 use crate::store::sql::{Row, Session, SqlError};
-use crate::store::{Options, Place, Sharing, StoreError, Write, Written, zone};
+use crate::store::{DatabaseUrl, Options, Sharing, StoreError, Write, Written, zone};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,11 +32,11 @@ const IDLE_SHARED_S: u32 = 3;
 const DROP_LOCK_MS: u32 = 500;
 
 /// Meters of several workers that one of them knows at most. Then it begins anew, as with more of them most are not heard again soon.
-const MOST_KNOWN: usize = 1 << 16;
+const KNOWN_MAX: usize = 1 << 16;
 
 /// How to write.
 pub(super) struct Terms {
-    pub(super) place: Place,
+    pub(super) place: DatabaseUrl,
     pub(super) server: Arc<Server>,
     pub(super) options: Options,
     pub(super) zone: String,
@@ -49,7 +49,7 @@ pub(super) struct Writer {
     generation: Generation,
     backend: Backend,
     slices: Option<Slices>,
-    kept: Kept,
+    kept: MeterCache,
     weeks: Weeks,
     /// Ids that the server gave for alerts, and that none has yet.
     alert_ids: VecDeque<i64>,
@@ -119,11 +119,11 @@ impl Writer {
             writers::make_room(&connection).map_err(|error| error.of(place))?;
         }
         let (slices, backend) = (sharing.as_ref().map(|sharing| sharing.slices), own);
-        let kept = Kept::new(session, intervals).map_err(asked)?;
+        let kept = MeterCache::new(session, intervals).map_err(asked)?;
         let (weeks, alert_ids) = (Weeks::load(session).map_err(asked)?, VecDeque::new());
         let mut writer = Writer { connection, generation, backend, slices, kept, weeks, alert_ids };
         if slices.is_none() {
-            writer.kept.load(Session::Postgres(&writer.connection), Keys::All).map_err(asked)?;
+            writer.kept.load(Session::Postgres(&writer.connection), MeterRange::All).map_err(asked)?;
         }
         Ok(writer)
     }
@@ -159,7 +159,7 @@ impl Writer {
         self.connection.is_closed()
     }
 
-    pub(super) fn kept(&self) -> &Kept {
+    pub(super) fn kept(&self) -> &MeterCache {
         &self.kept
     }
 
@@ -213,7 +213,7 @@ impl Writer {
         // Whatever goes wrong from here on, it may be stored.
         commit(&self.connection).map_err(Failed::Doubtful)?;
         self.kept.keep();
-        if self.slices.is_some() && self.kept.len() > MOST_KNOWN {
+        if self.slices.is_some() && self.kept.len() > KNOWN_MAX {
             self.kept.retain(|_| false);
         }
         // What is left is not given to a later alert, whose id would be below that of one in between.

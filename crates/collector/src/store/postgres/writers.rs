@@ -4,7 +4,7 @@ use super::connection::Connection;
 use super::error::ConnectionError;
 use super::schema::{self, Found};
 use crate::store::sql::{Session, SqlError, values};
-use crate::store::{Place, StoreError};
+use crate::store::{DatabaseUrl, StoreError};
 use std::time::{Duration, Instant};
 
 /// So long it is waited for a writer that ends just now.
@@ -73,7 +73,7 @@ impl Generation {
 /// Returns what the database is, and whether it is held as one of many.
 pub(super) fn lock(
     connection: &Connection,
-    place: &Place,
+    place: &DatabaseUrl,
     shared: bool,
     before: Option<&Backend>,
 ) -> Result<(Found, bool), StoreError> {
@@ -104,7 +104,7 @@ pub(super) fn lock(
 }
 
 /// Becomes the only one who writes, if nobody does.
-pub(super) fn try_alone(connection: &Connection, place: &Place) -> Result<(), StoreError> {
+pub(super) fn try_alone(connection: &Connection, place: &DatabaseUrl) -> Result<(), StoreError> {
     let session = Session::Postgres(connection);
     match try_lock(session, "").map_err(|error| StoreError::asked(place, error))? {
         true => Ok(()),
@@ -118,7 +118,7 @@ fn try_lock(session: Session<'_>, which: &str) -> Result<bool, SqlError> {
 }
 
 /// That others write, and who.
-fn in_use(session: Session<'_>, place: &Place) -> StoreError {
+fn in_use(session: Session<'_>, place: &DatabaseUrl) -> StoreError {
     let holder = "SELECT ' (process ' || pid || ' of the server, from ' || coalesce(host(client_addr), 'its own machine') || ')' \
                   FROM pg_locks JOIN pg_stat_activity USING (pid) \
                   WHERE locktype = 'advisory' AND objid::bigint = $1 AND objsubid = 1 AND granted \

@@ -5,10 +5,10 @@ use crate::store::by_time;
 use crate::store::interval::Intervals;
 use crate::store::latest::Rollup;
 use crate::store::query::{
-    ConsumptionOf, ConsumptionQuery, Cursor, Interval, Readings, ReadingsQuery, Resolution, Rows, Whose,
+    ConsumptionOf, ConsumptionQuery, Cursor, Interval, MeterFilter, Readings, ReadingsQuery, Resolution, Rows,
 };
 use crate::store::sql::{Row, Session, SqlError, values};
-use crate::store::{MOST_FIGURES, MOST_ROWS, StoreError};
+use crate::store::{FIGURES_MAX, ROWS_MAX, StoreError};
 use std::ops::Range;
 
 /// A reading as it is stored.
@@ -42,7 +42,7 @@ pub(crate) fn stored(
     after: Option<Cursor>,
     limit: usize,
 ) -> Result<(Vec<Stored>, Option<Cursor>), SqlError> {
-    let limit = limit.clamp(1, MOST_ROWS);
+    let limit = limit.clamp(1, ROWS_MAX);
     let after = after.unwrap_or(Cursor { at_s: i64::MIN, epoch: 0, n: 0 });
     let from_s = from_s.max(after.at_s);
     let values = values![meter, from_s, to_s, after.at_s, after.epoch, after.n, limit as i64 + 1];
@@ -120,7 +120,7 @@ pub(super) fn rolled_up(
     query: &ReadingsQuery,
     intervals: &mut Intervals,
 ) -> Result<Readings, SqlError> {
-    let limit = query.limit.clamp(1, MOST_ROWS);
+    let limit = query.limit.clamp(1, ROWS_MAX);
     let interval = match query.resolution {
         Resolution::Raw | Resolution::Quarter => Interval::Quarter,
         Resolution::Hour => Interval::Hour,
@@ -167,7 +167,7 @@ pub(super) fn starts(
     meters: usize,
     intervals: &mut Intervals,
 ) -> Result<Vec<i64>, StoreError> {
-    let most = (MOST_FIGURES / meters.max(1)).min(MOST_ROWS);
+    let most = (FIGURES_MAX / meters.max(1)).min(ROWS_MAX);
     let starts = intervals.within(query.from_s, query.to_s, query.resolution, most);
     starts.ok_or(StoreError::TooMuch { figures: (most + 1) * meters.max(1), most: most * meters.max(1) })
 }
@@ -183,12 +183,12 @@ pub(super) fn used(
     let range = (*from_s, *to_s);
     let mut table = Table::new(meters, start_s);
     match query.whose {
-        Whose::Meter(meter) => {
+        MeterFilter::Meter(meter) => {
             for rollup in rollups(session, meter, query.resolution, range, usize::MAX)? {
                 table.add(rollup.start_s, meter.key(), rollup.used_dwh);
             }
         }
-        Whose::All | Whose::Network(_) => {
+        MeterFilter::All | MeterFilter::Network(_) => {
             let (level, name) = level(query.resolution);
             let level = if query.resolution == Interval::Month { by_time::MONTH } else { level };
             let keys = query.whose.keys();

@@ -3,7 +3,7 @@
 //! Readings are compared by count and sum of a meter's weeks; of a week that differs its days, of a day its hours; of an hour the rows. Other
 //! tables are compared a page of their keys after the other: those of integers alone by count and sum first, others row by row.
 
-use super::side::{Columns, Owned, Side, key_of};
+use super::side::{Columns, MigrationEndpoint, Owned, key_of};
 use super::tables::{READINGS, TABLES, Table, list};
 use crate::store::sql::{SqlError, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -15,9 +15,9 @@ const MONDAY_S: i64 = 4 * 86_400;
 const SPANS: [i64; 3] = [WEEK_S, 86_400, 3600];
 /// So many rows are compared one by one rather than parted once more; and so many are read at once that the other side has nothing of.
 const FEW_ROWS: i64 = 300;
-const MOST_ROWS: i64 = 100_000;
+const ROWS_MAX: i64 = 100_000;
 /// Reports of the meters whose weeks are asked for at once.
-const MOST_REPORTS: i64 = 200_000;
+const REPORTS_MAX: i64 = 200_000;
 /// Keys of a page.
 const PAGE: i64 = 4000;
 /// Rows that one transaction changes, about.
@@ -47,8 +47,8 @@ pub struct Progress {
 
 /// Makes one side like the other.
 pub(super) struct Pass<'p> {
-    from: &'p Side,
-    to: &'p mut Side,
+    from: &'p MigrationEndpoint,
+    to: &'p mut MigrationEndpoint,
     report: &'p mut dyn FnMut(Progress),
     progress: Progress,
     /// Of one table, to be changed.
@@ -70,7 +70,11 @@ pub(super) enum Wrong {
 }
 
 impl<'p> Pass<'p> {
-    pub(super) fn new(from: &'p Side, to: &'p mut Side, report: &'p mut dyn FnMut(Progress)) -> Pass<'p> {
+    pub(super) fn new(
+        from: &'p MigrationEndpoint,
+        to: &'p mut MigrationEndpoint,
+        report: &'p mut dyn FnMut(Progress),
+    ) -> Pass<'p> {
         let (gone, new, changed) = (Vec::new(), Vec::new(), Vec::new());
         Pass { from, to, report, progress: Progress::default(), gone, new, changed, readings: 0 }
     }
@@ -120,7 +124,7 @@ impl<'p> Pass<'p> {
         for (place, (meter, of_meter)) in meters.iter().enumerate() {
             (reports, done) = (reports + of_meter, done + 1);
             let next = meters.get(place + 1).map(|(_, of_next)| reports + of_next);
-            if next.is_some_and(|next| next > MOST_REPORTS) {
+            if next.is_some_and(|next| next > REPORTS_MAX) {
                 self.parts((first, *meter), (i64::MIN, i64::MAX), 0)?;
                 (first, reports) = (*meter, 0);
                 self.progress.meters = done;
@@ -151,7 +155,7 @@ impl<'p> Pass<'p> {
             }
             let (most, least) = (here.0.max(there.0), here.0.min(there.0));
             let to_s = from_s.saturating_add(SPANS[level]);
-            if level + 1 == SPANS.len() || most <= FEW_ROWS || least == 0 && most <= MOST_ROWS {
+            if level + 1 == SPANS.len() || most <= FEW_ROWS || least == 0 && most <= ROWS_MAX {
                 let filter = "meter = $1 AND at_s >= $2 AND at_s < $3".to_owned();
                 let values = [meter, from_s, to_s].map(Owned::Int).to_vec();
                 self.make_same(Range { table: &READINGS, filter, values }, true)?;
@@ -230,7 +234,7 @@ impl<'p> Pass<'p> {
 }
 
 /// A question about some rows, wherever they are.
-fn question(side: &Side, table: &Table, what: &str, filter: &str) -> String {
+fn question(side: &MigrationEndpoint, table: &Table, what: &str, filter: &str) -> String {
     let of = |source: &str| format!("SELECT {what} FROM {source} WHERE {filter}");
     table.sources(side.session()).into_iter().map(of).collect::<Vec<_>>().join(" UNION ALL ")
 }
@@ -239,20 +243,20 @@ fn bound(values: &[Owned]) -> Vec<Value<'_>> {
     values.iter().map(Value::from).collect()
 }
 
-fn rows(side: &Side, range: &Range) -> Result<Vec<Columns>, SqlError> {
+fn rows(side: &MigrationEndpoint, range: &Range) -> Result<Vec<Columns>, SqlError> {
     let Range { table, filter, values } = range;
     let width = table.columns().count();
     let sql = question(side, table, &table.list(), filter);
     side.session().query(&sql, &bound(values), |row| (0..width).map(|column| row.get(column)).collect())
 }
 
-fn count(side: &Side, range: &Range) -> Result<i64, SqlError> {
+fn count(side: &MigrationEndpoint, range: &Range) -> Result<i64, SqlError> {
     let Range { table, filter, values } = range;
     let counts = question(side, table, "count(*)", filter);
     Ok(side.session().query(&counts, &bound(values), |row| row.get::<i64>(0))?.into_iter().sum())
 }
 
-fn sum(side: &Side, range: &Range) -> Result<Sum, SqlError> {
+fn sum(side: &MigrationEndpoint, range: &Range) -> Result<Sum, SqlError> {
     let Range { table, filter, values } = range;
     let what = format!("count(*), CAST(coalesce(sum({}), 0) AS BIGINT)", digest(table));
     let parts = side.session().query(&question(side, table, &what, filter), &bound(values), |row| {
@@ -263,7 +267,7 @@ fn sum(side: &Side, range: &Range) -> Result<Sum, SqlError> {
 
 /// Count and sum of some meters' readings in a time, by meter and beginning of a span.
 fn parts(
-    side: &Side,
+    side: &MigrationEndpoint,
     (first, last): (i64, i64),
     (from_s, to_s): (i64, i64),
     span: i64,
@@ -293,7 +297,11 @@ fn digest(table: &Table) -> String {
 }
 
 /// The last key of the next page; `None`: it is the last page.
-fn last_of_page(side: &Side, table: &Table, after: Option<&[Owned]>) -> Result<Option<Vec<Owned>>, SqlError> {
+fn last_of_page(
+    side: &MigrationEndpoint,
+    table: &Table,
+    after: Option<&[Owned]>,
+) -> Result<Option<Vec<Owned>>, SqlError> {
     let keys = list(table.key.iter().copied());
     let (filter, values) = filter(table, after, None);
     let sql = format!(

@@ -3,7 +3,7 @@
 use super::tables::Table;
 use crate::store::mark::Mark;
 use crate::store::sql::{Cell, Column, Session, SqlError, Value};
-use crate::store::{Place, StoreError, postgres, sqlite};
+use crate::store::{DatabaseUrl, StoreError, postgres, sqlite};
 
 /// What stands in a row's column.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -46,51 +46,54 @@ impl<'a> From<&'a Owned> for Value<'a> {
     }
 }
 
-pub(super) enum Side {
-    Sqlite(sqlite::Side),
-    Postgres(postgres::Side),
+pub(super) enum MigrationEndpoint {
+    Sqlite(sqlite::MigrationEndpoint),
+    Postgres(postgres::MigrationEndpoint),
 }
 
-impl Side {
+impl MigrationEndpoint {
     /// A database that a service may have, and what is said of it.
-    pub(super) fn source(place: &Place) -> Result<(Side, Option<Mark>), StoreError> {
+    pub(super) fn source(place: &DatabaseUrl) -> Result<(MigrationEndpoint, Option<Mark>), StoreError> {
         Ok(match place {
-            Place::File(path) => {
-                let (side, mark) = sqlite::Side::source(path)?;
-                (Side::Sqlite(side), mark)
+            DatabaseUrl::File(path) => {
+                let (side, mark) = sqlite::MigrationEndpoint::source(path)?;
+                (MigrationEndpoint::Sqlite(side), mark)
             }
-            Place::Server(server) => {
-                let (side, mark) = postgres::Side::source(server)?;
-                (Side::Postgres(side), mark)
+            DatabaseUrl::Server(server) => {
+                let (side, mark) = postgres::MigrationEndpoint::source(server)?;
+                (MigrationEndpoint::Postgres(side), mark)
             }
         })
     }
 
     /// A database that nobody else writes from now on; made where there is none. With `make: false` it has to be there.
-    pub(super) fn target(place: &Place, make: bool) -> Result<(Side, Option<Mark>), StoreError> {
+    pub(super) fn target(
+        place: &DatabaseUrl,
+        make: bool,
+    ) -> Result<(MigrationEndpoint, Option<Mark>), StoreError> {
         Ok(match place {
-            Place::File(path) => {
-                let (side, mark) = sqlite::Side::target(path, make)?;
-                (Side::Sqlite(side), mark)
+            DatabaseUrl::File(path) => {
+                let (side, mark) = sqlite::MigrationEndpoint::target(path, make)?;
+                (MigrationEndpoint::Sqlite(side), mark)
             }
-            Place::Server(server) => {
-                let (side, mark) = postgres::Side::target(server, make)?;
-                (Side::Postgres(side), mark)
+            DatabaseUrl::Server(server) => {
+                let (side, mark) = postgres::MigrationEndpoint::target(server, make)?;
+                (MigrationEndpoint::Postgres(side), mark)
             }
         })
     }
 
-    pub(super) fn place(&self) -> &Place {
+    pub(super) fn place(&self) -> &DatabaseUrl {
         match self {
-            Side::Sqlite(side) => side.place(),
-            Side::Postgres(side) => side.place(),
+            MigrationEndpoint::Sqlite(side) => side.place(),
+            MigrationEndpoint::Postgres(side) => side.place(),
         }
     }
 
     pub(super) fn session(&self) -> Session<'_> {
         match self {
-            Side::Sqlite(side) => side.session(),
-            Side::Postgres(side) => side.session(),
+            MigrationEndpoint::Sqlite(side) => side.session(),
+            MigrationEndpoint::Postgres(side) => side.session(),
         }
     }
 
@@ -100,17 +103,17 @@ impl Side {
     /// [`StoreError::InUse`] while somebody does.
     pub(super) fn freeze(&mut self, tables: &[&str]) -> Result<(), StoreError> {
         match self {
-            Side::Sqlite(side) => side.freeze(),
-            Side::Postgres(side) => side.freeze(tables),
+            MigrationEndpoint::Sqlite(side) => side.freeze(),
+            MigrationEndpoint::Postgres(side) => side.freeze(tables),
         }
     }
 
     /// Looks that nobody else writes still.
     pub(super) fn is_frozen(&self) -> Result<(), StoreError> {
         match self {
-            Side::Sqlite(side) => side.is_frozen(),
+            MigrationEndpoint::Sqlite(side) => side.is_frozen(),
             // Its locks are those of the transaction that everything is asked in.
-            Side::Postgres(_) => Ok(()),
+            MigrationEndpoint::Postgres(_) => Ok(()),
         }
     }
 
@@ -122,40 +125,40 @@ impl Side {
         new: &[Columns],
     ) -> Result<(), SqlError> {
         match self {
-            Side::Sqlite(side) => side.change(table, gone, new),
-            Side::Postgres(side) => side.change(table, gone, new),
+            MigrationEndpoint::Sqlite(side) => side.change(table, gone, new),
+            MigrationEndpoint::Postgres(side) => side.change(table, gone, new),
         }
     }
 
     /// The highest id that was drawn.
     pub(super) fn drawn(&self, table: &Table) -> Result<i64, SqlError> {
         match self {
-            Side::Sqlite(side) => side.drawn(table),
-            Side::Postgres(side) => side.drawn(table),
+            MigrationEndpoint::Sqlite(side) => side.drawn(table),
+            MigrationEndpoint::Postgres(side) => side.drawn(table),
         }
     }
 
     /// Ids are drawn above this from now on.
     pub(super) fn draw_above(&self, table: &Table, id: i64) -> Result<(), SqlError> {
         match self {
-            Side::Sqlite(side) => side.draw_above(table, id),
-            Side::Postgres(side) => side.draw_above(table, id),
+            MigrationEndpoint::Sqlite(side) => side.draw_above(table, id),
+            MigrationEndpoint::Postgres(side) => side.draw_above(table, id),
         }
     }
 
     /// Says that it is not to be used; durable when this returns. A source's freeze ends with it.
     pub(super) fn mark(&mut self, mark: &Mark) -> Result<(), SqlError> {
         match self {
-            Side::Sqlite(side) => side.mark(Some(mark)),
-            Side::Postgres(side) => side.mark(Some(mark)),
+            MigrationEndpoint::Sqlite(side) => side.mark(Some(mark)),
+            MigrationEndpoint::Postgres(side) => side.mark(Some(mark)),
         }
     }
 
     /// Lets it be used; durable when this returns.
     pub(super) fn unmark(&mut self) -> Result<(), SqlError> {
         match self {
-            Side::Sqlite(side) => side.mark(None),
-            Side::Postgres(side) => side.mark(None),
+            MigrationEndpoint::Sqlite(side) => side.mark(None),
+            MigrationEndpoint::Postgres(side) => side.mark(None),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Which tables are moved, and which are an engine's own. What is not here is not moved: so nothing is, where a table or a column is not known.
 
-use super::side::Side;
+use super::side::MigrationEndpoint;
 use crate::store::sql::{Session, SqlError};
 use crate::store::{StoreError, mark};
 use std::collections::BTreeMap;
@@ -192,7 +192,7 @@ pub(super) fn list(columns: impl Iterator<Item = &'static str>) -> String {
 ///
 /// # Errors
 /// [`StoreError::Unsuited`]
-pub(super) fn check(side: &Side) -> Result<(), StoreError> {
+pub(super) fn check(side: &MigrationEndpoint) -> Result<(), StoreError> {
     let session = side.session();
     let found = found(session).map_err(|error| StoreError::asked(side.place(), error))?;
     match difference(&found, session) {

@@ -2,7 +2,9 @@
 
 use super::staging::Staging;
 use crate::network::GlobalMeterId;
-use crate::store::batch::{ACKNOWLEDGED_BY, Changed, Landed, Neighbour, Number, Numbered, Raised, Reports};
+use crate::store::batch::{
+    ACKNOWLEDGED_BY, Changed, InsertedReport, Neighbour, Number, Numbered, ReportAlert, Reports,
+};
 use crate::store::by_time::{Changes, Key};
 use crate::store::latest::{COLUMNS, Rollup, WIDTH, row};
 use crate::store::sql::{Row, SqlError};
@@ -124,8 +126,8 @@ impl Reports for Statements<'_> {
         Vec::new()
     }
 
-    fn land(&mut self, landed: &Landed) -> Result<(), SqlError> {
-        let Landed { number: Number { meter, epoch, n }, reading, rssi_dbm, heard_ms } = *landed;
+    fn land(&mut self, landed: &InsertedReport) -> Result<(), SqlError> {
+        let InsertedReport { number: Number { meter, epoch, n }, reading, rssi_dbm, heard_ms } = *landed;
         let Numbered { at_s, power_w, energy_dwh, flags } = reading;
         let key = meter.key();
         self.land.execute(params![key, at_s, epoch, n, power_w, energy_dwh, flags, rssi_dbm, heard_ms])?;
@@ -139,8 +141,9 @@ impl Reports for Statements<'_> {
         Ok(())
     }
 
-    fn raise(&mut self, alert: &Raised<'_>) -> Result<i64, SqlError> {
-        let Raised { number: Number { meter, epoch, n }, at_s, heard_ms, cause, detail, report, .. } = *alert;
+    fn raise(&mut self, alert: &ReportAlert<'_>) -> Result<i64, SqlError> {
+        let ReportAlert { number: Number { meter, epoch, n }, at_s, heard_ms, cause, detail, report, .. } =
+            *alert;
         let seen_ms = alert.is_information.then_some(heard_ms);
         let seen_by = alert.is_information.then_some(ACKNOWLEDGED_BY);
         let values = params![meter.key(), at_s, heard_ms, cause, detail, epoch, n, report, seen_ms, seen_by];

@@ -6,45 +6,48 @@ use super::{Lock, connect};
 use crate::store::mark::{self, Mark};
 use crate::store::relocation::{Columns, Table, is_key, key_of};
 use crate::store::sql::{Session, SqlError, Value, values};
-use crate::store::{Place, StoreError};
+use crate::store::{DatabaseUrl, StoreError};
 use rusqlite::{Connection, params_from_iter};
 use std::path::Path;
 
-pub(in crate::store) struct Side {
-    place: Place,
+pub(in crate::store) struct MigrationEndpoint {
+    place: DatabaseUrl,
     connection: Connection,
     files: OpenFiles,
     /// Held until the end, and let go of last. `None`: another may have it.
     lock: Option<Lock>,
 }
 
-impl Side {
+impl MigrationEndpoint {
     /// One that a service may have open, and what is said of it.
-    pub(in crate::store) fn source(path: &Path) -> Result<(Side, Option<Mark>), StoreError> {
+    pub(in crate::store) fn source(path: &Path) -> Result<(MigrationEndpoint, Option<Mark>), StoreError> {
         if schema::look_at(path)? != Found::Ours {
             let what = "there is no database to be moved; give the --db that `./wattseal collect` has";
             return Err(StoreError::Unreachable { place: path.into(), what: what.to_owned() });
         }
-        Side::open(path, None)
+        MigrationEndpoint::open(path, None)
     }
 
     /// One that nobody else has, and what is said of it.
-    pub(in crate::store) fn target(path: &Path, make: bool) -> Result<(Side, Option<Mark>), StoreError> {
+    pub(in crate::store) fn target(
+        path: &Path,
+        make: bool,
+    ) -> Result<(MigrationEndpoint, Option<Mark>), StoreError> {
         if !make {
             if schema::look_at(path)? != Found::Ours {
                 let what = "there is no database, and the data were moved here: put it back";
                 return Err(StoreError::Unreachable { place: path.into(), what: what.to_owned() });
             }
-            return Side::open(path, Some(Lock::take(path)?));
+            return MigrationEndpoint::open(path, Some(Lock::take(path)?));
         }
         let lock = Lock::take(path)?;
         if schema::look_at(path)? != Found::Ours {
             schema::create(path, MIGRATIONS)?;
         }
-        Side::open(path, Some(lock))
+        MigrationEndpoint::open(path, Some(lock))
     }
 
-    fn open(path: &Path, lock: Option<Lock>) -> Result<(Side, Option<Mark>), StoreError> {
+    fn open(path: &Path, lock: Option<Lock>) -> Result<(MigrationEndpoint, Option<Mark>), StoreError> {
         let mark = schema::mark_of(path)?;
         if mark.is_none() {
             let (found, known) = (schema::check(path, MIGRATIONS.len())?, MIGRATIONS.len());
@@ -54,10 +57,10 @@ impl Side {
             }
         }
         let (connection, files) = connect(path, None).map_err(|wrong| wrong.of(path))?;
-        Ok((Side { place: path.into(), connection, files, lock }, mark))
+        Ok((MigrationEndpoint { place: path.into(), connection, files, lock }, mark))
     }
 
-    pub(in crate::store) fn place(&self) -> &Place {
+    pub(in crate::store) fn place(&self) -> &DatabaseUrl {
         &self.place
     }
 
@@ -66,7 +69,7 @@ impl Side {
     }
 
     pub(in crate::store) fn freeze(&mut self) -> Result<(), StoreError> {
-        if let (None, Place::File(path)) = (&self.lock, &self.place) {
+        if let (None, DatabaseUrl::File(path)) = (&self.lock, &self.place) {
             self.lock = Some(Lock::take(path)?);
         }
         self.is_frozen()
@@ -75,7 +78,7 @@ impl Side {
     pub(in crate::store) fn is_frozen(&self) -> Result<(), StoreError> {
         self.files.check()?;
         match (&self.lock, &self.place) {
-            (Some(lock), Place::File(path)) => lock.check(path),
+            (Some(lock), DatabaseUrl::File(path)) => lock.check(path),
             _ => Ok(()),
         }
     }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 /// Readings that are staged before they are sorted in. With 1,000 meters 32 of each: then about as many pages change for staging as for
 /// sorting in, 70 in a batch of 1,000 readings, where each reading would change one of its own.
-const MOST_STAGED: i64 = 32_768;
+const STAGED_MAX: i64 = 32_768;
 /// Readings that are sorted in with a batch, at least, and for each that it brought. Those of one meter are never parted.
 const LEAST_SORTED: i64 = 256;
 const SORTED_FOR_EACH: i64 = 2;
@@ -81,7 +81,7 @@ impl Staging {
     /// Sorts in what a batch has to, when all of its readings are staged.
     pub(super) fn sort_in(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let brought = self.staged - self.before;
-        if brought > 0 && self.rest_from.is_none() && self.staged >= MOST_STAGED {
+        if brought > 0 && self.rest_from.is_none() && self.staged >= STAGED_MAX {
             (self.table, self.staged, self.rest_from) = (self.table.other(), 0, Some(0));
         }
         self.before = self.staged;

@@ -9,11 +9,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
 /// docs/collector.md, "HTTP".
-const MOST_CONNECTIONS: usize = 512;
-const MOST_OF_AN_ADDRESS: usize = 128;
-const MOST_LISTENERS: usize = 128;
-const MOST_LISTENERS_OF_AN_ADDRESS: usize = 64;
-const MOST_LISTENERS_OF_A_TOKEN: usize = 16;
+const CONNECTIONS_MAX: usize = 512;
+const PER_ADDRESS_MAX: usize = 128;
+const LISTENERS_MAX: usize = 128;
+const ADDRESS_LISTENERS_MAX: usize = 64;
+const TOKEN_LISTENERS_MAX: usize = 16;
 /// A request's head comes within five seconds; the rest is this machine's.
 const SILENT_FOR: Duration = Duration::from_secs(5);
 const SILENT_AT_MOST: Duration = Duration::from_secs(9);
@@ -78,8 +78,8 @@ async fn open(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn silent_connections_of_one_address_leave_room_for_others() {
     let stand = Stand::new().await;
-    let (begun, silent) = open(&stand, 2..=2, MOST_CONNECTIONS, MOST_OF_AN_ADDRESS).await;
-    assert_eq!(silent.len(), MOST_OF_AN_ADDRESS);
+    let (begun, silent) = open(&stand, 2..=2, CONNECTIONS_MAX, PER_ADDRESS_MAX).await;
+    assert_eq!(silent.len(), PER_ADDRESS_MAX);
     assert!(
         is_answered(connect(&stand, 3).await).await,
         "512 silent connections of one address lock out all others"
@@ -92,8 +92,8 @@ async fn silent_connections_of_one_address_leave_room_for_others() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connections_are_bounded() {
     let stand = Stand::new().await;
-    let (_, held) = open(&stand, 2..=6, MOST_OF_AN_ADDRESS, MOST_CONNECTIONS).await;
-    assert_eq!(held.len(), MOST_CONNECTIONS);
+    let (_, held) = open(&stand, 2..=6, PER_ADDRESS_MAX, CONNECTIONS_MAX).await;
+    assert_eq!(held.len(), CONNECTIONS_MAX);
 }
 
 /// HTTP/2, a frame at a time (RFC 9113).
@@ -242,7 +242,7 @@ async fn strangers_who_hold_all_places_keep_nobody_out() {
     session.read_exact(&mut head).await.expect("an answer");
     assert_eq!(&head, b"HTTP/1.1 200 OK");
     let mut strangers = Vec::new();
-    for _ in 0..MOST_OF_AN_ADDRESS {
+    for _ in 0..PER_ADDRESS_MAX {
         for from in 2..=6 {
             strangers.push(Http2::open(connect(&stand, from).await, &[]).await);
         }
@@ -346,8 +346,8 @@ async fn listeners(stand: &Stand, from: u8, token: &str, count: usize) -> Vec<Re
 async fn one_viewer_does_not_hold_all_streams_of_events() {
     let stand = Stand::new().await;
     let tokens = stand.tokens().await;
-    let held = listeners(&stand, 2, &tokens.viewer, MOST_LISTENERS_OF_A_TOKEN + 4).await;
-    assert_eq!(held.len(), MOST_LISTENERS_OF_A_TOKEN, "of one token");
+    let held = listeners(&stand, 2, &tokens.viewer, TOKEN_LISTENERS_MAX + 4).await;
+    assert_eq!(held.len(), TOKEN_LISTENERS_MAX, "of one token");
     // From wherever: it is the token's. Somebody else's token has its own share.
     assert_eq!(listeners(&stand, 3, &tokens.viewer, 1).await.len(), 0);
     assert_eq!(listeners(&stand, 2, &tokens.administrator, 1).await.len(), 1);
@@ -366,13 +366,13 @@ async fn streams_of_events_are_bounded_by_address_and_in_all() {
     }
     let mut held = Vec::new();
     for secret in &secrets[..5] {
-        held.extend(listeners(&stand, 2, secret, MOST_LISTENERS_OF_A_TOKEN).await);
+        held.extend(listeners(&stand, 2, secret, TOKEN_LISTENERS_MAX).await);
     }
-    assert_eq!(held.len(), MOST_LISTENERS_OF_AN_ADDRESS, "of one address");
+    assert_eq!(held.len(), ADDRESS_LISTENERS_MAX, "of one address");
     for (from, secret) in (3..).zip(&secrets[4..]) {
-        held.extend(listeners(&stand, from, secret, MOST_LISTENERS_OF_A_TOKEN).await);
+        held.extend(listeners(&stand, from, secret, TOKEN_LISTENERS_MAX).await);
     }
-    assert_eq!(held.len(), MOST_LISTENERS, "in all");
+    assert_eq!(held.len(), LISTENERS_MAX, "in all");
     let full = stand.ask(Method::GET, "/events").bearer_auth(&tokens.administrator);
     assert_eq!(refused(full, 503).await.0, "listeners");
     told(stand.ask(Method::GET, "/health"), 200).await;

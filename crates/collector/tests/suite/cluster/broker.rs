@@ -7,7 +7,7 @@ use crate::link::stored;
 use async_nats::jetstream;
 use collector::cluster::gateway::GatewayStarted;
 use collector::cluster::worker::WorkerStarted;
-use collector::cluster::{PacketUp, together};
+use collector::cluster::{PacketUp, join_packets};
 use collector::network::NetworkId;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -226,7 +226,7 @@ fn gateway_that_names_all_inputs_shuts_out_no_other() {
                 packet: vec![0x4f, 8, 1, 2, 0],
             };
             let packets: Vec<Vec<u8>> = (first..=first + 31).map(|input| up(input).to_bytes()).collect();
-            let message = together(&packets).into();
+            let message = join_packets(&packets).into();
             let stored = jetstream.publish("wattseal.7.up.0.1.1.1.mill", message).await.expect("it is sent");
             stored.await.expect("it is stored");
         }

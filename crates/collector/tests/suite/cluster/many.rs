@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use collector::network::NetworkId;
 use collector::registry::{KeyStore, MeterFile, Registry};
-use collector::store::{Options, Place, Reader, Store};
+use collector::store::{DatabaseUrl, Options, Reader, Store};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::fmt::Write as _;
@@ -149,7 +149,7 @@ fn a_worker_with_very_many_meters() {
     let server = Server::start(&["fsync=off", "shared_buffers=256MB"]);
     let database = server.database();
     let (url, db) = (nats.url(), server.url(&database));
-    let place = Place::named(&db).expect("a URL");
+    let place = DatabaseUrl::named(&db).expect("a URL");
     drop(Store::open(place.clone(), &Options::default()).expect("the store opens"));
     let networks = wanted / METERS_OF_A_NETWORK;
     // Where keys are: in the database, or, where it is asked for, in files.

@@ -1,9 +1,9 @@
 //! The roles gateway, worker and api with a real nats-server between them.
 
 mod accounts;
-mod another_server;
 mod api;
 mod broker;
+mod failover;
 mod many;
 mod permissions;
 mod promises;

@@ -14,7 +14,7 @@ use collector::cluster::api::ApiServerStarted;
 use collector::cluster::gateway::GatewayStarted;
 use collector::cluster::worker::WorkerStarted;
 use collector::network::NetworkId;
-use collector::store::{Options, Place, Role as TokenRole, Store};
+use collector::store::{DatabaseUrl, Options, Role as TokenRole, Store};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -234,7 +234,7 @@ impl Stand {
         let server = postgres::shared();
         let database = server.database();
         give_to_owner(server, &database);
-        let place = |user| Place::named(&server.url_of(user, &database)).expect("a URL");
+        let place = |user| DatabaseUrl::named(&server.url_of(user, &database)).expect("a URL");
         // The tables are made as the first worker makes them.
         drop(Store::open(place(OWNER), &Options::default()).expect("the owner makes them"));
         separate_users(server, &database);

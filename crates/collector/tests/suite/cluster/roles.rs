@@ -11,7 +11,7 @@ use collector::cluster::{ClusterError, HealthListen, Nats};
 use collector::network::{NetworkId, OfNetwork};
 use collector::partition::Slices;
 use collector::service::Config;
-use collector::store::Place;
+use collector::store::DatabaseUrl;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -96,13 +96,13 @@ pub fn worker(nats: Nats, folder: &Path, name: &str, slices: Option<&str>) -> Ro
 }
 
 /// With the folder `keys`, and this database.
-pub fn worker_of(nats: Nats, folder: &Path, name: &str, db: &Place) -> Role<WorkerStarted> {
+pub fn worker_of(nats: Nats, folder: &Path, name: &str, db: &DatabaseUrl) -> Role<WorkerStarted> {
     let mut service = Config::new(db, folder.join("keys"));
     (service.require_sealed, service.verifiers) = (Some(false), 1);
     run_worker(nats, service, name, None)
 }
 
-pub fn api(nats: Nats, db: &Place) -> Role<ApiServerStarted> {
+pub fn api(nats: Nats, db: &DatabaseUrl) -> Role<ApiServerStarted> {
     let listen = Listen { address: loopback(), tls: None, proxies: Vec::new() };
     let (name, health) = ("api".parse().expect("a name"), Some(HealthListen(loopback())));
     let api = ApiServer { nats, name, db: db.clone(), listen, mqtt: None, health };

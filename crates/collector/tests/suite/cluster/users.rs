@@ -7,9 +7,9 @@ use super::{Radio, WITHIN, until};
 use crate::concentrator::process::wattseal;
 use crate::link::station::SimulatedMeter;
 use collector::cluster::gateway::Gateway;
-use collector::cluster::{ClusterError, Nats, PacketDown, together};
+use collector::cluster::{ClusterError, Nats, PacketDown, join_packets};
 use collector::network::{NetworkId, OfNetwork};
-use collector::store::{Place, Role as TokenRole};
+use collector::store::{DatabaseUrl, Role as TokenRole};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -84,7 +84,7 @@ fn an_api_asks_workers_and_a_gateway_does_not() {
     let documented = Shipped::one(folder.path());
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 258, Suite::Aes128Gcm, 1);
     let server = postgres::shared();
-    let db = Place::named(&server.url(&server.database())).expect("a URL");
+    let db = DatabaseUrl::named(&server.url(&server.database())).expect("a URL");
     let (_, token) = collector::tokens::add(&db, "test", TokenRole::Administrator).expect("a token");
     let worker = worker_of(documented.user("worker"), folder.path(), "one", &db);
     let yard = gateway(documented.user("yard"), "yard", &[NetworkId::DEFAULT]);
@@ -160,7 +160,7 @@ fn a_gateway_sends_in_the_network_that_it_hears() {
     let at = |radio: &Radio| Some(radio.socket.local_addr().expect("an address"));
     // An acknowledgement of the suite none.
     let packets = vec![vec![0x41, 0x80, 1, 2, 1, 0, 0, 0, 1]];
-    let down = |input, peer| together(&[PacketDown { input, peer, packets: packets.clone() }.to_bytes()]);
+    let down = |input, peer| join_packets(&[PacketDown { input, peer, packets: packets.clone() }.to_bytes()]);
     let health = hall.started.health;
     let runtime = collector::daemon::runtime().expect("threads");
     runtime.block_on(async {

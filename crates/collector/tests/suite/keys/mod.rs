@@ -8,7 +8,7 @@ mod sealed;
 mod token;
 
 use collector::registry::{AfterWrongPin, KeyRing, KeyStore, make_kek};
-use collector::store::{Place, Reader};
+use collector::store::{DatabaseUrl, Reader};
 use std::path::{Path, PathBuf};
 use testkit::postgres::shared;
 
@@ -63,8 +63,8 @@ pub fn ring(files: &[&Path]) -> KeyRing {
     KeyRing::of_files(files, AfterWrongPin::Refuse).expect("read")
 }
 
-pub fn place(database: &str) -> Place {
-    Place::named(&shared().url(database)).expect("a URL")
+pub fn place(database: &str) -> DatabaseUrl {
+    DatabaseUrl::named(&shared().url(database)).expect("a URL")
 }
 
 /// The keys in a database.

@@ -4,7 +4,7 @@ use super::roles::change_users;
 use super::{dashboard, queries, text};
 use crate::store::place::{NEW_YEAR_S, add, reading, report, start};
 use collector::network::{GlobalMeterId, NetworkId};
-use collector::store::{Options, Place, Store, Write};
+use collector::store::{DatabaseUrl, Options, Store, Write};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 use testkit::postgres::{Server, shared};
@@ -20,7 +20,7 @@ const READABLE: [&str; 6] = ["alerts", "latest", "meters", "partitions", "readin
 /// A database with two meters in network 0 and one of the same number in network 7, which started, and with the user of Grafana.
 fn filled(server: &Server) -> String {
     let database = server.database();
-    let place = Place::named(&server.url(&database)).expect("a URL");
+    let place = DatabaseUrl::named(&server.url(&database)).expect("a URL");
     let options = Options { zone: TimeZone::UTC, ..Options::default() };
     let mut store = Store::open(place, &options).expect("the store opens");
     let meters: [GlobalMeterId; 3] = [258.into(), 259.into(), SEVEN.meter(258)];

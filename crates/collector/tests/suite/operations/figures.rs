@@ -6,7 +6,7 @@ use crate::cluster::until;
 use crate::concentrator::process::Collector;
 use crate::link::station::SimulatedMeter;
 use collector::network::NetworkId;
-use collector::store::{Place, Reader};
+use collector::store::{DatabaseUrl, Reader};
 use std::collections::BTreeSet;
 use testkit::{nats, postgres};
 use wire::meter::Suite;
@@ -42,7 +42,7 @@ fn alerts_and_dashboard_ask_for_what_the_roles_count() {
     let worker = worker(servers(&server.url()), folder.path(), "one", None);
     let gateway = gateway(servers(&server.url()), "hall", &[NetworkId::DEFAULT]);
     let postgres = postgres::shared();
-    let db = Place::named(&postgres.url(&postgres.database())).expect("a URL");
+    let db = DatabaseUrl::named(&postgres.url(&postgres.database())).expect("a URL");
     Reader::open_or_make(&db).expect("tables");
     let api = api(servers(&server.url()), &db);
     let of_worker = || ask(worker.started.health, "/metrics");

@@ -4,7 +4,7 @@
 use super::text;
 use crate::concentrator::process::wattseal;
 use crate::keys::kek;
-use collector::store::{Options, Place, Reader, Store};
+use collector::store::{DatabaseUrl, Options, Reader, Store};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use testkit::postgres::{Server, shared};
@@ -54,7 +54,7 @@ pub fn separate_users(server: &Server, database: &str) {
 fn filled(server: &Server) -> String {
     let database = server.database();
     give_to_owner(server, &database);
-    let place = Place::named(&server.url_of(OWNER, &database)).expect("a URL");
+    let place = DatabaseUrl::named(&server.url_of(OWNER, &database)).expect("a URL");
     // Tables of an empty database, as the first worker makes them.
     drop(Store::open(place, &Options::default()).expect("the owner makes the tables"));
     separate_users(server, &database);
@@ -92,7 +92,7 @@ const KEYS: [&str; 6] = ["sealed_keys", "key_networks", "revoked_keys", "meter_k
 fn api_role_changes_no_key_lease_or_reading() {
     let server = shared();
     let database = filled(server);
-    drop(Reader::open(Place::named(&server.url_of(API, &database)).expect("a URL")).expect("it reads"));
+    drop(Reader::open(DatabaseUrl::named(&server.url_of(API, &database)).expect("a URL")).expect("it reads"));
     for sql in [
         "UPDATE meters SET label = 'Flat 3' WHERE meter = 258",
         "UPDATE alerts SET acknowledged_ms = 1, acknowledged_by = 'anna' WHERE acknowledged_ms IS NULL",

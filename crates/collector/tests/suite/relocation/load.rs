@@ -6,7 +6,7 @@ use crate::store::place::{Engine, NEW_YEAR_S, TestStore, all_readings, provision
 use collector::link::CommandRequest;
 use collector::relocation::{Relocated, Stage, relocate};
 use collector::service::Running;
-use collector::store::{Place, Provisioned, Reader, Write};
+use collector::store::{DatabaseUrl, Provisioned, Reader, Write};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
@@ -77,7 +77,7 @@ impl World {
     /// A collector runs until the move says that it is to be stopped, or for so many rounds.
     async fn collect(
         &mut self,
-        (folder, place): (&Path, &Place),
+        (folder, place): (&Path, &DatabaseUrl),
         meters: &mut [SimulatedMeter],
         mut stop: impl FnMut(u32) -> bool,
     ) {
@@ -100,7 +100,11 @@ impl World {
 }
 
 /// A move that goes on by itself; hears when the collector is to be stopped.
-fn moving(folder: &Path, from: &Place, to: &Place) -> (Receiver<()>, std::thread::JoinHandle<Relocated>) {
+fn moving(
+    folder: &Path,
+    from: &DatabaseUrl,
+    to: &DatabaseUrl,
+) -> (Receiver<()>, std::thread::JoinHandle<Relocated>) {
     let (say, hear) = channel();
     let (keys, from, to) = (folder.join("keys"), from.clone(), to.clone());
     let thread = std::thread::spawn(move || {
@@ -129,7 +133,7 @@ async fn readings_by_the_hundred_thousand_move_while_meters_send() {
 }
 
 /// What meters have sent before: an equal share of so many readings.
-fn fill(place: &Place, meters: &mut [SimulatedMeter], readings: u32) {
+fn fill(place: &DatabaseUrl, meters: &mut [SimulatedMeter], readings: u32) {
     let mut store = open(place);
     let provisioned = |(id, meter): (u16, &SimulatedMeter)| {
         let record = meter.provision.record();

@@ -14,8 +14,8 @@ use collector::network::NetworkId;
 use collector::relocation::{Relocated, RelocationError, relocate};
 use collector::store::relocation::{Begun, Relocation};
 use collector::store::{
-    CommandProgress, MeterCounts, NewAction, NewAlert, NewCommand, NewImage, NewOutbox, NewToken, NewUpdate,
-    Place, Role, Store, UpdateProgress, Write,
+    CommandProgress, DatabaseUrl, MeterCounts, NewAction, NewAlert, NewCommand, NewImage, NewOutbox,
+    NewToken, NewUpdate, Role, Store, UpdateProgress, Write,
 };
 use meter::flash::Flash;
 use rusqlite::Connection;
@@ -27,19 +27,19 @@ use wire::meter::{Command, Image, ImageRefusal, MessageKind, Order, Suite};
 const HOUR_S: i64 = 3600;
 
 /// Moves, without keys; nobody writes it.
-fn moved(from: &Place, to: &Place) -> Result<Relocated, RelocationError> {
+fn moved(from: &DatabaseUrl, to: &DatabaseUrl) -> Result<Relocated, RelocationError> {
     relocate(from, to, Path::new("no keys"), |_| {})
 }
 
 /// A move that is at its beginning.
-fn begun(from: &Place, to: &Place) -> Relocation {
+fn begun(from: &DatabaseUrl, to: &DatabaseUrl) -> Relocation {
     match Relocation::begin(from, to).expect("it begins") {
         Begun::Copying(relocation) => *relocation,
         Begun::Left(_) => panic!("it was at its end"),
     }
 }
 
-fn open(place: &Place) -> Store {
+fn open(place: &DatabaseUrl) -> Store {
     Store::open(place, &collector::store::Options::default()).expect("the store opens")
 }
 

@@ -6,11 +6,11 @@ use crate::store::place::{Engine, NEW_YEAR_S, TestStore, all_readings, provision
 use collector::fence::LeaseNumber;
 use collector::network::NetworkId;
 use collector::partition::Partition;
-use collector::store::{Options, Place, Reader, Sharing, Store, StoreError, Write};
+use collector::store::{DatabaseUrl, Options, Reader, Sharing, Store, StoreError, Write};
 use testkit::postgres::shared;
 use wire::meter::Setup;
 
-fn worker(place: &Place) -> Result<Store, StoreError> {
+fn worker(place: &DatabaseUrl) -> Result<Store, StoreError> {
     let sharing = Sharing { worker: "one".to_owned(), slices: "1".parse().expect("slices") };
     Store::open_shared(place, &Options::default(), sharing)
 }
@@ -40,7 +40,7 @@ fn it_waits_for_workers_and_ends_their_leases() {
     assert!(matches!(worker(&server.place()), Err(StoreError::Moved { .. })));
     assert_eq!(all_readings(&Reader::open(file.place()).expect("a database"), meter), [1, 2]);
     // Whoever had the lease, and does not know, is fenced.
-    let Place::Server(_) = server.place() else { panic!("a server") };
+    let DatabaseUrl::Server(_) = server.place() else { panic!("a server") };
     let database = server.place().to_string().rsplit_once('/').expect("a name").1.to_owned();
     assert_eq!(shared().sql(&database, "SELECT fence, holder FROM partitions"), "101|");
     // And back into another one, which workers begin with whatever lease they have.

@@ -1,7 +1,7 @@
 //! SIGKILL at any time: what was acknowledged is there, once. 20 kills; `WATTSEAL_KILLS=200` for more.
 
 use super::place::{Engine, NEW_YEAR_S, TestStore, add, all_readings, on_each_engine, reading};
-use collector::store::{ConsumptionQuery, Interval, Place, Store, Whose};
+use collector::store::{ConsumptionQuery, DatabaseUrl, Interval, MeterFilter, Store};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::io::{BufRead, BufReader, Write as _};
@@ -18,7 +18,7 @@ const WRITER: &str = "store::kills::writes_until_it_is_killed";
 #[test]
 fn writes_until_it_is_killed() {
     let Ok(place) = std::env::var(PLACE) else { return };
-    let place = Place::named(&place).expect("a place");
+    let place = DatabaseUrl::named(&place).expect("a place");
     let mut store = Store::open(place, &collector::store::Options::default()).expect("the store opens");
     let last = store.reader().kept_meters().expect("meters");
     let mut n = last.iter().map(|meter| meter.state.last_n).max().unwrap_or(0);
@@ -92,7 +92,7 @@ fn acknowledged_reading_is_stored_once(engine: Engine) {
         }
         let to_s = NEW_YEAR_S + i64::from(stored) * 10 + 1;
         let query =
-            ConsumptionQuery { from_s: NEW_YEAR_S, to_s, resolution: Interval::Day, whose: Whose::All };
+            ConsumptionQuery { from_s: NEW_YEAR_S, to_s, resolution: Interval::Day, whose: MeterFilter::All };
         for meter in reader.consumption(&query).expect("consumption").meters {
             let used_wh: f64 = meter.used_wh.iter().flatten().sum();
             assert!((used_wh - f64::from(stored) / 10.0).abs() < 0.01, "{used_wh} Wh of {stored}");

@@ -2,8 +2,8 @@
 
 use collector::network::GlobalMeterId;
 use collector::store::{
-    METERS_EPOCH_S, NewReport, Options, Place, Provisioned, Reader, ReadingsQuery, Resolution, Rows, Store,
-    StoreError, Write, Written,
+    DatabaseUrl, METERS_EPOCH_S, NewReport, Options, Provisioned, Reader, ReadingsQuery, Resolution, Rows,
+    Store, StoreError, Write, Written,
 };
 use jiff::tz::TimeZone;
 use rand::SeedableRng;
@@ -61,9 +61,9 @@ impl TestStore {
     }
 
     /// Where it is.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> DatabaseUrl {
         match &self.database {
-            Some(database) => Place::named(&postgres::shared().url(database)).expect("a URL"),
+            Some(database) => DatabaseUrl::named(&postgres::shared().url(database)).expect("a URL"),
             None => self.path().into(),
         }
     }

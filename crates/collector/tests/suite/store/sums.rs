@@ -4,8 +4,8 @@ use super::consumption::check_all_meters;
 use super::place::{Engine, NEW_YEAR_S, add, measurement, on_each_engine, report, start};
 use collector::network::GlobalMeterId;
 use collector::store::{
-    ConsumptionQuery, Interval, METERS_EPOCH_S, NewReport, ReadingsQuery, Resolution, Rows, Store, Whose,
-    Write, Written,
+    ConsumptionQuery, Interval, METERS_EPOCH_S, MeterFilter, NewReport, ReadingsQuery, Resolution, Rows,
+    Store, Write, Written,
 };
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Unit, Zoned, ZonedRound};
@@ -327,7 +327,7 @@ fn a_register_goes_around_at_2_to_the_32(engine: Engine) {
         from_s: NEW_YEAR_S,
         to_s: NEW_YEAR_S + 1,
         resolution: Interval::Day,
-        whose: Whose::Meter(1.into()),
+        whose: MeterFilter::Meter(1.into()),
     };
     assert_eq!(store.reader().consumption(&query).expect("consumption").meters[0].used_wh, [Some(2.6)]);
 }

@@ -3,7 +3,7 @@
 
 use super::place::{Engine, NEW_YEAR_S, add, measurement, on_each_engine, provisioned, report, start};
 use collector::export::{Format, Selection, export};
-use collector::store::{ConsumptionQuery, Interval, NewReport, Store, Whose, Write, Written};
+use collector::store::{ConsumptionQuery, Interval, MeterFilter, NewReport, Store, Write, Written};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
@@ -32,7 +32,7 @@ fn commit(store: &mut Store, reports: impl IntoIterator<Item = NewReport>) -> Ve
 /// What a meter's readings used by quarter-hour, and in all.
 fn used_dwh(store: &Store, meter: u16) -> BTreeMap<i64, i64> {
     let (from_s, to_s) = (NEW_YEAR_S, NEW_YEAR_S + 86_400);
-    let whose = Whose::Meter(meter.into());
+    let whose = MeterFilter::Meter(meter.into());
     let query = ConsumptionQuery { from_s, to_s, resolution: Interval::Quarter, whose };
     let shown = store.reader().consumption(&query).expect("consumption");
     let of = shown.start_s.iter().zip(&shown.meters[0].used_wh);

@@ -9,7 +9,7 @@ mod standby;
 mod tls;
 
 use super::place::{NEW_YEAR_S, reading};
-use collector::store::{Options, Place, Store, StoreError, Write, Written};
+use collector::store::{DatabaseUrl, Options, Store, StoreError, Write, Written};
 use std::time::{Duration, Instant};
 
 const METERS: u16 = 20;
@@ -19,8 +19,8 @@ fn batch(n: u32) -> Vec<Write> {
     (1..=METERS).map(|meter| reading(meter, n, NEW_YEAR_S + i64::from(n) * 10, n, 5)).collect()
 }
 
-fn place(url: &str) -> Place {
-    Place::named(url).expect("a URL")
+fn place(url: &str) -> DatabaseUrl {
+    DatabaseUrl::named(url).expect("a URL")
 }
 
 fn open(url: &str) -> Store {

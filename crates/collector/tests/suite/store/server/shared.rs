@@ -7,7 +7,7 @@ use collector::fence::LeaseNumber;
 use collector::network::NetworkId;
 use collector::partition::{Partition, Slices};
 use collector::store::{
-    ConsumptionQuery, Interval, Options, Sharing, Store, StoreError, Whose, Write, Written,
+    ConsumptionQuery, Interval, MeterFilter, Options, Sharing, Store, StoreError, Write, Written,
 };
 use std::time::Duration;
 use testkit::postgres::{Server, shared};
@@ -161,15 +161,15 @@ fn two_who_write_at_once_lose_nothing_of_each_other_s_sums() {
         writing.into_iter().map(|writing| writing.join().expect("it does not panic")).collect()
     });
     let reader = stores[0].reader();
-    let consumption = |whose: Whose| {
+    let consumption = |whose: MeterFilter| {
         let (from_s, to_s) = (NEW_YEAR_S, NEW_YEAR_S + 61 * 7000);
         let query = ConsumptionQuery { from_s, to_s, resolution: Interval::Hour, whose };
         reader.consumption(&query).expect("figures").meters
     };
-    let all = consumption(Whose::Network(NetworkId::DEFAULT));
+    let all = consumption(MeterFilter::Network(NetworkId::DEFAULT));
     assert_eq!(all.len(), usize::from(METERS));
     for of_all in all {
-        let alone = consumption(Whose::Meter(of_all.meter));
+        let alone = consumption(MeterFilter::Meter(of_all.meter));
         assert_eq!(alone[0].used_wh, of_all.used_wh, "meter {}", of_all.meter);
         assert_eq!(of_all.used_wh.iter().flatten().sum::<f64>(), 60.0, "meter {}", of_all.meter);
     }

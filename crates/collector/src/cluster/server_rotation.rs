@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// Mostly the client chooses, and prefers those that always took its connections: what has lost the others does.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Turns(Arc<Counts>);
+pub(super) struct ServerRotation(Arc<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
@@ -16,7 +16,7 @@ struct Counts {
     next: AtomicUsize,
 }
 
-impl Turns {
+impl ServerRotation {
     /// What the client asks before it connects; `None`: it chooses itself.
     pub(super) fn choice(
         &self,
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn the_client_chooses_unless_each_is_to_have_its_turn() {
-        let turns = Turns::default();
+        let turns = ServerRotation::default();
         assert!(turns.take(known()).is_none());
         turns.want(3);
         let taken = [0, 1, 2, 3].map(|_| turns.take(known()).map(|taken| taken.addr.port()));

@@ -9,7 +9,7 @@ use super::RegistryError;
 use super::file::Folder;
 use super::sealed::SealedNetwork;
 use crate::network::GlobalMeterId;
-use crate::store::{Keys, METERS_OF_A_PAGE, SqlError, values};
+use crate::store::{METERS_OF_A_PAGE, MeterRange, SqlError, values};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wire::meter::{Address, MeterId, MeterState, Suite};
@@ -19,7 +19,7 @@ pub(super) const NAMES: [&str; 2] = [NUMBERS, TOLD];
 const NUMBERS: &str = "commands.toml";
 const TOLD: &str = "told.toml";
 /// 65,536 meters with eight addresses each.
-const MOST_BYTES: u64 = 64 << 20;
+const BYTES_MAX: u64 = 64 << 20;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,35 +61,36 @@ enum Where {
 
 /// Both, as they are on the disk.
 #[derive(Debug)]
-pub(crate) struct Issued {
+pub(crate) struct CounterFloor {
     at: Where,
     numbers: Numbers,
     told: ToldFile,
 }
 
-impl Issued {
+impl CounterFloor {
     /// Nothing, nowhere.
     #[cfg(test)]
-    pub(crate) fn nowhere() -> Issued {
-        Issued { at: Where::Nowhere, numbers: Numbers::default(), told: ToldFile::new() }
+    pub(crate) fn nowhere() -> CounterFloor {
+        CounterFloor { at: Where::Nowhere, numbers: Numbers::default(), told: ToldFile::new() }
     }
 
     /// Reads them; where there are none nothing was issued.
-    pub(super) fn read(folder: &Folder) -> Result<Issued, RegistryError> {
+    pub(super) fn read(folder: &Folder) -> Result<CounterFloor, RegistryError> {
         let numbers = folder.read(NUMBERS)?.unwrap_or_default();
-        let told = folder.read_up_to(TOLD, MOST_BYTES)?.unwrap_or_default();
-        Ok(Issued { at: Where::Files(folder.clone()), numbers, told })
+        let told = folder.read_up_to(TOLD, BYTES_MAX)?.unwrap_or_default();
+        Ok(CounterFloor { at: Where::Files(folder.clone()), numbers, told })
     }
 
     /// Reads what is beside sealed keys.
-    pub(super) fn of(sealed: &SealedNetwork) -> Result<Issued, RegistryError> {
+    pub(super) fn of(sealed: &SealedNetwork) -> Result<CounterFloor, RegistryError> {
         let (numbers, told) = sealed.store.ask(|session| {
             let below = "SELECT below FROM key_networks WHERE network = $1";
             let below = session.first(below, values![sealed.network.0], |row| row.get(0))?.unwrap_or(0);
-            let sql = format!("SELECT meter, told FROM told WHERE {} ORDER BY meter LIMIT $5", Keys::sql());
+            let sql =
+                format!("SELECT meter, told FROM told WHERE {} ORDER BY meter LIMIT $5", MeterRange::sql());
             let (mut told, mut after) = (ToldFile::new(), None);
             loop {
-                let page = Keys::OfNetwork(sealed.network).page(after, METERS_OF_A_PAGE);
+                let page = MeterRange::OfNetwork(sealed.network).page(after, METERS_OF_A_PAGE);
                 let page = session.query(&sql, &page, |row| {
                     let (meter, text): (GlobalMeterId, String) = (row.get(0)?, row.get(1)?);
                     let of = serde_json::from_str(&text);
@@ -103,7 +104,7 @@ impl Issued {
                 told.extend(page.into_iter().map(|(meter, of)| (meter.meter.to_string(), of)));
             }
         })?;
-        Ok(Issued { at: Where::Tables(sealed.clone()), numbers, told })
+        Ok(CounterFloor { at: Where::Tables(sealed.clone()), numbers, told })
     }
 
     /// What was told, as the table has it.
@@ -163,7 +164,7 @@ impl Issued {
         }
         if !told.is_empty() {
             let mut all = self.told.clone();
-            all.append(&mut folder.read_up_to(TOLD, MOST_BYTES)?.unwrap_or_default());
+            all.append(&mut folder.read_up_to(TOLD, BYTES_MAX)?.unwrap_or_default());
             all.append(&mut told);
             folder.write(TOLD, &all)?;
             self.told = all;
@@ -197,32 +198,32 @@ mod tests {
     fn numbers_and_what_was_told_are_there_again() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let folder = Folder::open(&folder.path().join("keys")).expect("made");
-        let mut issued = Issued::read(&folder).expect("none is there");
-        assert_eq!((issued.below(), issued.told(258, 1)), (0, None));
+        let mut counter_floor = CounterFloor::read(&folder).expect("none is there");
+        assert_eq!((counter_floor.below(), counter_floor.told(258, 1)), (0, None));
         let mut state = state(258);
         state.number_commands_from(1000);
         state.may_have(&[Suite::Ecies], &[]);
-        issued.cover([(1, &state)].into_iter()).expect("written");
-        let again = Issued::read(&folder).expect("there");
+        counter_floor.cover([(1, &state)].into_iter()).expect("written");
+        let again = CounterFloor::read(&folder).expect("there");
         assert_eq!(again.below(), 1000);
         let told = again.told(258, 1).expect("it was told");
         assert_eq!((&told.suites[..], &told.addresses[..]), (state.suites(), state.addresses()));
         assert_eq!(again.told(258, 2), None);
         // What is there is not written again, each by itself.
         let paths = NAMES.map(|name| folder.path_of(name));
-        let written = |issued: &mut Issued, state: &MeterState| {
+        let written = |counter_floor: &mut CounterFloor, state: &MeterState| {
             for path in &paths {
                 let _ = std::fs::remove_file(path);
             }
-            issued.cover([(1, state)].into_iter()).expect("written");
+            counter_floor.cover([(1, state)].into_iter()).expect("written");
             paths.each_ref().map(|path| path.exists())
         };
-        assert_eq!(written(&mut issued, &state), [false, false]);
+        assert_eq!(written(&mut counter_floor, &state), [false, false]);
         state.number_commands_from(1001);
-        assert_eq!(written(&mut issued, &state), [true, false]);
-        assert_eq!(Issued::read(&folder).expect("there").below(), 1001);
+        assert_eq!(written(&mut counter_floor, &state), [true, false]);
+        assert_eq!(CounterFloor::read(&folder).expect("there").below(), 1001);
         state.may_have(&[Suite::None], &[]);
-        assert_eq!(written(&mut issued, &state), [false, true]);
+        assert_eq!(written(&mut counter_floor, &state), [false, true]);
     }
 
     #[test]
@@ -230,13 +231,13 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let folder = Folder::open(&folder.path().join("keys")).expect("made");
         let (mut one, mut other) =
-            (Issued::read(&folder).expect("none"), Issued::read(&folder).expect("none"));
+            (CounterFloor::read(&folder).expect("none"), CounterFloor::read(&folder).expect("none"));
         let (mut first, mut second) = (state(258), state(259));
         first.number_commands_from(2000);
         second.number_commands_from(1000);
         one.cover([(1, &first)].into_iter()).expect("written");
         other.cover([(1, &second)].into_iter()).expect("written");
-        let both = Issued::read(&folder).expect("there");
+        let both = CounterFloor::read(&folder).expect("there");
         assert_eq!(both.below(), 2000);
         assert!(both.told(258, 1).is_some() && both.told(259, 1).is_some());
     }
@@ -246,10 +247,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let keys = folder.path().join("keys");
         let opened = Folder::open(&keys).expect("made");
-        let mut issued = Issued::read(&opened).expect("none is there");
+        let mut counter_floor = CounterFloor::read(&opened).expect("none is there");
         std::fs::remove_dir_all(&keys).expect("there");
         let state = state(258);
-        issued.cover([(1, &state)].into_iter()).expect_err("the folder is gone");
-        assert_eq!((issued.below(), issued.told(258, 1)), (0, None));
+        counter_floor.cover([(1, &state)].into_iter()).expect_err("the folder is gone");
+        assert_eq!((counter_floor.below(), counter_floor.told(258, 1)), (0, None));
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Of all that is written here. What is of another is not read.
 pub(super) const VERSION: u8 = 1;
 /// A question has no more: the name of who asks is 64 characters at most.
-const MOST_BYTES: usize = 2048;
+const BYTES_MAX: usize = 2048;
 
 /// A question about a meter.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,8 +49,8 @@ impl About {
 
     /// Reads whatever somebody published.
     pub(super) fn parse(bytes: &[u8]) -> Result<About, String> {
-        if bytes.len() > MOST_BYTES {
-            return Err(format!("{} bytes, and a question has {MOST_BYTES} at most", bytes.len()));
+        if bytes.len() > BYTES_MAX {
+            return Err(format!("{} bytes, and a question has {BYTES_MAX} at most", bytes.len()));
         }
         let about: About = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         if about.version != VERSION {
@@ -144,7 +144,7 @@ mod tests {
             (text.replace("\"version\":1", "\"version\":2"), "version 2"),
             (text.replace("\"by\"", "\"of\""), "unknown field"),
             (text.replace("configure", "explode"), "unknown variant"),
-            (text.replace("anna", &"a".repeat(MOST_BYTES)), "bytes"),
+            (text.replace("anna", &"a".repeat(BYTES_MAX)), "bytes"),
             (text.replace("258", "65536"), "65536"),
             (text.replace("anna", "an\u{202e}na"), "no token's name"),
             (text.replace("anna", &"a".repeat(65)), "no token's name"),

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use wire::meter::{Identity, MeterId};
 
 /// What is read of a network's keys, and written, by one who looks at one moment of them, or who alone changes them.
-pub(super) trait Vault {
+pub(super) trait KeyBackend {
     /// The collector's key pair.
     fn identity(&self) -> Result<Option<Identity>, RegistryError>;
     fn put_identity(&self, identity: &Identity) -> Result<(), RegistryError>;
@@ -52,7 +52,7 @@ impl Keys {
     /// Looks at one moment of them; of files each by itself.
     pub(super) fn look<T>(
         &self,
-        look: impl FnOnce(&dyn Vault) -> Result<T, RegistryError>,
+        look: impl FnOnce(&dyn KeyBackend) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
         match self {
             Keys::Files { network, folder } => look(&KeyFiles { network: *network, folder }),
@@ -63,7 +63,7 @@ impl Keys {
     /// Changes them, while nobody else does.
     pub(super) fn change<T>(
         &self,
-        change: impl FnOnce(&dyn Vault) -> Result<T, RegistryError>,
+        change: impl FnOnce(&dyn KeyBackend) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
         match self {
             Keys::Files { network, folder } => {
