@@ -36,7 +36,7 @@ pub struct Route {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeardPacket {
     pub route: Route,
-    /// Address first, without the radio's length byte and check sum; at most `wire::meter::MOST_PACKET_BYTES` are of use.
+    /// Address first, without the radio's length byte and check sum; at most `wire::meter::PACKET_BYTES_MAX` are of use.
     pub bytes: Vec<u8>,
     /// How strong it was, in dBm; `None` where the gateway does not say.
     pub rssi_dbm: Option<i8>,

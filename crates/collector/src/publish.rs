@@ -36,7 +36,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(30);
 const AGAIN_AFTER: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 /// Bytes of a packet that is taken, and of one that is sent, at most. A message above the latter
 /// would break each connection off, and come first again.
-const MOST_PACKET_BYTES: [usize; 2] = [10 << 10, 1 << 20];
+const PACKET_BYTES_MAX: [usize; 2] = [10 << 10, 1 << 20];
 /// Names are read anew at most once in that time.
 const NAMES_EVERY: Duration = Duration::from_millis(500);
 /// What saying good-bye may take.
@@ -72,7 +72,7 @@ impl Publisher {
         let (stop, stopped) = oneshot::channel();
         let mut options = MqttOptions::new(client, broker.host.clone(), broker.port);
         options.set_keep_alive(KEEP_ALIVE).set_inflight(IN_FLIGHT_MAX);
-        options.set_max_packet_size(MOST_PACKET_BYTES[0], MOST_PACKET_BYTES[1]);
+        options.set_max_packet_size(PACKET_BYTES_MAX[0], PACKET_BYTES_MAX[1]);
         options.set_last_will(LastWill::new(STATUS, topics::OFFLINE, QoS::AtLeastOnce, true));
         if let Some(user) = &broker.user {
             options.set_credentials(user, broker.password.as_str());

@@ -230,7 +230,7 @@ impl Registry {
         keys: Keys,
         private: impl FnOnce() -> String,
     ) -> Result<Registry, RegistryError> {
-        let identity = match keys.look(|keys| keys.identity())? {
+        let identity = match keys.read(|keys| keys.identity())? {
             Some(identity) => identity,
             None => keys.change(|keys| {
                 if let Some(identity) = keys.identity()? {
@@ -296,7 +296,7 @@ impl Registry {
     /// # Errors
     /// [`RegistryError`]: of the first one that is not as it should be.
     pub fn load(&self) -> Result<BTreeMap<MeterId, MeterFile>, RegistryError> {
-        self.keys.look(|keys| keys.meters(None)).map(|meters| meters.files)
+        self.keys.read(|keys| keys.meters(None)).map(|meters| meters.files)
     }
 
     /// The meters of a partition of this network.
@@ -304,12 +304,12 @@ impl Registry {
     /// # Errors
     /// [`RegistryError`]: of the first one that is not as it should be.
     pub(crate) fn load_of(&self, partition: Partition, slices: Slices) -> Result<Meters, RegistryError> {
-        self.keys.look(|keys| keys.meters(Some((partition, slices))))
+        self.keys.read(|keys| keys.meters(Some((partition, slices))))
     }
 
     /// Whether these meters, which are in a database, may be this registry's: one of them is, or all were.
     pub(crate) fn belongs_to(&self, meters: &[MeterId]) -> Result<bool, RegistryError> {
-        self.keys.look(|keys| {
+        self.keys.read(|keys| {
             if meters.is_empty() || keys.has_any(meters)? {
                 return Ok(true);
             }
@@ -369,7 +369,7 @@ impl Registry {
     /// # Errors
     /// [`RegistryError`].
     pub fn revoked(&self) -> Result<BTreeMap<MeterId, RevokedFile>, RegistryError> {
-        self.keys.look(|keys| keys.revoked())
+        self.keys.read(|keys| keys.revoked())
     }
 
     /// Draws keys for a new meter, and registers it. `above`: the highest epoch that is known of it elsewhere, 0 for none. First
@@ -484,7 +484,7 @@ impl Registry {
     /// # Errors
     /// [`RegistryError::Unknown`], [`RegistryError::Bad`], [`RegistryError::File`].
     pub fn get(&self, meter: MeterId) -> Result<MeterFile, RegistryError> {
-        self.keys.look(|keys| self.registered(keys, meter))
+        self.keys.read(|keys| self.registered(keys, meter))
     }
 
     fn registered(&self, keys: &dyn KeyBackend, meter: MeterId) -> Result<MeterFile, RegistryError> {

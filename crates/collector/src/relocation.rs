@@ -85,7 +85,7 @@ pub fn relocate(
         return Err(RelocationError::SameEngine { from: from.clone(), to: to.clone() });
     }
     match Reader::open(from) {
-        Ok(reader) => look_at_keys(&reader, keys, &mut tell)?,
+        Ok(reader) => check_keys(&reader, keys, &mut tell)?,
         // One that is left already needs none.
         Err(StoreError::Moved { .. }) => {}
         Err(error) => return Err(error.into()),
@@ -121,11 +121,7 @@ pub fn relocate(
 }
 
 /// As a service looks when it starts: what it would refuse is better known before.
-fn look_at_keys(
-    reader: &Reader,
-    keys: &Path,
-    tell: &mut impl FnMut(Stage<'_>),
-) -> Result<(), RelocationError> {
+fn check_keys(reader: &Reader, keys: &Path, tell: &mut impl FnMut(Stage<'_>)) -> Result<(), RelocationError> {
     let store = KeyStore::Folder(keys.to_owned());
     let networks: BTreeSet<_> = reader
         .kept_meters()?

@@ -133,7 +133,7 @@ impl Running {
         let (links, meters) = begun.map_err(|_| ServiceError::Ended("beginning"))??;
         let (link, keys) = (links.handle().clone(), links.keys().clone());
         tracing::info!(db = %db, %keys, meters, "the collector starts");
-        let new_networks = tokio::spawn(registry_changes::look_for_networks(keys, link.networks()));
+        let new_networks = tokio::spawn(registry_changes::discover_networks(keys, link.networks()));
         let (writer, reader) = (links.writer(), links.reader().clone());
         let mut running = Running { link, writer, reader, udp: Vec::new(), new_networks, links, ended };
         for OfNetwork { network, what: address } in udp {

@@ -7,13 +7,13 @@
 mod batch;
 mod by_time;
 mod check;
+mod database_url;
 mod error;
 mod health;
 mod interval;
-mod key;
 mod latest;
-mod mark;
-mod place;
+mod marker;
+mod meter_range;
 mod postgres;
 mod query;
 mod read;
@@ -26,8 +26,8 @@ mod sqlite;
 mod write;
 mod zone;
 
+pub use database_url::DatabaseUrl;
 pub use error::StoreError;
-pub use place::DatabaseUrl;
 pub use query::{
     AlertFilter, Consumption, ConsumptionOf, ConsumptionQuery, Cursor, Interval, MeterFilter, NoCursor,
     Readings, ReadingsQuery, Resolution, Rows,
@@ -43,7 +43,7 @@ pub use write::{
 };
 
 pub(crate) use batch::flags_of;
-pub(crate) use key::{MeterRange, keys_of};
+pub(crate) use meter_range::{MeterRange, keys_of};
 pub(crate) use postgres::is_held;
 pub(crate) use read::{METERS_OF_A_PAGE, Stored, kept_from_s, stored};
 pub(crate) use record::{StoredMeter, has_administrator};
@@ -194,10 +194,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotInPlace`] and others: nothing can be stored.
-    pub fn look(&mut self) -> Result<(), StoreError> {
+    pub fn check(&mut self) -> Result<(), StoreError> {
         match &mut self.engine {
-            Engine::Sqlite(store) => store.look(),
-            Engine::Postgres(store) => store.look(),
+            Engine::Sqlite(store) => store.check(),
+            Engine::Postgres(store) => store.check(),
         }
     }
 

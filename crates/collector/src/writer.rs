@@ -139,7 +139,7 @@ impl WriterHandle {
             let place = waiting.clone().try_acquire_owned().map_err(|_| WriteError::Busy)?;
             let reader = reader.clone();
             runtime.spawn_blocking(move || {
-                let written = reader.write_beside(&writes);
+                let written = reader.write_admin(&writes);
                 drop(place);
                 // Who does not wait any more need not be told.
                 drop(reply.send(written.map_err(|error| WriteError::Store(error.to_string()))));
@@ -304,7 +304,7 @@ impl<T> Thread<T> {
 
     /// Returns after how long it is due again.
     fn upkeep(&mut self) -> Duration {
-        if let Err(error) = self.store.look() {
+        if let Err(error) = self.store.check() {
             self.astray = true;
             self.batches.fail(Partition::FIRST, Vec::new(), Some(Arc::new(error)));
             return UPKEEP_ASTRAY;

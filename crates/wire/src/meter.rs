@@ -18,13 +18,13 @@ mod update;
 pub use address::Address;
 pub use answer::{Answer, CommandResult, Status};
 pub use collector::{
-    Accepted, Answered, Collector, CollectorError, Counters, Delivery, Due, Gathered, Heard, MeterState,
-    OpenedMessage, Order, Policy, Rejection, SealedMessage, Transmission, Update, UpdateEnd, UpdateProgress,
-    UpdateStage,
+    Accepted, Answered, Collector, CollectorError, Counters, Delivery, Due, MeterState, OpenedMessage,
+    Policy, QueuedCommand, ReassemblyOutcome, Rejection, SealedMessage, Transmission, Update, UpdateEnd,
+    UpdateProgress, UpdateStage, UplinkOutcome,
 };
 pub use command::{Command, CommandError};
 pub use keys::{Identity, KeyError, MeterKeys, PublicKey};
-pub use packet::{MALFORMED_KINDS, MOST_PACKET_BYTES, Malformed, Packet, message_bytes, packets, pieces};
+pub use packet::{MALFORMED_KINDS, Malformed, PACKET_BYTES_MAX, Packet, message_bytes, packets, pieces};
 pub use provision::{
     EEPROM_BYTES, FLASH_BYTES, MeterRecord, PROVISION_SYMBOL, Provision, SUITES_SYMBOL, Setup,
 };

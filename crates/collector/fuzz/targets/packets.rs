@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use rand::{SeedableRng, rngs::StdRng};
 use std::sync::LazyLock;
 use wire::meter::{
-    Channel, Collector, Content, Gathered, Heard, Identity, Measurement, MessageKind, MeterRecord,
+    Channel, Collector, Content, Reassembly, UplinkOutcome, Identity, Measurement, MessageKind, MeterRecord,
     MeterState, Policy, Provision, Report, Setup, Suite, packets,
 };
 
@@ -65,16 +65,16 @@ fuzz_target!(|bytes: &[u8]| {
             given.to_vec()
         };
         genuine |= fixture.genuine.contains(&packet);
-        let heard = match collector.gather(&packet) {
-            Gathered::Done(heard) => heard,
-            Gathered::Sealed(message) => {
+        let heard = match collector.reassemble(&packet) {
+            ReassemblyOutcome::Done(heard) => heard,
+            ReassemblyOutcome::Sealed(message) => {
                 let opened = message.open();
-                collector.take(opened, 1000)
+                collector.accept(opened, 1000)
             }
         };
         match heard {
-            Heard::Rejected(_) | Heard::Piece => {}
-            Heard::Report(_) | Heard::Busy if genuine => {}
+            UplinkOutcome::Rejected(_) | UplinkOutcome::Piece => {}
+            UplinkOutcome::Report(_) | UplinkOutcome::Busy if genuine => {}
             heard => panic!("{packet:02x?} was taken: {heard:?}"),
         }
         assert!(collector.held_bytes() <= 4 * 2 * 144);

@@ -4,7 +4,7 @@
 
 use collector::gateway::serial::text::{Lines, LINE_BYTES_MAX, Said, parse, sending};
 use libfuzzer_sys::fuzz_target;
-use wire::meter::{MOST_PACKET_BYTES, Packet};
+use wire::meter::{PACKET_BYTES_MAX, Packet};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((cut, bytes)) = bytes.split_first() else { return };
@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
         lines.take(piece, |line| {
             assert!(line.len() <= LINE_BYTES_MAX);
             let Said::Heard { bytes, .. } = parse(line) else { return };
-            assert!((1..=MOST_PACKET_BYTES).contains(&bytes.len()));
+            assert!((1..=PACKET_BYTES_MAX).contains(&bytes.len()));
             let _ = Packet::parse(&bytes);
             // Sent by the host, it is a line of decimal numbers that a board hears with its own header.
             if let Some(text) = sending(&bytes) {

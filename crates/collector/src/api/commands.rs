@@ -18,7 +18,7 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use wire::meter::{Answer, CommandResult, MeterId, Order, Status};
+use wire::meter::{Answer, CommandResult, MeterId, QueuedCommand, Status};
 
 /// A command, and how far it is.
 #[derive(Serialize, ToSchema)]
@@ -101,8 +101,8 @@ pub(super) struct CommandArguments {
 impl From<CommandRecord> for Command {
     fn from(record: CommandRecord) -> Command {
         let page = match record.order {
-            Order::Command(wire::meter::Command::ReadStatus { page }) => Some(page),
-            Order::LookAtTime => Some(0),
+            QueuedCommand::Command(wire::meter::Command::ReadStatus { page }) => Some(page),
+            QueuedCommand::ReadClock => Some(0),
             _ => None,
         };
         Command {
@@ -120,25 +120,25 @@ impl From<CommandRecord> for Command {
     }
 }
 
-impl From<Order> for Ordered {
-    fn from(order: Order) -> Ordered {
+impl From<QueuedCommand> for Ordered {
+    fn from(order: QueuedCommand) -> Ordered {
         use wire::meter::Command;
         match order {
-            Order::TimeNow | Order::Command(Command::SetTime { .. }) => Ordered::SetTime,
-            Order::LookAtTime => Ordered::LookAtTime,
-            Order::Command(Command::Configure { interval_s, suite }) => {
+            QueuedCommand::TimeNow | QueuedCommand::Command(Command::SetTime { .. }) => Ordered::SetTime,
+            QueuedCommand::ReadClock => Ordered::LookAtTime,
+            QueuedCommand::Command(Command::Configure { interval_s, suite }) => {
                 Ordered::Configure { interval_s, suite }
             }
-            Order::Command(Command::Calibrate { voltage_uv, current_ua, phase }) => {
+            QueuedCommand::Command(Command::Calibrate { voltage_uv, current_ua, phase }) => {
                 Ordered::Calibrate { voltage_uv, current_ua, phase }
             }
-            Order::Command(Command::Register { meter, address, collector_address }) => {
+            QueuedCommand::Command(Command::Register { meter, address, collector_address }) => {
                 Ordered::Register { meter, address, collector_address }
             }
-            Order::Command(Command::ReadStatus { page }) => Ordered::ReadStatus { page },
-            Order::Command(Command::Reboot) => Ordered::Reboot,
-            Order::Command(Command::RenewKey) => Ordered::RenewKey,
-            Order::Command(Command::UpdateFirmware { .. }) => Ordered::UpdateFirmware,
+            QueuedCommand::Command(Command::ReadStatus { page }) => Ordered::ReadStatus { page },
+            QueuedCommand::Command(Command::Reboot) => Ordered::Reboot,
+            QueuedCommand::Command(Command::RenewKey) => Ordered::RenewKey,
+            QueuedCommand::Command(Command::UpdateFirmware { .. }) => Ordered::UpdateFirmware,
         }
     }
 }

@@ -1,10 +1,10 @@
 //! What happens, as it happens: server-sent events.
 
 use super::access::Caller;
+use super::concurrency_limits::{Full, Permit};
 use super::error::ApiError;
 use super::extract::Arguments;
 use super::names::{NamedNetwork, network_schema, whose};
-use super::permits::{Full, Permit};
 use super::state::Api;
 use crate::event::{self, Event};
 use crate::network::NetworkId;

@@ -3,8 +3,8 @@
 //! A connection is a stranger's until a request on it has shown a token that holds. It is closed when no request is under way for some time,
 //! whichever HTTP it speaks, and whatever else it sends.
 
-use super::permits::Full;
-use crate::end_site::end_site;
+use super::concurrency_limits::Full;
+use crate::source_prefix::source_prefix;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::middleware::Next;
@@ -87,7 +87,7 @@ impl Places {
     /// A place for a new connection, and the closing of it that a later one asks for. Where all are held the oldest stranger goes of the
     /// address that has most of them.
     pub(super) fn take(&self, peer: IpAddr) -> Result<(Place, oneshot::Receiver<()>), Full> {
-        let site = end_site(peer);
+        let site = source_prefix(peer);
         let mut held = lock(&self.held);
         let of_site = held.connections.values().filter(|holder| holder.site == site).count();
         if of_site >= self.bounds.of_address_max && !self.proxies.contains(&peer.to_canonical()) {

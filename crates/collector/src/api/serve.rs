@@ -1,8 +1,8 @@
 //! Serves until it is told to stop.
 
+use super::concurrency_limits::Full;
 use super::idle::Idle;
 use super::listen::Bound;
-use super::permits::Full;
 use super::places::{self, Bounds, Place, Places};
 use super::routes::router;
 use super::state::{Api, Parts};

@@ -1,9 +1,9 @@
 //! What every route has at hand.
 
+use super::concurrency_limits::ConcurrencyLimits;
 use super::cost_table::Costs;
 use super::error::ApiError;
 use super::limits::{Limits, Rates};
-use super::permits::Permits;
 use crate::forward::ForwardCounts;
 use crate::link::LinkHandle;
 use crate::one_time_link::OneTimeLink;
@@ -66,7 +66,7 @@ pub(super) struct Shared {
     /// Held while tokens are being changed, so that there is always an administrator.
     pub(super) changing_tokens: tokio::sync::Mutex<()>,
     /// Who follows the events, by address and by token.
-    pub(super) listeners: (Permits<IpAddr>, Permits<i64>),
+    pub(super) listeners: (ConcurrencyLimits<IpAddr>, ConcurrencyLimits<i64>),
     /// The description, once the routes are known, and their paths.
     description: OnceLock<(Bytes, Vec<String>)>,
     reads: Semaphore,
@@ -100,8 +100,8 @@ impl Api {
             tokens_changed: watch::Sender::new(0),
             changing_tokens: tokio::sync::Mutex::new(()),
             listeners: (
-                Permits::new(LISTENERS_MAX, ADDRESS_LISTENERS_MAX),
-                Permits::new(LISTENERS_MAX, TOKEN_LISTENERS_MAX),
+                ConcurrencyLimits::new(LISTENERS_MAX, ADDRESS_LISTENERS_MAX),
+                ConcurrencyLimits::new(LISTENERS_MAX, TOKEN_LISTENERS_MAX),
             ),
             description: OnceLock::new(),
             reads: Semaphore::new(READS_MAX),

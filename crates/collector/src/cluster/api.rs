@@ -116,7 +116,7 @@ impl ApiServer {
         let ended = tokio::select! {
             () = &mut stop => Ok(()),
             () = served.ended() => Err(ClusterError::Ended("API")),
-            ended = look(&reader, &link, &status) => Err(ended),
+            ended = check(&reader, &link, &status) => Err(ended),
             error = &mut refused => Err(error),
         };
         if let Some(publisher) = publisher {
@@ -155,7 +155,7 @@ impl ApiServer {
 }
 
 /// Says whether the database answers, for as long as it is asked.
-async fn look(reader: &Reader, link: &LinkHandle, status: &Status) -> ClusterError {
+async fn check(reader: &Reader, link: &LinkHandle, status: &Status) -> ClusterError {
     loop {
         sleep(LOOK_EVERY).await;
         let reader = reader.clone();

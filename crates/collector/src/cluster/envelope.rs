@@ -2,7 +2,7 @@
 //! Numbers are big-endian, as on the air.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
-use wire::meter::MOST_PACKET_BYTES;
+use wire::meter::PACKET_BYTES_MAX;
 
 /// The first byte of each message.
 const VERSION: u8 = 2;
@@ -122,7 +122,7 @@ impl PacketDown {
 }
 
 fn is_packet(bytes: &[u8]) -> bool {
-    (1..=MOST_PACKET_BYTES).contains(&bytes.len())
+    (1..=PACKET_BYTES_MAX).contains(&bytes.len())
 }
 
 /// The input, and the peer: 0, or 4 with an address and a port, or 6 with an address, a port and a scope.

@@ -276,7 +276,7 @@ impl Publisher {
                         if stored_at.is_none_or(|at| at < published_at) {
                             (failed_at, stored_at) = (Some(Instant::now()), None);
                             silence.unanswered(&self.connection);
-                            self.status.trouble(Part::JetStream, not_stored(&error));
+                            self.status.trouble(Part::JetStream, reject_report(&error));
                         }
                         self.came_back(of).await;
                     }
@@ -347,7 +347,7 @@ impl Publisher {
     }
 }
 
-fn not_stored(error: &PublishError) -> String {
+fn reject_report(error: &PublishError) -> String {
     match error.kind() {
         PublishErrorKind::StreamNotFound => {
             "packets are not stored: there is no stream for them; has a worker made it? \

@@ -203,7 +203,7 @@ impl Held {
 
     /// Goes on with what is in the bucket; `None`: that is not known. A lease that was lost, or cannot be read, is written again: nobody
     /// takes the partition while this one holds.
-    pub(super) fn looked(&mut self, found: Option<Found>) -> KeepNext {
+    pub(super) fn on_lease_read(&mut self, found: Option<Found>) -> KeepNext {
         match found {
             None => KeepNext::Renew(AGAIN_AFTER),
             Some(Found { revision, lease: None }) => {
@@ -295,7 +295,7 @@ impl View {
     }
 
     /// The bucket was asked for a partition, and this is there.
-    pub(super) fn looked(&mut self, partition: Partition, found: Found, now: Instant) {
+    pub(super) fn on_lease_read(&mut self, partition: Partition, found: Found, now: Instant) {
         if self.leases.get(&partition).is_none_or(|seen| seen.found.revision != found.revision) {
             self.see(partition, found, now);
         }
@@ -524,10 +524,10 @@ mod tests {
         assert_eq!(lease.renewed(&renewal, WriteAnswer::OtherRevision), KeepNext::Look);
         for found in [Found { revision: 9, lease: None }, Found::NOTHING] {
             let revision = found.revision;
-            assert_eq!(lease.looked(Some(found)), KeepNext::Renew(AGAIN_AFTER));
+            assert_eq!(lease.on_lease_read(Some(found)), KeepNext::Renew(AGAIN_AFTER));
             assert_eq!(lease.renewal().revision, revision);
         }
-        assert_eq!(lease.looked(Some(found(10, Some("b")))), KeepNext::Over);
+        assert_eq!(lease.on_lease_read(Some(found(10, Some("b")))), KeepNext::Over);
     }
 
     #[test]
@@ -552,7 +552,7 @@ mod tests {
         let mut view = View::new(name("b"));
         view.lease(Partition::FIRST, found(u64::MAX, None), now);
         assert_eq!(view.plan(&all, &BTreeSet::new(), 64, now).take[0].revision, u64::MAX);
-        view.looked(Partition::FIRST, found(3, None), now);
+        view.on_lease_read(Partition::FIRST, found(3, None), now);
         assert_eq!(view.plan(&all, &BTreeSet::new(), 64, now).take[0].revision, 3);
     }
 

@@ -198,7 +198,7 @@ impl Buckets {
             Ok(revision) => Ok(Ok(HeldLease { leases: leases.clone(), held: taking.taken(revision) })),
             // Another worker was faster, or what was seen is not what is there.
             Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => {
-                Ok(Err(look(leases, free.partition).await))
+                Ok(Err(read_lease(leases, free.partition).await))
             }
             Err(error) => {
                 Err(format!("the lease of {} could not be taken: {}", free.partition, chain(&error)))
@@ -408,7 +408,7 @@ fn found(entry: Entry) -> Found {
 }
 
 /// The content of a partition's entry; `None`: that is not known.
-async fn look(leases: &kv::Store, partition: Partition) -> Option<Found> {
+async fn read_lease(leases: &kv::Store, partition: Partition) -> Option<Found> {
     let entry = timeout(RENEW_EVERY, leases.entry(partition.to_string())).await;
     let entry = entry.ok()?.ok()?;
     Some(entry.map_or(Found::NOTHING, found))
@@ -436,7 +436,7 @@ impl HeldLease {
                     let answer = self.write(&renewal).await;
                     self.held.renewed(&renewal, answer)
                 }
-                KeepNext::Look => self.look().await,
+                KeepNext::Look => self.check().await,
                 KeepNext::Over => break,
             };
         }
@@ -454,9 +454,9 @@ impl HeldLease {
         }
     }
 
-    async fn look(&mut self) -> KeepNext {
-        let found = look(&self.leases, self.held.fence.partition).await;
-        self.held.looked(found)
+    async fn check(&mut self) -> KeepNext {
+        let found = read_lease(&self.leases, self.held.fence.partition).await;
+        self.held.on_lease_read(found)
     }
 
     /// Gives it up, so that another worker takes it at once. What was done under it is durable.
@@ -466,7 +466,7 @@ impl HeldLease {
                 WriteAnswer::Written(_) => return,
                 // Another's, or not known: it is over in three seconds.
                 _ => {
-                    if !matches!(self.look().await, KeepNext::Renew(Duration::ZERO)) {
+                    if !matches!(self.check().await, KeepNext::Renew(Duration::ZERO)) {
                         return;
                     }
                 }

@@ -205,14 +205,14 @@ impl Nats {
         let mut allowed = forbidden(user);
         for _ in 0..LOOKS {
             said.clear();
-            allowed = look(&client, &said, allowed).await?;
+            allowed = check(&client, &said, allowed).await?;
         }
         Ok(allowed)
     }
 }
 
 /// Those of them that the server did not refuse.
-async fn look(client: &Client, said: &Said, tried: Vec<Forbidden>) -> Result<Vec<Forbidden>, String> {
+async fn check(client: &Client, said: &Said, tried: Vec<Forbidden>) -> Result<Vec<Forbidden>, String> {
     let failed = |error: &dyn std::error::Error| chain(error);
     let mut subscriptions = Vec::new();
     for forbidden in &tried {

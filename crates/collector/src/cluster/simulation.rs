@@ -4,21 +4,21 @@
 //! acknowledged (`packets`), which writes are one transaction and what comes of it (`writer::Batches`), and the links with their
 //! `wire::meter::Collector`. Meters are the C files of `device/meter`. The servers, and the order in which workers ask them, are models.
 
-mod desk;
-mod field;
 mod invariants;
 mod jetstream;
 mod lies;
+mod meters_and_radio;
 mod partition;
 mod postgres;
 mod rows;
 mod worker;
 mod world;
+mod writer_model;
 
-use self::field::Field;
 use self::invariants::{Counts, Invariants};
 use self::jetstream::JetStream;
 use self::lies::Lies;
+use self::meters_and_radio::MetersAndRadio;
 use self::postgres::Postgres;
 use self::rows::Rows;
 use self::worker::{Clock, Common, Worker};
@@ -78,7 +78,7 @@ fn world(seed: u64, broker: Broker) -> World {
         lies: broker == Broker::Lying,
     });
     let states: Vec<MeterState> = records.iter().map(MeterState::new).collect();
-    let field = Field::new(provisions, slices, gateways, rng.random());
+    let field = MetersAndRadio::new(provisions, slices, gateways, rng.random());
     let mut lies = (broker == Broker::Lying).then(|| Lies::new(seed, slices));
     let mut harms = Vec::new();
     if let Some(lies) = &mut lies {

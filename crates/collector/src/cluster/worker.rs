@@ -435,7 +435,7 @@ impl Running {
                     };
                     if let Err(error) = ended { break Err(error) }
                 }
-                _ = ticks.tick(), if current => self.look().await,
+                _ = ticks.tick(), if current => self.check().await,
                 () = &mut stop => break Ok(End::Stopped),
             }
         };
@@ -474,7 +474,7 @@ impl Running {
         }
     }
 
-    fn look_at_data(&mut self, now: Instant) {
+    fn check_data(&mut self, now: Instant) {
         self.data_troubles.retain(|_, (seen, _)| now.duration_since(*seen) < DATA_TOLD_FOR);
         let unreadable = self.view.unreadable(&self.all).next();
         let unreadable = unreadable.map(|partition| {
@@ -522,10 +522,10 @@ impl Running {
     }
 
     /// Looks at what is to be done, and does it.
-    async fn look(&mut self) {
-        self.look_for_networks().await;
+    async fn check(&mut self) {
+        self.discover_networks().await;
         let now = Instant::now();
-        self.look_at_data(now);
+        self.check_data(now);
         match self.shared.remote.trouble() {
             Some(why) => self.status.trouble(Part::Gateways, why),
             None => self.status.fine(Part::Gateways),
@@ -578,7 +578,7 @@ impl Running {
             // Another worker has it, or what was seen is not what is there.
             Ok(Err(found)) => {
                 if let Some(found) = found {
-                    self.view.looked(free.partition, found, Instant::now());
+                    self.view.on_lease_read(free.partition, found, Instant::now());
                 }
             }
             Err(why) => {
@@ -593,7 +593,7 @@ impl Running {
     }
 
     /// Takes what the last look found, and begins another where it is time: a database may be slow to answer, and leases are not.
-    async fn look_for_networks(&mut self) {
+    async fn discover_networks(&mut self) {
         if let Some(looked) = self.networks_look.take_if(|look| look.is_finished())
             && let Ok(found) = looked.await
         {

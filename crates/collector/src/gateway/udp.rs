@@ -7,13 +7,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
-use wire::meter::MOST_PACKET_BYTES;
+use wire::meter::PACKET_BYTES_MAX;
 
 /// What a datagram begins with.
 const MAGIC: &[u8; 3] = b"WS1";
 /// Bytes before the packet: the magic and the strength.
 const HEADER: usize = 4;
-pub const DATAGRAM_BYTES_MAX: usize = HEADER + MOST_PACKET_BYTES;
+pub const DATAGRAM_BYTES_MAX: usize = HEADER + PACKET_BYTES_MAX;
 /// The strength where it is not known.
 const NOT_KNOWN: i8 = 127;
 /// The system keeps so much for us while we are not looking, where it lets us have it.
@@ -24,7 +24,7 @@ const TURN: usize = 256;
 /// A datagram with a packet in it; `None` where it is too long for one. rssi_dbm: `None` where it is not known.
 #[must_use]
 pub fn datagram(packet: &[u8], rssi_dbm: Option<i8>) -> Option<Vec<u8>> {
-    if packet.len() > MOST_PACKET_BYTES {
+    if packet.len() > PACKET_BYTES_MAX {
         return None;
     }
     let [strength] = rssi_dbm.unwrap_or(NOT_KNOWN).to_ne_bytes();
@@ -36,7 +36,7 @@ pub fn datagram(packet: &[u8], rssi_dbm: Option<i8>) -> Option<Vec<u8>> {
 pub fn parse(datagram: &[u8]) -> Option<(&[u8], Option<i8>)> {
     let (strength, packet) = datagram.strip_prefix(MAGIC)?.split_first()?;
     let strength = i8::from_ne_bytes([*strength]);
-    let fits = (1..=MOST_PACKET_BYTES).contains(&packet.len());
+    let fits = (1..=PACKET_BYTES_MAX).contains(&packet.len());
     fits.then_some((packet, (strength != NOT_KNOWN).then_some(strength)))
 }
 

@@ -6,7 +6,7 @@ use super::handle::{Inputs, LinkHandle, Snapshot};
 use super::images::Images;
 use super::key_keeper::KeyKeeper;
 use super::meter_state::{LastHeard, MeterLinkState, Named};
-use super::pending::{PendingCommit, RetryQueue, Submitted};
+use super::pending::{PendingCommit, RetryQueue, Submission};
 use super::receipt::UnfinishedReceipts;
 use super::silence::SilenceWatch;
 use super::state::Link;
@@ -65,7 +65,7 @@ impl Candidate {
 
 /// The link's other parts.
 pub(crate) struct Parts {
-    pub(crate) jobs: Arc<Jobs<Submitted>>,
+    pub(crate) jobs: Arc<Jobs<Submission>>,
     /// Threads that open what takes curves.
     pub(crate) verifiers: usize,
     /// Nothing unsealed is taken as soon as there is a meter that seals.
@@ -79,7 +79,7 @@ pub(crate) struct Parts {
     /// Where renewed keys are kept; `None`: no meter's key is renewed.
     pub(crate) registry: Option<Registry>,
     /// What became of its writes.
-    pub(crate) done: Receiver<Done<Submitted>>,
+    pub(crate) done: Receiver<Done<Submission>>,
     /// Spreads attempts, and makes ephemeral keys.
     pub(crate) rng: StdRng,
 }
@@ -397,7 +397,7 @@ pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> s
         retry: RetryQueue::default(),
         opening: 0,
         partial_messages: UnfinishedReceipts::default(),
-        look_at_due: true,
+        check_due: true,
         tick_at: clock::now(),
         silence: SilenceWatch::new(clock::now()),
         sent_last: 0,

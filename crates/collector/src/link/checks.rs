@@ -23,35 +23,35 @@ const REST_EVERY: u32 = 20;
 
 impl Link {
     pub(super) fn tick(&mut self, now: Instant) {
-        self.try_again(now);
+        self.retry_due(now);
         self.partial_messages.tidy(now);
-        self.look_at_clock(now);
-        self.look_for_silence(now);
-        self.tend_updates(now);
+        self.check_clock(now);
+        self.check_silence(now);
+        self.advance_updates(now);
         self.minute.ticks += 1;
         if self.minute.ticks.is_multiple_of(COUNTS_EVERY) {
             self.store_counts();
         }
         if self.minute.ticks.is_multiple_of(REST_EVERY) {
-            self.collector.rest(since_2000_ms(self.now_ms));
+            self.collector.compact_idle(since_2000_ms(self.now_ms));
         }
         if self.minute.ticks >= 60 {
             self.minute.ticks = 0;
-            self.look_for_forgeries(now);
+            self.check_forgeries(now);
         }
     }
 
-    fn look_at_clock(&mut self, now: Instant) {
+    fn check_clock(&mut self, now: Instant) {
         let steady_ms = now.saturating_duration_since(self.began).as_millis() as i64;
         let was_behind = self.clock.is_behind();
         self.clock.stored(self.shared.newest_ms.load(Ordering::Relaxed));
-        if let Some(step_ms) = self.clock.look(clock::unix_ms(), steady_ms) {
+        if let Some(step_ms) = self.clock.check(clock::unix_ms(), steady_ms) {
             if self.tells_for_all() {
                 let detail = format!("the collector's clock was set by {:+.1} s", step_ms as f64 / 1000.0);
                 self.alert(None, "clock", detail);
             }
             // Commands were to be sent by the old time.
-            self.look_at_due = true;
+            self.check_due = true;
         }
         let behind = self.clock.is_behind();
         if behind && !was_behind && self.tells_for_all() {
@@ -70,15 +70,15 @@ impl Link {
         }
     }
 
-    fn look_for_silence(&mut self, now: Instant) {
-        for (meter, silence) in self.silence.look(&mut self.meters, now) {
+    fn check_silence(&mut self, now: Instant) {
+        for (meter, silence) in self.silence.check(&mut self.meters, now) {
             let detail =
                 format!("nothing new was heard for {} s, more than three intervals", silence.as_secs());
             self.alert(Some(meter), "silent", detail);
         }
     }
 
-    fn look_for_forgeries(&mut self, now: Instant) {
+    fn check_forgeries(&mut self, now: Instant) {
         if self.minute.hour.is_none_or(|hour| now.duration_since(hour) > FORGED_QUIET) {
             (self.minute.hour, self.minute.forged_alerts) = (Some(now), 0);
         }

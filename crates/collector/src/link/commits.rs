@@ -2,7 +2,7 @@
 
 use super::command::LinkError;
 use super::meter_state::Named;
-use super::pending::{PendingCommit, Submitted};
+use super::pending::{PendingCommit, Submission};
 use super::state::Link;
 use crate::clock;
 use crate::event::{self, CommandUpdate, Event};
@@ -25,7 +25,7 @@ impl Link {
     /// Gives something to the store, or, while that takes nothing, keeps it for later.
     pub(super) fn store(&mut self, pending: PendingCommit) {
         self.submissions += 1;
-        let submitted = Submitted { number: self.submissions, pending };
+        let submitted = Submission { number: self.submissions, pending };
         if self.retry.until.is_some() {
             self.keep(submitted);
         } else if let Some(write) = self.write_of(&submitted.pending) {
@@ -38,12 +38,12 @@ impl Link {
     pub(super) fn store_report(&mut self, write: Write, pending: PendingCommit) {
         self.submissions += 1;
         self.writes.push(write);
-        self.submitted.push(Submitted { number: self.submissions, pending });
+        self.submitted.push(Submission { number: self.submissions, pending });
     }
 
     fn write_of(&mut self, pending: &PendingCommit) -> Option<Write> {
         Some(match pending {
-            // Submitted with its message, which is not kept here.
+            // Submission with its message, which is not kept here.
             PendingCommit::Report { .. } => return None,
             PendingCommit::State { meter, .. } => self.state_of(*meter)?,
             PendingCommit::Command { command, .. } => Write::Command(command.clone()),
@@ -106,7 +106,7 @@ impl Link {
     }
 
     /// Tries again what could not be stored, when it is time.
-    pub(super) fn try_again(&mut self, now: Instant) {
+    pub(super) fn retry_due(&mut self, now: Instant) {
         if self.retry.until.is_none_or(|until| now < until) {
             return;
         }
@@ -122,32 +122,32 @@ impl Link {
     }
 
     /// Whether everything that was given is stored, or is not going to be.
-    pub(super) fn nothing_under_way(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.in_flight == 0 && self.writes.is_empty()
     }
 
-    pub(super) fn done(&mut self, done: Done<Submitted>) {
+    pub(super) fn done(&mut self, done: Done<Submission>) {
         self.trace = None;
         match done {
             Done::Written(written) => {
                 self.in_flight -= written.len();
                 self.shared.store_ok.store(true, Ordering::Relaxed);
                 for (submitted, written) in written {
-                    self.durable(submitted.pending, written);
+                    self.on_durable(submitted.pending, written);
                 }
             }
             Done::Failed { after: pending, commit_generation, error } => {
                 self.in_flight -= pending.len();
                 self.commit_generation = commit_generation;
                 if let Some(error) = &error {
-                    self.in_trouble(error);
+                    self.enter_retry(error);
                 }
                 let why = error.map_or_else(
                     || "what was given before it was not stored".into(),
                     |error| error.to_string(),
                 );
                 for submitted in pending {
-                    self.failed(submitted, &why);
+                    self.on_failed(submitted, &why);
                 }
             }
             Done::Fenced { after } => {
@@ -174,7 +174,7 @@ impl Link {
         self.ended = true;
     }
 
-    fn in_trouble(&mut self, error: &Arc<StoreError>) {
+    fn enter_retry(&mut self, error: &Arc<StoreError>) {
         let now = clock::now();
         self.retry.until = Some(now + RETRY_AFTER);
         if self.shared.store_ok.swap(false, Ordering::Relaxed) {
@@ -186,7 +186,7 @@ impl Link {
         }
     }
 
-    fn keep(&mut self, mut submitted: Submitted) {
+    fn keep(&mut self, mut submitted: Submission) {
         // Who asked is told now; it is done all the same when it can be.
         if let PendingCommit::Progress { answer, .. }
         | PendingCommit::UpdateProgress { answer, .. }
@@ -205,13 +205,13 @@ impl Link {
         self.retry.again.push(submitted);
     }
 
-    fn failed(&mut self, submitted: Submitted, why: &str) {
+    fn on_failed(&mut self, submitted: Submission, why: &str) {
         let store = || LinkError::Store(why.to_owned());
         match submitted.pending {
             PendingCommit::Report { meter, n, epoch, .. } => {
                 if self.meters.get(&meter).is_some_and(|known| known.epoch == epoch) {
                     // It was handed out; after a rotation it is not any more.
-                    let _ = self.collector.not_stored(meter, n);
+                    let _ = self.collector.reject_report(meter, n);
                 }
             }
             PendingCommit::Command { command, answer } => {
@@ -238,12 +238,12 @@ impl Link {
         }
     }
 
-    fn durable(&mut self, pending: PendingCommit, written: Written) {
+    fn on_durable(&mut self, pending: PendingCommit, written: Written) {
         match (pending, written) {
             (PendingCommit::Report { meter, epoch, n, heard_ms, route, mut receipts }, written) => {
                 receipts.span("commit");
                 self.trace = receipts.trace();
-                self.report_durable((meter, epoch), n, (heard_ms, route), written);
+                self.on_report_durable((meter, epoch), n, (heard_ms, route), written);
                 receipts.span("acknowledge");
                 receipts.done();
                 let trace_id = self.trace.take().map(tracing::field::display);
@@ -256,13 +256,13 @@ impl Link {
                 );
             }
             (PendingCommit::State { meter, revision }, _) => {
-                self.collector.saved(meter, revision);
+                self.collector.confirm_state(meter, revision);
                 if let Some(known) = self.meters.get_mut(&meter)
                     && known.activity().saving.is_some_and(|saving| saving <= revision)
                 {
                     known.active().saving = None;
                 }
-                self.look_at_due = true;
+                self.check_due = true;
             }
             (PendingCommit::Command { command, answer }, Written::Command(record)) => {
                 // Whoever asked may be gone; the command stays.
@@ -296,7 +296,7 @@ impl Link {
                 if let Some(answer) = answer {
                     drop(answer.send(Ok(0)));
                 }
-                self.update_begun(*record);
+                self.on_update_begun(*record);
             }
             (PendingCommit::Update { update, answer }, _) => {
                 if let Some(answer) = answer {
@@ -337,7 +337,7 @@ impl Link {
         }
     }
 
-    fn report_durable(
+    fn on_report_durable(
         &mut self,
         (meter, epoch): (MeterId, u32),
         n: u32,
@@ -358,13 +358,13 @@ impl Link {
                 let network = self.network().named();
                 let trace_id = self.trace.map(tracing::field::display);
                 tracing::error!(trace_id, meter, network, n, "the store did not take a report: {written:?}");
-                let _ = self.collector.not_stored(meter, n);
+                let _ = self.collector.reject_report(meter, n);
                 return;
             }
         };
         known.active().reports += u64::from(event.is_some());
         // Handed out and not confirmed: else it was another's, of which nothing must be said.
-        let Ok(sent) = self.collector.stored(meter, n) else { return };
+        let Ok(sent) = self.collector.confirm_report(meter, n) else { return };
         self.transmit(route, &sent);
         self.clock.stored(heard_ms);
         self.shared.newest_ms.fetch_max(heard_ms, Ordering::Relaxed);

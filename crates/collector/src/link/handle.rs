@@ -1,8 +1,8 @@
 //! What others have of the links, one for each partition: how to ask them, and what they answer.
 
 use super::command::{CommandRequest, LinkError};
-use super::elsewhere::{EventSubscribers, Question, RemoteLinks};
 use super::receipt::QueuedPacket;
+use super::remote_links::{EventSubscribers, Question, RemoteLinks};
 use crate::event::Event;
 use crate::gateway::{Gateways, HeardPacket, Route};
 use crate::image_digest::ImageDigest;

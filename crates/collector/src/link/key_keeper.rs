@@ -153,10 +153,10 @@ impl Link {
     }
 
     /// Goes on with keys that are durable, or are to be tried again.
-    pub(super) fn kept_keys(&mut self, Kept { asked: ToKeep { epoch, before, record }, result }: Kept) {
+    pub(super) fn on_keys_kept(&mut self, Kept { asked: ToKeep { epoch, before, record }, result }: Kept) {
         let meter = record.setup.meter;
         let named = self.global(meter);
-        self.look_at_due = true;
+        self.check_due = true;
         // It was rotated or revoked meanwhile: that says nothing of the keys that it has now.
         let Some(known) = self.meters.get_mut(&meter).filter(|known| known.epoch == epoch) else { return };
         let keys = &mut known.active().keys;
@@ -164,7 +164,7 @@ impl Link {
         match result {
             Ok(()) => {
                 (keys.tried, keys.failures) = (Vec::new(), 0);
-                self.collector.keys_saved(&record);
+                self.collector.confirm_keys(&record);
                 if before.first().is_some_and(|before| before.epoch() < record.keys.epoch()) {
                     self.renewed(&record);
                 }
@@ -187,7 +187,7 @@ impl Link {
     pub(super) fn stop_keeping_keys(&mut self) {
         self.key_keeper.stop();
         while let Ok(kept) = self.key_keeper.kept.try_recv() {
-            self.kept_keys(kept);
+            self.on_keys_kept(kept);
         }
     }
 
@@ -210,7 +210,7 @@ mod tests {
     use crate::clock::{BootTime, simulated};
     use crate::gateway::{HeardPacket, Route};
     use crate::link::handle::Inputs;
-    use crate::link::pending::Submitted;
+    use crate::link::pending::Submission;
     use crate::link::{Beginning, Images, LinkHandle, Parts, link};
     use crate::network::NetworkId;
     use crate::partition::Partition;
@@ -240,7 +240,7 @@ mod tests {
         provision: Provision,
         collector: Identity,
         half: MeterKeys,
-        _jobs: Receiver<Job<Submitted>>,
+        _jobs: Receiver<Job<Submission>>,
     }
 
     impl Stand {
@@ -329,7 +329,7 @@ mod tests {
 
         fn failed(&mut self, asked: ToKeep) {
             let error = RegistryError::Bad { path: "keys".into(), problem: "full".to_owned() };
-            self.link.kept_keys(Kept { asked, result: Err(error) });
+            self.link.on_keys_kept(Kept { asked, result: Err(error) });
         }
     }
 
@@ -361,7 +361,7 @@ mod tests {
         let asked = stand.at(Duration::from_millis(6100)).expect("it is tried again");
         // The same once, however often it failed.
         assert!(asked.before == [stand.half.clone(), next]);
-        stand.link.kept_keys(Kept { asked, result: Ok(()) });
+        stand.link.on_keys_kept(Kept { asked, result: Ok(()) });
         assert_eq!(stand.link.collector.saved_keys(METER), None);
         let is_told = |write: &Write| matches!(write, Write::Action(action) if action.who == "collector");
         assert_eq!(stand.link.writes.iter().filter(|write| is_told(write)).count(), 1);
@@ -391,7 +391,7 @@ mod tests {
             stand.hear(1);
             let asked = stand.step().expect("it has shown its key");
             let what = error.to_string();
-            stand.link.kept_keys(Kept { asked, result: Err(error) });
+            stand.link.on_keys_kept(Kept { asked, result: Err(error) });
             assert_eq!(stand.link.ended, ends, "{what}");
         }
     }
@@ -413,7 +413,7 @@ mod tests {
         let mut known = crate::link::meter_state::MeterLinkState::new(2, 10);
         known.active().keys.is_asked = true;
         stand.link.meters.insert(METER, known);
-        stand.link.kept_keys(Kept { asked, result: Ok(()) });
+        stand.link.on_keys_kept(Kept { asked, result: Ok(()) });
         let keys = &stand.link.meters[&METER].activity().keys;
         assert!(keys.is_asked && stand.link.writes.is_empty());
         assert_eq!(stand.link.collector.saved_keys(METER), None);

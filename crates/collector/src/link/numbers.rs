@@ -49,7 +49,7 @@ impl Link {
     }
 
     /// A meter has taken commands that this collector does not know of.
-    pub(super) fn number_too_low(&mut self, meter: MeterId, last_m: u32) {
+    pub(super) fn on_number_too_low(&mut self, meter: MeterId, last_m: u32) {
         let detail = format!(
             "it has taken commands up to number {last_m}, above all that this collector used: database and keys are older copies, or \
              somebody else has its keys. Commands go on above it"

@@ -5,16 +5,16 @@ use super::state::{Link, since_2000_ms};
 use crate::clock;
 use crate::event::CommandState;
 use crate::store::CommandProgress;
-use wire::meter::{Answered, Command, CommandResult, Delivery, Due, MeterId, Order};
+use wire::meter::{Answered, Command, CommandResult, Delivery, Due, MeterId, QueuedCommand};
 
 impl Link {
     /// Does what is to be done by now, of meters that can be reached.
     pub(super) fn send_due(&mut self) {
         let now_ms = since_2000_ms(self.now_ms);
-        if !self.look_at_due && self.next_due_ms.is_none_or(|due_ms| now_ms < due_ms) {
+        if !self.check_due && self.next_due_ms.is_none_or(|due_ms| now_ms < due_ms) {
             return;
         }
-        self.look_at_due = false;
+        self.check_due = false;
         let reached =
             |meter: &MeterId| self.meters.get(meter).is_some_and(|known| known.activity().route.is_some());
         let mut reached: Vec<MeterId> = self.collector.busy().filter(reached).collect();
@@ -84,7 +84,7 @@ impl Link {
     pub(super) fn answered(&mut self, answered: Answered) {
         let Answered { meter, ticket, command, answer } = answered;
         self.counted.answers += 1;
-        self.look_at_due = true;
+        self.check_due = true;
         let done = answer.outcome == CommandResult::Done;
         let known = self.meters.get_mut(&meter);
         let named = known.and_then(|known| {
@@ -114,7 +114,7 @@ impl Link {
         let busy: Vec<MeterId> = self.collector.busy().collect();
         for meter in busy {
             for (ticket, order, _) in self.collector.commands(meter) {
-                if order == Order::TimeNow && self.collector.withdraw(meter, ticket).is_ok() {
+                if order == QueuedCommand::TimeNow && self.collector.withdraw(meter, ticket).is_ok() {
                     self.withdrawn(meter, Some(ticket), None);
                     self.store_state(meter);
                 }

@@ -49,7 +49,7 @@ pub(crate) enum PendingCommit {
 
 /// A pending commit, by the order in which it was submitted.
 #[derive(Debug)]
-pub(crate) struct Submitted {
+pub(crate) struct Submission {
     pub(super) number: u64,
     pub(super) pending: PendingCommit,
 }
@@ -59,6 +59,6 @@ pub(crate) struct Submitted {
 pub(super) struct RetryQueue {
     /// Nothing is stored before that.
     pub(super) until: Option<Instant>,
-    pub(super) again: Vec<Submitted>,
+    pub(super) again: Vec<Submission>,
     pub(super) quiet_until: Option<Instant>,
 }

@@ -11,7 +11,7 @@ use crate::network::NetworkId;
 use crate::store::{CommandProgress, NewCommand, Provisioned};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use wire::meter::{CollectorError, Command, MeterId, MeterRecord, MeterState, Order, Policy, Suite};
+use wire::meter::{CollectorError, Command, MeterId, MeterRecord, MeterState, Policy, QueuedCommand, Suite};
 
 impl CommandRequest {
     /// What the meter is told; `None`: the time that it is then.
@@ -102,7 +102,7 @@ impl Link {
         }
     }
 
-    fn queue(&mut self, meter: MeterId, request: CommandRequest) -> Result<(u32, Order), LinkError> {
+    fn queue(&mut self, meter: MeterId, request: CommandRequest) -> Result<(u32, QueuedCommand), LinkError> {
         if self.retry.until.is_some() {
             return Err(LinkError::Store("the last transaction failed".into()));
         }
@@ -114,13 +114,13 @@ impl Link {
         }
         let queued = match request.command() {
             Some(command) => {
-                self.collector.command(meter, command).map(|ticket| (ticket, Order::Command(command)))
+                self.collector.command(meter, command).map(|ticket| (ticket, QueuedCommand::Command(command)))
             }
             None if !self.meters.contains_key(&meter) => {
                 return Err(LinkError::UnknownMeter(self.global(meter)));
             }
             None if self.clock.is_behind() => return Err(LinkError::ClockBehind),
-            None => self.collector.set_time(meter).map(|ticket| (ticket, Order::TimeNow)),
+            None => self.collector.set_time(meter).map(|ticket| (ticket, QueuedCommand::TimeNow)),
         };
         queued.map_err(|error| LinkError::of(self.network(), error))
     }

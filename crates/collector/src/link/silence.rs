@@ -18,7 +18,7 @@ impl SilenceWatch {
     }
 
     /// Returns the meters that have become silent, each once until it is heard again, and for how long nothing new came.
-    pub(super) fn look(
+    pub(super) fn check(
         &mut self,
         meters: &mut BTreeMap<MeterId, MeterLinkState>,
         now: Instant,
@@ -69,7 +69,7 @@ mod tests {
             let is_new = |known: &MeterLinkState| !known.silent && known.silence(now).is_some();
             let expected: Vec<MeterId> =
                 meters.iter().filter(|(_, known)| is_new(known)).map(|(id, _)| *id).collect();
-            let looked: Vec<MeterId> = watch.look(&mut meters, now).into_iter().map(|(id, _)| id).collect();
+            let looked: Vec<MeterId> = watch.check(&mut meters, now).into_iter().map(|(id, _)| id).collect();
             assert_eq!(looked, expected, "after {s} s");
             found += looked.len();
         }

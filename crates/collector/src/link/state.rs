@@ -1,12 +1,12 @@
 //! What the link's thread holds. What it does with it is in `thread`, `commits`, `requests`, `orders`, `updates`, `numbers` and `checks`.
 
 use super::clock::Clock;
-use super::elsewhere::EventSubscribers;
 use super::handle::{Shared, Snapshot};
 use super::key_keeper::KeyKeeper;
 use super::meter_state::MeterLinkState;
-use super::pending::{RetryQueue, Submitted};
+use super::pending::{RetryQueue, Submission};
 use super::receipt::UnfinishedReceipts;
+use super::remote_links::EventSubscribers;
 use super::silence::SilenceWatch;
 use super::updates::Updates;
 use super::verify::Verifiers;
@@ -44,8 +44,8 @@ pub(crate) struct Link {
     /// Epochs that are over, of meters that were revoked.
     pub(super) retired_epochs: HashMap<MeterId, u32>,
     pub(super) policy: Policy,
-    pub(super) jobs: Arc<Jobs<Submitted>>,
-    pub(super) done: Receiver<Done<Submitted>>,
+    pub(super) jobs: Arc<Jobs<Submission>>,
+    pub(super) done: Receiver<Done<Submission>>,
     pub(super) verifiers: Verifiers,
     pub(super) key_keeper: KeyKeeper,
     pub(super) updates: Updates,
@@ -64,14 +64,14 @@ pub(crate) struct Link {
     /// Unix ms, as of this turn.
     pub(super) now_ms: i64,
     pub(super) writes: Vec<Write>,
-    pub(super) submitted: Vec<Submitted>,
+    pub(super) submitted: Vec<Submission>,
     pub(super) submissions: u64,
     pub(super) in_flight: usize,
     pub(super) commit_generation: u64,
     pub(super) retry: RetryQueue,
     pub(super) opening: usize,
     pub(super) partial_messages: UnfinishedReceipts,
-    pub(super) look_at_due: bool,
+    pub(super) check_due: bool,
     /// The meter that a command or a piece was sent to last: the others have their turns.
     pub(super) sent_last: MeterId,
     /// When a command is to be sent next, in ms since 2000.

@@ -12,7 +12,8 @@ use crate::store::{NewReport, Write};
 use crossbeam_channel::select;
 use std::time::Duration;
 use wire::meter::{
-    Accepted, Gathered, Heard, MeterId, OpenedMessage, Rejection, SealedMessage, Transmission,
+    Accepted, MeterId, OpenedMessage, ReassemblyOutcome, Rejection, SealedMessage, Transmission,
+    UplinkOutcome,
 };
 
 /// Messages of one meter that are with the verifiers at most: the rest of them are others'.
@@ -33,13 +34,13 @@ impl Link {
             select! {
                 recv(self.done) -> done => if let Ok(done) = done { self.now(); self.done(done) },
                 recv(self.key_keeper.kept) -> kept => match kept {
-                    Ok(kept) => { self.now(); self.kept_keys(kept) }
+                    Ok(kept) => { self.now(); self.on_keys_kept(kept) }
                     Err(_) => {
                         tracing::error!("the keys' thread has ended; no renewed key can be kept");
                         self.ended = true;
                     }
                 },
-                recv(self.updates.found) -> found => if let Ok(found) = found { self.now(); self.found_image(found) },
+                recv(self.updates.found) -> found => if let Ok(found) = found { self.now(); self.on_image(found) },
                 recv(self.verifiers.opened) -> opened => if let Ok(opened) = opened { self.now(); self.on_verified(opened) },
                 recv(inputs.requests) -> ask => match ask {
                     Ok(ask) => first = Some(ask),
@@ -78,7 +79,7 @@ impl Link {
             self.tick(now);
         }
         self.send_due();
-        self.look_at_updates();
+        self.check_updates();
         self.flush();
         false
     }
@@ -91,10 +92,10 @@ impl Link {
     fn turn(&mut self, first: Option<Request>, inputs: &Inputs) -> bool {
         self.take_done();
         while let Ok(kept) = self.key_keeper.kept.try_recv() {
-            self.kept_keys(kept);
+            self.on_keys_kept(kept);
         }
         while let Ok(found) = self.updates.found.try_recv() {
-            self.found_image(found);
+            self.on_image(found);
         }
         for _ in 0..TURN {
             let Ok(opened) = self.verifiers.opened.try_recv() else { break };
@@ -121,7 +122,7 @@ impl Link {
     }
 
     fn until_due(&self) -> Duration {
-        if self.look_at_due {
+        if self.check_due {
             return Duration::ZERO;
         }
         let now_ms = since_2000_ms(clock::unix_ms());
@@ -155,13 +156,13 @@ impl Link {
     pub(crate) fn begin_finish(&mut self) {
         self.store_counts();
         self.retry.until = self.retry.until.map(|_| clock::now());
-        self.try_again(clock::now());
+        self.retry_due(clock::now());
         self.flush();
     }
 
     /// Whether nothing is under way.
     pub(crate) fn is_finished(&self) -> bool {
-        self.nothing_under_way() || self.ended
+        self.is_idle() || self.ended
     }
 
     fn on_packet(&mut self, QueuedPacket { packet, heard_ms, receipt }: QueuedPacket) {
@@ -175,23 +176,23 @@ impl Link {
         };
         origin.receipts.span("queue");
         self.trace = origin.receipts.trace();
-        match self.collector.gather(&packet.bytes) {
-            Gathered::Done(Heard::Piece) => {
+        match self.collector.reassemble(&packet.bytes) {
+            ReassemblyOutcome::Done(UplinkOutcome::Piece) => {
                 // It may be a meter's reply, and the next piece is due.
-                self.look_at_due |= self.collector.busy().next().is_some();
+                self.check_due |= self.collector.busy().next().is_some();
                 self.partial_messages.keep(&packet.bytes, packet.route.gateway, origin.receipts);
             }
-            Gathered::Done(heard) => {
+            ReassemblyOutcome::Done(heard) => {
                 origin.receipts.span("verify");
                 origin.receipts.done();
-                if let (Heard::Rejected(Rejection::UnknownMeter), Some(unknown_meters)) =
+                if let (UplinkOutcome::Rejected(Rejection::UnknownMeter), Some(unknown_meters)) =
                     (heard, &self.unknown_meters)
                 {
                     // A full queue loses packets, which come again.
                     let _ = unknown_meters.try_send(packet);
                 }
             }
-            Gathered::Sealed(message) => {
+            ReassemblyOutcome::Sealed(message) => {
                 origin.receipts.after(self.partial_messages.take(&packet.bytes));
                 if message.takes_curves() {
                     self.verify(message, origin);
@@ -232,24 +233,24 @@ impl Link {
         origin.receipts.span("verify");
         self.trace = origin.receipts.trace();
         let meter = message.meter();
-        match self.collector.take(message, since_2000_ms(origin.heard_ms)) {
-            Heard::Report(accepted) => return self.accepted(*accepted, origin),
-            Heard::OldNumber(accepted) => return self.old_number(*accepted, origin),
+        match self.collector.accept(message, since_2000_ms(origin.heard_ms)) {
+            UplinkOutcome::Report(accepted) => return self.on_accepted(*accepted, origin),
+            UplinkOutcome::OldNumber(accepted) => return self.on_old_number(*accepted, origin),
             // Where it is reached with what shows how it seals.
-            Heard::OtherSuite => self.update_route(meter, &origin),
-            Heard::Duplicate(sent) => self.acknowledge_duplicate(&sent, &origin),
-            Heard::NumberReused(accepted) => self.number_reused(meter, accepted.report.n),
-            Heard::NumberTooLow { last_m, .. } => {
+            UplinkOutcome::OtherSuite => self.update_route(meter, &origin),
+            UplinkOutcome::Duplicate(sent) => self.acknowledge_duplicate(&sent, &origin),
+            UplinkOutcome::NumberReused(accepted) => self.number_reused(meter, accepted.report.n),
+            UplinkOutcome::NumberTooLow { last_m, .. } => {
                 self.update_route(meter, &origin);
-                self.look_at_due = true;
-                self.number_too_low(meter, last_m);
+                self.check_due = true;
+                self.on_number_too_low(meter, last_m);
             }
             // Before it is durable: a command whose answer is lost is sent again, and answered again.
-            Heard::Answer(answered) => {
+            UplinkOutcome::Answer(answered) => {
                 self.update_route(meter, &origin);
                 self.answered(*answered);
             }
-            Heard::Busy => {
+            UplinkOutcome::Busy => {
                 let Some(known) = self.meters.get_mut(&meter) else { return origin.receipts.done() };
                 let known = known.active();
                 known.repeats += 1;
@@ -258,7 +259,7 @@ impl Link {
                     return;
                 }
             }
-            Heard::Piece | Heard::Rejected(_) => {}
+            UplinkOutcome::Piece | UplinkOutcome::Rejected(_) => {}
         }
         origin.receipts.done();
     }
@@ -270,25 +271,25 @@ impl Link {
         known.silent = false;
         let known = known.active();
         // It can be reached now.
-        self.look_at_due |= known.route.is_none();
+        self.check_due |= known.route.is_none();
         (known.route, known.rssi_dbm) = (Some(origin.route), origin.rssi_dbm);
     }
 
-    fn accepted(&mut self, accepted: Accepted, origin: Origin) {
+    fn on_accepted(&mut self, accepted: Accepted, origin: Origin) {
         let meter = accepted.meter;
         self.update_route(meter, &origin);
-        self.look_at_due |= self.collector.busy().next().is_some();
+        self.check_due |= self.collector.busy().next().is_some();
         if let Some(known) = self.meters.get_mut(&meter) {
             known.active().lost = accepted.report.lost;
         }
-        if accepted.memory_went_back {
+        if accepted.counter_rollback {
             self.counter_rollback(meter, "it counts its starts from the beginning again");
         }
         self.store_accepted(accepted, origin);
     }
 
     /// A report with a number that was taken before the service began: the store compares them. It may be an attacker who sends it again.
-    fn old_number(&mut self, accepted: Accepted, origin: Origin) {
+    fn on_old_number(&mut self, accepted: Accepted, origin: Origin) {
         if let Some(known) = self.meters.get_mut(&accepted.meter) {
             known.active().repeats += 1;
             self.counted.repeats += 1;
@@ -302,7 +303,7 @@ impl Link {
         known.active().handed_out = Some(report.n);
         if self.retry.until.is_some() {
             // It was handed out just now. A queue has its packets come again.
-            let _ = self.collector.not_stored(meter, report.n);
+            let _ = self.collector.reject_report(meter, report.n);
             return;
         }
         let epoch = known.epoch;

@@ -189,7 +189,7 @@ impl Link {
     }
 
     /// The store has it.
-    pub(super) fn update_begun(&mut self, record: UpdateRecord) {
+    pub(super) fn on_update_begun(&mut self, record: UpdateRecord) {
         let meter = record.meter.meter;
         self.forget_update(meter);
         if self.meters.contains_key(&meter) {
@@ -243,14 +243,14 @@ impl Link {
     }
 
     /// Looks how far they are, and begins others.
-    pub(super) fn look_at_updates(&mut self) {
+    pub(super) fn check_updates(&mut self) {
         if self.updates.open.is_empty() {
             return;
         }
         let now = clock::now();
         let begun: Vec<MeterId> = self.updates.begun.iter().copied().collect();
         for meter in begun {
-            self.look_at_update(meter, now);
+            self.check_update(meter, now);
         }
         if std::mem::take(&mut self.updates.look) {
             self.begin_updates(now);
@@ -258,7 +258,7 @@ impl Link {
         self.tell_of_updates(now);
     }
 
-    fn look_at_update(&mut self, meter: MeterId, now: Instant) {
+    fn check_update(&mut self, meter: MeterId, now: Instant) {
         let Some(progress) = self.collector.update_progress(meter) else { return };
         let Some(update) = self.updates.open.get_mut(&meter) else { return };
         let record = &mut update.record;
@@ -342,9 +342,9 @@ impl Link {
                 if let Some(update) = self.updates.open.get_mut(&meter) {
                     update.went_on_at = now;
                 }
-                self.look_at_update(meter, now);
+                self.check_update(meter, now);
                 self.store_state(meter);
-                self.look_at_due = true;
+                self.check_due = true;
             }
         }
         let updates = &mut self.updates;
@@ -364,7 +364,7 @@ impl Link {
     }
 
     /// An image was found, or not.
-    pub(super) fn found_image(&mut self, Found { wanted, image }: Found) {
+    pub(super) fn on_image(&mut self, Found { wanted, image }: Found) {
         // What could not be read is asked for again.
         let Ok(image) = image else { return };
         match (wanted, image) {
@@ -411,7 +411,7 @@ impl Link {
                 update.went_on_at = clock::now();
                 self.updates.changed.insert(meter);
                 self.store_state(meter);
-                self.look_at_due = true;
+                self.check_due = true;
             }
         }
         if let Some(image) = other {
@@ -420,7 +420,7 @@ impl Link {
     }
 
     /// Those that are not heard any more, or seal otherwise now, or do not go on while others wait, wait again.
-    pub(super) fn tend_updates(&mut self, now: Instant) {
+    pub(super) fn advance_updates(&mut self, now: Instant) {
         self.updates.look = true;
         self.updates.asked.retain(|_, at| now.saturating_duration_since(*at) < ASKED_EVERY);
         let others_wait = !self.updates.waiting.is_empty();

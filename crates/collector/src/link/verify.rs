@@ -93,8 +93,8 @@ mod tests {
     use rand::SeedableRng;
     use rand::rngs::StdRng;
     use wire::meter::{
-        Channel, Collector, Gathered, Identity, MessageKind, MeterState, Policy, Provision, Setup, Suite,
-        packets,
+        Channel, Collector, Identity, MessageKind, MeterState, Policy, Provision, ReassemblyOutcome, Setup,
+        Suite, packets,
     };
 
     #[test]
@@ -112,9 +112,9 @@ mod tests {
         let state = MeterState::new(&record);
         collector.add(record.clone(), state).expect("a meter");
         let mut message = || {
-            let mut whole = cut.iter().filter_map(|packet| match collector.gather(packet) {
-                Gathered::Sealed(message) => Some(message),
-                Gathered::Done(_) => None,
+            let mut whole = cut.iter().filter_map(|packet| match collector.reassemble(packet) {
+                ReassemblyOutcome::Sealed(message) => Some(message),
+                ReassemblyOutcome::Done(_) => None,
             });
             whole.next().expect("all pieces are there")
         };

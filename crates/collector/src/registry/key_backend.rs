@@ -50,13 +50,13 @@ pub(super) enum Keys {
 
 impl Keys {
     /// Looks at one moment of them; of files each by itself.
-    pub(super) fn look<T>(
+    pub(super) fn read<T>(
         &self,
-        look: impl FnOnce(&dyn KeyBackend) -> Result<T, RegistryError>,
+        read: impl FnOnce(&dyn KeyBackend) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
         match self {
-            Keys::Files { network, folder } => look(&KeyFiles { network: *network, folder }),
-            Keys::Sealed(sealed) => sealed.look(|rows| look(rows)),
+            Keys::Files { network, folder } => read(&KeyFiles { network: *network, folder }),
+            Keys::Sealed(sealed) => sealed.read(|rows| read(rows)),
         }
     }
 

@@ -131,7 +131,7 @@ impl FilePoller {
                 seen.insert(name, *before);
                 continue;
             }
-            let meter = match self.look(&name, &mut changes) {
+            let meter = match self.check(&name, &mut changes) {
                 Ok(meter) => meter,
                 Err(error) => {
                     problems.push(error);
@@ -154,7 +154,7 @@ impl FilePoller {
         (changes, problems)
     }
 
-    fn look(&mut self, name: &str, changes: &mut Vec<Change>) -> Result<Option<MeterId>, RegistryError> {
+    fn check(&mut self, name: &str, changes: &mut Vec<Change>) -> Result<Option<MeterId>, RegistryError> {
         let Some(file) = read_meter(self.network, &self.folder, name)? else { return Ok(meter_of(name)) };
         let meter = file.record.setup.meter;
         let (now, named) = (FileState::of(&file), file.meter());

@@ -215,11 +215,11 @@ impl SealedNetwork {
         Rows { network: self.network, store: &self.store, session, revision, kek: OnceCell::new() }
     }
 
-    pub(super) fn look<T>(
+    pub(super) fn read<T>(
         &self,
-        look: impl FnOnce(&Rows<'_>) -> Result<T, RegistryError>,
+        read: impl FnOnce(&Rows<'_>) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
-        self.store.reader.ask(|session| Ok(look(&self.rows(session, 0))))?
+        self.store.reader.ask(|session| Ok(read(&self.rows(session, 0))))?
     }
 
     /// Who changes them holds the network's row.

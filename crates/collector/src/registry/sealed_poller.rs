@@ -50,7 +50,7 @@ impl SealedPoller {
             if self.known.get(meter).is_some_and(|known| known == epoch) {
                 continue;
             }
-            match self.look(*meter) {
+            match self.check(*meter) {
                 Ok(change) => changes.extend(change),
                 // It is not reported again, as a file is not.
                 Err(error) => problems.push(error),
@@ -89,7 +89,7 @@ impl SealedPoller {
     }
 
     /// `None`: it has gone since, which is seen the next time.
-    fn look(&mut self, meter: MeterId) -> Result<Option<Change>, RegistryError> {
+    fn check(&mut self, meter: MeterId) -> Result<Option<Change>, RegistryError> {
         let store = &self.sealed.store;
         let sql = format!("SELECT {COLUMNS} FROM sealed_keys WHERE meter = $1");
         let named = self.sealed.network.meter(meter);

@@ -27,7 +27,7 @@ pub(crate) struct Links {
     handle: LinkHandle,
     reader: Reader,
     images: Arc<Images>,
-    jobs: Arc<Jobs<link::Submitted>>,
+    jobs: Arc<Jobs<link::Submission>>,
     store: JoinHandle<()>,
     /// Each partition's place is locked while its link begins or ends.
     running: Mutex<BTreeMap<Partition, Arc<Mutex<Option<RunningLink>>>>>,
@@ -139,7 +139,7 @@ impl Links {
         let (network, slices) = (partition.network, self.slices);
         let registry = self.keys.open_network(network)?;
         let Meters { files, network_seals, revision } = registry.load_of(partition, slices)?;
-        self.look_whose(&registry, partition, &files)?;
+        self.check_owner(&registry, partition, &files)?;
         let counter_floor = registry.counter_floor()?;
         let renew_keys = registry.renews(fence.is_some());
         let policy = Policy { renew_keys, ..self.policy(network, &files, network_seals) };
@@ -175,7 +175,7 @@ impl Links {
     }
 
     /// Looks that the network's keys and what is stored of it belong together.
-    fn look_whose(
+    fn check_owner(
         &self,
         registry: &Registry,
         partition: Partition,

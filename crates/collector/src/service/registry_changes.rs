@@ -78,7 +78,7 @@ async fn apply(link: &LinkHandle, change: &Change) -> Result<(), LinkError> {
 }
 
 /// Says of networks that are new that they are heard from the next start on. known: those that have a link. Goes on for ever.
-pub(super) async fn look_for_networks(keys: KeyStore, mut known: BTreeSet<NetworkId>) {
+pub(super) async fn discover_networks(keys: KeyStore, mut known: BTreeSet<NetworkId>) {
     let mut ticks = interval(LOOK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {

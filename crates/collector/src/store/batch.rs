@@ -1,20 +1,20 @@
 //! A batch of writes, in one transaction: all of it, or nothing.
 
-mod beside;
+mod admin;
 mod firmware;
 mod late;
 mod report;
 
 use super::interval::Intervals;
-use super::key::MeterRange;
 use super::latest::{self, LEVELS, Latest, Rollup};
+use super::meter_range::MeterRange;
 use super::read::{self, json};
 use super::sql::{Session, SqlError, Value, values};
 use super::write::{NewOutbox, NewReport, Provisioned, Write, Written};
 use super::{METER_OUTBOX_MAX, OUTBOX_MAX};
 use crate::event::{self, CommandState};
 use crate::network::GlobalMeterId;
-pub(super) use beside::write as write_beside;
+pub(super) use admin::write as write_admin;
 pub(super) use firmware::IS_OPEN;
 pub(super) use late::Neighbour;
 pub(crate) use report::flags_of;
@@ -272,7 +272,7 @@ impl MeterCache {
             | Write::TokenUsed { .. }
             | Write::Action(_)
             | Write::Image(_)
-            | Write::ImageRemoved { .. } => beside::write(session, write),
+            | Write::ImageRemoved { .. } => admin::write(session, write),
             Write::State { network, epoch, state } => execute(
                 "UPDATE meters SET state = $3 WHERE meter = $1 AND epoch = $2",
                 values![network.meter(state.meter), *epoch, &json(&**state)?],

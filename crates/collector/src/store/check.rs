@@ -41,7 +41,7 @@ impl Check {
             self.meters.sort_unstable_by(|a, b| b.cmp(a));
         }
         let Some(meter) = self.meters.last().copied() else { return Ok(None) };
-        let found = self.look_at(session, meter);
+        let found = self.inspect(session, meter);
         if found.is_err() {
             // What cannot be read is told; the others are looked at all the same.
             self.next_meter();
@@ -63,7 +63,7 @@ impl Check {
         (self.from_s, self.before) = (None, None);
     }
 
-    fn look_at(&mut self, session: Session<'_>, meter: GlobalMeterId) -> Result<Option<String>, SqlError> {
+    fn inspect(&mut self, session: Session<'_>, meter: GlobalMeterId) -> Result<Option<String>, SqlError> {
         let from_s = match self.from_s {
             Some(from_s) => from_s,
             None => kept_from_s(session)?,

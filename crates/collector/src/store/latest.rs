@@ -1,6 +1,6 @@
 //! What changes of a meter with each of its reports: its numbers, its register, and the rollups that are not over yet.
 
-use super::key::MeterRange;
+use super::meter_range::MeterRange;
 use super::read::METERS_OF_A_PAGE;
 use super::register::{Growth, Register};
 use super::sql::{Row, Session, SqlError, Value, values};

@@ -6,6 +6,7 @@
 //! done; so what is kept in memory is loaded again with the next one, and the same batch then says `Repeated` of what was.
 
 mod connection;
+mod endpoint;
 mod error;
 mod partitions;
 mod passwords;
@@ -14,7 +15,6 @@ mod pool;
 mod record;
 mod schema;
 mod server;
-mod side;
 mod tls;
 mod wait;
 mod weeks;
@@ -22,15 +22,15 @@ mod writer;
 mod writers;
 
 pub(crate) use connection::Connection;
+pub(super) use endpoint::MigrationEndpoint;
 pub(crate) use error::ConnectionError;
 pub(crate) use partitions::is_held;
 pub(super) use pool::Pool;
 pub use server::Server;
-pub(super) use side::MigrationEndpoint;
 
 use super::check::Check;
 use super::health::Heartbeat;
-use super::key::MeterRange;
+use super::meter_range::MeterRange;
 use super::read::{self, Reader};
 use super::retention::Retention;
 use super::sql::SqlError;
@@ -157,8 +157,8 @@ impl Store {
         }
     }
 
-    pub(super) fn look(&mut self) -> Result<(), StoreError> {
-        let found = self.seat.with_writer(Writer::look);
+    pub(super) fn check(&mut self) -> Result<(), StoreError> {
+        let found = self.seat.with_writer(Writer::check);
         self.pulse.place(found.as_ref());
         self.measure();
         found
@@ -183,7 +183,7 @@ impl Store {
                         true => session.value("SELECT min(first_heard_ms) FROM latest", &[])?,
                         false => writer.kept().meters().filter_map(|(_, first_ms)| first_ms).min(),
                     };
-                    retention.look(session, first_ms, now_ms, Instant::now())
+                    retention.check(session, first_ms, now_ms, Instant::now())
                 })?;
             }
             let Some(before_s) = *sweep else { return Ok(false) };
@@ -199,7 +199,7 @@ impl Store {
         let writer = seat.writer.as_mut().filter(|_| slices.is_none() || !seat.held.is_empty())?;
         // Nobody else writes these meters meanwhile.
         let held = &seat.held;
-        let compared = writer.look_at(Under::Leases(held), |writer| {
+        let compared = writer.inspect(Under::Leases(held), |writer| {
             let next = || match slices {
                 None => Ok(writer.kept().meters().map(|(meter, _)| meter).collect()),
                 // Of one partition after the other.

@@ -1,6 +1,6 @@
 //! What is asked, and the tables that answer.
 
-use super::key::keys_of;
+use super::meter_range::keys_of;
 use crate::network::{GlobalMeterId, NetworkId};
 use serde::{Deserialize, Serialize};
 use std::fmt;

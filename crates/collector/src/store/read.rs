@@ -10,10 +10,10 @@ pub(super) use rows::{alert, command, json, meters_of, name_of_role, name_of_sta
 pub(super) use series::rollups;
 pub(crate) use series::{Stored, stored};
 
-use super::batch::write_beside;
+use super::batch::write_admin;
 use super::health::Heartbeat;
 use super::interval::Intervals;
-use super::key::MeterRange;
+use super::meter_range::MeterRange;
 use super::postgres;
 use super::query::{
     AlertFilter, Consumption, ConsumptionQuery, MeterFilter, Readings, ReadingsQuery, Resolution,
@@ -434,7 +434,7 @@ impl Reader {
             let asked = |error| E::from(StoreError::asked(self.place(), error));
             session.execute("LOCK TABLE tokens IN SHARE ROW EXCLUSIVE MODE", &[]).map_err(asked)?;
             let writes = decide(&rows::tokens(session).map_err(asked)?)?;
-            writes.iter().map(|write| write_beside(session, write).map_err(asked)).collect()
+            writes.iter().map(|write| write_admin(session, write).map_err(asked)).collect()
         })
     }
 
@@ -443,10 +443,10 @@ impl Reader {
     ///
     /// # Errors
     /// As [`Reader::change`]; nothing was changed then.
-    pub(crate) fn write_beside(&self, writes: &[Write]) -> Result<Vec<Written>, StoreError> {
+    pub(crate) fn write_admin(&self, writes: &[Write]) -> Result<Vec<Written>, StoreError> {
         self.change(|session| {
             let written: Result<_, SqlError> =
-                writes.iter().map(|write| write_beside(session, write)).collect();
+                writes.iter().map(|write| write_admin(session, write)).collect();
             written.map_err(|error| StoreError::asked(self.place(), error))
         })
     }

@@ -4,7 +4,7 @@ use crate::event::{CommandState, UpdateState};
 use crate::image_digest::ImageDigest;
 use crate::network::GlobalMeterId;
 use serde::{Deserialize, Serialize};
-use wire::meter::{Answer, ImageRefusal, MessageKind, MeterId, MeterState, Order, Suite};
+use wire::meter::{Answer, ImageRefusal, MessageKind, MeterId, MeterState, QueuedCommand, Suite};
 
 /// A meter as a collector starts with it.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,7 +116,7 @@ pub struct CommandRecord {
     pub meter: GlobalMeterId,
     /// What `wire::meter::Collector` calls it.
     pub ticket: u32,
-    pub order: Order,
+    pub order: QueuedCommand,
     /// Who commanded it.
     pub by: String,
     pub created_ms: i64,

@@ -13,20 +13,20 @@
 //! one id, and does the sixth.
 
 mod differences;
-mod side;
+mod endpoint;
 mod tables;
 
 pub use differences::Progress;
-pub(super) use side::{Columns, is_key, key_of};
+pub(super) use endpoint::{Columns, is_key, key_of};
 pub(super) use tables::{READINGS, Table};
 
-use super::mark::{Mark, State};
+use super::marker::{Marker, State};
 use super::sql::SqlError;
 use super::{DatabaseUrl, StoreError};
 use differences::{Pass, Wrong};
+use endpoint::MigrationEndpoint;
 use rand::TryRngCore;
 use rand::rngs::OsRng;
-use side::MigrationEndpoint;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tables::{OF_KEYS, TABLES};
 
@@ -34,7 +34,7 @@ use tables::{OF_KEYS, TABLES};
 pub struct Relocation {
     from: MigrationEndpoint,
     to: MigrationEndpoint,
-    mark: Mark,
+    mark: Marker,
     is_frozen: bool,
 }
 
@@ -78,14 +78,15 @@ impl Relocation {
         tables::check(&target)?;
         let (source_name, to) = (name_of(from), to.clone());
         let mark = match found {
-            Some(Mark { state: State::Moved, other, .. }) => {
+            Some(Marker { state: State::Moved, other, .. }) => {
                 return Err(StoreError::Moved { place: to, to: other });
             }
             Some(mark) if mark.other == source_name => mark,
-            Some(Mark { other, .. }) => return Err(StoreError::Arriving { place: to, from: other }),
+            Some(Marker { other, .. }) => return Err(StoreError::Arriving { place: to, from: other }),
             None => {
                 is_empty(&target)?;
-                let mark = Mark { state: State::Arriving, other: source_name, id: new_id(), at_ms: now_ms() };
+                let mark =
+                    Marker { state: State::Arriving, other: source_name, id: new_id(), at_ms: now_ms() };
                 target.mark(&mark).map_err(|error| StoreError::asked(&to, error))?;
                 mark
             }
@@ -155,7 +156,7 @@ impl Settled {
     pub fn leave(self) -> Result<Left, StoreError> {
         let Settled { relocation: Relocation { mut from, to, mark, .. }, rows } = self;
         from.is_frozen()?;
-        let moved = Mark { state: State::Moved, other: name_of(to.place()), id: mark.id, at_ms: now_ms() };
+        let moved = Marker { state: State::Moved, other: name_of(to.place()), id: mark.id, at_ms: now_ms() };
         from.mark(&moved).map_err(|error| StoreError::asked(from.place(), error))?;
         Ok(Left { to, _from: from, rows })
     }
@@ -173,7 +174,7 @@ impl Left {
 }
 
 /// What is left of a move whose source is marked.
-fn go_on(from: MigrationEndpoint, mark: Mark, to: &DatabaseUrl) -> Result<Begun, StoreError> {
+fn go_on(from: MigrationEndpoint, mark: Marker, to: &DatabaseUrl) -> Result<Begun, StoreError> {
     let place = from.place().clone();
     match mark.state {
         State::Arriving => return Err(StoreError::Arriving { place, from: mark.other }),
@@ -181,7 +182,7 @@ fn go_on(from: MigrationEndpoint, mark: Mark, to: &DatabaseUrl) -> Result<Begun,
         State::Moved => {}
     }
     match MigrationEndpoint::target(to, false)? {
-        (to, Some(Mark { state: State::Arriving, id, .. })) if id == mark.id => {
+        (to, Some(Marker { state: State::Arriving, id, .. })) if id == mark.id => {
             Ok(Begun::Left(Box::new(Left { to, _from: from, rows: Vec::new() })))
         }
         _ => Err(StoreError::Moved { place, to: mark.other }),

@@ -86,7 +86,7 @@ impl Retention {
     }
 
     /// Before when readings go, once it is time to look for them again, and the clock can be right. first_ms: when a meter was heard first.
-    pub(super) fn look(
+    pub(super) fn check(
         &mut self,
         session: Session<'_>,
         first_ms: Option<i64>,
@@ -204,16 +204,16 @@ mod tests {
                 let insert = "INSERT INTO readings VALUES (1, ?1, 1, ?2, 0, 0, 0, NULL, ?3)";
                 self.connection.execute(insert, params![clock_s, n, clock_s * 1000]).expect("stored");
                 let heard: i64 = n + 1;
-                self.look(clock_s * 1000);
+                self.check(clock_s * 1000);
                 assert!(self.stored().last().is_some_and(|last| last + 1 == heard));
             }
         }
 
         /// Lets go of what is old. Returns whether it was looked for.
-        fn look(&mut self, now_ms: i64) -> bool {
+        fn check(&mut self, now_ms: i64) -> bool {
             let now = self.began + Duration::from_secs((self.true_s - NEW_YEAR_S) as u64);
             let first = Some(NEW_YEAR_S * 1000);
-            let before_s = self.retention.look((&self.connection).into(), first, now_ms, now);
+            let before_s = self.retention.check((&self.connection).into(), first, now_ms, now);
             let Some(before_s) = before_s.expect("a look") else { return false };
             let mut sweep = Sweep::new(before_s, vec![1.into()]);
             while sweep.step(&self.connection).expect("a step") {}
@@ -301,7 +301,7 @@ mod tests {
         for _ in 0..10 {
             collector.restart_after(0);
             // One look before it is set.
-            assert!(!collector.look(60_000));
+            assert!(!collector.check(60_000));
             collector.run(1);
         }
         assert!(collector.stored()[0] >= 9 * 24, "{:?}", collector.stored());
@@ -331,7 +331,7 @@ mod tests {
     fn step_a_day(collector: &mut Collector) {
         for _ in 0..24 {
             collector.true_s += 3600;
-            collector.look((collector.true_s + collector.ahead_s) * 1000);
+            collector.check((collector.true_s + collector.ahead_s) * 1000);
         }
     }
 

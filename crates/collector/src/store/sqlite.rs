@@ -1,22 +1,22 @@
 //! SQLite: a database in a file. What is of a file alone is here: who has it open, where it belongs, and who may read it.
 
+mod endpoint;
 mod files;
 mod pool;
 mod reports;
 mod schema;
-mod side;
 mod staging;
 mod sweep;
 
+pub(super) use endpoint::MigrationEndpoint;
 pub(super) use pool::Pool;
-pub(super) use side::MigrationEndpoint;
 pub(super) use sweep::Sweep;
 
 use super::batch::MeterCache;
 use super::check::Check;
 use super::health::Heartbeat;
 use super::interval::Intervals;
-use super::key::MeterRange;
+use super::meter_range::MeterRange;
 use super::read::Reader;
 use super::retention::Retention;
 use super::sql::{Session, SqlError};
@@ -73,11 +73,11 @@ impl Store {
     /// An older schema is brought up to date, after a copy of the file beside it.
     pub(super) fn open(path: &Path, options: &Options) -> Result<Store, StoreError> {
         let zone = zone::name(&options.zone)?;
-        schema::look_at(path)?;
+        schema::inspect(path)?;
         let lock = Lock::take(path)?;
         let known = schema::MIGRATIONS.len();
         // Looked at again: it may have been made meanwhile.
-        match schema::look_at(path)? {
+        match schema::inspect(path)? {
             Found::Nothing => schema::create(path, schema::MIGRATIONS)?,
             Found::Empty => {
                 tracing::warn!(db = %path.display(), "an empty file was there: it becomes a new database");
@@ -147,7 +147,7 @@ impl Store {
         let written = self.write(batch);
         let written = written.map_err(|error| StoreError::asked(&self.path.as_path().into(), error))?;
         // And after it, before anything is acknowledged. What failed only here is stored: it is `Repeated` when it comes again.
-        self.look_in_place()?;
+        self.check_in_place()?;
         Ok(written)
     }
 
@@ -180,7 +180,7 @@ impl Store {
         done
     }
 
-    pub(super) fn look(&mut self) -> Result<(), StoreError> {
+    pub(super) fn check(&mut self) -> Result<(), StoreError> {
         let in_place = self.stay_in_place();
         self.pulse.place(in_place.as_ref());
         in_place
@@ -193,10 +193,10 @@ impl Store {
             self.come_back()?;
             self.astray = false;
         }
-        self.look_in_place()
+        self.check_in_place()
     }
 
-    fn look_in_place(&mut self) -> Result<(), StoreError> {
+    fn check_in_place(&mut self) -> Result<(), StoreError> {
         let found = self.files.check().and_then(|()| self.lock.check(&self.path));
         self.astray = found.is_err();
         found
@@ -242,7 +242,7 @@ impl Store {
         }
         let first_ms = self.kept.meters().filter_map(|(_, first_ms)| first_ms).min();
         let session = Session::Sqlite(&self.connection);
-        let before_s = self.retention.look(session, first_ms, now_ms, Instant::now())?;
+        let before_s = self.retention.check(session, first_ms, now_ms, Instant::now())?;
         let meters = || self.kept.meters().map(|(meter, _)| meter).collect();
         self.sweep = before_s.map(|before_s| Sweep::new(before_s, meters()));
         Ok(self.sweep.is_some())
@@ -295,7 +295,7 @@ impl Store {
 /// After it the database is whole without its log, for who copies it.
 impl Drop for Store {
     fn drop(&mut self) {
-        if self.look_in_place().is_err()
+        if self.check_in_place().is_err()
             && let Err(error) = self.come_back()
         {
             self.save(&error);

@@ -5,7 +5,7 @@ use crate::event::{self, CommandState, UpdateState};
 use crate::image_digest::ImageDigest;
 use crate::network::{GlobalMeterId, NetworkId};
 use wire::meter::{
-    Answer, Image, ImageRefusal, MessageKind, MeterId, MeterState, Order, PublicKey, Report, Suite,
+    Answer, Image, ImageRefusal, MessageKind, MeterId, MeterState, PublicKey, QueuedCommand, Report, Suite,
 };
 
 /// Something to be stored. What it returns is said with each.
@@ -151,7 +151,7 @@ pub struct NewCommand {
     pub meter: GlobalMeterId,
     /// What `wire::meter::Collector::command` returned.
     pub ticket: u32,
-    pub order: Order,
+    pub order: QueuedCommand,
     /// The token's name.
     pub by: String,
     pub created_ms: i64,

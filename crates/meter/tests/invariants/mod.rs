@@ -259,7 +259,7 @@ impl Invariants {
     }
 
     /// The collector has these keys of the meter durable.
-    pub fn keys_saved(&mut self, keys: &MeterKeys) {
+    pub fn confirm_keys(&mut self, keys: &MeterKeys) {
         for keys in std::iter::once(keys.clone()).chain(keys.next_epoch()) {
             self.keys.retain(|known| known.expose_epoch_key() != keys.expose_epoch_key());
             self.keys.push(keys);

@@ -19,7 +19,7 @@ use sim::node::meter::MeterFirmware;
 use sim::node::{Node, Voltages};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use wire::meter::{Command, Delivery, Identity, Order, Provision, Setup, Suite, Transmission};
+use wire::meter::{Command, Delivery, Identity, Provision, QueuedCommand, Setup, Suite, Transmission};
 
 const METER: u16 = 7;
 const OTHER_NAME: u16 = 8;
@@ -149,7 +149,7 @@ impl Trial {
     fn look(&mut self) {
         let record = self.link.take_record();
         self.sent.extend(record.commands);
-        if let Some(&(_, Order::Command(command), Delivery::UnderWay { m, .. })) =
+        if let Some(&(_, QueuedCommand::Command(command), Delivery::UnderWay { m, .. })) =
             self.link.engine().commands(METER).first()
         {
             self.invariants.commanded(m, command);
@@ -158,7 +158,7 @@ impl Trial {
             return;
         }
         let image = self.image();
-        record.keys.iter().for_each(|keys| self.invariants.keys_saved(keys));
+        record.keys.iter().for_each(|keys| self.invariants.confirm_keys(keys));
         for packet in record.packets {
             // This part has no suite whose key is renewed.
             self.invariants.sent(&packet.packet, &image, &[]);

@@ -1,24 +1,24 @@
 //! The collector's end of the link to all meters of a radio channel: packets and times in, packets and events out.
 //!
-//! What must be durable, and when, is in the calls: a report is acknowledged only after [`Collector::stored`], and a command
-//! goes on the air only after [`Collector::saved`] said that its number is kept. Memory is bounded by the meters that were
+//! What must be durable, and when, is in the calls: a report is acknowledged only after [`Collector::confirm_report`], and a command
+//! goes on the air only after [`Collector::confirm_state`] said that its number is kept. Memory is bounded by the meters that were
 //! added and the commands that were given: packets of unknown meters leave nothing but a count.
 
 mod clock;
 mod commands;
+mod compact;
 mod error;
 mod meters;
 mod opening;
-mod quiet;
 mod rejection;
 mod renewal;
 mod session;
 mod state;
 mod update;
 
-pub use commands::{Delivery, Order};
+pub use commands::{Delivery, QueuedCommand};
 pub use error::CollectorError;
-pub use opening::{Gathered, OpenedMessage, SealedMessage};
+pub use opening::{OpenedMessage, ReassemblyOutcome, SealedMessage};
 pub use rejection::{Counters, Rejection};
 pub use state::MeterState;
 pub use update::{Update, UpdateEnd, UpdateProgress, UpdateStage};
@@ -28,11 +28,11 @@ use super::{
     Address, Answer, Command, Identity, MessageKind, MeterId, MeterKeys, MeterRecord, Packet, Report, Suite,
     UpdatePacket,
 };
+use compact::CompactMeter;
 use meters::{Meter, Meters};
-use quiet::Quiet;
 use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
-use session::{Gathering, Session};
+use session::{PacketOutcome, Session};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use update::PiecePacer;
@@ -102,7 +102,7 @@ pub struct Accepted {
     pub heard_ms: u64,
     /// It says that the meter started as often as it had before: its non-volatile memory was written again, its numbers come twice, and
     /// its keys are to be replaced.
-    pub memory_went_back: bool,
+    pub counter_rollback: bool,
 }
 
 /// A command that is over.
@@ -120,13 +120,13 @@ pub struct Answered {
 
 /// What came of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Heard {
-    /// A new report. Keep it, then call [`Collector::stored`] and send what that returns; or [`Collector::not_stored`].
+pub enum UplinkOutcome {
+    /// A new report. Keep it, then call [`Collector::confirm_report`] and send what that returns; or [`Collector::reject_report`].
     Report(Box<Accepted>),
     /// A report that was stored already: this acknowledgement is to be sent again.
     Duplicate(Transmission),
     /// A report whose number is not above the last one, and that this collector does not remember: it has to be compared with what is
-    /// stored under its number. The same one: call [`Collector::stored`] and send what that returns. Nothing: it comes late, because a
+    /// stored under its number. The same one: call [`Collector::confirm_report`] and send what that returns. Nothing: it comes late, because a
     /// torn byte of the meter's memory read otherwise before; store it, and do the same. Another one: [`Collector::number_reused`].
     OldNumber(Box<Accepted>),
     /// Authentic, and with the number of another report that is stored: the meter's non-volatile memory was written again, and its keys
@@ -156,9 +156,9 @@ pub enum Heard {
 /// What the collector wants done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// Make this state durable, then call [`Collector::saved`] with its revision, and then [`Collector::due`] again.
+    /// Make this state durable, then call [`Collector::confirm_state`] with its revision, and then [`Collector::due`] again.
     Save(Box<MeterState>),
-    /// Make this record durable in the place of the meter's before, whose keys are others, then call [`Collector::keys_saved`] with it, and then
+    /// Make this record durable in the place of the meter's before, whose keys are others, then call [`Collector::confirm_keys`] with it, and then
     /// [`Collector::due`] again. Where a key is in it that was not, nothing is sealed with that before; where one is not any more, it is to be
     /// erased.
     SaveKeys(Box<MeterRecord>),
@@ -204,11 +204,11 @@ impl Collector {
     /// Behaves differently from now on.
     pub fn set_policy(&mut self, policy: Policy) {
         self.policy = policy;
-        for meter in self.meters.awake() {
+        for meter in self.meters.active_ids() {
             if let Some(session) = self.meters.session(meter) {
-                session.close_what_is_open(&policy);
+                session.close_open_orders(&policy);
             }
-            self.tidy(meter);
+            self.update_indexes(meter);
         }
     }
 
@@ -241,15 +241,15 @@ impl Collector {
         if let Some(address) = state.addresses().iter().find(taken) {
             return Err(CollectorError::NameTaken(address.name));
         }
-        if let Some(quiet) = Quiet::new(&record, &state) {
-            self.names.insert(quiet.address().name, meter);
-            self.meters.insert(meter, Meter::Quiet(Box::new(quiet)));
+        if let Some(compact) = CompactMeter::new(&record, &state) {
+            self.names.insert(compact.address().name, meter);
+            self.meters.insert(meter, Meter::Compact(Box::new(compact)));
             return Ok(());
         }
         let mut session = Session::new(record, state);
-        session.close_what_is_open(&self.policy);
-        self.meters.insert(meter, Meter::Awake(Box::new(session)));
-        self.tidy(meter);
+        session.close_open_orders(&self.policy);
+        self.meters.insert(meter, Meter::Active(Box::new(session)));
+        self.update_indexes(meter);
         Ok(())
     }
 
@@ -258,10 +258,10 @@ impl Collector {
         let removed = self.meters.remove(meter)?;
         self.busy.remove(&meter);
         let (named, state) = match removed {
-            Meter::Quiet(quiet) => (vec![quiet.address().name], quiet.state()),
-            Meter::Awake(session) => (session.named, session.state),
+            Meter::Compact(compact) => (vec![compact.address().name], compact.state()),
+            Meter::Active(session) => (session.named, session.state),
         };
-        self.unname(meter, &named);
+        self.remove_names(meter, &named);
         Some(state)
     }
 
@@ -269,8 +269,8 @@ impl Collector {
     #[must_use]
     pub fn state(&self, meter: MeterId) -> Option<MeterState> {
         Some(match self.meters.get(meter)? {
-            Meter::Quiet(quiet) => quiet.state(),
-            Meter::Awake(session) => session.state.clone(),
+            Meter::Compact(compact) => compact.state(),
+            Meter::Active(session) => session.state.clone(),
         })
     }
 
@@ -278,8 +278,8 @@ impl Collector {
     #[must_use]
     pub fn record(&self, meter: MeterId) -> Option<&MeterRecord> {
         Some(match self.meters.get(meter)? {
-            Meter::Quiet(quiet) => &quiet.record,
-            Meter::Awake(session) => &session.record,
+            Meter::Compact(compact) => &compact.record,
+            Meter::Active(session) => &session.record,
         })
     }
 
@@ -309,60 +309,60 @@ impl Collector {
     #[must_use]
     pub fn counters_of(&self, meter: MeterId) -> Option<&Counters> {
         let counters = match self.meters.get(meter)? {
-            Meter::Quiet(quiet) => quiet.counters(),
-            Meter::Awake(session) => session.counters.as_deref(),
+            Meter::Compact(compact) => compact.counters(),
+            Meter::Active(session) => session.counters.as_deref(),
         };
         Some(counters.unwrap_or(&Counters::NONE))
     }
 
-    /// Takes a packet: address first, without the radio's length byte and check sum. Any bytes. It is [`Collector::gather`],
-    /// [`SealedMessage::open`] and [`Collector::take`] in one.
-    pub fn hear(&mut self, packet: &[u8], now_ms: u64) -> Heard {
-        match self.gather(packet) {
-            Gathered::Done(heard) => heard,
-            Gathered::Sealed(message) => self.take(message.open(), now_ms),
+    /// Takes a packet: address first, without the radio's length byte and check sum. Any bytes. It is [`Collector::reassemble`],
+    /// [`SealedMessage::open`] and [`Collector::accept`] in one.
+    pub fn on_packet(&mut self, packet: &[u8], now_ms: u64) -> UplinkOutcome {
+        match self.reassemble(packet) {
+            ReassemblyOutcome::Done(heard) => heard,
+            ReassemblyOutcome::Sealed(message) => self.accept(message.open(), now_ms),
         }
     }
 
     /// Takes a packet, and returns the message that it makes whole, where it does and somebody could have made it. Any bytes.
-    pub fn gather(&mut self, packet: &[u8]) -> Gathered {
+    pub fn reassemble(&mut self, packet: &[u8]) -> ReassemblyOutcome {
         if let Some(packet) = RenewalPacket::parse(packet) {
-            return Gathered::Done(self.renewal_reply(&packet));
+            return ReassemblyOutcome::Done(self.renewal_reply(&packet));
         }
         if let Some(packet) = UpdatePacket::parse(packet) {
-            return Gathered::Done(self.piece_reply(&packet));
+            return ReassemblyOutcome::Done(self.piece_reply(&packet));
         }
         let packet = match Packet::parse(packet) {
             Ok(packet) => packet,
-            Err(malformed) => return Gathered::Done(self.reject(Rejection::Malformed(malformed))),
+            Err(malformed) => return ReassemblyOutcome::Done(self.reject(Rejection::Malformed(malformed))),
         };
         if !matches!(packet.kind, MessageKind::Report | MessageKind::Answer) {
-            return Gathered::Done(self.reject(Rejection::Direction));
+            return ReassemblyOutcome::Done(self.reject(Rejection::Direction));
         }
         let session = self.names.get(&packet.meter).and_then(|meter| self.meters.session(*meter));
         let Some(session) = session else {
-            return Gathered::Done(self.reject(Rejection::UnknownMeter));
+            return ReassemblyOutcome::Done(self.reject(Rejection::UnknownMeter));
         };
-        Gathered::Done(match session.gather(&packet, &self.policy) {
-            Gathering::Piece => Heard::Piece,
-            Gathering::Rejected(rejection) => {
+        ReassemblyOutcome::Done(match session.reassemble(&packet, &self.policy) {
+            PacketOutcome::Piece => UplinkOutcome::Piece,
+            PacketOutcome::Rejected(rejection) => {
                 session.count(rejection);
                 self.reject(rejection)
             }
-            Gathering::Whole(message, addresses) => {
+            PacketOutcome::Whole(message, addresses) => {
                 let (record, identity) = (session.record.clone(), self.identity.clone());
-                return Gathered::Sealed(SealedMessage { record, identity, message, addresses });
+                return ReassemblyOutcome::Sealed(SealedMessage { record, identity, message, addresses });
             }
         })
     }
 
     /// Takes a packet of a renewal.
-    fn renewal_reply(&mut self, packet: &RenewalPacket<'_>) -> Heard {
+    fn renewal_reply(&mut self, packet: &RenewalPacket<'_>) -> UplinkOutcome {
         self.reply(packet.kind, packet.meter, |session, own| session.renewal_reply(packet, own))
     }
 
     /// Takes a reply to a piece of an image.
-    fn piece_reply(&mut self, packet: &UpdatePacket<'_>) -> Heard {
+    fn piece_reply(&mut self, packet: &UpdatePacket<'_>) -> UplinkOutcome {
         self.reply(packet.kind, packet.meter, |session, own| session.piece_reply(packet, own))
     }
 
@@ -372,7 +372,7 @@ impl Collector {
         kind: MessageKind,
         name: MeterId,
         take: impl FnOnce(&mut Session, &Identity) -> Result<(), Rejection>,
-    ) -> Heard {
+    ) -> UplinkOutcome {
         if kind != MessageKind::Answer {
             return self.reject(Rejection::Direction);
         }
@@ -386,35 +386,35 @@ impl Collector {
         if let Err(rejection) = taken {
             session.count(rejection);
         }
-        self.tidy(meter);
-        taken.map_or_else(|rejection| self.reject(rejection), |()| Heard::Piece)
+        self.update_indexes(meter);
+        taken.map_or_else(|rejection| self.reject(rejection), |()| UplinkOutcome::Piece)
     }
 
     /// Takes a message that was opened. What changed since it was gathered counts: of a meter that was removed, or has other keys,
     /// or another name, or does not seal like that any more, nothing is taken.
-    pub fn take(&mut self, message: OpenedMessage, now_ms: u64) -> Heard {
+    pub fn accept(&mut self, message: OpenedMessage, now_ms: u64) -> UplinkOutcome {
         let meter = message.meter();
-        let session = self.meters.awake_mut(meter);
+        let session = self.meters.active_mut(meter);
         let Some(session) = session.filter(|session| Arc::ptr_eq(&session.record, &message.record)) else {
             return self.reject(Rejection::UnknownMeter);
         };
-        let heard = session.take(message, &self.identity, &self.policy, now_ms);
+        let heard = session.accept(message, &self.identity, &self.policy, now_ms);
         match &heard {
-            Heard::Rejected(rejection) => {
+            UplinkOutcome::Rejected(rejection) => {
                 session.count(*rejection);
                 self.counters.count(*rejection);
             }
-            Heard::OtherSuite => {
+            UplinkOutcome::OtherSuite => {
                 session.count(Rejection::Suite);
                 self.counters.count(Rejection::Suite);
             }
-            Heard::NumberReused(_) => {
+            UplinkOutcome::NumberReused(_) => {
                 session.count(Rejection::NumberReused);
                 self.counters.count(Rejection::NumberReused);
             }
             _ => {}
         }
-        self.tidy(meter);
+        self.update_indexes(meter);
         heard
     }
 
@@ -423,18 +423,18 @@ impl Collector {
     ///
     /// # Errors
     /// [`CollectorError::UnknownMeter`], [`CollectorError::NotHandedOut`].
-    pub fn stored(&mut self, meter: MeterId, n: u32) -> Result<Transmission, CollectorError> {
+    pub fn confirm_report(&mut self, meter: MeterId, n: u32) -> Result<Transmission, CollectorError> {
         let session = self.meters.session(meter).ok_or(CollectorError::UnknownMeter(meter))?;
-        session.stored(n, &self.identity).ok_or(CollectorError::NotHandedOut { meter, n })
+        session.confirm_report(n, &self.identity).ok_or(CollectorError::NotHandedOut { meter, n })
     }
 
     /// Says that a report could not be stored: it is handed out again when the meter sends it again.
     ///
     /// # Errors
     /// [`CollectorError::UnknownMeter`], [`CollectorError::NotHandedOut`].
-    pub fn not_stored(&mut self, meter: MeterId, n: u32) -> Result<(), CollectorError> {
+    pub fn reject_report(&mut self, meter: MeterId, n: u32) -> Result<(), CollectorError> {
         let session = self.meters.session(meter).ok_or(CollectorError::UnknownMeter(meter))?;
-        if session.not_stored(n) { Ok(()) } else { Err(CollectorError::NotHandedOut { meter, n }) }
+        if session.reject_report(n) { Ok(()) } else { Err(CollectorError::NotHandedOut { meter, n }) }
     }
 
     /// Says of a report that was handed out that another one is stored under its number. It is not handed out again.
@@ -451,7 +451,7 @@ impl Collector {
         Ok(())
     }
 
-    /// Queues a command, and returns its ticket. [`Collector::due`] says when it is to be sent; [`Heard::Answer`] ends it. Where it
+    /// Queues a command, and returns its ticket. [`Collector::due`] says when it is to be sent; [`UplinkOutcome::Answer`] ends it. Where it
     /// has to survive a restart of the collector before it was first sent, keep [`Collector::state`].
     ///
     /// # Errors
@@ -476,7 +476,7 @@ impl Collector {
         if !self.policy.renew_keys && is_renewal {
             return Err(CollectorError::KeysNotRenewed);
         }
-        self.order(meter, Order::Command(command))
+        self.queue_command(meter, QueuedCommand::Command(command))
     }
 
     /// Queues a command that sets the meter's time, to what it is when it is sent.
@@ -484,13 +484,13 @@ impl Collector {
     /// # Errors
     /// As [`Collector::command`].
     pub fn set_time(&mut self, meter: MeterId) -> Result<u32, CollectorError> {
-        self.order(meter, Order::TimeNow)
+        self.queue_command(meter, QueuedCommand::TimeNow)
     }
 
-    fn order(&mut self, meter: MeterId, order: Order) -> Result<u32, CollectorError> {
+    fn queue_command(&mut self, meter: MeterId, order: QueuedCommand) -> Result<u32, CollectorError> {
         let session = self.meters.session(meter).ok_or(CollectorError::UnknownMeter(meter))?;
-        let ticket = session.order(order, self.policy.most_commands)?;
-        self.tidy(meter);
+        let ticket = session.queue_command(order, self.policy.most_commands)?;
+        self.update_indexes(meter);
         Ok(ticket)
     }
 
@@ -503,36 +503,36 @@ impl Collector {
         if !session.withdraw(ticket, &self.policy) {
             return Err(CollectorError::NoCommand(ticket));
         }
-        self.tidy(meter);
+        self.update_indexes(meter);
         Ok(())
     }
 
     /// The commands that are not answered yet, in the order that they are sent in: ticket, what, how far.
     #[must_use]
-    pub fn commands(&self, meter: MeterId) -> Vec<(u32, Order, Delivery)> {
-        self.meters.awake_one(meter).map(Session::commands).unwrap_or_default()
+    pub fn commands(&self, meter: MeterId) -> Vec<(u32, QueuedCommand, Delivery)> {
+        self.meters.active(meter).map(Session::commands).unwrap_or_default()
     }
 
     /// Says that a state, or a later one, is durable.
-    pub fn saved(&mut self, meter: MeterId, revision: u64) {
-        if let Some(session) = self.meters.awake_mut(meter) {
-            session.saved(revision);
+    pub fn confirm_state(&mut self, meter: MeterId, revision: u64) {
+        if let Some(session) = self.meters.active_mut(meter) {
+            session.confirm_state(revision);
         }
     }
 
     /// The keys of a meter that are durable, where others are to be made so in their place ([`Due::SaveKeys`]).
     #[must_use]
     pub fn saved_keys(&self, meter: MeterId) -> Option<&MeterKeys> {
-        self.meters.awake_one(meter)?.saved_keys()
+        self.meters.active(meter)?.saved_keys()
     }
 
     /// Says that a record of [`Due::SaveKeys`] is durable. Of a meter that has other keys since, or was removed, that changes nothing.
-    pub fn keys_saved(&mut self, record: &MeterRecord) {
+    pub fn confirm_keys(&mut self, record: &MeterRecord) {
         let meter = record.setup.meter;
-        if let Some(session) = self.meters.awake_mut(meter) {
-            session.keys_saved(record);
+        if let Some(session) = self.meters.active_mut(meter) {
+            session.confirm_keys(record);
         }
-        self.tidy(meter);
+        self.update_indexes(meter);
     }
 
     /// Returns what is due at `now_ms`. rng: makes ephemeral keys, and spreads attempts.
@@ -544,7 +544,7 @@ impl Collector {
     /// Returns what is due at `now_ms` for one meter: for an owner that cannot reach all of them. rng: as [`Collector::due`].
     pub fn due_of(&mut self, meter: MeterId, now_ms: u64, rng: &mut impl CryptoRng) -> Option<Due> {
         let Collector { identity, policy, pacer, .. } = self;
-        self.meters.awake_mut(meter)?.due(identity, policy, pacer, now_ms, rng)
+        self.meters.active_mut(meter)?.due(identity, policy, pacer, now_ms, rng)
     }
 
     /// The meters that commands wait for, whose key is being renewed, or whose firmware is.
@@ -561,14 +561,14 @@ impl Collector {
     /// Returns the time at which [`Collector::due_of`] has something next; `None` while no command waits for the meter.
     #[must_use]
     pub fn next_due_ms_of(&self, meter: MeterId) -> Option<u64> {
-        self.meters.awake_one(meter)?.next_due_ms(&self.pacer)
+        self.meters.active(meter)?.next_due_ms(&self.pacer)
     }
 
     /// Lets meters rest of which nothing was heard or asked since this was called last, and of which nothing is under way: they take little
     /// memory then. Call it each half minute or so, where there are very many. What it forgets of them is what a
-    /// restart would: a report that comes again is [`Heard::OldNumber`], and not [`Heard::Duplicate`].
-    pub fn rest(&mut self, now_ms: u64) {
-        self.meters.rest(&self.policy, now_ms);
+    /// restart would: a report that comes again is [`UplinkOutcome::OldNumber`], and not [`UplinkOutcome::Duplicate`].
+    pub fn compact_idle(&mut self, now_ms: u64) {
+        self.meters.compact_idle(&self.policy, now_ms);
     }
 
     /// Bytes of unfinished messages that are held: at most 288 for each meter.
@@ -577,14 +577,14 @@ impl Collector {
         self.meters.sessions().map(Session::held_bytes).sum()
     }
 
-    fn reject(&mut self, rejection: Rejection) -> Heard {
+    fn reject(&mut self, rejection: Rejection) -> UplinkOutcome {
         self.counters.count(rejection);
-        Heard::Rejected(rejection)
+        UplinkOutcome::Rejected(rejection)
     }
 
     /// Brings `names` and `busy` in line with a meter's state.
-    fn tidy(&mut self, meter: MeterId) {
-        let Some(session) = self.meters.awake_mut(meter) else { return };
+    fn update_indexes(&mut self, meter: MeterId) {
+        let Some(session) = self.meters.active_mut(meter) else { return };
         if session.has_commands() || session.has_renewal() || session.has_update() {
             self.busy.insert(meter);
         } else {
@@ -594,7 +594,7 @@ impl Collector {
             session.names_changed = false;
             let names = session.names();
             let before = std::mem::replace(&mut session.named, names.clone());
-            self.unname(meter, &before);
+            self.remove_names(meter, &before);
             for name in names {
                 self.names.entry(name).or_insert(meter);
             }
@@ -602,7 +602,7 @@ impl Collector {
     }
 
     /// A meter is not found by these names any more.
-    fn unname(&mut self, meter: MeterId, names: &[MeterId]) {
+    fn remove_names(&mut self, meter: MeterId, names: &[MeterId]) {
         for name in names {
             if self.names.get(name) == Some(&meter) {
                 self.names.remove(name);

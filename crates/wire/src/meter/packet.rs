@@ -3,7 +3,7 @@
 use super::{MessageKind, MeterId, Suite};
 
 /// The longest packet, address included: what the FIFO of a CC2500 and the buffer of an RFM12B hold.
-pub const MOST_PACKET_BYTES: usize = 61;
+pub const PACKET_BYTES_MAX: usize = 61;
 /// Bytes of a packet before the piece of the message.
 const HEADER: usize = 5;
 
@@ -23,7 +23,7 @@ pub fn message_bytes(kind: MessageKind, suite: Suite) -> usize {
 /// Packets of a message, all of the same length: 1 to 3.
 #[must_use]
 pub fn pieces(kind: MessageKind, suite: Suite) -> usize {
-    message_bytes(kind, suite).div_ceil(MOST_PACKET_BYTES - HEADER)
+    message_bytes(kind, suite).div_ceil(PACKET_BYTES_MAX - HEADER)
 }
 
 /// A packet that is none of this protocol.

@@ -22,7 +22,7 @@ const PIECES_FROM: u16 = 0x0200;
 /// Bytes of an image that name it.
 const FIELDS: usize = 40;
 /// What can be said of its bytes in a command.
-const MOST_BYTES: usize = (1 << 24) - 1;
+const BYTES_MAX: usize = (1 << 24) - 1;
 
 /// A signed image of a meter's firmware: docs/firmware-update.md, "Image". Whether the signature is good, the meter's bootloader sees.
 #[derive(Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Image {
         let is_one = bytes.starts_with(b"WSI1")
             && length.checked_add(signature) == Some(bytes.len())
             && bytes.len().is_multiple_of(4)
-            && bytes.len() <= MOST_BYTES
+            && bytes.len() <= BYTES_MAX
             && bytes.len().div_ceil(DATA) < usize::from(INDICES);
         let digest = Sha256::digest(&bytes).into();
         is_one.then_some(Image { bytes, digest })

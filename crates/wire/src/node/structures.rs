@@ -24,7 +24,7 @@ pub struct Config {
     pub first_counter: u32,
     /// Periodic: seconds between readings. Asynchronous: seconds it waits for energy. At least 1.
     pub interval_s: u16,
-    /// Stored voltage below which it neither signs nor sends, in millivolts; more than [`Config::MOST_MV`] it cannot measure.
+    /// Stored voltage below which it neither signs nor sends, in millivolts; more than [`Config::MV_MAX`] it cannot measure.
     pub threshold_mv: u16,
     /// Asynchronous: milliseconds from one listening to the next, 0 without a pause.
     pub listen_every_ms: u16,
@@ -46,7 +46,7 @@ impl Config {
     /// Bytes of the structure.
     pub const BYTES: usize = 56;
     /// The highest stored voltage that the node's converter measures, in millivolts.
-    pub const MOST_MV: u16 = 5958;
+    pub const MV_MAX: u16 = 5958;
 
     /// The structure as it lies in flash.
     #[must_use]

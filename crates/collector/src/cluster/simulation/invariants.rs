@@ -5,7 +5,7 @@ use super::world::Us;
 use crate::fence::LeaseNumber;
 use crate::partition::Partition;
 use std::collections::{BTreeMap, BTreeSet};
-use wire::meter::{Collector, Heard, Identity, MeterId, MeterRecord, MeterState, Policy};
+use wire::meter::{Collector, Identity, MeterId, MeterRecord, MeterState, Policy, UplinkOutcome};
 
 /// Alerts that say that numbers came twice, or that something that was stored is not there any more.
 const NEVER: [&str; 4] = ["number-reused", "command-numbers", "restored", "damaged"];
@@ -92,13 +92,13 @@ impl Invariants {
         if self.packets.contains_key(packet) {
             return;
         }
-        if let Heard::Report(accepted) = self.observer.hear(packet, now / 1000) {
+        if let UplinkOutcome::Report(accepted) = self.observer.on_packet(packet, now / 1000) {
             let (meter, n) = (accepted.meter, accepted.report.n);
             let report = accepted.report.to_bytes();
             self.counts.reports += 1;
             self.packets.insert(packet.to_vec(), (meter, n));
             self.sent.insert((meter, n), Sent { at: now, report });
-            let _ = self.observer.stored(meter, n);
+            let _ = self.observer.confirm_report(meter, n);
         }
     }
 

@@ -324,7 +324,7 @@ impl JetStream {
                 let consumer = self.consumers.get_mut(&name)?;
                 consumer.again.remove(&sequence);
                 if consumer.pending.remove(&sequence).is_some() {
-                    self.look_whether_it_may_go(context, &name, sequence);
+                    self.check_removable(context, &name, sequence);
                 }
                 None
             }
@@ -448,7 +448,7 @@ impl JetStream {
     }
 
     /// A report that is not durable stays in the stream in a copy that is not acknowledged.
-    fn look_whether_it_may_go(&self, context: &mut Context, name: &str, sequence: u64) {
+    fn check_removable(&self, context: &mut Context, name: &str, sequence: u64) {
         let (Some(gone), Some(consumer)) = (self.messages.get(&sequence), self.consumers.get(name)) else {
             return;
         };

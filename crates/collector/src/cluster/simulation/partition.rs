@@ -10,7 +10,7 @@ use crate::cluster::packets::{PendingMessages, Said, Succession, is_ahead};
 use crate::fence::LeaseNumber;
 use crate::gateway::{GatewayId, HeardPacket, Route};
 use crate::link::{
-    Beginning, Images, Inputs, Link, LinkHandle, Outcome, Parts, QueuePlace, QueuedPacket, Submitted, link,
+    Beginning, Images, Inputs, Link, LinkHandle, Outcome, Parts, QueuePlace, QueuedPacket, Submission, link,
 };
 use crate::partition::{Partition, Slices};
 use crate::registry::CounterFloor;
@@ -215,14 +215,14 @@ impl Task {
 
     pub(super) fn pull(&mut self, io: &mut Io<'_>) {
         if self.serves() {
-            self.look_where_its_consumer_is();
+            self.check_consumer();
             io.say(Request::Pull(self.consumer()));
             io.timer(PULL_EVERY, Timer::Pull(self.lease()));
         }
     }
 
     /// `Queue::delivers_nothing`
-    fn look_where_its_consumer_is(&mut self) {
+    fn check_consumer(&mut self) {
         let now = clock::now();
         let looked = *self.looked_at.get_or_insert(now);
         if self.looks && now.saturating_duration_since(looked) >= CONSUMER_LOOK_EVERY {
@@ -257,7 +257,7 @@ impl Task {
     /// `Links::begin_with`: what is stored was read.
     pub(super) fn read(
         &mut self,
-        (common, handle, jobs): (&Common, &LinkHandle, &Arc<Jobs<Submitted>>),
+        (common, handle, jobs): (&Common, &LinkHandle, &Arc<Jobs<Submission>>),
         read: Option<(Vec<StoredMeter>, Vec<CommandRecord>)>,
         rng: StdRng,
     ) {
@@ -319,7 +319,7 @@ impl Task {
         let partition = lease.partition;
         match step {
             Step::KeepLook => {
-                let next = self.held.looked(found(answer));
+                let next = self.held.on_lease_read(found(answer));
                 self.keep(io, next);
             }
             Step::GiveUp(tries) => match answer {
@@ -329,7 +329,7 @@ impl Task {
                     return Some((Request::GetLease(partition), look, RENEW_EVERY));
                 }
             },
-            Step::GiveUpLook(tries) => match self.held.looked(found(answer)) {
+            Step::GiveUpLook(tries) => match self.held.on_lease_read(found(answer)) {
                 KeepNext::Renew(Duration::ZERO) if tries < 2 => {
                     let again = Asked::Of(lease, Step::GiveUp(tries + 1));
                     return Some((put(&self.held.giving_up()), again, RENEW_EVERY));
@@ -391,7 +391,7 @@ impl Task {
         &mut self,
         io: &mut Io<'_>,
         handle: &LinkHandle,
-        jobs: &Arc<Jobs<Submitted>>,
+        jobs: &Arc<Jobs<Submission>>,
     ) -> bool {
         let partition = self.partition();
         if self.told && self.serves() {

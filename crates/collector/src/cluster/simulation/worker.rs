@@ -2,16 +2,16 @@
 //! its links do is real code (`lease::{View, Held}`, `packets`, `link::Link`); the order in which `worker` and `partition_task` call it is
 //! written down here and in `partition` again.
 
-use super::desk::Desk;
 use super::jetstream::{Answer, Change, Request};
 use super::partition::{Asked, Task, found};
 use super::world::{Context, Event, Fault, ToWorker, Us};
+use super::writer_model::WriterModel;
 use crate::clock;
 use crate::cluster::lease::{Held, RENEW_EVERY, View, WriteAnswer, Writing};
 use crate::cluster::name::RoleName;
 use crate::fence::LeaseNumber;
 use crate::gateway::{Route, Transmit};
-use crate::link::{CommandRequest, LinkHandle, Submitted};
+use crate::link::{CommandRequest, LinkHandle, Submission};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::writer::Jobs;
@@ -127,7 +127,7 @@ impl Transmit for Gateway {
 pub(super) struct Process {
     pub(super) common: Arc<Common>,
     pub(super) handle: LinkHandle,
-    pub(super) jobs: Arc<Jobs<Submitted>>,
+    pub(super) jobs: Arc<Jobs<Submission>>,
     me: RoleName,
     view: View,
     /// All that was there at first was seen.
@@ -141,7 +141,7 @@ pub(super) struct Process {
     failed: BTreeMap<Partition, Instant>,
     taking: bool,
     to_take: VecDeque<crate::cluster::lease::Free>,
-    desk: Desk,
+    writer_model: WriterModel,
     outbox: Outbox,
     asked: BTreeMap<u64, Asked>,
     questions: u64,
@@ -156,7 +156,7 @@ impl Process {
         for number in 0..common.gateways {
             handle.gateways().attach(Arc::new(Gateway { number, outbox: outbox.clone() }));
         }
-        let (jobs, desk) = Desk::new(common.slices);
+        let (jobs, writer_model) = WriterModel::new(common.slices);
         Process {
             handle,
             jobs,
@@ -170,7 +170,7 @@ impl Process {
             failed: BTreeMap::new(),
             taking: false,
             to_take: VecDeque::new(),
-            desk,
+            writer_model,
             outbox,
             asked: BTreeMap::new(),
             questions: 0,
@@ -230,7 +230,7 @@ impl Process {
                     task.read((&self.common, &self.handle, &self.jobs), read, rng);
                 }
             }
-            ToWorker::Postgres(connection, reply) => self.desk.hear(io, connection, reply),
+            ToWorker::Postgres(connection, reply) => self.writer_model.hear(io, connection, reply),
         }
         self.settle(io);
     }
@@ -254,7 +254,7 @@ impl Process {
 
     fn timer(&mut self, io: &mut Io<'_>, timer: Timer) {
         match timer {
-            Timer::Look => self.look(io),
+            Timer::Look => self.check(io),
             Timer::Announce => {
                 io.say(Request::Announce(self.me.to_string()));
                 io.timer(RENEW_EVERY, Timer::Announce);
@@ -292,7 +292,7 @@ impl Process {
                     self.answered(io, asked, None);
                 }
             }
-            Timer::Silent(asked) => self.desk.silent(io, asked),
+            Timer::Silent(asked) => self.writer_model.silent(io, asked),
         }
     }
 
@@ -301,7 +301,7 @@ impl Process {
     }
 
     /// `Running::look`
-    fn look(&mut self, io: &mut Io<'_>) {
+    fn check(&mut self, io: &mut Io<'_>) {
         io.timer(LOOK_EVERY, Timer::Look);
         if !self.current || self.taking || self.stopping {
             return;
@@ -329,7 +329,7 @@ impl Process {
     }
 
     /// `Buckets::take`: another worker was faster, or what was seen is not what is there.
-    fn look_what_is_there(&mut self, io: &mut Io<'_>, partition: Partition) {
+    fn check_stream(&mut self, io: &mut Io<'_>, partition: Partition) {
         self.ask(io, (Request::GetLease(partition), Asked::TakeLook(partition), RENEW_EVERY));
     }
 
@@ -347,13 +347,13 @@ impl Process {
                     self.take_next(io);
                 }
                 Some(Answer::Lease(WriteAnswer::OtherRevision)) => {
-                    self.look_what_is_there(io, taking.partition);
+                    self.check_stream(io, taking.partition);
                 }
                 _ => (self.taking, self.to_take) = (false, VecDeque::new()),
             },
             Asked::TakeLook(partition) => {
                 if let Some(found) = found(answer) {
-                    self.view.looked(partition, found, clock::now());
+                    self.view.on_lease_read(partition, found, clock::now());
                 }
                 self.take_next(io);
             }
@@ -388,7 +388,7 @@ impl Process {
             for task in self.tasks.values_mut() {
                 again |= task.go_on(io, &self.handle, &self.jobs);
             }
-            again |= self.desk.turn(io);
+            again |= self.writer_model.turn(io);
             if !again {
                 break;
             }
@@ -516,11 +516,11 @@ impl Worker {
             if self.stalled.is_none() {
                 process.settle(&mut io);
             }
-            self.look_whether_it_ended(context);
+            self.check_ended(context);
         }
     }
 
-    fn look_whether_it_ended(&mut self, context: &mut Context) {
+    fn check_ended(&mut self, context: &mut Context) {
         if let Some(process) = self.process.take_if(|process| process.is_stopped()) {
             let who = (self.number, self.life);
             context.tell_jetstream(who, 0, Request::Goes(process.me.to_string()));
@@ -561,7 +561,7 @@ impl Worker {
         }
         if let (ToWorker::Postgres(..), Some((step, time)), Some(process)) =
             (&message, self.pause_within, &self.process)
-            && process.desk.step() == step
+            && process.writer_model.step() == step
         {
             self.pause_within = None;
             self.pause(context, time);
@@ -573,7 +573,7 @@ impl Worker {
         let Some(process) = &mut self.process else { return };
         process.hear(&mut io, message);
         self.leases_changed |= std::mem::take(&mut process.leases_changed);
-        self.look_whether_it_ended(context);
+        self.check_ended(context);
     }
 
     pub(super) fn command(

@@ -1,8 +1,8 @@
 //! Time, chance and the network: events in the order of their time, each of which leads to others.
 
-use super::field::Field;
 use super::invariants::Invariants;
 use super::jetstream::{self, JetStream};
+use super::meters_and_radio::MetersAndRadio;
 use super::postgres::{self, Postgres};
 use super::worker::{Timer as WorkerTimer, Worker};
 use crate::partition::Partition;
@@ -235,7 +235,7 @@ impl Context {
 /// All of it.
 pub(super) struct World {
     pub(super) context: Context,
-    pub(super) field: Field,
+    pub(super) field: MetersAndRadio,
     pub(super) jetstream: JetStream,
     pub(super) postgres: Postgres,
     pub(super) workers: Vec<Worker>,
@@ -275,7 +275,7 @@ impl World {
             Event::Postgres(timer) => postgres.later(context, timer),
             Event::ToWorker((worker, life), message) => {
                 workers[worker].hear(context, life, message);
-                self.look_who_holds(worker);
+                self.check_holders(worker);
             }
             Event::Fault(fault) => self.goes_wrong(fault),
             Event::Command => {
@@ -289,7 +289,7 @@ impl World {
     }
 
     /// Of each partition one worker holds the lease at most, each by its own clock.
-    fn look_who_holds(&mut self, changed: usize) {
+    fn check_holders(&mut self, changed: usize) {
         if !std::mem::take(&mut self.workers[changed].leases_changed) {
             return;
         }
@@ -317,7 +317,7 @@ impl World {
             Fault::PauseBefore(worker, time) => context.pause_before[worker] = Some(time),
             Fault::GoOn(worker, pause) => {
                 workers[worker].go_on(context, pause);
-                self.look_who_holds(worker);
+                self.check_holders(worker);
             }
             Fault::CutNats(worker, time) => {
                 context.cut_nats[worker] = context.cut_nats[worker].max(context.now + time);

@@ -9,7 +9,7 @@
 //! The header is byte 0 of our packets: `0x40 | node` (docs/protocol.md, "On an RFM12B"). Some boards show of a header the node
 //! alone; then the bit that says "to" is put back.
 
-use wire::meter::MOST_PACKET_BYTES;
+use wire::meter::PACKET_BYTES_MAX;
 
 /// The board is not to show packets whose check sum is wrong.
 pub const QUIET: &str = "1q";
@@ -25,7 +25,7 @@ const NODE: u8 = 0x1f;
 pub enum Said {
     /// A packet was heard.
     Heard {
-        /// Address first, at most [`MOST_PACKET_BYTES`].
+        /// Address first, at most [`PACKET_BYTES_MAX`].
         bytes: Vec<u8>,
         /// In dBm, where the board says it.
         rssi_dbm: Option<i8>,
@@ -64,7 +64,7 @@ fn heard(line: &str) -> Option<Said> {
     {
         words.next()?;
     }
-    let mut bytes = Vec::with_capacity(MOST_PACKET_BYTES);
+    let mut bytes = Vec::with_capacity(PACKET_BYTES_MAX);
     let mut rssi_dbm = None;
     while let Some(word) = words.next() {
         if let Some(strength) = word.strip_prefix('(') {
@@ -76,7 +76,7 @@ fn heard(line: &str) -> Option<Said> {
             }
             break;
         }
-        if bytes.len() == MOST_PACKET_BYTES {
+        if bytes.len() == PACKET_BYTES_MAX {
             return None;
         }
         bytes.push(byte(word)?);
@@ -101,7 +101,7 @@ fn byte(word: &str) -> Option<u8> {
 pub fn sending(packet: &[u8]) -> Option<String> {
     let (address, payload) = packet.split_first()?;
     let node = address & NODE;
-    if address & !NODE != TO || node == 0 || payload.len() >= MOST_PACKET_BYTES {
+    if address & !NODE != TO || node == 0 || payload.len() >= PACKET_BYTES_MAX {
         return None;
     }
     let mut text = String::with_capacity(4 * packet.len() + 1);
@@ -247,7 +247,7 @@ mod tests {
         #[test]
         fn any_text_is_no_packet_that_is_too_long(line in "(OK)?[ G()0-9,-]{0,300}") {
             if let Said::Heard { bytes, rssi_dbm } = parse(line.as_bytes()) {
-                prop_assert!((1..=MOST_PACKET_BYTES).contains(&bytes.len()));
+                prop_assert!((1..=PACKET_BYTES_MAX).contains(&bytes.len()));
                 prop_assert!(rssi_dbm.is_none_or(|dbm| dbm < 0));
             }
         }

@@ -1,7 +1,7 @@
 //! Who has a turn when, with a clock that is simulated, and a store and meters that the test is.
 
 use super::super::meter_state::LastHeard;
-use super::super::pending::Submitted;
+use super::super::pending::Submission;
 use super::*;
 use crate::clock::simulated;
 use crate::gateway::{GatewayId, Route};
@@ -24,7 +24,7 @@ struct Stand {
     link: Link,
     began: Instant,
     image: Image,
-    _jobs: Receiver<Job<Submitted>>,
+    _jobs: Receiver<Job<Submission>>,
 }
 
 /// A whole image, for one slot or the other.
@@ -102,7 +102,7 @@ impl Stand {
     fn begun_as(&mut self, meter: MeterId, state: UpdateState) {
         let created_ms = BEGAN_MS + i64::from(meter);
         let digest = ImageDigest(*self.image.digest());
-        self.link.update_begun(UpdateRecord {
+        self.link.on_update_begun(UpdateRecord {
             meter: NetworkId::DEFAULT.meter(meter),
             image: digest,
             asked: digest,
@@ -125,17 +125,17 @@ impl Stand {
 
     /// As each second, with what was wanted found.
     fn tick(&mut self) {
-        self.link.tend_updates(clock::now());
-        self.link.look_at_updates();
+        self.link.advance_updates(clock::now());
+        self.link.check_updates();
         let wanted: Vec<Wanted> = self.link.updates.asked.keys().copied().collect();
         for wanted in wanted {
             let image = match wanted {
                 Wanted::Image(_) => Some(self.image.clone()),
                 Wanted::ForOtherSlot(_) => None,
             };
-            self.link.found_image(Found { wanted, image: Ok(image) });
+            self.link.on_image(Found { wanted, image: Ok(image) });
         }
-        self.link.look_at_updates();
+        self.link.check_updates();
     }
 
     /// Those that are sent something, or asked.
@@ -257,15 +257,15 @@ fn missing_image_is_waited_for_and_blocks_none() {
     stand.begun(10);
     (1..=10).for_each(|meter| stand.hear(meter));
     let found_one = |stand: &mut Stand| {
-        stand.link.tend_updates(clock::now());
-        stand.link.look_at_updates();
+        stand.link.advance_updates(clock::now());
+        stand.link.check_updates();
         let wanted: Vec<Wanted> = stand.link.updates.asked.keys().copied().collect();
         let own = Wanted::Image(ImageDigest(*stand.image.digest()));
         for wanted in &wanted {
             let image = (*wanted == own).then(|| stand.image.clone());
-            stand.link.found_image(Found { wanted: *wanted, image: Ok(image) });
+            stand.link.on_image(Found { wanted: *wanted, image: Ok(image) });
         }
-        stand.link.look_at_updates();
+        stand.link.check_updates();
         wanted.len()
     };
     assert_eq!((found_one(&mut stand), stand.under_way()), (2, vec![10]));
@@ -309,6 +309,6 @@ fn pieces_are_told_now_and_then_and_each_state_at_once() {
     stand.link.retry.until = Some(clock::now());
     stand.link.withdraw_update(1, None);
     let kept = &stand.link.retry.again;
-    let is_end = |submitted: &Submitted| matches!(&submitted.pending, PendingCommit::UpdateProgress { progress, .. } if progress.state == UpdateState::Withdrawn);
+    let is_end = |submitted: &Submission| matches!(&submitted.pending, PendingCommit::UpdateProgress { progress, .. } if progress.state == UpdateState::Withdrawn);
     assert_eq!(kept.iter().filter(|submitted| is_end(submitted)).count(), 1);
 }

@@ -81,10 +81,10 @@ impl<'a> Pending<'a> {
             alerts: Alerts::default(),
         };
         if !expected.late.is_empty() {
-            pending.look_for_numbers(&expected.late)?;
+            pending.find_numbers(&expected.late)?;
         }
         if !expected.begun.is_empty() {
-            pending.look_for_rollups(&expected.begun)?;
+            pending.find_rollups(&expected.begun)?;
         }
         if expected.alerts > pending.alert_ids.len() {
             let wanted = (expected.alerts - pending.alert_ids.len()) as i64;
@@ -97,7 +97,7 @@ impl<'a> Pending<'a> {
         Ok(pending)
     }
 
-    fn look_for_numbers(&mut self, late: &[(Number, Option<i64>)]) -> Result<(), SqlError> {
+    fn find_numbers(&mut self, late: &[(Number, Option<i64>)]) -> Result<(), SqlError> {
         let numbers: Vec<Number> = late.iter().map(|(number, _)| *number).collect();
         let wanted = Numbers::of(&numbers);
         let alerts = self.connection.query_with(
@@ -151,7 +151,7 @@ impl<'a> Pending<'a> {
         Ok(())
     }
 
-    fn look_for_rollups(&mut self, begun: &[(GlobalMeterId, i64, i64)]) -> Result<(), SqlError> {
+    fn find_rollups(&mut self, begun: &[(GlobalMeterId, i64, i64)]) -> Result<(), SqlError> {
         let meters: Vec<i64> = begun.iter().map(|(meter, _, _)| meter.key()).collect();
         let levels: Vec<i64> = begun.iter().map(|(_, level, _)| *level).collect();
         let starts: Vec<i64> = begun.iter().map(|(_, _, start_s)| *start_s).collect();

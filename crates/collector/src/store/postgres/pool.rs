@@ -4,7 +4,7 @@ use super::connection::Connection;
 use super::server::Server;
 use super::writer::commit;
 use super::{READ_TIMEOUT_S, schema};
-use crate::store::mark::{self, Mark};
+use crate::store::marker::{self, Marker};
 use crate::store::sql::{Session, SqlError};
 use crate::store::{DatabaseUrl, Health, StoreError};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -93,17 +93,17 @@ impl Pool {
         change: impl FnOnce(Session<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let change = |session: Session<'_>| {
-            self.look_whether_left(session)?;
+            self.check_not_left(session)?;
             change(session)
         };
         self.within(BEGIN_CHANGE, change, commit)
     }
 
     /// Nothing is changed in a database that was moved away since it was opened. A move that is at its end is waited for.
-    fn look_whether_left(&self, session: Session<'_>) -> Result<(), StoreError> {
+    fn check_not_left(&self, session: Session<'_>) -> Result<(), StoreError> {
         let version = session.value::<i64>("SELECT version FROM wattseal_schema FOR SHARE", &[]);
         match version.map_err(|error| StoreError::asked(&self.place, error))? {
-            version if version >= mark::AWAY => Err(Mark::refusal(session, &self.place)),
+            version if version >= marker::AWAY => Err(Marker::refusal(session, &self.place)),
             _ => Ok(()),
         }
     }

@@ -13,8 +13,8 @@ use crate::network::GlobalMeterId;
 use crate::partition::{Partition, Slices};
 use crate::store::batch::MeterCache;
 use crate::store::interval::Intervals;
-use crate::store::key::MeterRange;
 use crate::store::latest::{self, COLUMNS};
+use crate::store::meter_range::MeterRange;
 use crate::store::sql::{Row, Session, SqlError};
 use crate::store::{DatabaseUrl, Options, Sharing, StoreError, Write, Written, zone};
 use std::collections::VecDeque;
@@ -87,7 +87,7 @@ impl Writer {
         let connection = Connection::connect(server).map_err(|error| error.of(place))?;
         let session = Session::Postgres(&connection);
         settings(&connection, sharing.is_some()).map_err(asked)?;
-        schema::look_at(&connection, place)?;
+        schema::inspect(&connection, place)?;
         let standby: String = session.value("SELECT pg_is_in_recovery()::text", &[]).map_err(asked)?;
         if standby == "true" {
             return Err(StoreError::Unreachable { place: place.clone(), what: error::STANDBY.to_owned() });
@@ -184,7 +184,7 @@ impl Writer {
     }
 
     /// Looks that the server is there, and nobody else writes.
-    pub(super) fn look(&mut self) -> Result<(), Failed> {
+    pub(super) fn check(&mut self) -> Result<(), Failed> {
         self.transaction(Under::Generation)?;
         self.roll_back().map_err(Failed::Doubtful)
     }
@@ -267,13 +267,13 @@ impl Writer {
     }
 
     /// Looks at something in one transaction, while nobody else writes.
-    pub(super) fn look_at<T>(
+    pub(super) fn inspect<T>(
         &mut self,
         under: Under<'_>,
-        look: impl FnOnce(&Writer) -> Result<T, SqlError>,
+        read: impl FnOnce(&Writer) -> Result<T, SqlError>,
     ) -> Result<T, Failed> {
         self.transaction(under)?;
-        let seen = look(self);
+        let seen = read(self);
         self.roll_back().map_err(Failed::Doubtful)?;
         seen.map_err(Failed::Nothing)
     }

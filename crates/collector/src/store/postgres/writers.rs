@@ -86,11 +86,11 @@ pub(super) fn lock(
     }
     loop {
         // Tables are made, and brought up to date, by who is alone.
-        let many = shared && schema::look_at(connection, place)?.is_current();
+        let many = shared && schema::inspect(connection, place)?.is_current();
         let which = if many { "_shared" } else { "" };
         if try_lock(session, which).map_err(asked)? {
             // Another may have made them until it let go of the lock.
-            return Ok((schema::look_at(connection, place)?, many));
+            return Ok((schema::inspect(connection, place)?, many));
         }
         if let Some(before) = before {
             before.end(session).map_err(asked)?;

@@ -4,7 +4,7 @@ use crate::event::UpdateState;
 use crate::image_digest::ImageDigest;
 use crate::network::GlobalMeterId;
 use crate::store::batch::IS_OPEN;
-use crate::store::key::MeterRange;
+use crate::store::meter_range::MeterRange;
 use crate::store::query::MeterFilter;
 use crate::store::record::{ImageRecord, UpdateRecord};
 use crate::store::sql::{Row, Session, SqlError, values};

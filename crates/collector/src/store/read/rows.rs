@@ -3,7 +3,7 @@
 use crate::event::CommandState;
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::store::SILENT_AFTER_INTERVALS;
-use crate::store::key::MeterRange;
+use crate::store::meter_range::MeterRange;
 use crate::store::query::{AlertFilter, MeterFilter};
 use crate::store::record::{
     Action, AlertRecord, CommandRecord, KeptMeter, Last, Link, Meter, OutboxRecord, Role, StoredMeter,

@@ -3,7 +3,7 @@
 //! Readings are compared by count and sum of a meter's weeks; of a week that differs its days, of a day its hours; of an hour the rows. Other
 //! tables are compared a page of their keys after the other: those of integers alone by count and sum first, others row by row.
 
-use super::side::{Columns, MigrationEndpoint, Owned, key_of};
+use super::endpoint::{Columns, MigrationEndpoint, Owned, key_of};
 use super::tables::{READINGS, TABLES, Table, list};
 use crate::store::sql::{SqlError, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -91,7 +91,7 @@ impl<'p> Pass<'p> {
     /// Looks once more at all that was changed, and at how many rows there are, while nobody writes. Returns these.
     pub(super) fn verify(&mut self) -> Result<Vec<(&'static str, u64)>, Wrong> {
         for range in std::mem::take(&mut self.changed) {
-            self.look_at(&range, false)?;
+            self.inspect(&range, false)?;
             if let Some(row) = self.gone.first().or(self.new.first()) {
                 let key = key_of(range.table, row);
                 return Err(Wrong::Different(format!(
@@ -186,7 +186,7 @@ impl<'p> Pass<'p> {
     /// differs: that is known already.
     fn make_same(&mut self, range: Range, differs: bool) -> Result<(), Wrong> {
         let before = self.gone.len() + self.new.len();
-        self.look_at(&range, differs)?;
+        self.inspect(&range, differs)?;
         let changes = self.gone.len() + self.new.len();
         let table = range.table;
         if changes > before {
@@ -196,7 +196,7 @@ impl<'p> Pass<'p> {
     }
 
     /// Finds what is to be taken away and put in.
-    fn look_at(&mut self, range: &Range, differs: bool) -> Result<(), Wrong> {
+    fn inspect(&mut self, range: &Range, differs: bool) -> Result<(), Wrong> {
         if range.table.integers && !differs {
             let (here, there) =
                 (sum(self.from, range).map_err(Wrong::From)?, sum(self.to, range).map_err(Wrong::To)?);

@@ -1,8 +1,8 @@
 //! Which tables are moved, and which are an engine's own. What is not here is not moved: so nothing is, where a table or a column is not known.
 
-use super::side::MigrationEndpoint;
+use super::endpoint::MigrationEndpoint;
 use crate::store::sql::{Session, SqlError};
-use crate::store::{StoreError, mark};
+use crate::store::{StoreError, marker};
 use std::collections::BTreeMap;
 
 /// A table of both engines.
@@ -175,7 +175,7 @@ impl Table {
 
     /// Which of its rows are moved.
     pub(super) fn rows(&self) -> String {
-        if self.name == "meta" { format!("key <> '{}'", mark::KEY) } else { "true".to_owned() }
+        if self.name == "meta" { format!("key <> '{}'", marker::KEY) } else { "true".to_owned() }
     }
 
     /// Where its rows are.

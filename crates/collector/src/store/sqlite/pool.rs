@@ -39,7 +39,7 @@ impl Pool {
     pub(in crate::store) fn open(path: &Path) -> Result<Pool, StoreError> {
         let unreachable =
             |what: &str| Err(StoreError::Unreachable { place: path.into(), what: what.to_owned() });
-        match schema::look_at(path)? {
+        match schema::inspect(path)? {
             Found::Ours => {}
             Found::Nothing => {
                 return unreachable("there is no database; give the --db that `./wattseal collect` has");

@@ -1,7 +1,7 @@
 //! The database's tables, and how an older database gets them.
 
 use super::files::{beside, free_beside, make_private, put_in_place, remove};
-use crate::store::mark::{self, Mark};
+use crate::store::marker::{self, Marker};
 use crate::store::sql::{Session, SqlError};
 use crate::store::{StoreError, by_time, zone};
 use rusqlite::backup::Backup;
@@ -50,7 +50,7 @@ pub(super) enum Found {
 ///
 /// # Errors
 /// [`StoreError::NotOurs`], [`StoreError::Damaged`], [`StoreError::Unreachable`].
-pub(super) fn look_at(path: &Path) -> Result<Found, StoreError> {
+pub(super) fn inspect(path: &Path) -> Result<Found, StoreError> {
     let mut file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
@@ -85,8 +85,8 @@ pub(super) fn check(path: &Path, known: usize) -> Result<usize, StoreError> {
     let of = |error: &rusqlite::Error| StoreError::of(path, error);
     let (mut connection, version) = with_version(path)?;
     let known = known as i64;
-    if version >= mark::AWAY {
-        return Err(Mark::refusal(Session::Sqlite(&connection), &path.into()));
+    if version >= marker::AWAY {
+        return Err(Marker::refusal(Session::Sqlite(&connection), &path.into()));
     }
     if version > known {
         return Err(StoreError::Newer { place: path.into(), found: version, known });
@@ -108,12 +108,12 @@ pub(super) fn check(path: &Path, known: usize) -> Result<usize, StoreError> {
 }
 
 /// Why a database is not to be used, if it says so.
-pub(super) fn mark_of(path: &Path) -> Result<Option<Mark>, StoreError> {
+pub(super) fn mark_of(path: &Path) -> Result<Option<Marker>, StoreError> {
     let (connection, version) = with_version(path)?;
-    if version < mark::AWAY {
+    if version < marker::AWAY {
         return Ok(None);
     }
-    Mark::read(Session::Sqlite(&connection)).map_err(|error| StoreError::asked(&path.into(), error))
+    Marker::read(Session::Sqlite(&connection)).map_err(|error| StoreError::asked(&path.into(), error))
 }
 
 /// Opens a database to read, whatever version it has.
@@ -221,7 +221,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("wattseal.db");
         create(&path, MIGRATIONS).expect("made");
-        assert_eq!(look_at(&path).expect("ours"), Found::Ours);
+        assert_eq!(inspect(&path).expect("ours"), Found::Ours);
         let latest = MIGRATIONS.len();
         let step = |sql| Migration { sql, fill: |_| Ok(()) };
         let next = [MIGRATIONS, &[step("ALTER TABLE meters ADD COLUMN place TEXT")]].concat();

@@ -22,7 +22,7 @@ use rusqlite::Connection;
 use rusqlite::types::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use wire::meter::{Command, Image, ImageRefusal, MessageKind, Order, Suite};
+use wire::meter::{Command, Image, ImageRefusal, MessageKind, QueuedCommand, Suite};
 
 const HOUR_S: i64 = 3600;
 
@@ -75,7 +75,7 @@ fn fill(store: &mut Store) {
 
 fn fill_rows(store: &mut Store) {
     let now_ms = NEW_YEAR_S * 1000;
-    let order = Order::Command(Command::Configure { interval_s: 60, suite: Suite::Ecies });
+    let order = QueuedCommand::Command(Command::Configure { interval_s: 60, suite: Suite::Ecies });
     let command = |ticket| {
         Write::Command(NewCommand {
             meter: 1.into(),

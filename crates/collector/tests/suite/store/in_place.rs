@@ -130,12 +130,12 @@ fn another_file_in_its_place_is_waited_for() {
         let error = store.commit(batch(4)).expect_err("nothing is acknowledged");
         assert!(error.to_string().contains("until that one is moved away"), "{error}");
     }
-    assert!(store.look().is_err());
+    assert!(store.check().is_err());
     assert!(reader.health().trouble.is_some());
     assert_eq!(all_readings(&reader, 1), [1, 2, 3], "no other file is read");
     assert_eq!(fs::read(&path).expect("there"), before, "it is not touched");
     fs::rename(&path, &other).expect("moved away");
-    store.look().expect("it comes back by itself");
+    store.check().expect("it comes back by itself");
     assert_eq!(reader.health().trouble, None);
     assert_eq!(commit_until_taken(&mut store, 4).len(), 0);
     assert_there(&path, 4);
@@ -223,7 +223,7 @@ fn under_load(disturb: impl Fn(&Path, &AtomicBool) + Sync) {
     assert!(refused > 0);
     for _ in 0..2 {
         // The first of these may be what notices the last time.
-        let _ = store.look();
+        let _ = store.check();
     }
     // As if the process were killed now: nothing of it is tidied up.
     assert_there(&path, n);
@@ -277,8 +277,8 @@ fn file_is_private_under_any_umask() {
             assert_eq!(mode(&beside(&path, ending)), 0o600, "wattseal.db{ending}");
         }
         fs::remove_file(&path).expect("there");
-        assert!(store.look().is_err());
-        store.look().expect("written back");
+        assert!(store.check().is_err());
+        store.check().expect("written back");
         for ending in ["", "-wal", "-shm", ".lock"] {
             assert_eq!(mode(&beside(&path, ending)), 0o600, "wattseal.db{ending}, written back");
         }

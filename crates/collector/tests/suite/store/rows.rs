@@ -8,7 +8,7 @@ use collector::store::{
     AlertFilter, CommandProgress, METER_OUTBOX_MAX, MeterFilter, NewAction, NewAlert, NewCommand, NewOutbox,
     NewToken, Role, Write, Written,
 };
-use wire::meter::{Alert, Answer, Cause, Command, CommandResult, Content, MessageKind, Order, Suite};
+use wire::meter::{Alert, Answer, Cause, Command, CommandResult, Content, MessageKind, QueuedCommand, Suite};
 
 on_each_engine!(
     alerts_are_seen_once,
@@ -80,7 +80,7 @@ fn a_command_goes_its_way_and_ends_once(engine: Engine) {
     let place = engine.place();
     let mut store = place.open();
     add(&mut store, [1]);
-    let order = Order::Command(Command::Configure { interval_s: 60, suite: Suite::Ecies });
+    let order = QueuedCommand::Command(Command::Configure { interval_s: 60, suite: Suite::Ecies });
     let new = NewCommand { meter: 1.into(), ticket: 5, order, by: "Ada".to_owned(), created_ms: NOW_MS };
     let written = store.commit(vec![Write::Command(new)]).expect("there is room");
     let Written::Command(given) = &written[0] else { panic!("{written:?}") };
@@ -117,7 +117,7 @@ fn possibly_given_command_is_withdrawn_in_place(engine: Engine) {
     let mut store = place.open();
     add(&mut store, [1, 2]);
     let give = |meter: u16, ticket| {
-        let (order, by) = (Order::Command(Command::Reboot), "Ada".to_owned());
+        let (order, by) = (QueuedCommand::Command(Command::Reboot), "Ada".to_owned());
         Write::Command(NewCommand { meter: meter.into(), ticket, order, by, created_ms: NOW_MS })
     };
     store.commit(vec![give(1, 5), give(1, 6), give(2, 5)]).expect("there is room");

@@ -5,8 +5,8 @@ use meter::Cause;
 use meter::eeprom::{Eeprom, Torn};
 use std::collections::HashMap;
 use wire::meter::{
-    Channel, Collector, Command, CommandResult, Heard, MessageKind, MeterKeys, MeterState, Packet, Policy,
-    Suite, packets,
+    Channel, Collector, Command, CommandResult, MessageKind, MeterKeys, MeterState, Packet, Policy, Suite,
+    UplinkOutcome, packets,
 };
 
 const SUITE: Suite = Suite::Aes256GcmRekeyed;
@@ -644,8 +644,8 @@ fn answers_of_a_renewal_that_was_broken_off_are_not_taken_in_the_next() {
             let mut old = old.clone();
             old[4] = now;
             let now_ms = world.now_ms();
-            let heard = world.collector.hear(&old, now_ms);
-            assert!(matches!(heard, Heard::Rejected(_)), "piece {index}: {heard:?}");
+            let heard = world.collector.on_packet(&old, now_ms);
+            assert!(matches!(heard, UplinkOutcome::Rejected(_)), "piece {index}: {heard:?}");
             played += 1;
         }
         world.step(limit);

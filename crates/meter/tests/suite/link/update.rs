@@ -411,9 +411,9 @@ fn what_an_attacker_sends_writes_nothing() {
         for at in 4..reply.len() {
             let mut changed = reply.clone();
             changed[at] ^= 1;
-            world.collector.hear(&changed, now_ms);
+            world.collector.on_packet(&changed, now_ms);
         }
-        world.collector.hear(reply, now_ms);
+        world.collector.on_packet(reply, now_ms);
         assert_eq!(world.collector.update_progress(METER), progress, "seed {seed}");
     }
     world.deaf = false;

@@ -4,7 +4,7 @@ use super::clock::{Advice, ClockCheck};
 use super::session::Session;
 use super::state::MeterState;
 use super::update::PiecePacer;
-use super::{Answered, CollectorError, Due, Heard, Policy, Rejection, Transmission};
+use super::{Answered, CollectorError, Due, Policy, Rejection, Transmission, UplinkOutcome};
 use crate::meter::{
     Address, Answer, Command, CommandResult, Identity, MessageKind, Opened, Status, Suite, packets,
 };
@@ -13,25 +13,26 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Of a command that changes with each attempt, as a time does, so many are remembered with their numbers: a late answer belongs to one.
-const MOST_SENT: usize = 16;
+const SENT_MAX: usize = 16;
 
 /// What is to be commanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum QueuedCommand {
     /// This.
     Command(Command),
     /// To set the time to what it is when the command is sent: each attempt is a new command.
     TimeNow,
-    /// To say what time it has: the collector's own, as [`Order::TimeNow`] may be.
-    LookAtTime,
+    /// To say what time it has: the collector's own, as [`QueuedCommand::TimeNow`] may be.
+    #[serde(rename = "look-at-time")]
+    ReadClock,
 }
 
-impl Order {
+impl QueuedCommand {
     /// The address that the meter is to get.
     pub(super) fn address(self) -> Option<Address> {
         match self {
-            Order::Command(Command::Register { meter, address, collector_address }) => {
+            QueuedCommand::Command(Command::Register { meter, address, collector_address }) => {
                 Some(Address { name: meter, radio: address, collector: collector_address })
             }
             _ => None,
@@ -40,27 +41,27 @@ impl Order {
 
     /// Whether it is one that the collector gives by itself, too.
     fn is_about_time(self) -> bool {
-        matches!(self, Order::TimeNow | Order::LookAtTime)
+        matches!(self, QueuedCommand::TimeNow | QueuedCommand::ReadClock)
     }
 
     /// Whether it tells of an image.
     pub(super) fn is_about_image(self) -> bool {
-        matches!(self, Order::Command(Command::UpdateFirmware { .. }))
+        matches!(self, QueuedCommand::Command(Command::UpdateFirmware { .. }))
     }
 
     /// The suite that the meter is to get.
     fn suite(self) -> Option<Suite> {
         match self {
-            Order::Command(Command::Configure { suite, .. }) => Some(suite),
+            QueuedCommand::Command(Command::Configure { suite, .. }) => Some(suite),
             _ => None,
         }
     }
 
     fn command(self, now_ms: u64) -> Command {
         match self {
-            Order::Command(command) => command,
-            Order::TimeNow => Command::SetTime { time_s: (now_ms / 1000) as u32 },
-            Order::LookAtTime => Command::ReadStatus { page: 0 },
+            QueuedCommand::Command(command) => command,
+            QueuedCommand::TimeNow => Command::SetTime { time_s: (now_ms / 1000) as u32 },
+            QueuedCommand::ReadClock => Command::ReadStatus { page: 0 },
         }
     }
 }
@@ -83,14 +84,14 @@ pub enum Delivery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Waiting {
     ticket: u32,
-    pub(super) order: Order,
+    pub(super) order: QueuedCommand,
 }
 
 /// A command that has a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct UnderWay {
     ticket: u32,
-    order: Order,
+    order: QueuedCommand,
     m: u32,
     /// It brought a suite or an address that was not among those that the meter may have.
     brought: bool,
@@ -146,7 +147,8 @@ impl Attempts {
         state.drop_orders_about_images();
         // What number a time was sent with is not known any more; and under the number that began a renewal there may have been an offer,
         // which is in no memory any more: both need another.
-        let needs_another = |order| matches!(order, Order::TimeNow | Order::Command(Command::RenewKey));
+        let needs_another =
+            |order| matches!(order, QueuedCommand::TimeNow | QueuedCommand::Command(Command::RenewKey));
         if let Some(again) = state.under_way.take_if(|under_way| needs_another(under_way.order)) {
             state.waiting.push_front(again.again());
         }
@@ -160,7 +162,7 @@ impl Attempts {
 
     fn remember(&mut self, m: u32, command: Command) {
         if self.sent_as(m).is_none() {
-            if self.sent.len() == MOST_SENT {
+            if self.sent.len() == SENT_MAX {
                 self.sent.pop_front();
             }
             self.sent.push_back((m, command));
@@ -173,7 +175,7 @@ impl Session {
         self.state.under_way.is_some() || !self.state.waiting.is_empty()
     }
 
-    pub(super) fn commands(&self) -> Vec<(u32, Order, Delivery)> {
+    pub(super) fn commands(&self) -> Vec<(u32, QueuedCommand, Delivery)> {
         let under_way = self.state.under_way.iter().map(|UnderWay { ticket, order, m, .. }| {
             (*ticket, *order, Delivery::UnderWay { m: *m, attempts: self.attempts.count })
         });
@@ -182,7 +184,7 @@ impl Session {
         under_way.chain(waiting).collect()
     }
 
-    pub(super) fn order(&mut self, order: Order, most: usize) -> Result<u32, CollectorError> {
+    pub(super) fn queue_command(&mut self, order: QueuedCommand, most: usize) -> Result<u32, CollectorError> {
         let state = &mut self.state;
         if state.waiting.len() >= most {
             return Err(CollectorError::QueueFull(state.waiting.len()));
@@ -203,11 +205,13 @@ impl Session {
     }
 
     /// Before all others; not a second time.
-    pub(super) fn order_first(&mut self, order: Order) {
+    pub(super) fn queue_first(&mut self, order: QueuedCommand) {
         let under_way = self.state.under_way.map(|under_way| under_way.order);
         let mut waiting = self.state.waiting.iter().map(|waiting| waiting.order);
         // A time that is being set need not be looked at.
-        let same = |other: Order| other == order || other == Order::TimeNow && order == Order::LookAtTime;
+        let same = |other: QueuedCommand| {
+            other == order || other == QueuedCommand::TimeNow && order == QueuedCommand::ReadClock
+        };
         if under_way.is_some_and(same) || waiting.any(same) || self.state.next_m == u32::MAX {
             return;
         }
@@ -231,7 +235,7 @@ impl Session {
                 self.names_changed = true;
             }
             // One that was sent may be carried out until the meter has kept the number of a later one.
-            self.close_what_is_open(policy);
+            self.close_open_orders(policy);
             return true;
         }
         let Some(at) = state.waiting.iter().position(|waiting| waiting.ticket == ticket) else {
@@ -243,7 +247,7 @@ impl Session {
         true
     }
 
-    pub(super) fn saved(&mut self, revision: u64) {
+    pub(super) fn confirm_state(&mut self, revision: u64) {
         self.attempts.saved |= revision >= self.state.revision;
     }
 
@@ -265,8 +269,8 @@ impl Session {
         if let Some(keys) = self.keys_due() {
             return Some(keys);
         }
-        self.order_for_renewal(now_ms);
-        self.order_for_update(pacer, now_ms);
+        self.queue_renewal_command(now_ms);
+        self.queue_update_command(pacer, now_ms);
         if let Some(due) = self.command_due(own, policy, now_ms, rng) {
             return Some(due);
         }
@@ -298,7 +302,7 @@ impl Session {
                 {
                     return None;
                 }
-                if under_way.order == Order::TimeNow && self.attempts.sent_as(under_way.m).is_some() {
+                if under_way.order == QueuedCommand::TimeNow && self.attempts.sent_as(under_way.m).is_some() {
                     let m = self.number(now_ms)?;
                     self.put_under_way(UnderWay { m, ..under_way });
                 }
@@ -332,7 +336,7 @@ impl Session {
     }
 
     /// Makes room for what a command may change. Returns whether it may change anything.
-    fn expect(&mut self, order: Order) -> bool {
+    fn expect(&mut self, order: QueuedCommand) -> bool {
         let suite = order.suite().is_some_and(|suite| self.state.tell_suite(suite));
         let address = order.address().is_some_and(|address| self.state.tell_address(address));
         self.names_changed |= address;
@@ -387,26 +391,26 @@ impl Session {
     }
 
     /// An answer of a meter that is at this address, sealed so.
-    pub(super) fn answered(
+    pub(super) fn on_answer(
         &mut self,
         opened: Opened,
         suite: Suite,
         address: Address,
         policy: &Policy,
         now_ms: u64,
-    ) -> Heard {
+    ) -> UplinkOutcome {
         let answer = Answer::from_bytes(&opened.plaintext);
         let (Some(under_way), Some(command)) = (self.state.under_way, self.attempts.sent_as(answer.m)) else {
-            return Heard::Rejected(Rejection::NoCommand);
+            return UplinkOutcome::Rejected(Rejection::NoCommand);
         };
         // The answer to a configure is always sealed.
         if suite == Suite::None && under_way.order.suite().is_some() {
-            return Heard::Rejected(Rejection::Suite);
+            return UplinkOutcome::Rejected(Rejection::Suite);
         }
         // Its last number is that of a later attempt: somebody plays an earlier one again, and the answer to the later one is to come.
         let is_later = |last_m: u32| last_m != answer.m && self.attempts.sent_as(last_m).is_some();
         if answer.last_m().is_some_and(is_later) {
-            return Heard::Rejected(Rejection::NoCommand);
+            return UplinkOutcome::Rejected(Rejection::NoCommand);
         }
         self.state.revision += 1;
         self.learn(under_way, command, &answer, (suite, address), opened.number);
@@ -417,7 +421,7 @@ impl Session {
             // Numbered anew, as one that was never sent.
             self.state.under_way = None;
             self.state.waiting.push_front(under_way.again());
-            return Heard::NumberTooLow { meter: self.state.meter, last_m };
+            return UplinkOutcome::NumberTooLow { meter: self.state.meter, last_m };
         }
         self.state.under_way = None;
         let done = answer.outcome == CommandResult::Done;
@@ -449,8 +453,8 @@ impl Session {
         {
             self.follow(Advice::Set);
         }
-        self.close_what_is_open(policy);
-        Heard::Answer(Box::new(Answered {
+        self.close_open_orders(policy);
+        UplinkOutcome::Answer(Box::new(Answered {
             meter: self.state.meter,
             ticket: under_way.ticket,
             command,

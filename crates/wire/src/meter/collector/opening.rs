@@ -1,6 +1,6 @@
 //! Opening, apart from all else: it takes a message and keys, and nothing that the collector has to wait for or to lock.
 
-use super::Heard;
+use super::UplinkOutcome;
 use crate::meter::{
     Address, Channel, Identity, Message, MessageKind, MeterId, MeterRecord, NotAuthentic, Opened, Suite,
 };
@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 /// What came of a packet, before anything was opened.
 #[derive(Debug)]
-pub enum Gathered {
+pub enum ReassemblyOutcome {
     /// All that there is to say of it.
-    Done(Heard),
+    Done(UplinkOutcome),
     /// A message is whole: open it, here or on another thread, and give it to [`super::Collector::take`].
     Sealed(SealedMessage),
 }

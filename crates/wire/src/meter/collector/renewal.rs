@@ -3,7 +3,7 @@
 //! Its secrets are in memory alone: after a restart it is begun anew, which [`MeterState`] remembers. The next key is durable before the meter is asked to take it, and the one
 //! before is kept until the meter has shown that it did.
 
-use super::commands::Order;
+use super::commands::QueuedCommand;
 use super::session::Session;
 use super::{Due, Policy, Rejection, Transmission};
 use crate::meter::renewal::{Initiator, OFFER_PIECES, PIECES, RenewalPacket};
@@ -13,13 +13,13 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// After so many packets without a reply the meter has begun anew, or does not seal like that any more: the renewal is begun anew, too.
-const MOST_ATTEMPTS: u32 = 12;
+const ATTEMPTS_MAX: u32 = 12;
 /// Each attempt waits twice as long as the one before, so often.
-const MOST_DOUBLINGS: u32 = 3;
+const DOUBLINGS_MAX: u32 = 3;
 /// How long after an answer with the present key the meter is asked again to take the next one.
 const PROVE_AGAIN_MS: u64 = 5_000;
 /// After so many such answers the meter has lost the next key, which it has in RAM alone: the renewal is begun anew.
-const MOST_PROOFS: u32 = 6;
+const PROOFS_MAX: u32 = 6;
 
 /// One under way.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl Session {
     }
 
     /// Of other keys, which the meter had before it was added again, nothing is said by that.
-    pub(super) fn keys_saved(&mut self, saved: &MeterRecord) {
+    pub(super) fn confirm_keys(&mut self, saved: &MeterRecord) {
         if saved.public == self.record.public {
             let is_all = self.record.keys == saved.keys;
             self.keys.saved = (!is_all).then(|| Box::new(saved.keys.clone()));
@@ -102,12 +102,12 @@ impl Session {
     }
 
     /// The meter was heard with the key that it has: it is renewed where it is too old.
-    pub(super) fn look_at_age(&mut self, policy: &Policy, now_ms: u64) {
+    pub(super) fn check_key_age(&mut self, policy: &Policy, now_ms: u64) {
         let Some(after_s) = policy.renew_keys_after_s.filter(|_| policy.renew_keys) else { return };
         let age_s = |renewed_s: u32| (now_ms / 1000).saturating_sub(renewed_s.into());
         let is_old = self.state.renewed_s().is_none_or(|renewed_s| age_s(renewed_s) >= after_s.into());
         if is_old && !self.has_renewal() {
-            self.order_first(Order::Command(Command::RenewKey));
+            self.queue_first(QueuedCommand::Command(Command::RenewKey));
         }
     }
 
@@ -143,14 +143,14 @@ impl Session {
     }
 
     /// Orders what a renewal needs next: a proof that the meter has the next key, or another renewal.
-    pub(super) fn order_for_renewal(&mut self, now_ms: u64) {
-        let is_lost = |renewal: &mut Renewal| renewal.attempts >= MOST_ATTEMPTS && renewal.next_ms <= now_ms;
+    pub(super) fn queue_renewal_command(&mut self, now_ms: u64) {
+        let is_lost = |renewal: &mut Renewal| renewal.attempts >= ATTEMPTS_MAX && renewal.next_ms <= now_ms;
         self.keys.renewal.take_if(is_lost);
         if self.order_due_ms().is_some_and(|due_ms| due_ms <= now_ms) {
-            let is_shown_by_a_question = self.record.keys.has_next() && self.keys.proofs < MOST_PROOFS;
-            self.order_first(match is_shown_by_a_question {
-                true => Order::LookAtTime,
-                false => Order::Command(Command::RenewKey),
+            let is_shown_by_a_question = self.record.keys.has_next() && self.keys.proofs < PROOFS_MAX;
+            self.queue_first(match is_shown_by_a_question {
+                true => QueuedCommand::ReadClock,
+                false => QueuedCommand::Command(Command::RenewKey),
             });
         }
     }
@@ -175,7 +175,7 @@ impl Session {
             &initiator.data(renewal.index),
         );
         let wait_ms = policy.answer_within_ms[usize::from(Suite::Aes256GcmRekeyed.code())].max(1)
-            << renewal.attempts.min(MOST_DOUBLINGS);
+            << renewal.attempts.min(DOUBLINGS_MAX);
         renewal.next_ms = now_ms + wait_ms + u64::from(rng.next_u32()) * (wait_ms / 2) / u64::from(u32::MAX);
         renewal.attempts += 1;
         self.keys.renewal = Some(renewal);

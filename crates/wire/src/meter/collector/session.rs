@@ -1,11 +1,11 @@
 //! What a collector does with the packets of one meter.
 
 use super::clock::{Advice, ClockCheck};
-use super::commands::{Attempts, Order};
+use super::commands::{Attempts, QueuedCommand};
 use super::renewal::Keys;
 use super::state::MeterState;
 use super::update::Updating;
-use super::{Accepted, Counters, Heard, OpenedMessage, Policy, Rejection, Transmission};
+use super::{Accepted, Counters, OpenedMessage, Policy, Rejection, Transmission, UplinkOutcome};
 use crate::meter::{
     Address, Channel, Content, Identity, Message, MessageKind, MeterId, MeterRecord, Packet, Reassembly,
     Report, Suite, packets,
@@ -14,9 +14,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Reports that are remembered, so that one that comes again is known without its owner: a meter sends its oldest one alone.
-const MOST_RECENT: usize = 8;
+const RECENT_MAX: usize = 8;
 /// Of messages that take curves, in a suite that nothing speaks for, one in so many is opened.
-const ONE_UNEXPECTED_IN: u8 = 8;
+const UNEXPECTED_INTERVAL: u8 = 8;
 
 /// A report that the owner is storing, or compares with what is stored.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ struct HandedOut {
 }
 
 /// What came of a packet in a meter's name.
-pub(super) enum Gathering {
+pub(super) enum PacketOutcome {
     Rejected(Rejection),
     Piece,
     /// A message is whole, and came from one of these.
@@ -57,7 +57,7 @@ pub(super) struct Session {
     handed_out: Option<HandedOut>,
     /// The plaintexts of the last reports that are stored.
     recent: VecDeque<[u8; 16]>,
-    /// Messages in a suite that nothing speaks for, modulo [`ONE_UNEXPECTED_IN`].
+    /// Messages in a suite that nothing speaks for, modulo [`UNEXPECTED_INTERVAL`].
     pub(super) unexpected: u8,
     /// The plaintext of the last report under whose number another one is stored: a meter sends it over and over.
     reused: Option<[u8; 16]>,
@@ -88,7 +88,7 @@ impl Session {
 
     /// Whether nothing is under way that a restart would break off: no report with the owner, no message that is being opened, no
     /// question about the time too early.
-    pub(super) fn can_rest(&self, policy: &Policy, now_ms: u64) -> bool {
+    pub(super) fn is_idle(&self, policy: &Policy, now_ms: u64) -> bool {
         self.handed_out.is_none()
             && !self.names_changed
             && !self.has_renewal()
@@ -102,9 +102,9 @@ impl Session {
     }
 
     /// What an order left open that was withdrawn ends with a later one whose number the meter keeps: a status would not do.
-    pub(super) fn close_what_is_open(&mut self, policy: &Policy) {
+    pub(super) fn close_open_orders(&mut self, policy: &Policy) {
         if policy.set_time && !self.state.is_settled() && !self.has_commands() {
-            self.order_first(Order::TimeNow);
+            self.queue_first(QueuedCommand::TimeNow);
         }
     }
 
@@ -122,29 +122,29 @@ impl Session {
         self.reassembly.held_bytes()
     }
 
-    pub(super) fn gather(&mut self, packet: &Packet<'_>, policy: &Policy) -> Gathering {
+    pub(super) fn reassemble(&mut self, packet: &Packet<'_>, policy: &Policy) -> PacketOutcome {
         let named = |address: &&Address| address.name == packet.meter;
         let mut named = self.state.addresses.iter().filter(named).peekable();
         if named.peek().is_none() {
-            return Gathering::Rejected(Rejection::UnknownMeter);
+            return PacketOutcome::Rejected(Rejection::UnknownMeter);
         }
         let addresses: Vec<Address> =
             named.filter(|address| address.collector == packet.address).copied().collect();
         if addresses.is_empty() {
-            return Gathering::Rejected(Rejection::Address);
+            return PacketOutcome::Rejected(Rejection::Address);
         }
         let expected = self.expects(packet.kind, packet.suite, policy);
         if expected == Some(false) {
-            return Gathering::Rejected(Rejection::Suite);
+            return PacketOutcome::Rejected(Rejection::Suite);
         }
-        let Some(message) = self.reassembly.take(packet) else { return Gathering::Piece };
+        let Some(message) = self.reassembly.take(packet) else { return PacketOutcome::Piece };
         if expected.is_none() {
-            self.unexpected = (self.unexpected + 1) % ONE_UNEXPECTED_IN;
+            self.unexpected = (self.unexpected + 1) % UNEXPECTED_INTERVAL;
             if self.unexpected != 1 {
-                return Gathering::Rejected(Rejection::Suite);
+                return PacketOutcome::Rejected(Rejection::Suite);
             }
         }
-        Gathering::Whole(message, addresses)
+        PacketOutcome::Whole(message, addresses)
     }
 
     /// As [`MeterState::expects`], where the collector does not forbid it.
@@ -156,31 +156,31 @@ impl Session {
     }
 
     /// Takes a message that was opened with this meter's keys. Since it was gathered the meter may have got another name or suite.
-    pub(super) fn take(
+    pub(super) fn accept(
         &mut self,
         message: OpenedMessage,
         own: &Identity,
         policy: &Policy,
         now_ms: u64,
-    ) -> Heard {
+    ) -> UplinkOutcome {
         let OpenedMessage { message, address, opened, with_next, .. } = message;
         let Ok(opened) = opened else {
-            return Heard::Rejected(Rejection::NotAuthentic);
+            return UplinkOutcome::Rejected(Rejection::NotAuthentic);
         };
         if !self.state.addresses.contains(&address) {
-            return Heard::Rejected(Rejection::UnknownMeter);
+            return UplinkOutcome::Rejected(Rejection::UnknownMeter);
         }
         if self.expects(message.kind, message.suite, policy) == Some(false) {
-            return Heard::Rejected(Rejection::Suite);
+            return UplinkOutcome::Rejected(Rejection::Suite);
         }
         if opened.number.is_some_and(|number| number as u8 != message.number_lsb || number == 0) {
-            return Heard::Rejected(Rejection::Number);
+            return UplinkOutcome::Rejected(Rejection::Number);
         }
         if with_next {
             self.next_key_shown(now_ms);
         }
         if message.kind == MessageKind::Answer {
-            return self.answered(opened, message.suite, address, policy, now_ms);
+            return self.on_answer(opened, message.suite, address, policy, now_ms);
         }
         let report = Report::from_bytes(&opened.plaintext);
         let starts = match &report.content {
@@ -196,36 +196,46 @@ impl Session {
             report,
             sealed: message.bytes,
             heard_ms: now_ms,
-            memory_went_back: false,
+            counter_rollback: false,
         };
         if n <= self.state.last_n {
-            return self.known(accepted, of, own);
+            return self.on_known_number(accepted, of, own);
         }
-        self.reported(accepted, of, policy, now_ms)
+        self.on_new_number(accepted, of, policy, now_ms)
     }
 
     /// A report whose number nobody had before.
-    fn reported(&mut self, mut accepted: Accepted, of: HandedOut, policy: &Policy, now_ms: u64) -> Heard {
+    fn on_new_number(
+        &mut self,
+        mut accepted: Accepted,
+        of: HandedOut,
+        policy: &Policy,
+        now_ms: u64,
+    ) -> UplinkOutcome {
         if !self.state.takes(of.suite, of.n) {
             let sealed = of.suite.rank() > 0;
-            return if sealed { Heard::OtherSuite } else { Heard::Rejected(Rejection::Suite) };
+            return if sealed {
+                UplinkOutcome::OtherSuite
+            } else {
+                UplinkOutcome::Rejected(Rejection::Suite)
+            };
         }
         if self.handed_out.is_some() {
-            return Heard::Busy;
+            return UplinkOutcome::Busy;
         }
         if of.starts.is_some() {
-            self.look_at_update();
+            self.check_update();
         }
         if of.suite == Suite::Aes256GcmRekeyed {
-            self.look_at_age(policy, now_ms);
+            self.check_key_age(policy, now_ms);
         }
         self.handed_out = Some(of);
-        accepted.memory_went_back = of.starts.is_some_and(|starts| self.started_before(starts));
+        accepted.counter_rollback = of.starts.is_some_and(|starts| self.started_before(starts));
         if policy.set_time && of.n > self.state.time_set_n {
             let advice = self.clock_check.report(&accepted.report, policy, now_ms);
             self.follow(advice);
         }
-        Heard::Report(Box::new(accepted))
+        UplinkOutcome::Report(Box::new(accepted))
     }
 
     /// Whether a meter that counts its starts in non-volatile memory cannot have counted this one. The count goes around at 2^16.
@@ -235,21 +245,23 @@ impl Session {
     }
 
     /// A report whose number was taken: the same one, or another, which no meter makes whose memory is as it left it.
-    fn known(&mut self, accepted: Accepted, of: HandedOut, own: &Identity) -> Heard {
+    fn on_known_number(&mut self, accepted: Accepted, of: HandedOut, own: &Identity) -> UplinkOutcome {
         if !self.state.had(of.suite) {
-            return Heard::Rejected(Rejection::Suite);
+            return UplinkOutcome::Rejected(Rejection::Suite);
         }
         let remembered = self.recent.iter().find(|recent| recent[..4] == of.plaintext[..4]);
         match remembered {
-            Some(recent) if *recent == of.plaintext => Heard::Duplicate(self.acknowledgement(own, of)),
+            Some(recent) if *recent == of.plaintext => {
+                UplinkOutcome::Duplicate(self.acknowledgement(own, of))
+            }
             // Anybody makes these.
-            Some(_) if of.suite == Suite::None => Heard::Rejected(Rejection::NumberReused),
-            Some(_) => Heard::NumberReused(Box::new(accepted)),
-            None if self.reused == Some(of.plaintext) => Heard::NumberReused(Box::new(accepted)),
-            None if self.handed_out.is_some() => Heard::Busy,
+            Some(_) if of.suite == Suite::None => UplinkOutcome::Rejected(Rejection::NumberReused),
+            Some(_) => UplinkOutcome::NumberReused(Box::new(accepted)),
+            None if self.reused == Some(of.plaintext) => UplinkOutcome::NumberReused(Box::new(accepted)),
+            None if self.handed_out.is_some() => UplinkOutcome::Busy,
             None => {
                 self.handed_out = Some(of);
-                Heard::OldNumber(Box::new(accepted))
+                UplinkOutcome::OldNumber(Box::new(accepted))
             }
         }
     }
@@ -258,8 +270,8 @@ impl Session {
     pub(super) fn follow(&mut self, advice: Advice) {
         match advice {
             Advice::Keep => {}
-            Advice::Ask => self.order_first(Order::LookAtTime),
-            Advice::Set => self.order_first(Order::TimeNow),
+            Advice::Ask => self.queue_first(QueuedCommand::ReadClock),
+            Advice::Set => self.queue_first(QueuedCommand::TimeNow),
         }
     }
 
@@ -270,7 +282,7 @@ impl Session {
         Transmission { meter: self.state.meter, packets }
     }
 
-    pub(super) fn stored(&mut self, n: u32, own: &Identity) -> Option<Transmission> {
+    pub(super) fn confirm_report(&mut self, n: u32, own: &Identity) -> Option<Transmission> {
         let stored = self.handed_out.take_if(|handed_out| handed_out.n == n)?;
         if n > self.state.last_n {
             self.state.report_stored(n, stored.suite);
@@ -279,7 +291,7 @@ impl Session {
                 self.state.revision += 1;
             }
         }
-        if self.recent.len() == MOST_RECENT {
+        if self.recent.len() == RECENT_MAX {
             self.recent.pop_front();
         }
         self.recent.push_back(stored.plaintext);
@@ -292,7 +304,7 @@ impl Session {
         of.is_some()
     }
 
-    pub(super) fn not_stored(&mut self, n: u32) -> bool {
+    pub(super) fn reject_report(&mut self, n: u32) -> bool {
         self.handed_out.take_if(|handed_out| handed_out.n == n).is_some()
     }
 }

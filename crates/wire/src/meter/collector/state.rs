@@ -11,12 +11,12 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 
 /// So many addresses are remembered at most while registers are under way, or were withdrawn.
-const MOST_ADDRESSES: usize = 8;
+const ADDRESSES_MAX: usize = 8;
 /// While the clock says so, time carries the numbers of commands: from 2026-01-01, before which no collector ran, to 2068-01-19, so that
 /// a clock that is far ahead does not use them up.
 const TIME_CARRIES_S: Range<u64> = 820_540_800..1 << 31;
 /// A number that is further ahead of the time is not waited for: the clock was set back, or the meter knew of higher ones.
-const MOST_AHEAD_MS: u64 = 120_000;
+const AHEAD_MS_MAX: u64 = 120_000;
 
 /// What a collector has to keep of a meter beside its [`MeterRecord`]. There is no secret in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,7 +139,7 @@ impl MeterState {
     /// Brings a state of before up to date. Returns whether it is one that a collector keeps.
     pub(super) fn settle_in(&mut self) -> bool {
         let earliest = std::mem::take(&mut self.earliest_suite);
-        if earliest >= self.suites.len() || !(1..=MOST_ADDRESSES).contains(&self.addresses.len()) {
+        if earliest >= self.suites.len() || !(1..=ADDRESSES_MAX).contains(&self.addresses.len()) {
             return false;
         }
         for suite in self.suites.drain(..earliest) {
@@ -164,7 +164,7 @@ impl MeterState {
     pub(super) fn take_m(&mut self, now_ms: u64) -> Result<u32, u64> {
         let carried = Some(now_ms / 1000).filter(|now_s| TIME_CARRIES_S.contains(now_s));
         let at_ms = u64::from(self.next_m) * 1000;
-        if carried.is_some() && (1..=MOST_AHEAD_MS).contains(&at_ms.saturating_sub(now_ms)) {
+        if carried.is_some() && (1..=AHEAD_MS_MAX).contains(&at_ms.saturating_sub(now_ms)) {
             return Err(at_ms);
         }
         let m = self.next_m.max(carried.unwrap_or(0) as u32);
@@ -176,7 +176,7 @@ impl MeterState {
     pub(super) fn tell_address(&mut self, address: Address) -> bool {
         let new = !self.addresses.contains(&address);
         if new {
-            if self.addresses.len() == MOST_ADDRESSES {
+            if self.addresses.len() == ADDRESSES_MAX {
                 self.addresses.remove(1);
             }
             self.addresses.push(address);

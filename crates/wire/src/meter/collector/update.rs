@@ -3,7 +3,7 @@
 //! [`MeterState`] says which image a meter is to have; the image itself is the owner's, who gives it again after a restart. Then the meter is told anew,
 //! with another m, and goes on where its flash says: so no m ever goes with two images.
 
-use super::commands::Order;
+use super::commands::QueuedCommand;
 use super::session::Session;
 use super::{CollectorError, Policy, Rejection, Transmission};
 use crate::meter::{
@@ -14,9 +14,9 @@ use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
 
 /// After so many pieces without a reply the meter has begun anew, or does not seal like that any more: it is asked how it stands.
-const MOST_ATTEMPTS: u32 = 12;
+const ATTEMPTS_MAX: u32 = 12;
 /// Each attempt waits twice as long as the one before, so often: an erasure takes some seconds.
-const MOST_DOUBLINGS: u32 = 3;
+const DOUBLINGS_MAX: u32 = 3;
 /// How long after its restart, and then how often, a meter is asked whether it runs the image.
 const LOOK_EVERY_MS: u64 = 10_000;
 
@@ -193,13 +193,13 @@ impl Session {
     }
 
     /// Orders what an update needs next.
-    pub(super) fn order_for_update(&mut self, pacer: &PiecePacer, now_ms: u64) {
+    pub(super) fn queue_update_command(&mut self, pacer: &PiecePacer, now_ms: u64) {
         if self.update_due_ms(pacer).is_none_or(|due_ms| due_ms > now_ms) {
             return;
         }
         let Some(updating) = &mut self.updating else { return };
         if let Step::Send(sending) = &updating.step
-            && sending.attempts >= MOST_ATTEMPTS
+            && sending.attempts >= ATTEMPTS_MAX
         {
             updating.step = Step::Look { at_ms: now_ms };
         }
@@ -219,7 +219,7 @@ impl Session {
             }
             Step::Send(_) => return,
         };
-        self.order_first(Order::Command(order));
+        self.queue_first(QueuedCommand::Command(order));
     }
 
     /// The piece that is due.
@@ -245,7 +245,7 @@ impl Session {
             let data = updating.image.piece(sending.index);
             packets.push(self.channel(own).update_piece(suite, to, sending.m, sending.index, &data));
             let wait_ms = policy.answer_within_ms[usize::from(suite.code())].max(1)
-                << sending.attempts.min(MOST_DOUBLINGS);
+                << sending.attempts.min(DOUBLINGS_MAX);
             let spread_ms = u64::from(rng.next_u32()) * (wait_ms / 2) / u64::from(u32::MAX);
             sending.next_ms = now_ms + wait_ms + spread_ms;
             sending.attempts += 1;
@@ -300,7 +300,7 @@ impl Session {
     }
 
     /// The meter began anew: what it was told is forgotten there.
-    pub(super) fn look_at_update(&mut self) {
+    pub(super) fn check_update(&mut self) {
         if let Some(updating) = &mut self.updating
             && !matches!(updating.step, Step::Restart)
         {
@@ -357,7 +357,7 @@ impl super::Collector {
     pub fn update(&mut self, meter: MeterId, image: Image) -> Result<(), CollectorError> {
         let session = self.meters.session(meter).ok_or(CollectorError::UnknownMeter(meter))?;
         session.update(image);
-        self.tidy(meter);
+        self.update_indexes(meter);
         Ok(())
     }
 
@@ -368,7 +368,7 @@ impl super::Collector {
     pub fn forget_update(&mut self, meter: MeterId) -> Result<(), CollectorError> {
         let session = self.meters.session(meter).ok_or(CollectorError::UnknownMeter(meter))?;
         session.forget_update();
-        self.tidy(meter);
+        self.update_indexes(meter);
         Ok(())
     }
 
@@ -379,13 +379,13 @@ impl super::Collector {
     pub fn pause_update(&mut self, meter: MeterId) -> Result<(), CollectorError> {
         let session = self.meters.session(meter).ok_or(CollectorError::UnknownMeter(meter))?;
         session.pause_update();
-        self.tidy(meter);
+        self.update_indexes(meter);
         Ok(())
     }
 
     /// Returns how far a meter's update is; `None` where there is none.
     #[must_use]
     pub fn update_progress(&self, meter: MeterId) -> Option<UpdateProgress> {
-        self.meters.awake_one(meter)?.update_progress()
+        self.meters.active(meter)?.update_progress()
     }
 }

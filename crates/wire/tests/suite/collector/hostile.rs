@@ -7,8 +7,8 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::collections::HashSet;
 use testkit::random::seed;
 use wire::meter::{
-    Command, CommandResult, Due, Heard, MALFORMED_KINDS, MeterState, Packet, Policy, Reassembly, Suite,
-    packets,
+    Command, CommandResult, Due, MALFORMED_KINDS, MeterState, Packet, Policy, Reassembly, Suite,
+    UplinkOutcome, packets,
 };
 
 /// Changes a packet in a way that somebody on the air can.
@@ -46,20 +46,20 @@ fn attack(count: usize, seed: u64) {
         for round in 0..3 {
             let report = meter.report(NOW_S, rng);
             for packet in &report {
-                collector.hear(packet, NOW_MS);
+                collector.on_packet(packet, NOW_MS);
             }
-            let acknowledgement = collector.stored(id, meter.n).expect("handed out");
+            let acknowledgement = collector.confirm_report(id, meter.n).expect("handed out");
             assert_eq!(meter.acknowledged(&acknowledgement, meter.suite), meter.n);
             collector.command(id, Command::ReadStatus { page: 1 }).expect("queued");
             let now_ms = NOW_MS + 2000 * u64::from(round);
             while let Some(due) = collector.due(now_ms, rng).pop() {
                 match due {
-                    Due::Save(state) => collector.saved(id, state.revision),
-                    Due::SaveKeys(record) => collector.keys_saved(&record),
+                    Due::Save(state) => collector.confirm_state(id, state.revision),
+                    Due::SaveKeys(record) => collector.confirm_keys(&record),
                     Due::Send(command) => {
                         let (m, _) = meter.hear(&command).expect("its own");
                         let answer = meter.answer(m, CommandResult::Done, [round; 11]);
-                        assert!(matches!(collector.hear(&answer[0], NOW_MS), Heard::Answer(_)));
+                        assert!(matches!(collector.on_packet(&answer[0], NOW_MS), UplinkOutcome::Answer(_)));
                         heard.extend(command.packets);
                         heard.extend(answer);
                     }
@@ -77,8 +77,8 @@ fn attack(count: usize, seed: u64) {
     for _ in 0..2 {
         for due in collector.due(NOW_MS + 6000, rng) {
             match due {
-                Due::Save(state) => collector.saved(state.meter, state.revision),
-                Due::SaveKeys(record) => collector.keys_saved(&record),
+                Due::Save(state) => collector.confirm_state(state.meter, state.revision),
+                Due::SaveKeys(record) => collector.confirm_keys(&record),
                 Due::Send(command) => {
                     let meter = &mut meters[usize::from(command.meter) - 1];
                     let (m, _) = meter.hear(&command).expect("its own");
@@ -133,11 +133,11 @@ fn attack(count: usize, seed: u64) {
         if kept_back.contains(&packet) && !of_message {
             continue;
         }
-        match collector.hear(&packet, NOW_MS + 6000 + number as u64) {
-            Heard::Rejected(_) => refused += 1,
-            Heard::Piece => pieces += 1,
+        match collector.on_packet(&packet, NOW_MS + 6000 + number as u64) {
+            UplinkOutcome::Rejected(_) => refused += 1,
+            UplinkOutcome::Piece => pieces += 1,
             // What was stored is acknowledged again: it was authentic, and is the same.
-            Heard::Duplicate(_) => again += 1,
+            UplinkOutcome::Duplicate(_) => again += 1,
             taken => panic!("packet {number} of seed {seed} was taken: {taken:?}, {packet:02x?}"),
         }
         assert!(collector.held_bytes() <= 4 * 2 * 144);
@@ -150,8 +150,8 @@ fn attack(count: usize, seed: u64) {
     // The meters are heard as before; where a piece of the attacker's lies in the way, when they send again.
     for meter in &mut meters {
         let report = meter.report(NOW_S, rng);
-        let mut sent = report.iter().chain(&report).map(|packet| collector.hear(packet, NOW_MS));
-        assert!(sent.any(|heard| matches!(heard, Heard::Report(_))));
+        let mut sent = report.iter().chain(&report).map(|packet| collector.on_packet(packet, NOW_MS));
+        assert!(sent.any(|heard| matches!(heard, UplinkOutcome::Report(_))));
     }
 }
 
@@ -215,7 +215,7 @@ fn a_flood_leaves_no_more_than_its_bounds() {
         let mut packet = first.clone();
         packet[2..4].copy_from_slice(&name.to_be_bytes());
         packet[4] = rng.random();
-        collector.hear(&packet, NOW_MS);
+        collector.on_packet(&packet, NOW_MS);
     }
     // Also of the meter that does not seal like that: it may, by an order that an older copy does not know.
     assert_eq!(collector.held_bytes(), 2 * 144);
@@ -236,8 +236,10 @@ fn readings_a_second() {
         .collect();
     let start = std::time::Instant::now();
     for report in &reports {
-        let Heard::Report(accepted) = collector.hear(&report[0], NOW_MS) else { panic!("a new report") };
-        collector.stored(accepted.meter, accepted.report.n).expect("handed out");
+        let UplinkOutcome::Report(accepted) = collector.on_packet(&report[0], NOW_MS) else {
+            panic!("a new report")
+        };
+        collector.confirm_report(accepted.meter, accepted.report.n).expect("handed out");
     }
     println!("{:.0} readings a second", reports.len() as f64 / start.elapsed().as_secs_f64());
 }

@@ -6,8 +6,8 @@ use super::fixture::{
 };
 use rand::{SeedableRng, rngs::StdRng};
 use wire::meter::{
-    Address, Alert, Cause, Collector, CollectorError, Command, CommandResult, Content, Heard, Measurement,
-    MessageKind, MeterState, Policy, Rejection, Report, Suite, packets,
+    Address, Alert, Cause, Collector, CollectorError, Command, CommandResult, Content, Measurement,
+    MessageKind, MeterState, Policy, Rejection, Report, Suite, UplinkOutcome, packets,
 };
 
 fn configure(suite: Suite) -> Command {
@@ -39,7 +39,7 @@ fn carry_out(
     for _ in 0..16 {
         if let Some((m, command)) = due(collector, *now_ms, rng).pop().and_then(|sent| meter.hear(&sent)) {
             let answer = meter.answer(m, CommandResult::Done, [0; 11]);
-            assert!(matches!(hear(collector, &answer, *now_ms), Heard::Answer(_)), "{command:?}");
+            assert!(matches!(hear(collector, &answer, *now_ms), UplinkOutcome::Answer(_)), "{command:?}");
             return command;
         }
         *now_ms = collector.next_due_ms().expect("again");
@@ -91,7 +91,7 @@ fn a_copy_of_before_uses_no_number_again() {
     };
     let answer = too_low(1, meter.last_m, meter);
     let last_m = meter.last_m;
-    assert_eq!(hear(&mut collector, &answer, 1000), Heard::NumberTooLow { meter: 1, last_m });
+    assert_eq!(hear(&mut collector, &answer, 1000), UplinkOutcome::NumberTooLow { meter: 1, last_m });
     assert_eq!(collector.commands(1)[0].0, ticket);
     assert_eq!(carry_out(&mut collector, meter, &mut 1000, rng), Command::Reboot);
     assert_eq!((meter.last_m, collector.commands(1)), (NOW_S + 502, Vec::new()));
@@ -101,7 +101,7 @@ fn a_copy_of_before_uses_no_number_again() {
     let answer = too_low(NOW_S + 503, u32::MAX, meter);
     let heard = hear(&mut collector, &answer, 1000);
     assert!(
-        matches!(heard, Heard::Answer(ref answered) if answered.answer.outcome == CommandResult::NumberTooLow)
+        matches!(heard, UplinkOutcome::Answer(ref answered) if answered.answer.outcome == CommandResult::NumberTooLow)
     );
     assert_eq!(collector.command(1, Command::Reboot), Err(CollectorError::NumbersUsedUp(1)));
 }
@@ -127,11 +127,11 @@ fn an_earlier_attempt_played_again_changes_nothing() {
     let mut body = [0; 11];
     body[..4].copy_from_slice(&m.to_be_bytes());
     let answer = meter.answer(NOW_S, CommandResult::NumberTooLow, body);
-    assert_eq!(hear(&mut collector, &answer, now_ms), Heard::Rejected(Rejection::NoCommand));
+    assert_eq!(hear(&mut collector, &answer, now_ms), UplinkOutcome::Rejected(Rejection::NoCommand));
     assert_eq!(collector.commands(1)[0].0, ticket);
     let answer = meter.answer(m, CommandResult::Done, [0; 11]);
     assert!(
-        matches!(hear(&mut collector, &answer, now_ms), Heard::Answer(answered) if answered.ticket == ticket)
+        matches!(hear(&mut collector, &answer, now_ms), UplinkOutcome::Answer(answered) if answered.ticket == ticket)
     );
 }
 
@@ -150,7 +150,7 @@ fn numbers_do_not_run_ahead_of_the_time() {
         let (m, _) = meter.hear(&sent).expect("its own");
         assert_eq!(u64::from(m), now_ms / 1000);
         let answer = meter.answer(m, CommandResult::Done, [0; 11]);
-        assert!(matches!(hear(&mut collector, &answer, now_ms), Heard::Answer(_)));
+        assert!(matches!(hear(&mut collector, &answer, now_ms), UplinkOutcome::Answer(_)));
     }
     // A clock that was set back by hours does not hold commands up.
     collector.command(1, Command::Reboot).expect("queued");
@@ -166,7 +166,7 @@ fn numbers_are_not_learned_from_what_is_not_sealed() {
     collector.command(1, Command::Reboot).expect("queued");
     one(due(&mut collector, NOW_MS, rng));
     let answer = meters[0].answer(NOW_S, CommandResult::NumberTooLow, [0xff; 11]);
-    assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
+    assert!(matches!(hear(&mut collector, &answer, NOW_MS), UplinkOutcome::Answer(_)));
     assert_eq!(collector.state(1).expect("there").next_m(), NOW_S + 1);
 }
 
@@ -179,7 +179,7 @@ fn an_order_that_was_withdrawn_leaves_nothing_open() {
         let meter = &mut meters[0];
         let ticket = collector.command(1, configure(Suite::None)).expect("queued");
         one(due(&mut collector, NOW_MS, rng));
-        let refused = Heard::Rejected(Rejection::Suite);
+        let refused = UplinkOutcome::Rejected(Rejection::Suite);
         assert_eq!(hear(&mut collector, &keyless(1, 50), NOW_MS), refused, "pending, {suite}");
         collector.withdraw(1, ticket).expect("under way");
         assert_eq!(collector.commands(1).len(), 1, "a command of the collector's own is to end it");
@@ -210,10 +210,10 @@ fn what_shows_less_is_taken_after_the_answer_alone() {
     collector.command(1, configure(Suite::Ecies)).expect("queued");
     let (m, _) = meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
     let report = meter.report(NOW_S, rng);
-    assert_eq!(hear(&mut collector, &report, NOW_MS), Heard::OtherSuite);
+    assert_eq!(hear(&mut collector, &report, NOW_MS), UplinkOutcome::OtherSuite);
     let answer = meter.answer(m, CommandResult::Done, [0; 11]);
-    assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
-    assert!(matches!(hear(&mut collector, &report, NOW_MS), Heard::Report(_)));
+    assert!(matches!(hear(&mut collector, &answer, NOW_MS), UplinkOutcome::Answer(_)));
+    assert!(matches!(hear(&mut collector, &report, NOW_MS), UplinkOutcome::Report(_)));
 }
 
 #[test]
@@ -240,14 +240,14 @@ fn a_meter_that_carried_it_out_is_won_back() {
     meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
     collector.withdraw(1, ticket).expect("under way");
     let report = meter.report(NOW_S, rng);
-    assert_eq!(hear(&mut collector, &report, NOW_MS), Heard::Rejected(Rejection::Suite));
+    assert_eq!(hear(&mut collector, &report, NOW_MS), UplinkOutcome::Rejected(Rejection::Suite));
     // What it answers to anything but a configure is not believed either.
     for _ in 0..2 {
         let sent = one(due(&mut collector, now_ms, rng));
         now_ms = collector.next_due_ms().expect("again");
         if let Some((m, _)) = meter.hear(&sent) {
             let answer = meter.answer(m, CommandResult::Done, [0; 11]);
-            assert_eq!(hear(&mut collector, &answer, now_ms), Heard::Rejected(Rejection::Suite));
+            assert_eq!(hear(&mut collector, &answer, now_ms), UplinkOutcome::Rejected(Rejection::Suite));
         }
     }
     collector.command(1, configure(Suite::Aes256Gcm)).expect("queued");
@@ -266,15 +266,15 @@ fn upwards_only_by_what_is_authentic() {
     let sent = one(due(&mut collector, NOW_MS, rng));
     let forged = meter.answer(NOW_S, CommandResult::Done, [0; 11]);
     assert_eq!(forged[0][1] >> 3 & 7, 0);
-    assert_eq!(hear(&mut collector, &forged, NOW_MS), Heard::Rejected(Rejection::Suite));
+    assert_eq!(hear(&mut collector, &forged, NOW_MS), UplinkOutcome::Rejected(Rejection::Suite));
     deliver(&mut collector, meter, rng, NOW_MS);
     meter.hear(&sent).expect("its own");
     // By its first report, where the answer was lost, and what its journal has of before is lost to it then.
     deliver(&mut collector, meter, rng, NOW_MS);
     assert_eq!(suites(&collector), [Suite::Aes128Gcm]);
-    assert_eq!(hear(&mut collector, &keyless(1, 90), NOW_MS), Heard::Rejected(Rejection::Suite));
+    assert_eq!(hear(&mut collector, &keyless(1, 90), NOW_MS), UplinkOutcome::Rejected(Rejection::Suite));
     let answer = meter.answer(NOW_S, CommandResult::Done, [0; 11]);
-    assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
+    assert!(matches!(hear(&mut collector, &answer, NOW_MS), UplinkOutcome::Answer(_)));
 }
 
 /// The first answer is lost, and the meter measures before the second: what it made between them is taken.
@@ -291,10 +291,12 @@ fn what_was_made_before_the_second_answer_is_taken() {
         meter.answer(m, CommandResult::Done, [0; 11]);
         let between = meter.report(NOW_S, rng);
         let answer = meter.answer(m, CommandResult::Done, [0; 11]);
-        assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
+        assert!(matches!(hear(&mut collector, &answer, NOW_MS), UplinkOutcome::Answer(_)));
         for report in [&sealed_before, &between] {
-            let Heard::Report(accepted) = hear(&mut collector, report, NOW_MS) else { panic!("{next}") };
-            collector.stored(1, accepted.report.n).expect("handed out");
+            let UplinkOutcome::Report(accepted) = hear(&mut collector, report, NOW_MS) else {
+                panic!("{next}")
+            };
+            collector.confirm_report(1, accepted.report.n).expect("handed out");
         }
         deliver(&mut collector, meter, rng, NOW_MS);
     }
@@ -307,7 +309,7 @@ fn where_all_has_to_be_sealed_nothing_else_is_taken_or_ordered() {
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm, Suite::None], policy, rng);
     assert_eq!(collector.command(1, configure(Suite::None)), Err(CollectorError::SealRequired));
     let report = meters[1].report(NOW_S, rng);
-    assert_eq!(hear(&mut collector, &report, NOW_MS), Heard::Rejected(Rejection::Suite));
+    assert_eq!(hear(&mut collector, &report, NOW_MS), UplinkOutcome::Rejected(Rejection::Suite));
     // One that sealed nothing is told to seal, and does.
     collector.command(2, configure(Suite::Ecies)).expect("queued");
     let mut now_ms = NOW_MS;
@@ -329,8 +331,8 @@ fn a_name_in_a_packet_moves_nobody() {
         }
         let mut rewritten = meter.report(NOW_S, rng);
         rewritten[0][3] = 77;
-        assert!(matches!(hear(&mut collector, &rewritten, NOW_MS), Heard::Report(_)));
-        collector.stored(1, meter.n).expect("handed out");
+        assert!(matches!(hear(&mut collector, &rewritten, NOW_MS), UplinkOutcome::Report(_)));
+        collector.confirm_report(1, meter.n).expect("handed out");
         // The meter is where it was, heard, spoken to, and so after a restart.
         let mut collector = restarted(collector, Policy::default());
         deliver(&mut collector, meter, rng, now_ms);
@@ -354,9 +356,9 @@ fn an_answer_shows_where_the_meter_is() {
     let (m, _) = meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
     let mut elsewhere = meter.answer(m, CommandResult::Done, [0; 11]);
     elsewhere[0][3] = 9;
-    assert_eq!(hear(&mut collector, &elsewhere, NOW_MS), Heard::Rejected(Rejection::UnknownMeter));
+    assert_eq!(hear(&mut collector, &elsewhere, NOW_MS), UplinkOutcome::Rejected(Rejection::UnknownMeter));
     let answer = meter.answer(m, CommandResult::Done, [0; 11]);
-    assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
+    assert!(matches!(hear(&mut collector, &answer, NOW_MS), UplinkOutcome::Answer(_)));
     let address = Address { name: 1, radio: 0x55, collector: COLLECTOR };
     assert_eq!(collector.state(1).expect("there").addresses(), [address]);
     // Between two that the collector thinks possible, another one's answer is not authentic.
@@ -366,10 +368,10 @@ fn an_answer_shows_where_the_meter_is() {
     let (m, _) = meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
     let mut rewritten = meter.answer(m, CommandResult::Done, [0; 11]);
     rewritten[0][3] = 77;
-    assert_eq!(hear(&mut collector, &rewritten, NOW_MS), Heard::Rejected(Rejection::NotAuthentic));
+    assert_eq!(hear(&mut collector, &rewritten, NOW_MS), UplinkOutcome::Rejected(Rejection::NotAuthentic));
     assert_eq!(collector.state(1).expect("there").addresses().len(), 2);
     rewritten[0][3] = 1;
-    assert!(matches!(hear(&mut collector, &rewritten, NOW_MS), Heard::Answer(_)));
+    assert!(matches!(hear(&mut collector, &rewritten, NOW_MS), UplinkOutcome::Answer(_)));
     assert_eq!(collector.state(1).expect("there").addresses(), [address]);
 }
 
@@ -398,7 +400,7 @@ fn from_an_old_copy_true_reports_are_taken_in_any_sealed_suite() {
     let meter = &mut meters[0];
     meter.suite = Suite::Aes128Gcm;
     let report = meter.report(NOW_S, rng);
-    assert_eq!(hear(&mut collector, &report, NOW_MS), Heard::OtherSuite);
+    assert_eq!(hear(&mut collector, &report, NOW_MS), UplinkOutcome::OtherSuite);
     // What was kept with the keys says what the meter may have been told: then its answer decides.
     let mut state = collector.remove(1).expect("there");
     state.may_have(&[Suite::Aes128Gcm], &[]);
@@ -407,8 +409,8 @@ fn from_an_old_copy_true_reports_are_taken_in_any_sealed_suite() {
     let command = carry_out(&mut collector, meter, &mut now_ms, rng);
     assert!(matches!(command, Command::SetTime { .. }), "{command:?}");
     // What it made before the answer is in its journal.
-    assert!(matches!(hear(&mut collector, &report, NOW_MS), Heard::Report(_)));
-    collector.stored(1, 1).expect("handed out");
+    assert!(matches!(hear(&mut collector, &report, NOW_MS), UplinkOutcome::Report(_)));
+    collector.confirm_report(1, 1).expect("handed out");
     deliver(&mut collector, meter, rng, now_ms);
 }
 
@@ -440,11 +442,12 @@ fn what_is_unexpected_costs_no_more_than_an_eighth() {
     meter.suite = Suite::Ecies;
     let mut forged = meter.report(NOW_S, rng);
     forged[1][60] ^= 1;
-    let heard: Vec<Heard> = (0..80).map(|_| hear(&mut collector, &forged, NOW_MS)).collect();
-    let count = |rejection| heard.iter().filter(|heard| **heard == Heard::Rejected(rejection)).count();
+    let heard: Vec<UplinkOutcome> = (0..80).map(|_| hear(&mut collector, &forged, NOW_MS)).collect();
+    let count =
+        |rejection| heard.iter().filter(|heard| **heard == UplinkOutcome::Rejected(rejection)).count();
     assert_eq!((count(Rejection::NotAuthentic), count(Rejection::Suite)), (10, 70));
     let report = meter.report(NOW_S, rng);
-    let taken = (0..8).any(|_| matches!(hear(&mut collector, &report, NOW_MS), Heard::Report(_)));
+    let taken = (0..8).any(|_| matches!(hear(&mut collector, &report, NOW_MS), UplinkOutcome::Report(_)));
     assert!(taken);
 }
 
@@ -462,22 +465,25 @@ fn another_report_under_a_known_number_is_not_acknowledged() {
         let other = meter.report(NOW_S + 99, rng);
         let heard = hear(&mut collector, &other, NOW_MS);
         if suite == Suite::None {
-            assert_eq!(heard, Heard::Rejected(Rejection::NumberReused));
+            assert_eq!(heard, UplinkOutcome::Rejected(Rejection::NumberReused));
         } else {
             assert!(
-                matches!(heard, Heard::NumberReused(ref accepted) if accepted.report.n == 2),
+                matches!(heard, UplinkOutcome::NumberReused(ref accepted) if accepted.report.n == 2),
                 "{heard:?}"
             );
         }
         assert_eq!(collector.counters().of(Rejection::NumberReused), 1);
         // After a restart its owner has to compare; not confirmed it is not acknowledged.
         let mut collector = restarted(collector, quiet());
-        assert!(matches!(hear(&mut collector, &other, NOW_MS), Heard::OldNumber(_)));
-        collector.not_stored(1, 2).expect("handed out");
-        assert!(matches!(hear(&mut collector, &other, NOW_MS), Heard::OldNumber(_)));
+        assert!(matches!(hear(&mut collector, &other, NOW_MS), UplinkOutcome::OldNumber(_)));
+        collector.reject_report(1, 2).expect("handed out");
+        assert!(matches!(hear(&mut collector, &other, NOW_MS), UplinkOutcome::OldNumber(_)));
         collector.number_reused(1, 2).expect("handed out");
         let heard = hear(&mut collector, &other, NOW_MS);
-        assert!(matches!(heard, Heard::NumberReused(_)), "it is not asked for over and over: {heard:?}");
+        assert!(
+            matches!(heard, UplinkOutcome::NumberReused(_)),
+            "it is not asked for over and over: {heard:?}"
+        );
         assert_eq!(collector.state(1).expect("there").last_n, 3);
     }
 }
@@ -492,13 +498,17 @@ fn a_count_of_starts_that_does_not_go_up_shows_a_memory_that_went_back() {
             meter.n += 1;
             let content = Content::Alert(Alert { time_s: NOW_S, cause, starts, detail: [0; 3] });
             let report = meter.send(&Report { n: meter.n, time_set: true, lost: 0, content }, rng);
-            let Heard::Report(accepted) = hear(&mut collector, &report, NOW_MS) else { panic!("{starts}") };
+            let UplinkOutcome::Report(accepted) = hear(&mut collector, &report, NOW_MS) else {
+                panic!("{starts}")
+            };
             // Not stored at first: it comes again, and is the same start.
-            collector.not_stored(id, meter.n).expect("handed out");
-            let Heard::Report(again) = hear(&mut collector, &report, NOW_MS) else { panic!("{starts}") };
+            collector.reject_report(id, meter.n).expect("handed out");
+            let UplinkOutcome::Report(again) = hear(&mut collector, &report, NOW_MS) else {
+                panic!("{starts}")
+            };
             assert_eq!(accepted, again);
-            collector.stored(id, meter.n).expect("handed out");
-            accepted.memory_went_back
+            collector.confirm_report(id, meter.n).expect("handed out");
+            accepted.counter_rollback
         };
         assert!(!start(1, Cause::PowerOn));
         assert!(!start(2, Cause::BrownOut));
@@ -537,7 +547,7 @@ fn withdrawn_changes_are_remembered_up_to_a_bound() {
     });
     let (m, _) = taken.expect("one of them");
     let answer = meter.answer(m, CommandResult::Done, [0; 11]);
-    assert!(matches!(hear(&mut collector, &answer, now_ms), Heard::Answer(_)));
+    assert!(matches!(hear(&mut collector, &answer, now_ms), UplinkOutcome::Answer(_)));
     let state = collector.state(1).expect("there");
     assert_eq!((state.addresses(), state.suites()), (&[meter.address][..], &[Suite::EciesEcdsa][..]));
     deliver(&mut collector, meter, rng, now_ms);

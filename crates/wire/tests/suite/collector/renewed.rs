@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use testkit::random::seed;
 use wire::meter::{
-    Collector, Command, CommandResult, Due, Heard, MeterKeys, MeterState, Policy, Provision, Rejection,
-    Suite, Transmission,
+    Collector, Command, CommandResult, Due, MeterKeys, MeterState, Policy, Provision, Rejection, Suite,
+    Transmission, UplinkOutcome,
 };
 
 const SUITE: Suite = Suite::Aes256GcmRekeyed;
@@ -187,7 +187,7 @@ fn until_epoch(
     for _ in 0..5000 {
         for sent in due(collector, now_ms, rng) {
             for packet in side.hears(&sent) {
-                collector.hear(&packet, now_ms);
+                collector.on_packet(&packet, now_ms);
             }
         }
         if side.epoch == epoch && side.is_even(collector) {
@@ -243,16 +243,16 @@ fn a_collector_that_begins_anew_at_any_moment_begins_the_renewal_anew() {
             for due in collector.due(now_ms, &mut rng) {
                 match due {
                     Due::Save(state) => {
-                        collector.saved(METER, state.revision);
+                        collector.confirm_state(METER, state.revision);
                         durable.state = *state;
                     }
                     Due::SaveKeys(record) => {
-                        collector.keys_saved(&record);
+                        collector.confirm_keys(&record);
                         durable.keys = record.keys;
                     }
                     Due::Send(sent) => {
                         for packet in side.hears(&sent) {
-                            if let Heard::Answer(_) = collector.hear(&packet, now_ms) {
+                            if let UplinkOutcome::Answer(_) = collector.on_packet(&packet, now_ms) {
                                 // Each second time its owner comes to save it.
                                 if crash_after % 2 == 0 {
                                     durable.state = collector.state(METER).expect("there");
@@ -291,10 +291,10 @@ fn keys_that_are_saved_late_are_not_those_of_a_meter_that_has_others_since() {
         now_ms += 50;
         for due in collector.due(now_ms, &mut rng) {
             match due {
-                Due::Save(state) => collector.saved(METER, state.revision),
+                Due::Save(state) => collector.confirm_state(METER, state.revision),
                 Due::SaveKeys(record) => break 'kept record,
                 Due::Send(sent) => {
-                    side.hears(&sent).iter().for_each(|packet| drop(collector.hear(packet, now_ms)));
+                    side.hears(&sent).iter().for_each(|packet| drop(collector.on_packet(packet, now_ms)));
                 }
             }
         }
@@ -304,7 +304,7 @@ fn keys_that_are_saved_late_are_not_those_of_a_meter_that_has_others_since() {
     let other = Provision::generate(*side.meter.provision.setup(), collector.identity().public(), &mut rng);
     collector.add(other.record(), MeterState::new(&other.record())).expect("removed");
     deliver(&mut collector, &mut TestMeter::new(other, side.meter.collector), &mut rng, now_ms);
-    collector.keys_saved(&late);
+    collector.confirm_keys(&late);
     assert_eq!((collector.saved_keys(METER), collector.busy().count()), (None, 0));
 }
 
@@ -327,9 +327,9 @@ fn wrong_pieces_are_refused_and_the_renewal_goes_on() {
                     if is_renewal(&packet) {
                         let keys = collector.record(METER).expect("there").keys.clone();
                         for wrong in wrong_ones(&packet, &heard, &mut attacker) {
-                            let said = collector.hear(&wrong, now_ms);
+                            let said = collector.on_packet(&wrong, now_ms);
                             assert!(
-                                matches!(said, Heard::Rejected(_)),
+                                matches!(said, UplinkOutcome::Rejected(_)),
                                 "seed {seed}: {wrong:02x?}: {said:?}"
                             );
                             refused += 1;
@@ -337,11 +337,14 @@ fn wrong_pieces_are_refused_and_the_renewal_goes_on() {
                         assert!(collector.record(METER).expect("there").keys == keys, "seed {seed}");
                         heard.push(packet.clone());
                     }
-                    assert!(!matches!(collector.hear(&packet, now_ms), Heard::Rejected(_)), "seed {seed}");
+                    assert!(
+                        !matches!(collector.on_packet(&packet, now_ms), UplinkOutcome::Rejected(_)),
+                        "seed {seed}"
+                    );
                     // It was taken, and is asked for no more.
                     if is_renewal(&packet) {
-                        let again = collector.hear(&packet, now_ms);
-                        assert_eq!(again, Heard::Rejected(Rejection::NoCommand), "seed {seed}");
+                        let again = collector.on_packet(&packet, now_ms);
+                        assert_eq!(again, UplinkOutcome::Rejected(Rejection::NoCommand), "seed {seed}");
                     }
                 }
             }
@@ -368,10 +371,13 @@ fn replies_out_of_turn_are_not_taken() {
             let out_of_turn = (0..PIECES).filter(|index| Some(*index) != asked);
             for index in out_of_turn.filter(|_| asked.is_some()) {
                 let reply = side.sealed(ANSWER, index, side.m, &[0x55; 32]);
-                assert_eq!(collector.hear(&reply, now_ms), Heard::Rejected(Rejection::NoCommand));
+                assert_eq!(
+                    collector.on_packet(&reply, now_ms),
+                    UplinkOutcome::Rejected(Rejection::NoCommand)
+                );
                 played += 1;
             }
-            replies.iter().for_each(|packet| drop(collector.hear(packet, now_ms)));
+            replies.iter().for_each(|packet| drop(collector.on_packet(packet, now_ms)));
         }
     }
     assert_eq!(played, usize::from(PIECES) * usize::from(PIECES - 1));
@@ -415,7 +421,7 @@ fn a_response_that_is_none_ends_the_renewal() {
         now_ms += 100;
         for sent in due(&mut collector, now_ms, &mut rng) {
             sent_packets += 1;
-            side.hears(&sent).iter().for_each(|packet| drop(collector.hear(packet, now_ms)));
+            side.hears(&sent).iter().for_each(|packet| drop(collector.on_packet(packet, now_ms)));
         }
     }
     assert_eq!((sent_packets, collector.busy().count()), (1 + usize::from(PIECES), 0));
@@ -433,7 +439,7 @@ fn a_meter_that_seals_otherwise_meanwhile_shows_its_key_later() {
     while !collector.record(METER).expect("there").keys.has_next() {
         now_ms += 50;
         for sent in due(&mut collector, now_ms, &mut rng) {
-            side.hears(&sent).iter().for_each(|packet| drop(collector.hear(packet, now_ms)));
+            side.hears(&sent).iter().for_each(|packet| drop(collector.on_packet(packet, now_ms)));
         }
     }
     collector.command(METER, Command::Configure { interval_s: 1, suite: Suite::Aes128Gcm }).expect("queued");
@@ -442,7 +448,7 @@ fn a_meter_that_seals_otherwise_meanwhile_shows_its_key_later() {
         now_ms += 100;
         for sent in due(&mut collector, now_ms, &mut rng) {
             sent_packets += 1;
-            side.hears(&sent).iter().for_each(|packet| drop(collector.hear(packet, now_ms)));
+            side.hears(&sent).iter().for_each(|packet| drop(collector.on_packet(packet, now_ms)));
         }
     }
     assert_eq!(collector.state(METER).expect("there").suite(), Suite::Aes128Gcm);
@@ -457,7 +463,7 @@ fn a_meter_that_seals_otherwise_meanwhile_shows_its_key_later() {
     for _ in 0..100 {
         now_ms += 100;
         for sent in due(&mut collector, now_ms, &mut rng) {
-            side.hears(&sent).iter().for_each(|packet| drop(collector.hear(packet, now_ms)));
+            side.hears(&sent).iter().for_each(|packet| drop(collector.on_packet(packet, now_ms)));
         }
     }
     assert_eq!((collector.busy().count(), side.epoch), (0, 1));
@@ -474,8 +480,8 @@ fn a_key_is_renewed_by_its_age_where_that_is_asked_for() {
     for (days, busy) in [(1, 0), (28, 0), (2, 1)] {
         now_ms += days * DAY_MS;
         // After a rest, too.
-        collector.rest(now_ms);
-        collector.rest(now_ms);
+        collector.compact_idle(now_ms);
+        collector.compact_idle(now_ms);
         deliver(&mut collector, &mut side.meter, &mut rng, now_ms);
         assert_eq!(collector.busy().count(), busy, "after {days} more days");
     }

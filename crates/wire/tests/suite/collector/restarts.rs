@@ -8,8 +8,8 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::collections::HashMap;
 use wire::meter::{
-    Channel, Collector, Command, CommandResult, Due, Heard, Identity, MessageKind, MeterId, MeterRecord,
-    MeterState, Packet, Policy, Reassembly, Suite, Transmission,
+    Channel, Collector, Command, CommandResult, Due, Identity, MessageKind, MeterId, MeterRecord, MeterState,
+    Packet, Policy, Reassembly, Suite, Transmission, UplinkOutcome,
 };
 
 /// What survives the collector.
@@ -181,7 +181,7 @@ impl World {
                         if self.chance(0.05) {
                             return self.crash();
                         }
-                        self.collector.saved(meter, revision);
+                        self.collector.confirm_state(meter, revision);
                     }
                     Due::SaveKeys(_) => unreachable!("no key is renewed here"),
                     Due::Send(sent) => {
@@ -209,11 +209,11 @@ impl World {
     }
 
     fn collector_hears(&mut self, packet: &[u8]) {
-        match self.collector.hear(packet, self.now_ms) {
-            Heard::Report(accepted) => {
+        match self.collector.on_packet(packet, self.now_ms) {
+            UplinkOutcome::Report(accepted) => {
                 let (meter, n) = (accepted.meter, accepted.report.n);
                 if self.chance(0.05) {
-                    return self.collector.not_stored(meter, n).expect("handed out");
+                    return self.collector.reject_report(meter, n).expect("handed out");
                 }
                 if self.chance(0.03) {
                     return self.crash();
@@ -222,17 +222,17 @@ impl World {
                 if self.chance(0.03) {
                     return self.crash();
                 }
-                let sent = self.collector.stored(meter, n).expect("handed out");
+                let sent = self.collector.confirm_report(meter, n).expect("handed out");
                 self.transmit(false, &sent.packets);
             }
-            Heard::Duplicate(sent) => self.transmit(false, &sent.packets),
-            Heard::OldNumber(accepted) => {
+            UplinkOutcome::Duplicate(sent) => self.transmit(false, &sent.packets),
+            UplinkOutcome::OldNumber(accepted) => {
                 let (meter, n) = (accepted.meter, accepted.report.n);
                 assert!(self.store.readings[&meter].contains(&n), "taken once and not stored");
-                let sent = self.collector.stored(meter, n).expect("handed out");
+                let sent = self.collector.confirm_report(meter, n).expect("handed out");
                 self.transmit(false, &sent.packets);
             }
-            Heard::Answer(answered) => {
+            UplinkOutcome::Answer(answered) => {
                 self.answered += 1;
                 // The owner may keep what an answer has changed, or not.
                 if self.rng.random() {
@@ -241,8 +241,13 @@ impl World {
                 }
             }
             // Meters change to suites that show less, which is not taken before it is answered.
-            Heard::OtherSuite | Heard::Busy | Heard::Piece | Heard::Rejected(_) => {}
-            Heard::NumberReused(_) | Heard::NumberTooLow { .. } => panic!("no memory went back here"),
+            UplinkOutcome::OtherSuite
+            | UplinkOutcome::Busy
+            | UplinkOutcome::Piece
+            | UplinkOutcome::Rejected(_) => {}
+            UplinkOutcome::NumberReused(_) | UplinkOutcome::NumberTooLow { .. } => {
+                panic!("no memory went back here")
+            }
         }
     }
 

@@ -7,8 +7,8 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::collections::{HashMap, VecDeque};
 use testkit::random::seed;
 use wire::meter::{
-    Collector, CollectorError, Command, CommandResult, Delivery, Heard, Image, ImageRefusal, Order,
-    Rejection, Status, Suite, Transmission, UpdateEnd, UpdateStage,
+    Collector, CollectorError, Command, CommandResult, Delivery, Image, ImageRefusal, QueuedCommand,
+    Rejection, Status, Suite, Transmission, UpdateEnd, UpdateStage, UplinkOutcome,
 };
 
 const METER: u16 = 1;
@@ -183,7 +183,7 @@ fn until_end(
             to_collector.swap(0, 1);
         }
         if let Some(packet) = to_collector.pop_front() {
-            collector.hear(&packet, *now_ms);
+            collector.on_packet(&packet, *now_ms);
         }
         each(collector, side, rng);
         if let Some(end) = collector.update_progress(METER).and_then(|progress| progress.update.end) {
@@ -314,10 +314,10 @@ fn a_meter_on_trial_is_only_asked_until_the_trial_ends() {
         let (mut now_ms, mut questions) = (NOW_MS, 0);
         while now_ms < NOW_MS + 120_000 {
             for sent in due(&mut collector, now_ms, &mut rng) {
-                let asks = Order::Command(Command::ReadStatus { page: 2 });
+                let asks = QueuedCommand::Command(Command::ReadStatus { page: 2 });
                 assert!(collector.commands(METER).iter().all(|(_, order, _)| *order == asks));
                 questions += 1;
-                side.hears(&sent).iter().for_each(|packet| drop(collector.hear(packet, now_ms)));
+                side.hears(&sent).iter().for_each(|packet| drop(collector.on_packet(packet, now_ms)));
             }
             now_ms += 100;
         }
@@ -338,7 +338,7 @@ fn a_meter_that_knows_nothing_of_it_ends_it() {
         for sent in due(&mut collector, NOW_MS, &mut rng) {
             let (m, _) = side.meter.hear(&sent).expect("a question");
             for packet in side.meter.answer(m, outcome, [0; 11]) {
-                assert!(matches!(collector.hear(&packet, NOW_MS), Heard::Answer(_)));
+                assert!(matches!(collector.on_packet(&packet, NOW_MS), UplinkOutcome::Answer(_)));
             }
         }
         let progress = collector.update_progress(METER).expect("one");
@@ -377,14 +377,14 @@ fn pieces_leave_the_channel_room() {
                 let m = meter.last_m;
                 let reply =
                     meter.with_channel(|channel| channel.update_reply(Suite::Aes128Gcm, to, m, index + 1));
-                assert_eq!(collector.hear(&reply, now_ms), Heard::Piece);
+                assert_eq!(collector.on_packet(&reply, now_ms), UplinkOutcome::Piece);
             } else if let Some((m, command)) = meter.hear(&sent) {
                 let body = match command {
                     Command::ReadStatus { page: 2 } => [0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0],
                     _ => [0; 11],
                 };
                 for packet in meter.answer(m, CommandResult::Done, body) {
-                    collector.hear(&packet, now_ms);
+                    collector.on_packet(&packet, now_ms);
                 }
             }
         }
@@ -407,13 +407,13 @@ fn replies_that_are_not_to_this_are_rejected() {
             .with_channel(|channel| channel.update_reply(Suite::Aes128Gcm, (COLLECTOR, METER), m, state))
     };
     let packet = reply(&side, 1, 0);
-    assert_eq!(collector.hear(&packet, NOW_MS), Heard::Rejected(Rejection::NoCommand));
+    assert_eq!(collector.on_packet(&packet, NOW_MS), UplinkOutcome::Rejected(Rejection::NoCommand));
     collector.update(METER, image(2, 2, 1000)).expect("known");
     let mut now_ms = NOW_MS;
     while side.flash.len() < 10 * DATA {
         for sent in due(&mut collector, now_ms, &mut rng) {
             for packet in side.hears(&sent) {
-                collector.hear(&packet, now_ms);
+                collector.on_packet(&packet, now_ms);
             }
         }
         now_ms += 100;
@@ -421,18 +421,21 @@ fn replies_that_are_not_to_this_are_rejected() {
     let before = collector.update_progress(METER);
     assert_eq!(before.expect("one").stage, UpdateStage::Sending { pieces: 10, of: 28 });
     for (m, state, heard) in [
-        (side.m, 3, Heard::Piece),
-        (side.m, 10, Heard::Piece),
-        (side.m, 29, Heard::Piece),
-        (side.m ^ 0x100, 12, Heard::Rejected(Rejection::NotAuthentic)),
-        (side.m ^ 1, 12, Heard::Rejected(Rejection::NoCommand)),
+        (side.m, 3, UplinkOutcome::Piece),
+        (side.m, 10, UplinkOutcome::Piece),
+        (side.m, 29, UplinkOutcome::Piece),
+        (side.m ^ 0x100, 12, UplinkOutcome::Rejected(Rejection::NotAuthentic)),
+        (side.m ^ 1, 12, UplinkOutcome::Rejected(Rejection::NoCommand)),
     ] {
         let packet = reply(&side, m, state);
-        assert_eq!(collector.hear(&packet, now_ms), heard, "{m:x} {state}");
+        assert_eq!(collector.on_packet(&packet, now_ms), heard, "{m:x} {state}");
         assert_eq!(collector.update_progress(METER), before, "{m:x} {state}");
     }
     // A piece is none that a meter sends.
     let sent = due(&mut collector, now_ms + 10_000, &mut rng);
-    assert_eq!(collector.hear(&sent[0].packets[0], now_ms), Heard::Rejected(Rejection::Direction));
+    assert_eq!(
+        collector.on_packet(&sent[0].packets[0], now_ms),
+        UplinkOutcome::Rejected(Rejection::Direction)
+    );
     assert!(!matches!(collector.commands(METER).first(), Some((_, _, Delivery::UnderWay { .. }))));
 }

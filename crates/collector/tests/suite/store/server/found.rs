@@ -35,7 +35,7 @@ fn superseded_writer_stores_nothing() {
     for _ in 0..2 {
         let error = first.commit(batch(2)).expect_err("another one writes");
         assert!(error.to_string().contains("another service has begun to write"), "{error}");
-        assert!(first.look().is_err());
+        assert!(first.check().is_err());
     }
     assert_eq!(all_readings(&first.reader(), 1), [1]);
 }
@@ -154,7 +154,7 @@ fn a_server_that_is_not_there_is_waited_for() {
     assert!(store.reader().kept_meters().is_err());
     assert!(store.reader().health().trouble.is_some());
     server.run();
-    store.look().expect("it is there again");
+    store.check().expect("it is there again");
     store.commit(batch(2)).expect("stored");
     assert_eq!(store.reader().health().trouble, None);
     assert_eq!(all_readings(&store.reader(), 1), [1, 2]);

@@ -100,7 +100,7 @@ fn connections_that_the_server_closes_are_made_again() {
         let ended = Instant::now() + Duration::from_secs(10);
         while reader.health().trouble.is_none() && Instant::now() < ended {
             // Between batches it is noticed, and mended, by a look.
-            if store.look().is_ok() {
+            if store.check().is_ok() {
                 break;
             }
         }

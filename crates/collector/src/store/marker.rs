@@ -15,7 +15,7 @@ pub(super) const KEY: &str = "relocation";
 
 /// Why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Mark {
+pub(super) struct Marker {
     pub(super) state: State,
     /// Where the data are; or from where they come.
     pub(super) other: String,
@@ -33,8 +33,8 @@ pub(super) enum State {
     Arriving,
 }
 
-impl Mark {
-    pub(super) fn read(session: Session<'_>) -> Result<Option<Mark>, SqlError> {
+impl Marker {
+    pub(super) fn read(session: Session<'_>) -> Result<Option<Marker>, SqlError> {
         let sql = "SELECT value FROM meta WHERE key = $1";
         let text: Option<String> = session.first(sql, values![KEY], |row| row.get(0))?;
         let parse = |text: String| {
@@ -57,9 +57,9 @@ impl Mark {
     /// Why a database with such a version is not opened.
     pub(super) fn refusal(session: Session<'_>, place: &DatabaseUrl) -> StoreError {
         let place = place.clone();
-        match Mark::read(session) {
-            Ok(Some(Mark { state: State::Moved, other, .. })) => StoreError::Moved { place, to: other },
-            Ok(Some(Mark { state: State::Arriving, other, .. })) => {
+        match Marker::read(session) {
+            Ok(Some(Marker { state: State::Moved, other, .. })) => StoreError::Moved { place, to: other },
+            Ok(Some(Marker { state: State::Arriving, other, .. })) => {
                 StoreError::Arriving { place, from: other }
             }
             Ok(None) => StoreError::Database {

@@ -1,14 +1,14 @@
 //! Bounds on what is held at the same time: connections, streams of events. So many in all, and so many by one holder, so that
 //! nobody holds all of it.
 
-use crate::end_site::end_site;
+use crate::source_prefix::source_prefix;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Places by who holds them.
-pub(super) struct Permits<K> {
+pub(super) struct ConcurrencyLimits<K> {
     most: usize,
     most_each: usize,
     held: Arc<Mutex<Held<K>>>,
@@ -37,9 +37,9 @@ pub(super) enum Full {
     Each,
 }
 
-impl<K: Copy + Hash + Eq> Permits<K> {
-    pub(super) fn new(most: usize, most_each: usize) -> Permits<K> {
-        Permits { most, most_each, held: Arc::new(Mutex::new(Held { all: 0, by: HashMap::new() })) }
+impl<K: Copy + Hash + Eq> ConcurrencyLimits<K> {
+    pub(super) fn new(most: usize, most_each: usize) -> ConcurrencyLimits<K> {
+        ConcurrencyLimits { most, most_each, held: Arc::new(Mutex::new(Held { all: 0, by: HashMap::new() })) }
     }
 
     pub(super) fn take(&self, by: K) -> Result<Permit<K>, Full> {
@@ -56,10 +56,10 @@ impl<K: Copy + Hash + Eq> Permits<K> {
     }
 }
 
-impl Permits<IpAddr> {
+impl ConcurrencyLimits<IpAddr> {
     /// For who has that address.
     pub(super) fn take_from(&self, peer: IpAddr) -> Result<Permit<IpAddr>, Full> {
-        self.take(end_site(peer))
+        self.take(source_prefix(peer))
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn permits_are_bounded_per_holder_and_returned_on_drop() {
-        let permits = Permits::new(5, 2);
+        let permits = ConcurrencyLimits::new(5, 2);
         let mut held: Vec<_> =
             [1, 1, 2, 2, 3].into_iter().map(|by| permits.take(by).expect("a place")).collect();
         assert_eq!(permits.take(1).expect_err("one's share"), Full::Each);
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn with_ipv6_a_network_of_64_bits_is_one_holder() {
-        let permits = Permits::new(5, 1);
+        let permits = ConcurrencyLimits::new(5, 1);
         let take = |address: &str| permits.take_from(address.parse().expect("an address"));
         let one = take("2001:db8::1").expect("a place");
         assert_eq!(take("2001:db8::2").expect_err("the same network"), Full::Each);

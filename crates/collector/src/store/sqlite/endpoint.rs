@@ -3,7 +3,7 @@
 use super::files::OpenFiles;
 use super::schema::{self, Found, MIGRATIONS};
 use super::{Lock, connect};
-use crate::store::mark::{self, Mark};
+use crate::store::marker::{self, Marker};
 use crate::store::relocation::{Columns, Table, is_key, key_of};
 use crate::store::sql::{Session, SqlError, Value, values};
 use crate::store::{DatabaseUrl, StoreError};
@@ -20,8 +20,8 @@ pub(in crate::store) struct MigrationEndpoint {
 
 impl MigrationEndpoint {
     /// One that a service may have open, and what is said of it.
-    pub(in crate::store) fn source(path: &Path) -> Result<(MigrationEndpoint, Option<Mark>), StoreError> {
-        if schema::look_at(path)? != Found::Ours {
+    pub(in crate::store) fn source(path: &Path) -> Result<(MigrationEndpoint, Option<Marker>), StoreError> {
+        if schema::inspect(path)? != Found::Ours {
             let what = "there is no database to be moved; give the --db that `./wattseal collect` has";
             return Err(StoreError::Unreachable { place: path.into(), what: what.to_owned() });
         }
@@ -32,22 +32,22 @@ impl MigrationEndpoint {
     pub(in crate::store) fn target(
         path: &Path,
         make: bool,
-    ) -> Result<(MigrationEndpoint, Option<Mark>), StoreError> {
+    ) -> Result<(MigrationEndpoint, Option<Marker>), StoreError> {
         if !make {
-            if schema::look_at(path)? != Found::Ours {
+            if schema::inspect(path)? != Found::Ours {
                 let what = "there is no database, and the data were moved here: put it back";
                 return Err(StoreError::Unreachable { place: path.into(), what: what.to_owned() });
             }
             return MigrationEndpoint::open(path, Some(Lock::take(path)?));
         }
         let lock = Lock::take(path)?;
-        if schema::look_at(path)? != Found::Ours {
+        if schema::inspect(path)? != Found::Ours {
             schema::create(path, MIGRATIONS)?;
         }
         MigrationEndpoint::open(path, Some(lock))
     }
 
-    fn open(path: &Path, lock: Option<Lock>) -> Result<(MigrationEndpoint, Option<Mark>), StoreError> {
+    fn open(path: &Path, lock: Option<Lock>) -> Result<(MigrationEndpoint, Option<Marker>), StoreError> {
         let mark = schema::mark_of(path)?;
         if mark.is_none() {
             let (found, known) = (schema::check(path, MIGRATIONS.len())?, MIGRATIONS.len());
@@ -126,16 +126,16 @@ impl MigrationEndpoint {
         })
     }
 
-    pub(in crate::store) fn mark(&mut self, mark: Option<&Mark>) -> Result<(), SqlError> {
+    pub(in crate::store) fn mark(&mut self, mark: Option<&Marker>) -> Result<(), SqlError> {
         let known = MIGRATIONS.len() as i64;
         within(&self.connection, || {
             let version = match mark {
                 Some(mark) => {
                     mark.write(self.session())?;
-                    known + mark::AWAY
+                    known + marker::AWAY
                 }
                 None => {
-                    Mark::erase(self.session())?;
+                    Marker::erase(self.session())?;
                     known
                 }
             };

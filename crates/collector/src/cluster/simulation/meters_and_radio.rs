@@ -28,7 +28,7 @@ struct Site {
     lost: u64,
 }
 
-pub(super) struct Field {
+pub(super) struct MetersAndRadio {
     sites: Vec<Site>,
     slices: Slices,
     /// Until when each gateway is not there.
@@ -38,8 +38,13 @@ pub(super) struct Field {
     seed: u64,
 }
 
-impl Field {
-    pub(super) fn new(provisions: Vec<Provision>, slices: Slices, gateways: usize, seed: u64) -> Field {
+impl MetersAndRadio {
+    pub(super) fn new(
+        provisions: Vec<Provision>,
+        slices: Slices,
+        gateways: usize,
+        seed: u64,
+    ) -> MetersAndRadio {
         let site = |provision| Site {
             provision,
             meter: None,
@@ -49,7 +54,7 @@ impl Field {
             starts: 0,
             lost: 0,
         };
-        Field {
+        MetersAndRadio {
             sites: provisions.into_iter().map(site).collect(),
             slices,
             gateways: vec![0; gateways],

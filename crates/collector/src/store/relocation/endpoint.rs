@@ -1,7 +1,7 @@
 //! A database that is moved from, or to: whichever engine's.
 
 use super::tables::Table;
-use crate::store::mark::Mark;
+use crate::store::marker::Marker;
 use crate::store::sql::{Cell, Column, Session, SqlError, Value};
 use crate::store::{DatabaseUrl, StoreError, postgres, sqlite};
 
@@ -53,7 +53,7 @@ pub(super) enum MigrationEndpoint {
 
 impl MigrationEndpoint {
     /// A database that a service may have, and what is said of it.
-    pub(super) fn source(place: &DatabaseUrl) -> Result<(MigrationEndpoint, Option<Mark>), StoreError> {
+    pub(super) fn source(place: &DatabaseUrl) -> Result<(MigrationEndpoint, Option<Marker>), StoreError> {
         Ok(match place {
             DatabaseUrl::File(path) => {
                 let (side, mark) = sqlite::MigrationEndpoint::source(path)?;
@@ -70,7 +70,7 @@ impl MigrationEndpoint {
     pub(super) fn target(
         place: &DatabaseUrl,
         make: bool,
-    ) -> Result<(MigrationEndpoint, Option<Mark>), StoreError> {
+    ) -> Result<(MigrationEndpoint, Option<Marker>), StoreError> {
         Ok(match place {
             DatabaseUrl::File(path) => {
                 let (side, mark) = sqlite::MigrationEndpoint::target(path, make)?;
@@ -147,7 +147,7 @@ impl MigrationEndpoint {
     }
 
     /// Says that it is not to be used; durable when this returns. A source's freeze ends with it.
-    pub(super) fn mark(&mut self, mark: &Mark) -> Result<(), SqlError> {
+    pub(super) fn mark(&mut self, mark: &Marker) -> Result<(), SqlError> {
         match self {
             MigrationEndpoint::Sqlite(side) => side.mark(Some(mark)),
             MigrationEndpoint::Postgres(side) => side.mark(Some(mark)),

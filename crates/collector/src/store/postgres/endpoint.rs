@@ -7,7 +7,7 @@ use super::server::Server;
 use super::weeks::Weeks;
 use super::writer::commit;
 use super::writers::{self, Generation};
-use crate::store::mark::Mark;
+use crate::store::marker::Marker;
 use crate::store::relocation::{Columns, READINGS, Table, is_key, key_of};
 use crate::store::sql::{Session, SqlError, Value, values};
 use crate::store::{DatabaseUrl, StoreError};
@@ -25,7 +25,7 @@ impl MigrationEndpoint {
     /// One that services may write, and what is said of it.
     pub(in crate::store) fn source(
         server: &Arc<Server>,
-    ) -> Result<(MigrationEndpoint, Option<Mark>), StoreError> {
+    ) -> Result<(MigrationEndpoint, Option<Marker>), StoreError> {
         let (mut side, looked) = MigrationEndpoint::connect(server)?;
         let mark = match looked {
             Looked::Marked(mark) => Some(mark),
@@ -42,10 +42,10 @@ impl MigrationEndpoint {
     pub(in crate::store) fn target(
         server: &Arc<Server>,
         make: bool,
-    ) -> Result<(MigrationEndpoint, Option<Mark>), StoreError> {
+    ) -> Result<(MigrationEndpoint, Option<Marker>), StoreError> {
         let (mut side, _) = MigrationEndpoint::connect(server)?;
         writers::try_alone(&side.connection, &side.place)?;
-        let mark = match schema::look_whether_marked(&side.connection, &side.place)? {
+        let mark = match schema::check_marker(&side.connection, &side.place)? {
             Looked::Marked(mark) => Some(mark),
             Looked::Found(Found::Nothing) if !make => return Err(StoreError::Empty { place: side.place }),
             Looked::Found(found) => {
@@ -67,7 +67,7 @@ impl MigrationEndpoint {
                         SET statement_timeout = 0; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = 0; SET jit = off; \
                         SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning";
         connection.simple(settings).map_err(|error| error.of(&place))?;
-        let looked = schema::look_whether_marked(&connection, &place)?;
+        let looked = schema::check_marker(&connection, &place)?;
         let session = Session::Postgres(&connection);
         let standby: String = session
             .value("SELECT pg_is_in_recovery()::text", &[])
@@ -157,7 +157,7 @@ impl MigrationEndpoint {
         self.session().query(above, values![table.name, id], |_| Ok(())).map(drop)
     }
 
-    pub(in crate::store) fn mark(&mut self, mark: Option<&Mark>) -> Result<(), SqlError> {
+    pub(in crate::store) fn mark(&mut self, mark: Option<&Marker>) -> Result<(), SqlError> {
         if !std::mem::take(&mut self.is_frozen) {
             return self.within(|connection| schema::mark(connection, mark));
         }

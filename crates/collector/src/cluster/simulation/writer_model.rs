@@ -5,7 +5,7 @@ use super::postgres::{Connection, Reply, Statement};
 use super::worker::{Io, Timer};
 use crate::clock;
 use crate::fence::LeaseNumber;
-use crate::link::Submitted;
+use crate::link::Submission;
 use crate::partition::{Partition, Slices};
 use crate::store::{DatabaseUrl, StoreError, Written};
 use crate::writer::{Added, Batch, Batches, Job, Jobs};
@@ -22,7 +22,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 const TAKE_WITHIN: Duration = Duration::from_secs(4);
 
 enum Work {
-    Batch(Batch<Submitted>),
+    Batch(Batch<Submission>),
     Take { lease: LeaseNumber, taken: Sender<Result<(), StoreError>>, until: Instant },
 }
 
@@ -44,11 +44,11 @@ enum Step {
     Loaded(bool),
 }
 
-pub(super) struct Desk {
-    jobs: Receiver<Job<Submitted>>,
-    batches: Batches<Submitted>,
+pub(super) struct WriterModel {
+    jobs: Receiver<Job<Submission>>,
+    batches: Batches<Submission>,
     slices: Slices,
-    collected: Batch<Submitted>,
+    collected: Batch<Submission>,
     work: Option<Work>,
     step: Step,
     asked: u64,
@@ -64,10 +64,10 @@ fn unreachable(what: &str) -> StoreError {
     StoreError::Unreachable { place: DatabaseUrl::File(PathBuf::from("simulated")), what: what.to_owned() }
 }
 
-impl Desk {
-    pub(super) fn new(slices: Slices) -> (Arc<Jobs<Submitted>>, Desk) {
+impl WriterModel {
+    pub(super) fn new(slices: Slices) -> (Arc<Jobs<Submission>>, WriterModel) {
         let (given, jobs) = Jobs::without_thread();
-        let desk = Desk {
+        let writer_model = WriterModel {
             jobs,
             batches: Batches::new(Arc::default()),
             slices,
@@ -80,7 +80,7 @@ impl Desk {
             held: Vec::new(),
             known: BTreeMap::new(),
         };
-        (Arc::new(given), desk)
+        (Arc::new(given), writer_model)
     }
 
     /// How far the transaction is that is under way, as `Fault::PauseWithin` counts.
@@ -190,7 +190,7 @@ impl Desk {
     fn committed(
         &mut self,
         io: &mut Io<'_>,
-        batch: Batch<Submitted>,
+        batch: Batch<Submission>,
         came: Result<Vec<Written>, StoreError>,
     ) {
         if let Err(StoreError::Fenced { .. }) = came {

@@ -14,7 +14,7 @@ use std::num::NonZeroU32;
 ///
 /// Its fields lie in no struct of their own, whose room to align it would come on top.
 #[derive(Debug)]
-pub(super) struct Quiet {
+pub(super) struct CompactMeter {
     pub(super) record: MeterRecord,
     // As the state's.
     revision: u64,
@@ -49,9 +49,9 @@ impl Rare {
     }
 }
 
-impl Quiet {
+impl CompactMeter {
     /// `None`: there is more to keep of it.
-    pub(super) fn new(record: &MeterRecord, state: &MeterState) -> Option<Quiet> {
+    pub(super) fn new(record: &MeterRecord, state: &MeterState) -> Option<CompactMeter> {
         let MeterState {
             meter: _,
             revision,
@@ -76,7 +76,7 @@ impl Quiet {
         if !is_simple || update.is_some() {
             return None;
         }
-        Some(Quiet {
+        Some(CompactMeter {
             record: record.clone(),
             revision,
             last_n,
@@ -94,11 +94,11 @@ impl Quiet {
     }
 
     /// Of a session that may rest.
-    pub(super) fn of(session: &mut Session) -> Option<Quiet> {
-        let quiet = Quiet::new(&session.record, &session.state)?;
+    pub(super) fn of(session: &mut Session) -> Option<CompactMeter> {
+        let compact = CompactMeter::new(&session.record, &session.state)?;
         let (counters, unexpected) = (session.counters.take(), session.unexpected);
         let rare = Rare { counters, unexpected, renewed_s: session.state.renewed_s };
-        Some(Quiet { rare: rare.boxed(), ..quiet })
+        Some(CompactMeter { rare: rare.boxed(), ..compact })
     }
 
     /// The keys here are wiped when this is dropped, which is not so when they are moved away.
@@ -149,16 +149,16 @@ struct SuiteList(u32);
 
 impl SuiteList {
     /// As many as there are.
-    const MOST: usize = Suite::ALL.len();
+    const LEN_MAX: usize = Suite::ALL.len();
 
     /// `None`: they are more.
     fn of(suites: &[Suite]) -> Option<SuiteList> {
         let coded = suites.iter().rev().fold(0, |coded, suite| coded << 3 | u32::from(suite.code() + 1));
-        (suites.len() <= SuiteList::MOST).then_some(SuiteList(coded))
+        (suites.len() <= SuiteList::LEN_MAX).then_some(SuiteList(coded))
     }
 
     fn list(self) -> Vec<Suite> {
-        let codes = (0..SuiteList::MOST).map(|place| (self.0 >> (3 * place) & 7) as u8);
+        let codes = (0..SuiteList::LEN_MAX).map(|place| (self.0 >> (3 * place) & 7) as u8);
         codes.filter_map(|code| Suite::from_code(code.checked_sub(1)?)).collect()
     }
 }
@@ -172,8 +172,8 @@ mod tests {
     use testkit::random;
 
     #[test]
-    fn a_quiet_meter_takes_no_more_memory_than_was_reckoned_with() {
-        assert!(size_of::<Quiet>() <= 192, "{} bytes", size_of::<Quiet>());
+    fn compact_meter_takes_no_more_memory_than_was_reckoned_with() {
+        assert!(size_of::<CompactMeter>() <= 192, "{} bytes", size_of::<CompactMeter>());
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
         let collector = Identity::generate(&mut rng);
         let record = Provision::generate(Setup::usual(258), collector.public(), &mut rng).record();
         let suite = |rng: &mut StdRng| Suite::ALL[rng.random_range(0..Suite::ALL.len())];
-        let (mut quiet, mut more) = (0, 0);
+        let (mut compact, mut more) = (0, 0);
         for _ in 0..10_000 {
             let mut state = MeterState::new(&record);
             for suites in [&mut state.suites, &mut state.past_suites] {
@@ -215,11 +215,11 @@ mod tests {
             state.renewing = rng.random_bool(0.1);
             state.settled_n = rng.random::<bool>().then(|| rng.random());
             let simple = state.suites.len() == 1 && state.addresses.len() == 1 && !state.renewing;
-            match Quiet::new(&record, &state) {
+            match CompactMeter::new(&record, &state) {
                 Some(at_rest) => {
                     assert!(simple);
                     assert_eq!(at_rest.state(), state);
-                    quiet += 1;
+                    compact += 1;
                 }
                 None => {
                     assert!(!simple, "{state:?}");
@@ -227,7 +227,7 @@ mod tests {
                 }
             }
         }
-        assert!(quiet > 1000 && more > 1000, "{quiet} {more}");
+        assert!(compact > 1000 && more > 1000, "{compact} {more}");
     }
 
     #[test]
