@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// The commands of `wattseal-collector`, as they begin a line of the documentation.
-const COLLECTOR: [&str; 7] = ["collect", "meters", "tokens", "audit", "export", "backup", "move"];
+const COLLECTOR: [&str; 8] = ["collect", "meters", "tokens", "audit", "export", "backup", "migrate", "move"];
 
 /// The project's folder.
 ///

@@ -48,7 +48,7 @@ fn help_lists_all_commands_in_one_place() {
         "audit",
         "export",
         "backup",
-        "move",
+        "migrate",
         "demo",
         "help",
     ];
@@ -81,6 +81,7 @@ fn a_command_of_another_binary_is_handed_over() {
         (&["help", "meters", "add"], "wattseal-collector meters add --help"),
         (&["load", "--kills", "2"], "wattseal-load --kills 2"),
         (&["help", "demo"], "wattseal-demo --help"),
+        (&["move", "--from", "a"], "wattseal-collector migrate --from a"),
     ] {
         let output = run(arguments);
         assert_eq!((text(&output.stdout).trim(), output.status.code()), (handed, Some(2)), "{arguments:?}");

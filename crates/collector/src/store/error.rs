@@ -70,12 +70,12 @@ pub enum StoreError {
     /// Its data are elsewhere.
     #[error(
         "{place} was moved to {to}: nothing is stored here any more, so that nothing is in two places. Start the service with --db \
-         {to}; `./wattseal move` brings the data back"
+         {to}; `./wattseal migrate` brings the data back"
     )]
     Moved { place: DatabaseUrl, to: String },
     /// A move into it is not over.
     #[error(
-        "{place} is not whole: a move from {from} into it was begun, and is not over. Give the same `./wattseal move` again, which goes \
+        "{place} is not whole: a move from {from} into it was begun, and is not over. Give the same `./wattseal migrate` again, which goes \
          on; until then the data are in {from}"
     )]
     Arriving { place: DatabaseUrl, from: String },

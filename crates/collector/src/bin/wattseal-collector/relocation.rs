@@ -1,4 +1,4 @@
-//! `move`: a collector's database goes to the other engine.
+//! `migrate`: moves a collector's database to the other engine.
 
 use crate::failure::CommandError;
 use clap::Args;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 
 #[derive(Args)]
-pub(crate) struct MoveArgs {
+pub(crate) struct MigrateArgs {
     /// The database that the collector has now: a file, or a database of a PostgreSQL server
     // A text, so that nothing of a password is shown where it is wrong.
     #[arg(long, value_name = "FILE|postgres://USER@HOST/NAME")]
@@ -31,7 +31,7 @@ struct Moved {
     rows: u64,
 }
 
-pub(crate) fn run(args: MoveArgs) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: MigrateArgs) -> Result<Answer, CommandError> {
     let place = |option: &str, text: &str| {
         DatabaseUrl::named(text).map_err(|wrong| CommandError::Usage(format!("{option}: {wrong}")))
     };

@@ -188,14 +188,14 @@ fn administrative_commands_need_the_owner_and_api_user_no_key() {
     for arguments in [
         &["meters", "provision", "260", "--images", "img", "--db", &api, "--kek-file", "kek"][..],
         &["meters", "revoke", "258", "--db", &api, "--kek-file", "kek"],
-        &["move", "--from", &api, "--to", "back.db"],
+        &["migrate", "--from", &api, "--to", "back.db"],
     ] {
         let (code, said) = command(folder, arguments);
         assert!(matches!(code, Some(1 | 2)) && !said.contains("panicked"), "{arguments:?}: {said}");
     }
     assert_eq!(server.sql(&database, keys), before);
     run(&["tokens", "add", "anna", "--role", "administrator", "--db", &source]);
-    run(&["move", "--from", &source, "--to", "file.db"]);
+    run(&["migrate", "--from", &source, "--to", "file.db"]);
     run(&["move", "--from", "file.db", "--to", &target]);
 }
 

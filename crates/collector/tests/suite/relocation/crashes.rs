@@ -22,7 +22,7 @@ fn assert_not_whole(place: &DatabaseUrl, from: &DatabaseUrl) {
     let error = refused(place);
     assert!(matches!(error, StoreError::Arriving { .. }), "{error:?}");
     assert!(
-        error.to_string().contains(&from.to_string()) && error.to_string().contains("wattseal move"),
+        error.to_string().contains(&from.to_string()) && error.to_string().contains("wattseal migrate"),
         "{error}"
     );
 }
