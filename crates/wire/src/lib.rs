@@ -3,7 +3,7 @@
 
 #![warn(missing_docs)]
 
-/// What the page of the package shows works.
+/// The example of the package's page, which runs as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

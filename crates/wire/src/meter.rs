@@ -37,7 +37,7 @@ pub use update::{Image, ImageRefusal, PieceReply, UpdatePacket};
 /// Names a meter on its collector's radio channel; 0 is nobody.
 pub type MeterId = u16;
 
-/// How a meter's messages are sealed.
+/// The sealing of a meter's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Suite {
@@ -92,19 +92,21 @@ impl Suite {
         Suite::ALL.get(usize::from(code)).copied()
     }
 
-    /// Whether reports and commands are sealed with a curve: some hundred times as long as all else takes.
+    /// Says if reports and commands are sealed with a curve: some hundred times as slow as all
+    /// else.
     #[must_use]
     pub fn has_curve(self) -> bool {
         matches!(self, Suite::Ecies | Suite::EciesEcdsa)
     }
 
-    /// Whether pieces of an image are sealed in it: it has a key for all messages.
+    /// Says if pieces of an image are sealed in this suite: it has one key for all messages.
     #[must_use]
     pub fn has_pieces(self) -> bool {
         self != Suite::None && !self.has_curve()
     }
 
-    /// What a message shows that is authentic: 0 nothing; 1 that who sealed it has the meter's keys; 2 that the meter signed it.
+    /// Returns what an authentic message proves: 0 nothing; 1 that its sender has the meter's keys;
+    /// 2 that the meter signed it.
     #[must_use]
     pub fn rank(self) -> u8 {
         match self {
@@ -151,7 +153,7 @@ impl std::fmt::Display for Suite {
     }
 }
 
-/// What a message is for.
+/// The purpose of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MessageKind {

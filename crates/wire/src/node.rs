@@ -11,7 +11,7 @@ pub const CONFIG_SYMBOL: &str = "ws_node_config";
 /// The symbol of the linked program where a [`Status`] can be read at any time.
 pub const STATUS_SYMBOL: &str = "ws_node_status";
 
-/// What the node signs with.
+/// The signature scheme of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// ECDSA with secp160r1 and SHA-1.

@@ -1,4 +1,4 @@
-//! Where a meter is on its channel.
+//! The address of a meter on its channel.
 
 use super::{MeterId, Record, Setup};
 use serde::{Deserialize, Serialize};

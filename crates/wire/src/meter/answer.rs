@@ -1,4 +1,4 @@
-//! What a meter answers.
+//! Answers of a meter to commands.
 
 use super::{Fields, ImageRefusal, Record, Suite};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 const IMAGE: u8 = 16;
 const LAST_IMAGE: u8 = IMAGE + 31;
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommandResult {
@@ -21,7 +21,7 @@ pub enum CommandResult {
     NumberTooLow,
     /// The image is not taken: nothing was done.
     ImageRefused(ImageRefusal),
-    /// What this version does not know.
+    /// A result that this version does not know.
     Other(u8),
 }
 
@@ -58,9 +58,9 @@ impl CommandResult {
 pub struct Answer {
     /// The number of the command.
     pub m: u32,
-    /// What became of it.
+    /// The result of the command.
     pub outcome: CommandResult,
-    /// What it asked for, then zeros.
+    /// The bytes that the command asked for, then zeros.
     pub body: [u8; 11],
 }
 
@@ -84,8 +84,8 @@ impl Answer {
         (self.outcome == CommandResult::NumberTooLow).then(|| Fields(&self.body).u32())
     }
 
-    /// What it says of the meter, when it answers [`super::Command::ReadStatus`] for that page; `None` where it was not done,
-    /// and for a page that there is not.
+    /// Returns the status in an answer to [`super::Command::ReadStatus`] for that page; `None` for
+    /// a command that was not done, and for a page that does not exist.
     #[must_use]
     pub fn status(&self, page: u8) -> Option<Status> {
         if self.outcome == CommandResult::Done { Status::from_bytes(page, &self.body) } else { None }
@@ -136,7 +136,7 @@ pub enum Status {
         trial_next: bool,
         /// Bytes of an image that is being received.
         received: u32,
-        /// Of so many.
+        /// Bytes of the whole image.
         bytes: u32,
     },
 }

@@ -37,11 +37,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use update::PiecePacer;
 
-/// How a collector behaves. Times in milliseconds.
+/// The behaviour of a collector. Times in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Policy {
-    /// Whether it sets the time of meters whose time is not set, or is off by more than a second.
+    /// Sets the time of meters whose time is not set, or is off by more than a second.
     pub set_time: bool,
     /// It looks at a meter's time, or sets it, at most once in so many milliseconds, where the report alone does not show it.
     pub look_at_time_every_ms: u64,
@@ -110,7 +110,7 @@ pub struct Accepted {
 pub struct Answered {
     /// The meter, as it was provisioned.
     pub meter: MeterId,
-    /// What [`Collector::command`] returned for it.
+    /// The ticket that [`Collector::command`] returned.
     pub ticket: u32,
     /// The command, as it was sent last.
     pub command: Command,
@@ -118,7 +118,7 @@ pub struct Answered {
     pub answer: Answer,
 }
 
-/// What came of a packet.
+/// The result of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UplinkOutcome {
     /// A new report. Keep it, then call [`Collector::confirm_report`] and send what that returns; or [`Collector::reject_report`].
@@ -153,7 +153,7 @@ pub enum UplinkOutcome {
     Rejected(Rejection),
 }
 
-/// What the collector wants done.
+/// An action that the collector asks its owner for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Due {
     /// Make this state durable, then call [`Collector::confirm_state`] with its revision, and then [`Collector::due`] again.
@@ -172,7 +172,7 @@ pub struct Collector {
     identity: Arc<Identity>,
     policy: Policy,
     meters: Meters,
-    /// Which meter has a name, or may have it.
+    /// The meter of each name, present or possible.
     names: HashMap<MeterId, MeterId>,
     /// The meters that commands wait for.
     busy: BTreeSet<MeterId>,

@@ -43,7 +43,7 @@ pub enum Malformed {
     Meter,
 }
 
-/// How many kinds of [`Malformed`] there are.
+/// The number of kinds of [`Malformed`].
 pub const MALFORMED_KINDS: usize = 4;
 
 /// A packet, taken apart. Nothing of it is true before the message has been opened.
@@ -51,11 +51,11 @@ pub const MALFORMED_KINDS: usize = 4;
 pub struct Packet<'a> {
     /// Radio address of who is to hear it.
     pub address: u8,
-    /// What the message is for.
+    /// The purpose of the message.
     pub kind: MessageKind,
     /// The suite it is sealed in.
     pub suite: Suite,
-    /// Which piece of the message it is, from 0; below [`pieces`].
+    /// The number of this piece in the message, from 0; below [`pieces`].
     pub index: u8,
     /// The meter that sent it or is to hear it, as it was registered last.
     pub meter: MeterId,

@@ -1,4 +1,5 @@
-//! What is written into a meter when it is made, and what its collector keeps of it: docs/protocol.md, "Provisioning".
+//! The bytes that are written into a meter when it is made, and the collector's record of it:
+//! docs/protocol.md, "Provisioning".
 
 use super::{Identity, MeterId, MeterKeys, PublicKey, Record, Suite};
 use rand_core::CryptoRng;
@@ -15,7 +16,7 @@ pub const PROVISION_SYMBOL: &str = "ws_provision";
 /// The symbol of the linked program whose value, and not what is there, says which suites it has: a bit of each, by its code.
 pub const SUITES_SYMBOL: &str = "ws_meter_suites";
 
-/// What is chosen for a meter.
+/// The settings of a new meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// Its name; not 0.
@@ -72,12 +73,12 @@ impl Setup {
     }
 }
 
-/// What a collector keeps of a meter. It is as secret as the keys in it.
+/// The collector's record of a meter. It is as secret as the keys in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeterRecord {
-    /// What was chosen for it.
+    /// The settings that it was made with.
     pub setup: Setup,
-    /// What it shares with the collector.
+    /// The keys that it shares with the collector.
     pub keys: MeterKeys,
     /// The meter's public key.
     pub public: PublicKey,

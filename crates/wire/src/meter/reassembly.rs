@@ -5,7 +5,7 @@ use super::{MessageKind, Packet, Suite, message_bytes, pieces};
 /// A message, whole, and not opened yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// What it is for.
+    /// The purpose of the message.
     pub kind: MessageKind,
     /// The suite it is sealed in.
     pub suite: Suite,
@@ -15,7 +15,7 @@ pub struct Message {
     pub bytes: Vec<u8>,
 }
 
-/// What has come of a message of several pieces.
+/// The pieces of a message that have come.
 #[derive(Clone, Debug)]
 struct Unfinished {
     message: Message,

@@ -34,7 +34,7 @@ pub struct RenewalPacket<'a> {
     pub meter: MeterId,
     /// The lowest byte of the m of the command that began it.
     pub number_lsb: u8,
-    /// Which piece it carries, or asks for: 0 to 52.
+    /// The number of the piece that it carries, or asks for: 0 to 52.
     pub index: u8,
     sealed: &'a [u8],
 }
@@ -82,7 +82,7 @@ impl Channel<'_> {
         [&[address, what, high, low, m as u8, index], &text[..], &tag[..]].concat()
     }
 
-    /// What a packet of the renewal that began with m carries.
+    /// Opens a packet of the renewal that began with m.
     ///
     /// # Errors
     /// [`NotAuthentic`].
@@ -100,7 +100,8 @@ impl Channel<'_> {
         Ok(data)
     }
 
-    /// What names the parties, the epoch that begins, and the command that began the renewal, for the derivation. The collector's side.
+    /// Returns the names of the parties, of the epoch that begins, and of the command that began
+    /// the renewal, for the derivation. The collector's side.
     fn renewal_info(&self, m: u32) -> [u8; 42] {
         let record = Record::<42>::new().with(b"WattSeal suite 6").with(&self.meter.to_be_bytes());
         let record = record.with(&self.peer.to_bytes()[..8]).with(&self.own.public().to_bytes()[..8]);
@@ -128,7 +129,8 @@ impl Initiator {
         Initiator { identity, decapsulation_key, offer }
     }
 
-    /// What a packet with this index carries: a piece of the offer, or where one of the response is asked for zeros.
+    /// Returns the data of the packet with this index: a piece of the offer; or zeros, if it asks
+    /// for a piece of the response.
     pub(super) fn data(&self, index: u8) -> [u8; DATA] {
         let mut data = [0; DATA];
         if let Some(piece) = self.offer.chunks_exact(DATA).nth(usize::from(index)) {
@@ -191,7 +193,8 @@ mod tests {
         once(&once(salt, secrets), &fixed)
     }
 
-    /// Who has recorded a renewal, has the key of before it, and has broken P-256, does not have the next key; nor who has broken ML-KEM.
+    /// An attacker with a recorded renewal and the previous key needs both secrets: P-256 broken
+    /// alone, or ML-KEM broken alone, does not give the next key.
     #[test]
     fn neither_secret_alone_gives_the_next_key() {
         let mut rng = StdRng::seed_from_u64(1);

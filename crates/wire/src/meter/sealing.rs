@@ -22,12 +22,12 @@ const EPHEMERAL: usize = 64;
 #[error("a message that is not authentic")]
 pub struct NotAuthentic;
 
-/// What an authentic message says.
+/// The contents of an authentic message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opened {
     /// Its n or m, as it is sealed in it; `None` for an answer that is not sealed, where it does not stand.
     pub number: Option<u32>,
-    /// What was sealed.
+    /// The bytes that were sealed.
     pub plaintext: [u8; 16],
 }
 
@@ -36,7 +36,7 @@ pub struct Opened {
 pub struct Channel<'a> {
     /// The meter, as it was provisioned.
     pub meter: MeterId,
-    /// What both sides share.
+    /// The keys that both sides share.
     pub keys: &'a MeterKeys,
     /// This side's key pair.
     pub own: &'a Identity,
@@ -95,8 +95,9 @@ fn signed(sealed: &[u8], context: &Context) -> Vec<u8> {
     [sealed, context].concat()
 }
 
-/// Whether a report sealed as [`Suite::EciesEcdsa`] was signed by the meter for this collector. It takes no secret: an auditor
-/// can ask it of the bytes that [`super::Accepted::sealed`] holds. What they say, only the collector can show.
+/// Says if the meter signed a report in [`Suite::EciesEcdsa`] for this collector. It takes no
+/// secret: an auditor can check the bytes that [`super::Accepted::sealed`] holds. Only the
+/// collector can show their contents.
 #[must_use]
 pub fn signature_holds(meter: MeterId, signer: &PublicKey, collector: &PublicKey, sealed: &[u8]) -> bool {
     let context = context(MessageKind::Report, Suite::EciesEcdsa, meter, signer, collector);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// What byte 1 of a packet has in its lowest three bits.
+/// The lowest three bits of byte 1 of a packet.
 const PIECE: u8 = 7;
 /// Bytes of an image in a piece.
 pub(super) const DATA: usize = 36;
@@ -17,11 +17,11 @@ const INDICES: u16 = 0xf000;
 /// The first state that is a result, and the last.
 const RESULTS: u16 = 0xfc00;
 const LAST_RESULT: u16 = 0xfcff;
-/// What pieces and replies have in the nonce is above what renewals have there.
+/// The lowest number in the nonce of pieces and replies: above those of renewals.
 const PIECES_FROM: u16 = 0x0200;
 /// Bytes of an image that name it.
 const FIELDS: usize = 40;
-/// What can be said of its bytes in a command.
+/// The largest size that a command can give.
 const BYTES_MAX: usize = (1 << 24) - 1;
 
 /// A signed image of a meter's firmware: docs/firmware-update.md, "Image". Whether the signature is good, the meter's bootloader sees.
@@ -87,13 +87,13 @@ impl Image {
         Fields(&self.bytes[at..]).u32()
     }
 
-    /// What the meter knows it by: the CRC-32 of its header (ISO 3309).
+    /// Returns the meter's name for the image: the CRC-32 of its header (ISO 3309).
     #[must_use]
     pub fn check(&self) -> u32 {
         crc32fast::hash(&self.bytes[..FIELDS])
     }
 
-    /// How many pieces it is sent in.
+    /// Returns the number of pieces that it is sent in.
     #[must_use]
     pub fn pieces(&self) -> u16 {
         self.bytes.len().div_ceil(DATA) as u16
@@ -133,7 +133,7 @@ pub enum ImageRefusal {
     NotKept,
     /// The image that runs is on trial itself.
     OnTrial,
-    /// What this version does not know.
+    /// A refusal that this version does not know.
     Other(u8),
 }
 
@@ -169,7 +169,7 @@ impl ImageRefusal {
     }
 }
 
-/// What a meter says to a piece.
+/// A meter's reply to a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PieceReply {
     /// The piece with this index is wanted next; as many as there are: all is there.
@@ -230,7 +230,7 @@ fn nonce(kind: MessageKind, suite: Suite, meter: MeterId, m: u32, number: u16) -
     record.with(&[0, 0]).with(&(PIECES_FROM + number).to_be_bytes()).with(&m.to_be_bytes()).bytes
 }
 
-/// What a packet has before its number.
+/// Returns the bytes of a packet before its number.
 fn header(kind: MessageKind, suite: Suite, (address, name): (u8, MeterId), m: u32, number: u16) -> Vec<u8> {
     let what = kind.code() << 6 | suite.code() << 3 | PIECE;
     let ([high, low], [first, second]) = (name.to_be_bytes(), number.to_be_bytes());
@@ -275,7 +275,7 @@ impl Channel<'_> {
         [&header(kind, suite, to, m, state)[..], &tag].concat()
     }
 
-    /// What a reply says.
+    /// Opens a reply to a piece.
     ///
     /// # Errors
     /// [`NotAuthentic`]: not to a piece of the image that goes with m, or changed.

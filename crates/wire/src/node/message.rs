@@ -23,12 +23,12 @@ pub enum Error {
     Piece {
         /// From 0.
         index: u8,
-        /// How many there are.
+        /// Pieces of the whole message.
         count: u8,
     },
 }
 
-/// What the server asks a node.
+/// A server's challenge to a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Challenge {
     /// Radio address of the node.
@@ -132,7 +132,7 @@ struct Begun {
     piece: Vec<u8>,
 }
 
-/// So many messages are begun at once at most; the one begun first is given up for one more.
+/// Unfinished messages at most; one more drops the oldest.
 const BEGUN: usize = 64;
 
 /// Puts packets together to messages, of one node or of many. A message that is not continued by the node's next packet is

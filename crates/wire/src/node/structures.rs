@@ -2,7 +2,7 @@
 
 use super::Scheme;
 
-/// What makes the node send.
+/// The trigger of a node's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// A reading every interval.
@@ -14,13 +14,13 @@ pub enum Mode {
 /// `struct ws_node_config`: written into the part's flash before it starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// What makes the node send.
+    /// The trigger of a message.
     pub mode: Mode,
-    /// What it signs with.
+    /// The signature scheme.
     pub scheme: Scheme,
     /// Its name in messages.
     pub node_id: u32,
-    /// What the counter begins with on a part that has none yet.
+    /// The first counter value of a new part.
     pub first_counter: u32,
     /// Periodic: seconds between readings. Asynchronous: seconds it waits for energy. At least 1.
     pub interval_s: u16,
@@ -70,7 +70,7 @@ impl Config {
     }
 }
 
-/// What the node is doing.
+/// The activity of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// It has not started, or its configuration is none that it can work with: then it sleeps for ever.
@@ -112,9 +112,9 @@ pub struct Status {
     pub starts: u32,
     /// The stored voltage as last measured, in millivolts.
     pub stored_mv: u16,
-    /// What it is doing.
+    /// The present activity.
     pub state: State,
-    /// Whether the private key was refused.
+    /// Says if the private key was refused.
     pub key_refused: bool,
 }
 

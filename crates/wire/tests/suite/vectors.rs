@@ -55,7 +55,7 @@ impl Sides {
 }
 
 impl Sides {
-    /// Where the meter is registered.
+    /// Returns the meter's registered address.
     fn address(&self) -> Address {
         let MeterKeysCase { name, meter_address: radio, collector_address: collector, .. } = self.case;
         Address { name, radio, collector }

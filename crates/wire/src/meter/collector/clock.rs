@@ -1,9 +1,9 @@
-//! Whether a meter's time is right, from what it reports.
+//! The check of a meter's time against its reports.
 
 use super::Policy;
 use crate::meter::Report;
 
-/// What is to be done about a meter's time.
+/// The action on a meter's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Advice {
     /// The time is right, or it is not known to be wrong.
@@ -14,7 +14,7 @@ pub(super) enum Advice {
     Set,
 }
 
-/// What is remembered between reports.
+/// The memory of the check between reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ClockCheck {
     /// The meter is not asked, and one that did not take a time not told it again, before that.
@@ -28,7 +28,7 @@ impl ClockCheck {
         (self.refused, self.quiet_until_ms) = (true, now_ms + policy.look_at_time_every_ms);
     }
 
-    /// Whether the meter is not to be asked yet.
+    /// Says if the meter is not to be asked yet.
     pub(super) fn is_quiet(&self, policy: &Policy, now_ms: u64) -> bool {
         now_ms < self.quiet_until_ms && self.quiet_until_ms - now_ms <= policy.look_at_time_every_ms
     }

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 /// Of a command that changes with each attempt, as a time does, so many are remembered with their numbers: a late answer belongs to one.
 const SENT_MAX: usize = 16;
 
-/// What is to be commanded.
+/// A command before it has a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueuedCommand {
@@ -39,12 +39,12 @@ impl QueuedCommand {
         }
     }
 
-    /// Whether it is one that the collector gives by itself, too.
+    /// Says if the collector gives this command by itself, too.
     fn is_about_time(self) -> bool {
         matches!(self, QueuedCommand::TimeNow | QueuedCommand::ReadClock)
     }
 
-    /// Whether it tells of an image.
+    /// Says if the command announces an image.
     pub(super) fn is_about_image(self) -> bool {
         matches!(self, QueuedCommand::Command(Command::UpdateFirmware { .. }))
     }
@@ -66,7 +66,7 @@ impl QueuedCommand {
     }
 }
 
-/// How far a command is.
+/// The progress of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
     /// Others are before it.
@@ -75,7 +75,7 @@ pub enum Delivery {
     UnderWay {
         /// The number.
         m: u32,
-        /// How often it was sent.
+        /// The number of times that it was sent.
         attempts: u32,
     },
 }
@@ -104,7 +104,7 @@ impl UnderWay {
     }
 }
 
-/// What is known of a command under way that need not survive the collector.
+/// The state of the command under way that need not survive the collector.
 #[derive(Debug, Default)]
 pub(super) struct Attempts {
     /// Its number is durable.

@@ -21,7 +21,7 @@ pub(super) struct CompactMeter {
     last_n: u32,
     next_m: u32,
     next_ticket: u32,
-    /// Where there is one.
+    /// The state's number; 0 without one.
     settled_n: u32,
     is_settled: bool,
     time_set_n: u32,
@@ -33,7 +33,7 @@ pub(super) struct CompactMeter {
     rare: Option<Box<Rare>>,
 }
 
-/// What few meters have.
+/// The state that few meters have.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Rare {
     counters: Option<Box<Counters>>,

@@ -1,8 +1,8 @@
-//! What a collector refuses.
+//! Errors of a collector.
 
 use crate::meter::MeterId;
 
-/// What a collector does not do.
+/// A request that a collector refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CollectorError {
     /// No such meter was added.

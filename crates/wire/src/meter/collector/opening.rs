@@ -6,7 +6,7 @@ use crate::meter::{
 };
 use std::sync::Arc;
 
-/// What came of a packet, before anything was opened.
+/// The result of a packet, before anything is opened.
 #[derive(Debug)]
 pub enum ReassemblyOutcome {
     /// All that there is to say of it.
@@ -21,7 +21,7 @@ pub struct SealedMessage {
     pub(super) record: Arc<MeterRecord>,
     pub(super) identity: Arc<Identity>,
     pub(super) message: Message,
-    /// Where it may have come from: at least one.
+    /// The addresses that it may have come from: at least one.
     pub(super) addresses: Vec<Address>,
 }
 
@@ -38,7 +38,7 @@ impl SealedMessage {
         &self.message.bytes
     }
 
-    /// Whether opening it takes curves: some hundred times as long as all else.
+    /// Says if opening it takes curves: some hundred times as slow as all else.
     #[must_use]
     pub fn takes_curves(&self) -> bool {
         self.message.kind == MessageKind::Report && self.message.suite.has_curve()

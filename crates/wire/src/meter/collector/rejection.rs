@@ -69,7 +69,7 @@ impl Rejection {
     }
 }
 
-/// How many packets were refused, by reason.
+/// The number of refused packets, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters([u64; NAMES.len()]);
 
@@ -98,7 +98,7 @@ impl Counters {
     }
 }
 
-/// What two collectors refused.
+/// The sum of two collectors' counts.
 impl AddAssign for Counters {
     fn add_assign(&mut self, other: Counters) {
         for (count, more) in self.0.iter_mut().zip(other.0) {

@@ -16,7 +16,8 @@ use std::sync::Arc;
 const ATTEMPTS_MAX: u32 = 12;
 /// Each attempt waits twice as long as the one before, so often.
 const DOUBLINGS_MAX: u32 = 3;
-/// How long after an answer with the present key the meter is asked again to take the next one.
+/// The delay after an answer with the present key, until the meter is asked again to take the next
+/// one.
 const PROVE_AGAIN_MS: u64 = 5_000;
 /// After so many such answers the meter has lost the next key, which it has in RAM alone: the renewal is begun anew.
 const PROOFS_MAX: u32 = 6;
@@ -35,7 +36,7 @@ pub(super) struct Renewal {
     next_ms: u64,
 }
 
-/// What is known of a meter's keys that need not survive the collector.
+/// The state of a meter's keys that need not survive the collector.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     /// Those that are durable, where the record has others.
@@ -46,7 +47,7 @@ pub(super) struct Keys {
 }
 
 impl Session {
-    /// Whether a key is being renewed, or has to be kept.
+    /// Says if a key is being renewed, or has to be kept.
     pub(super) fn has_renewal(&self) -> bool {
         self.keys.saved.is_some() || self.state.renewing || self.record.keys.has_next()
     }

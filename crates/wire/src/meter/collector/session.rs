@@ -1,4 +1,4 @@
-//! What a collector does with the packets of one meter.
+//! The session of one meter: all steps for its packets.
 
 use super::clock::{Advice, ClockCheck};
 use super::commands::{Attempts, QueuedCommand};
@@ -28,7 +28,7 @@ struct HandedOut {
     starts: Option<u16>,
 }
 
-/// What came of a packet in a meter's name.
+/// The result of a packet in a meter's name.
 pub(super) enum PacketOutcome {
     Rejected(Rejection),
     Piece,
@@ -64,7 +64,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// What is not in the arguments begins anew, as after a restart.
+    /// Makes a session of a stored state; the rest begins anew, as after a restart.
     pub(super) fn new(record: MeterRecord, mut state: MeterState) -> Session {
         let attempts = Attempts::resumed(&mut state);
         Session {
@@ -86,8 +86,8 @@ impl Session {
         }
     }
 
-    /// Whether nothing is under way that a restart would break off: no report with the owner, no message that is being opened, no
-    /// question about the time too early.
+    /// Says if nothing is under way that a restart would break off: no report with the owner, no
+    /// message that is being opened, no question about the time too early.
     pub(super) fn is_idle(&self, policy: &Policy, now_ms: u64) -> bool {
         self.handed_out.is_none()
             && !self.names_changed
@@ -101,7 +101,8 @@ impl Session {
         self.counters.get_or_insert_default().count(rejection);
     }
 
-    /// What an order left open that was withdrawn ends with a later one whose number the meter keeps: a status would not do.
+    /// Closes the orders that a withdrawn command left open, by a later command whose number the
+    /// meter keeps. A status would not do.
     pub(super) fn close_open_orders(&mut self, policy: &Policy) {
         if policy.set_time && !self.state.is_settled() && !self.has_commands() {
             self.queue_first(QueuedCommand::TimeNow);
@@ -238,7 +239,8 @@ impl Session {
         UplinkOutcome::Report(Box::new(accepted))
     }
 
-    /// Whether a meter that counts its starts in non-volatile memory cannot have counted this one. The count goes around at 2^16.
+    /// Says if a meter with its count of starts in non-volatile memory cannot have counted this
+    /// one. The count goes around at 2^16.
     fn started_before(&self, starts: u16) -> bool {
         let known = self.state.starts;
         starts <= known && known < u16::MAX - 256

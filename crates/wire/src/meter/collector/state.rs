@@ -1,4 +1,5 @@
-//! What a collector keeps of one meter: numbers, commands, and what is known of the meter's suite and address.
+//! The collector's state of one meter: numbers, commands, and what is known of the meter's suite
+//! and address.
 //!
 //! docs/protocol.md, "What the collector knows of suite and address".
 
@@ -10,7 +11,7 @@ use std::collections::VecDeque;
 use std::num::NonZeroU32;
 use std::ops::Range;
 
-/// So many addresses are remembered at most while registers are under way, or were withdrawn.
+/// Addresses of a meter at most, while registers are under way or were withdrawn.
 const ADDRESSES_MAX: usize = 8;
 /// While the clock says so, time carries the numbers of commands: from 2026-01-01, before which no collector ran, to 2068-01-19, so that
 /// a clock that is far ahead does not use them up.
@@ -18,7 +19,8 @@ const TIME_CARRIES_S: Range<u64> = 820_540_800..1 << 31;
 /// A number that is further ahead of the time is not waited for: the clock was set back, or the meter knew of higher ones.
 const AHEAD_MS_MAX: u64 = 120_000;
 
-/// What a collector has to keep of a meter beside its [`MeterRecord`]. There is no secret in it.
+/// The state that a collector has to keep of a meter beside its [`MeterRecord`]. There is no secret
+/// in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeterState {
     /// The meter, as it was provisioned.
@@ -30,7 +32,8 @@ pub struct MeterState {
     /// The number of the next command.
     pub(super) next_m: u32,
     pub(super) next_ticket: u32,
-    /// How the meter seals, as something authentic showed last; then how it may seal once it has carried out an order.
+    /// The suite that an authentic message showed last; then those that the meter may have after an
+    /// order.
     pub(super) suites: Vec<Suite>,
     /// Of states of before: the first of the suites that the meter might have.
     #[serde(default, skip_serializing)]
@@ -40,12 +43,13 @@ pub struct MeterState {
     pub(super) past_suites: Vec<Suite>,
     /// The number of the message that showed the first of the suites; `None` for none.
     pub(super) settled_n: Option<u32>,
-    /// Where the meter is, as an authentic answer showed last; then where it may be once it has carried out an order.
+    /// The address that an authentic answer showed last; then those that the meter may have after
+    /// an order.
     #[serde(rename = "places")]
     pub(super) addresses: Vec<Address>,
     /// Reports above this were made after the time was set last.
     pub(super) time_set_n: u32,
-    /// How often the meter had started, by its last alert that says so.
+    /// The meter's count of starts, by its last alert of a start.
     #[serde(default)]
     pub(super) starts: u16,
     /// A renewal of the key was begun, and is not over.
@@ -54,7 +58,7 @@ pub struct MeterState {
     /// When the meter showed a renewed key last, in seconds since 2000-01-01; `None`: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) renewed_s: Option<NonZeroU32>,
-    /// Which image it is to have.
+    /// The image for the meter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) update: Option<Update>,
     pub(super) waiting: VecDeque<Waiting>,
@@ -86,21 +90,22 @@ impl MeterState {
         }
     }
 
-    /// How the meter seals, as something authentic showed last; behind it how it may seal once it has carried out an order that was
-    /// sent.
+    /// Returns the suite that an authentic message showed last, and behind it those that the meter
+    /// may have after an order that was sent.
     #[must_use]
     pub fn suites(&self) -> &[Suite] {
         &self.suites
     }
 
-    /// Where the meter is, as an authentic answer showed last; behind it where it may be once it has carried out an order that was
-    /// sent.
+    /// Returns the address that an authentic answer showed last, and behind it those that the meter
+    /// may have after an order that was sent.
     #[must_use]
     pub fn addresses(&self) -> &[Address] {
         &self.addresses
     }
 
-    /// Which image the meter is to have, until the owner forgets it: [`super::Collector::forget_update`].
+    /// Returns the image for the meter, until the owner forgets it:
+    /// [`super::Collector::forget_update`].
     #[must_use]
     pub fn update(&self) -> Option<&Update> {
         self.update.as_ref()
@@ -154,7 +159,7 @@ impl MeterState {
         self.suites.first().copied().unwrap_or(Suite::None)
     }
 
-    /// Whether suite and address are known, and no order may have changed them.
+    /// Says if suite and address are known, and no order may have changed them.
     pub(super) fn is_settled(&self) -> bool {
         self.suites.len() == 1 && self.addresses.len() == 1
     }
@@ -195,7 +200,7 @@ impl MeterState {
         new
     }
 
-    /// What an order brought goes again: it was never on the air.
+    /// Takes back what an order brought: it was never on the air.
     pub(super) fn untell(&mut self, suite: Option<Suite>, address: Option<Address>) {
         if let Some(at) = self.suites.iter().skip(1).rposition(|known| Some(*known) == suite) {
             self.suites.remove(1 + at);
@@ -205,8 +210,8 @@ impl MeterState {
         }
     }
 
-    /// Whether a packet's message is worth opening: `None` where only now and then, because nothing says that the meter seals so, and it
-    /// takes curves to see.
+    /// Says if a packet's message is worth opening. `None`: only now and then, because it takes
+    /// curves and nothing shows that the meter seals so.
     pub(super) fn expects(&self, kind: MessageKind, suite: Suite) -> Option<bool> {
         match suite {
             Suite::None if kind == MessageKind::Answer => Some(self.suite() == Suite::None),
@@ -220,12 +225,12 @@ impl MeterState {
         }
     }
 
-    /// Whether a report that was stored may have come in this suite, in which it is authentic.
+    /// Says if a stored report may have come in this suite, in which it is authentic.
     pub(super) fn had(&self, suite: Suite) -> bool {
         suite.rank() > 0 || self.suite() == suite || self.past_suites.contains(&suite)
     }
 
-    /// Whether a report that nobody had before is taken in this suite, in which it is authentic.
+    /// Says if a new report is taken in this suite, in which it is authentic.
     pub(super) fn takes(&self, suite: Suite, n: u32) -> bool {
         let known = self.suite();
         if self.settled_n.is_some_and(|settled_n| n < settled_n) {

@@ -17,10 +17,11 @@ use serde::{Deserialize, Serialize};
 const ATTEMPTS_MAX: u32 = 12;
 /// Each attempt waits twice as long as the one before, so often: an erasure takes some seconds.
 const DOUBLINGS_MAX: u32 = 3;
-/// How long after its restart, and then how often, a meter is asked whether it runs the image.
+/// The delay after a meter's restart, and then the period, of the question if it runs the image.
 const LOOK_EVERY_MS: u64 = 10_000;
 
-/// Which image a meter is to have. It is kept until the owner forgets it ([`super::Collector::forget_update`]).
+/// The image that a meter is to have. It is kept until the owner forgets it
+/// ([`super::Collector::forget_update`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Update {
     /// The image's: [`Image::digest`].
@@ -29,11 +30,11 @@ pub struct Update {
     pub version: u32,
     /// The meter had all of it, and was told to begin anew.
     pub(super) restarted: bool,
-    /// How it ended, where it has.
+    /// The end of the update; `None` while it is under way.
     pub end: Option<UpdateEnd>,
 }
 
-/// How an update ended.
+/// The end of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UpdateEnd {
@@ -47,16 +48,16 @@ pub enum UpdateEnd {
     NotPossible,
 }
 
-/// How far an update is.
+/// The progress of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UpdateProgress {
-    /// What is kept of it.
+    /// The stored part of the update.
     pub update: Update,
-    /// What it does.
+    /// The present stage.
     pub stage: UpdateStage,
 }
 
-/// What an update does.
+/// A stage of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateStage {
     /// It waits for the image: [`super::Collector::update`] gives it.
@@ -67,7 +68,7 @@ pub enum UpdateStage {
     Sending {
         /// Those that the meter has.
         pieces: u16,
-        /// Of so many.
+        /// Pieces of the whole image.
         of: u16,
     },
     /// The meter has all of it, and begins anew, or is on trial.
@@ -76,7 +77,7 @@ pub enum UpdateStage {
     Ended,
 }
 
-/// What is done next.
+/// The next step.
 #[derive(Debug)]
 enum Step {
     /// The meter is asked how it stands.
@@ -117,7 +118,7 @@ impl PiecePacer {
         self.next_ms
     }
 
-    /// Whether one may go out now; then the next one waits.
+    /// Takes the turn for one piece, if one may go out now; then the next one waits.
     fn take(&mut self, policy: &Policy, now_ms: u64) -> bool {
         let is_free = self.next_ms <= now_ms;
         if is_free {
@@ -128,7 +129,6 @@ impl PiecePacer {
 }
 
 impl Session {
-    /// Whether something is to be done for an update.
     pub(super) fn has_update(&self) -> bool {
         self.updating.is_some()
     }

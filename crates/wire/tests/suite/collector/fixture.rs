@@ -69,7 +69,7 @@ impl TestMeter {
         }
     }
 
-    /// What both sides have, on the meter's.
+    /// Calls `f` with the meter's end of the channel.
     pub fn with_channel<T>(&self, f: impl FnOnce(&Channel<'_>) -> T) -> T {
         let record = self.provision.record();
         let (own, peer) = (self.provision.identity(), &self.collector);
@@ -172,7 +172,7 @@ pub fn deliver(collector: &mut Collector, meter: &mut TestMeter, rng: &mut StdRn
     meter.acknowledged(&sent, meter.suite)
 }
 
-/// What is due, where everything is saved at once.
+/// Returns all due transmissions, and confirms every save at once.
 pub fn due(collector: &mut Collector, now_ms: u64, rng: &mut StdRng) -> Vec<Transmission> {
     let mut sent = Vec::new();
     for _ in 0..2 {

@@ -225,7 +225,8 @@ fn a_flood_leaves_no_more_than_its_bounds() {
     assert_eq!(collector.counters().of(wire::meter::Rejection::UnknownMeter), 65_533);
 }
 
-/// How fast it is: readings with AES-128-GCM from 1,000 meters, heard, stored and acknowledged.
+/// Measures readings a second with AES-128-GCM from 1,000 meters: received, stored and
+/// acknowledged.
 #[test]
 #[ignore = "a measurement; release builds alone"]
 fn readings_a_second() {

@@ -1,5 +1,5 @@
-//! What the collector learns of a meter's suite, address and numbers, from whom, and what it does not: docs/protocol.md, "What the
-//! collector knows of suite and address".
+//! The collector's knowledge of a meter's suite, address and numbers, and its sources:
+//! docs/protocol.md, "What the collector knows of suite and address".
 
 use super::fixture::{
     COLLECTOR, NOW_MS, NOW_S, TestMeter, collector_and_meters, deliver, due, hear, one, quiet, restarted,
@@ -18,7 +18,7 @@ fn register(name: u16) -> Command {
     Command::Register { meter: name, address: 0x50, collector_address: COLLECTOR }
 }
 
-/// What somebody sends who has no key.
+/// Returns a report from a sender without keys.
 fn keyless(name: u16, n: u32) -> Vec<Vec<u8>> {
     let content = Content::Measurement(Measurement { time_s: NOW_S, energy_dwh: 0, power_w: 30_000 });
     let report = Report { n, time_set: true, lost: 0, content };

@@ -51,7 +51,7 @@ struct Renewing {
     response: Vec<u8>,
     next: Option<[u8; 32]>,
     rng: StdRng,
-    /// What the collector sent by its nonce and key: no other text may come with it.
+    /// Packets of the collector by nonce and key: no other text may come with it.
     sent: HashMap<(u32, u32, u8), Vec<u8>>,
     /// Makes a response that no collector takes.
     lies: bool,
@@ -130,7 +130,7 @@ impl Renewing {
         Some(())
     }
 
-    /// What the collector sends: the packets of the reply.
+    /// Receives a transmission and returns the packets of the reply.
     fn hears(&mut self, sent: &Transmission) -> Vec<Vec<u8>> {
         if is_renewal(&sent.packets[0]) {
             return self.reply(&sent.packets[0]).into_iter().collect();
@@ -216,7 +216,7 @@ fn both_sides_come_to_the_same_key() {
     assert_eq!(side.sent.len(), 3 * usize::from(PIECES));
 }
 
-/// What is durable, where less than all of it was made so: what was asked to be saved.
+/// The durable part of the state: all that was asked to be saved, or less.
 struct Durable {
     state: MeterState,
     keys: MeterKeys,
@@ -308,7 +308,8 @@ fn keys_that_are_saved_late_are_not_those_of_a_meter_that_has_others_since() {
     assert_eq!((collector.saved_keys(METER), collector.busy().count()), (None, 0));
 }
 
-/// What somebody on the air can make of the replies of this renewal and of earlier ones changes nothing, and does not stop it.
+/// Forgeries of a renewal's replies, and replays of earlier ones, change nothing and do not stop
+/// it.
 #[test]
 fn wrong_pieces_are_refused_and_the_renewal_goes_on() {
     let seed = seed();

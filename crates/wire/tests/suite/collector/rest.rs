@@ -12,7 +12,7 @@ use wire::meter::{
     Transmission, UplinkOutcome,
 };
 
-/// What came of a message, however much of it the collector knew without its owner.
+/// The result of a message, whether or not the collector asked its owner.
 #[derive(Debug, PartialEq)]
 enum Outcome {
     /// New, and stored: this is sent.

@@ -12,7 +12,7 @@ use wire::meter::{
     Packet, Policy, Reassembly, Suite, Transmission, UplinkOutcome,
 };
 
-/// What survives the collector.
+/// The state that survives the collector.
 struct Store {
     identity: Identity,
     kept: HashMap<MeterId, (MeterRecord, MeterState)>,
@@ -47,7 +47,7 @@ struct World {
     /// To the collector, or to all meters: when, and what.
     air: Vec<(u64, bool, Vec<u8>)>,
     now_ms: u64,
-    /// How much goes wrong: 0 for nothing.
+    /// The rate of failures: 0 for none.
     chaos: f64,
     crashes: usize,
     answered: usize,

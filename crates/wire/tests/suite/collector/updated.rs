@@ -37,9 +37,9 @@ struct Taking {
     on_trial: bool,
     /// Refuses with this result, once the header is there.
     refuses: Option<u8>,
-    /// What it does when it begins anew with all of an image.
+    /// Goes back to the former image at its restart.
     goes_back: bool,
-    /// What the collector sent by its nonce: no other text may come with it.
+    /// Packets of the collector by nonce: no other text may come with it.
     sent: HashMap<(u32, u16), Vec<u8>>,
     restarts: u32,
 }
@@ -116,7 +116,7 @@ impl Taking {
         }
     }
 
-    /// What the collector sends: the packets of the reply.
+    /// Receives a transmission and returns the packets of the reply.
     fn hears(&mut self, sent: &Transmission) -> Vec<Vec<u8>> {
         if sent.packets[0][1] & 7 == 7 {
             assert_eq!((sent.packets.len(), sent.packets[0].len()), (1, 59));
