@@ -1,4 +1,5 @@
-//! What is kept: readings, alerts, commands, and what is known of meters. One [`Store`] writes, any number of [`Reader`]s read.
+//! The database: readings, alerts, commands, and the state of meters. One [`Store`] writes, any
+//! number of [`Reader`]s read.
 //!
 //! These two types are the whole seam: SQLite and PostgreSQL stand behind them, and nothing of either is in their signatures. What is of
 //! no engine, and that is what readings mean, is here; `sqlite` and `postgres` are the engines, and `sql` is what both understand.
@@ -69,11 +70,10 @@ pub const OUTBOX_MAX: usize = 100_000;
 /// Images of firmware at most: they are read whole where a database is moved.
 pub const IMAGES_MAX: usize = 64;
 
-/// How a store behaves.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Whose midnights begin the days, and whose hours are the hours; one with a name. Another than the database had: hours and days are
-    /// made anew of its quarter-hours when it is opened.
+    /// The zone of hours, days and months; one with a name. If the database had another, opening it
+    /// makes hours and days anew of its quarter-hours.
     pub zone: jiff::tz::TimeZone,
     /// Readings older than that go; rollups stay.
     pub keep_days: u32,
@@ -91,13 +91,13 @@ impl Default for Options {
 /// Several services that write one database, each the meters of the partitions that it has taken.
 #[derive(Clone, Debug)]
 pub struct Sharing {
-    /// What this one is called.
+    /// The worker's name.
     pub worker: String,
     /// The same for all.
     pub slices: Slices,
 }
 
-/// What writes a database: there is one, or, where it is shared, one for each meter.
+/// The writer of a database: one alone, or one for each meter of a shared database.
 pub struct Store {
     engine: Engine,
 }

@@ -22,7 +22,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use wire::meter::Content;
 
-/// What an engine does with the reports of a batch, each in its own way: one after the other, or many at once.
+/// An engine's own way to store the reports of a batch: one after the other, or many at once.
 pub(super) trait Reports {
     /// The alert that is stored under a number.
     fn find_alert(&mut self, number: Number) -> Result<Option<[u8; 16]>, SqlError>;
@@ -45,7 +45,7 @@ pub(super) trait Reports {
     fn settle(&mut self) -> Result<(), SqlError>;
 }
 
-/// What a meter's reports are told apart by.
+/// The key of a report among those of its meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Number {
     pub(super) meter: GlobalMeterId,
@@ -53,7 +53,7 @@ pub(super) struct Number {
     pub(super) n: u32,
 }
 
-/// What a reading that is known says.
+/// The contents of a stored reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Numbered {
     pub(super) at_s: i64,
@@ -84,7 +84,7 @@ pub(super) struct ReportAlert<'a> {
     pub(super) is_information: bool,
 }
 
-/// Who acknowledged alerts that are for the record.
+/// The name under which alerts for the record are acknowledged.
 pub(super) const ACKNOWLEDGED_BY: &str = "collector";
 
 /// A meter's row that a batch changed.
@@ -96,7 +96,7 @@ pub(super) struct Changed<'k> {
     pub(super) is_new: bool,
 }
 
-/// What a batch may need to know of what is stored.
+/// The stored rows that a batch may need.
 #[derive(Debug, Default)]
 pub(super) struct Expected {
     /// Numbers that may be known, and when their reports were made, where that is known.
@@ -107,12 +107,12 @@ pub(super) struct Expected {
     pub(super) alerts: usize,
 }
 
-/// What the writer knows without asking: nobody else writes these meters.
+/// The writer's own knowledge of its meters: nobody else writes them.
 #[derive(Debug)]
 pub(super) struct MeterCache {
     /// Each by itself in memory: the map is half empty when there are very many.
     latest: HashMap<GlobalMeterId, Box<Latest>>,
-    /// What this batch changed, as it was before; `None`: was not there.
+    /// The meters that this batch changed, as they were before; `None`: not there.
     before: HashMap<GlobalMeterId, Option<Latest>>,
     /// Messages that wait to be forwarded; now, and before this batch.
     outbox: (i64, i64),
@@ -148,7 +148,6 @@ impl MeterCache {
         self.latest.insert(meter, Box::new(latest));
     }
 
-    /// How many meters it knows.
     pub(super) fn len(&self) -> usize {
         self.latest.len()
     }
@@ -207,7 +206,8 @@ impl MeterCache {
         changes
     }
 
-    /// What a batch's reports may have to be compared with, for an engine that asks for all of it at once: what they do need is in it.
+    /// Returns all that a batch's reports may have to be compared with, for an engine that asks for
+    /// it at once.
     pub(super) fn expect(&mut self, batch: &[Write]) -> Expected {
         let mut expected = Expected::default();
         let mut highest: HashMap<GlobalMeterId, u32> = HashMap::new();

@@ -20,7 +20,8 @@ const METERS_OF_A_ROW: i64 = 128;
 /// Intervals that are gathered at once when all is made anew: with 128 meters 128,000 figures.
 const STRETCH: i64 = 1000;
 
-/// What a batch does to `rollups`: by level, beginning and key of the meter, so that what belongs into one row follows one another.
+/// The changes of a batch to `rollups`: by level, beginning and key of the meter, so that the parts
+/// of one row follow one another.
 #[derive(Debug, Default)]
 pub(super) struct Changes(BTreeMap<(i64, i64, i64), Change>);
 
@@ -50,7 +51,7 @@ impl Changes {
         self.0.insert((level, start_s, meter.key()), Change { taken: true, added_dwh: None });
     }
 
-    /// What there is to do, row by row.
+    /// Returns the changes row by row.
     pub(super) fn rows(self) -> Vec<(Key, RowChange)> {
         let mut rows: Vec<(Key, RowChange)> = Vec::new();
         for ((level, start_s, meter), change) in self.0 {
@@ -65,7 +66,7 @@ impl Changes {
     }
 }
 
-/// What a batch does to a row.
+/// The changes of a batch to one row.
 #[derive(Debug)]
 pub(super) struct RowChange(Vec<(u8, Change)>);
 
@@ -182,7 +183,7 @@ pub(super) fn each(
     Ok(())
 }
 
-/// Which of a row's meters.
+/// Returns the number of a meter within its row.
 fn low_of(key: i64) -> u8 {
     (key % METERS_OF_A_ROW) as u8
 }

@@ -97,7 +97,7 @@ impl Check {
     }
 }
 
-/// Where whole quarter-hours begin that retention left.
+/// Returns the start of the first whole quarter-hour that retention left.
 fn kept_from_s(session: Session<'_>) -> Result<i64, SqlError> {
     let kept_from_s = read::kept_from_s(session)?;
     Ok(kept_from_s.map_or(i64::MIN, |kept_from_s| quarter(kept_from_s) + QUARTER_S))
@@ -107,7 +107,8 @@ fn quarter(at_s: i64) -> i64 {
     at_s - at_s.rem_euclid(QUARTER_S)
 }
 
-/// What the readings of a quarter-hour come to. Energy: as long as each of them follows on the one before by its number.
+/// The sum of a quarter-hour's readings. Energy counts while each reading follows the one before by
+/// its number.
 #[derive(Default)]
 struct Sum {
     rollup: Option<Rollup>,

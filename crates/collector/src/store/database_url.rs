@@ -1,4 +1,4 @@
-//! Where a database is: a file of SQLite's, or a database of a PostgreSQL server.
+//! The location of a database: a file of SQLite, or a database of a PostgreSQL server.
 
 use super::postgres::Server;
 use std::fmt;
@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Where a database is. In text a path, or `postgres://USER@HOST/DATABASE`; a password in it is never shown.
+/// The location of a database. In text a path, or `postgres://USER@HOST/DATABASE`; its password is
+/// never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub enum DatabaseUrl {
     File(PathBuf),
@@ -25,12 +26,13 @@ impl DatabaseUrl {
         }
     }
 
-    /// Whether it is a file that is not there: then nothing was ever stored in it.
+    /// Says if the file does not exist: then nothing was ever stored in it.
     pub(super) fn is_missing(&self) -> bool {
         matches!(self, DatabaseUrl::File(path) if !path.exists())
     }
 
-    /// What files of the service stand beside: the database's, or, where that is none, the folder of keys.
+    /// Returns the file or folder that the service puts its own files beside: the database's file,
+    /// or the folder of keys.
     #[must_use]
     pub fn beside<'a>(&'a self, keys: &'a Path) -> &'a Path {
         match self {
@@ -39,7 +41,7 @@ impl DatabaseUrl {
         }
     }
 
-    /// What to do with what is not ours there, but for naming another place.
+    /// Returns the remedy for a foreign file or database, besides another location.
     pub(super) fn or_else(&self) -> &'static str {
         match self {
             DatabaseUrl::File(_) => "move this file away",

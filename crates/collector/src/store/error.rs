@@ -1,4 +1,4 @@
-//! What goes wrong with a database, and what to do then.
+//! Errors of a database, each with its remedy.
 
 use super::DatabaseUrl;
 use super::sql::SqlError;
@@ -18,7 +18,7 @@ pub enum StoreError {
     #[error("{place} is in use by another service{by}: stop that one, or give this one another --db")]
     InUse {
         place: DatabaseUrl,
-        /// Who, where that is known: ` (process 123)`.
+        /// The holder, if it is known: ` (process 123)`.
         by: String,
     },
     /// Other workers have taken partitions since that were to be written.
@@ -31,7 +31,7 @@ pub enum StoreError {
     #[error("{path} {what}")]
     NotInPlace {
         path: PathBuf,
-        /// What there is, and what to do.
+        /// The contents, with the remedy.
         what: &'static str,
     },
     /// Not a database of this program.
@@ -85,7 +85,7 @@ pub enum StoreError {
         place.or_else()
     )]
     Occupied { place: DatabaseUrl, what: String },
-    /// What is not the same on both sides after a move.
+    /// The two sides differ after a migration.
     #[error(
         "{place}: {what}. Nothing was changed in the database that was to be moved from, which is to be used as before; move into \
          an empty database, and tell the authors"
@@ -95,7 +95,7 @@ pub enum StoreError {
     #[error("{place}: {what}")]
     Unsuited {
         place: DatabaseUrl,
-        /// What it lacks, and what to do.
+        /// The missing part, with the remedy.
         what: String,
     },
     /// It is damaged.
@@ -121,15 +121,15 @@ pub enum StoreError {
         "{figures} figures were asked for, {most} are given at once: ask for a shorter time, a coarser resolution, or one meter"
     )]
     TooMuch {
-        /// How many it would be.
+        /// The number of figures that were asked for.
         figures: usize,
-        /// How many it may be.
+        /// The largest number.
         most: usize,
     },
-    /// What has to be written beside the keys before it is stored, cannot be.
+    /// The file beside the keys, which has to be written first, cannot be written.
     #[error("{0}")]
     Keys(String),
-    /// What the database said, otherwise.
+    /// Any other error of the database.
     #[error("{place}: {what}")]
     Database { place: DatabaseUrl, what: String },
 }

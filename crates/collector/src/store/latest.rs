@@ -1,4 +1,5 @@
-//! What changes of a meter with each of its reports: its numbers, its register, and the rollups that are not over yet.
+//! The changes of a meter's row by each of its reports: numbers, register, and the rollups of the
+//! present intervals.
 
 use super::meter_range::MeterRange;
 use super::read::METERS_OF_A_PAGE;
@@ -12,7 +13,7 @@ pub(super) const LEVELS: [i64; 3] = [900, 3600, DAY];
 /// The last of them.
 pub(super) const DAY: i64 = 86_400;
 
-/// What the readings of an interval come to.
+/// The sum of an interval's readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rollup {
     pub(super) start_s: i64,

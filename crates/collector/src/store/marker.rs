@@ -8,7 +8,7 @@ use super::sql::{Session, SqlError, values};
 use super::{DatabaseUrl, StoreError};
 use serde::{Deserialize, Serialize};
 
-/// What is added to the version.
+/// The offset of the version of a database that is not to be used.
 pub(super) const AWAY: i64 = 1_000_000;
 /// In `meta`; no part of what is moved.
 pub(super) const KEY: &str = "relocation";
@@ -17,7 +17,7 @@ pub(super) const KEY: &str = "relocation";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Marker {
     pub(super) state: State,
-    /// Where the data are; or from where they come.
+    /// The location of the data; in a target, of the source.
     pub(super) other: String,
     /// The same on both sides.
     pub(super) id: String,

@@ -11,7 +11,7 @@ pub(crate) fn keys_of(network: NetworkId) -> (i64, i64) {
     (network.meter(MeterId::MIN).key(), network.meter(MeterId::MAX).key())
 }
 
-/// Which meters a question is about.
+/// The meters of a query.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum MeterRange {
     All,
@@ -20,7 +20,7 @@ pub(crate) enum MeterRange {
 }
 
 impl MeterRange {
-    /// What a question has behind WHERE: `$1` to `$4` are [`MeterRange::page`]'s.
+    /// Returns the condition of a query: `$1` to `$4` are [`MeterRange::page`]'s.
     pub(crate) fn sql() -> String {
         format!("meter > $1 AND meter <= $2 AND meter % 65536 * {SPREAD} % 65536 / $3 = $4")
     }

@@ -42,7 +42,7 @@ use std::time::Instant;
 use writer::{Failed, Terms, Under, Writer};
 use writers::Backend;
 
-/// What a statement of who reads may take.
+/// The longest time of a reader's statement.
 const READ_TIMEOUT_S: u32 = 30;
 
 /// Makes the tables of a database that is empty.
@@ -58,21 +58,21 @@ pub(super) fn make_tables(server: &Arc<Server>) -> Result<(), StoreError> {
     make().map_err(|error| StoreError::asked(&place, error))
 }
 
-/// Who writes; of several one.
+/// The writer; one of several if the database is shared.
 pub(super) struct Store {
     seat: Seat,
     retention: Retention,
     /// Before when readings go, while some do.
     sweep: Option<i64>,
     check: Check,
-    /// How often a partition's meters were compared.
+    /// The number of comparisons of a partition's meters.
     compared: usize,
     pulse: Arc<Heartbeat>,
     pool: Arc<Pool>,
     reader: Reader,
 }
 
-/// How to write, and to do so again when the connection was lost.
+/// The writer's connection, which is made anew after a loss.
 struct Seat {
     terms: Terms,
     /// `None`: it was lost.
@@ -221,7 +221,7 @@ impl Store {
         damage.filter(|_| first)
     }
 
-    /// How large the database is, for who asks.
+    /// Measures the database's size for its readers.
     fn measure(&self) {
         let Some(writer) = &self.seat.writer else { return };
         let size = "SELECT pg_database_size(current_database())";

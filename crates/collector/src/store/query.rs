@@ -1,4 +1,4 @@
-//! What is asked, and the tables that answer.
+//! Queries, and the tables that answer them.
 
 use super::meter_range::keys_of;
 use crate::network::{GlobalMeterId, NetworkId};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Which meters a question is about.
+/// The meters of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MeterFilter {
     /// All of all networks.
@@ -34,7 +34,7 @@ impl From<GlobalMeterId> for MeterFilter {
     }
 }
 
-/// How fine a meter's readings are shown.
+/// The resolution of a meter's readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Resolution {
@@ -70,15 +70,14 @@ pub struct ReadingsQuery {
     pub from_s: i64,
     /// Before that, in s.
     pub to_s: i64,
-    /// How fine.
     pub resolution: Resolution,
-    /// Where the page before ended: [`Readings::next`].
+    /// The end of the previous page: [`Readings::next`].
     pub after: Option<Cursor>,
     /// Rows at most; never more than [`super::ROWS_MAX`].
     pub limit: usize,
 }
 
-/// Where to go on: after the reading with this time, epoch and number. In text `at_s.epoch.n`.
+/// The position after a page: the reading with this time, epoch and number. In text `at_s.epoch.n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cursor {
     pub at_s: i64,
@@ -116,10 +115,9 @@ impl FromStr for Cursor {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Readings {
     pub meter: GlobalMeterId,
-    /// How fine.
     pub resolution: Resolution,
     pub rows: Rows,
-    /// Where to go on; `None`: this was all.
+    /// The position of the next page; `None`: this was the last.
     pub next: Option<Cursor>,
 }
 
@@ -166,7 +164,7 @@ pub struct ConsumptionQuery {
 pub struct Consumption {
     /// By what.
     pub resolution: Interval,
-    /// Whose hours, midnights and months they are.
+    /// The zone of its hours, midnights and months.
     pub zone: String,
     /// When each interval begins, in s: all from the first to the last, without gaps.
     pub start_s: Vec<i64>,

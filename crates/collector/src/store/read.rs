@@ -168,7 +168,7 @@ impl Reader {
         self.ask(|session| rows::stored_meters(session, MeterRange::OfPartition(partition, slices), after))
     }
 
-    /// How many meters of each network are not revoked.
+    /// Returns the number of meters of each network that are not revoked.
     ///
     /// # Errors
     /// [`StoreError`]
@@ -331,7 +331,7 @@ impl Reader {
         })
     }
 
-    /// Whether meters were revoked; `None` for each that there is not.
+    /// Says of each meter if it was revoked; `None` for unknown ones.
     ///
     /// # Errors
     /// [`StoreError`]
@@ -402,7 +402,6 @@ impl Reader {
         health
     }
 
-    /// Where it is.
     pub(crate) fn place(&self) -> &DatabaseUrl {
         &self.shared.place
     }

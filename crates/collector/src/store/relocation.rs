@@ -38,7 +38,7 @@ pub struct Relocation {
     is_frozen: bool,
 }
 
-/// What a move begins with.
+/// The state in which a migration begins.
 pub enum Begun {
     /// All is to be copied, or the rest.
     Copying(Box<Relocation>),
@@ -56,7 +56,7 @@ pub struct Settled {
 /// A move whose source is left.
 pub struct Left {
     to: MigrationEndpoint,
-    /// What held its locks.
+    /// The holder of its locks.
     _from: MigrationEndpoint,
     /// Rows of each table; of a move that ended before they are not counted again.
     rows: Vec<(&'static str, u64)>,
@@ -173,7 +173,7 @@ impl Left {
     }
 }
 
-/// What is left of a move whose source is marked.
+/// Finishes a migration whose source is marked.
 fn go_on(from: MigrationEndpoint, mark: Marker, to: &DatabaseUrl) -> Result<Begun, StoreError> {
     let place = from.place().clone();
     match mark.state {

@@ -10,7 +10,7 @@ use super::sql::{Session, SqlError, values};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// So often it is looked for what is old.
+/// The period of the search for old rows.
 const EVERY: Duration = Duration::from_secs(3600);
 /// The system's clock is ahead of what was counted by no more than that between two looks, or it is a pause.
 const DRIFT_S_MAX: i64 = 3600;
@@ -20,7 +20,7 @@ const BELIEVED_AFTER: Duration = Duration::from_secs(86_400);
 /// Pauses that are remembered; of more the oldest become one.
 const PAUSES_MAX: usize = 1000;
 
-/// What is to go. That it goes is the engine's part.
+/// The retention of rows: it decides, the engine deletes.
 #[derive(Debug)]
 pub(super) struct Retention {
     keep_s: i64,
@@ -32,7 +32,7 @@ pub(super) struct Retention {
     next: Option<Instant>,
 }
 
-/// Which time was counted; kept in `meta`.
+/// The counted time; kept in `meta`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Counted {
     /// Until then, in s.
@@ -175,7 +175,7 @@ mod tests {
         keep_days: u32,
         began: Instant,
         true_s: i64,
-        /// How far its clock is ahead.
+        /// The lead of its clock.
         ahead_s: i64,
         heard_ms: Option<i64>,
     }

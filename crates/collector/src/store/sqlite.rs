@@ -38,7 +38,7 @@ use std::time::{Duration, Instant};
 const CHECKPOINT_PAGES: u32 = 4000;
 /// A log larger than that is written back even if readers have to be waited for, and is cut off then.
 const LOG_BYTES_MAX: u64 = 64 << 20;
-/// What the writer keeps of the database in memory, in kB.
+/// The writer's cache of the database, in kB.
 const CACHE_KB: i64 = 24_000;
 
 /// The one writer. It holds the database's lock file until it is dropped.
@@ -63,7 +63,7 @@ pub(super) struct Store {
     lock: Lock,
 }
 
-/// What keeps other services from a database.
+/// The lock that keeps other services from a database.
 struct Lock {
     _file: File,
     id: Option<FileId>,
@@ -305,7 +305,7 @@ impl Drop for Store {
     }
 }
 
-/// What goes wrong within.
+/// An error within the writer.
 enum Wrong {
     Sql(SqlError),
     Store(StoreError),

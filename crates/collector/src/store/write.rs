@@ -1,4 +1,4 @@
-//! What is written, and what came of it.
+//! Writes and their results.
 
 use super::record::{AlertRecord, CommandRecord, Role, UpdateRecord};
 use crate::event::{self, CommandState, UpdateState};
@@ -14,24 +14,23 @@ pub enum Write {
     /// A report that `wire::meter::Collector` handed out. [`Written::Reading`] or [`Written::Alert`]; [`Written::Repeated`] where its n is
     /// not above the last one stored; [`Written::Unknown`] where there is no such meter and epoch: it is not stored then.
     Report(NewReport),
-    /// What `wire::meter::Collector` wants kept of a meter; its `last_n` is of no account. [`Written::Done`]; [`Written::Unknown`] for
-    /// another epoch than the meter's.
+    /// The state of a meter that `wire::meter::Collector` wants kept; its `last_n` is ignored.
+    /// [`Written::Done`]; [`Written::Unknown`] for another epoch than the meter's.
     State {
         /// The meter's.
         network: NetworkId,
         /// Of the meter's keys.
         epoch: u32,
-        /// What to keep.
         state: Box<MeterState>,
     },
     /// A meter is new, or has new keys. [`Written::Done`], also where it is known like this already; [`Written::Unknown`] where its epoch
     /// is lower than the one that is stored, the same with another public key, or the same and revoked: its keys are over.
     Provisioned(Box<Provisioned>),
-    /// What a meter is called. [`Written::Done`], [`Written::Unknown`].
+    /// The label of a meter. [`Written::Done`], [`Written::Unknown`].
     Label { meter: GlobalMeterId, label: String },
     /// Seconds between a meter's measurements, as it was configured. [`Written::Done`], [`Written::Unknown`].
     IntervalOf { meter: GlobalMeterId, interval_s: u16 },
-    /// What was counted of a meter since it was told last. [`Written::Done`], [`Written::Unknown`].
+    /// The counts of a meter since the last ones. [`Written::Done`], [`Written::Unknown`].
     Counts(MeterCounts),
     /// A meter is one of this collector's no more. [`Written::Done`], [`Written::Unknown`].
     Revoked { meter: GlobalMeterId, at_ms: i64 },
@@ -90,7 +89,7 @@ pub enum Write {
 /// A report that was verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewReport {
-    /// Whose, as it was provisioned.
+    /// The meter, as it was provisioned.
     pub meter: GlobalMeterId,
     pub epoch: u32,
     /// When its last packet came, in ms.
@@ -99,7 +98,7 @@ pub struct NewReport {
     pub report: Report,
     /// As it came; kept with [`Suite::EciesEcdsa`].
     pub sealed: Vec<u8>,
-    /// How strong its last packet was, in dBm.
+    /// The signal strength of its last packet, in dBm.
     pub rssi_dbm: Option<i8>,
 }
 
@@ -109,12 +108,12 @@ pub struct Provisioned {
     pub meter: GlobalMeterId,
     /// 1 for its first keys, one more with each provisioning after it.
     pub epoch: u32,
-    /// What it is called; `None`: as before, or not at all.
+    /// Its label; `None`: as before, or none.
     pub label: Option<String>,
     pub public: PublicKey,
     /// The collector's, which the meter was given: an audit needs both.
     pub collector_public: PublicKey,
-    /// How it seals at first.
+    /// Its first suite.
     pub suite: Suite,
     /// Seconds between its measurements.
     pub interval_s: u16,
@@ -123,7 +122,7 @@ pub struct Provisioned {
     pub at_ms: i64,
 }
 
-/// What was counted of a meter, to be added to what is stored.
+/// Counts of a meter, to be added to the stored ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeterCounts {
     pub meter: GlobalMeterId,
@@ -149,7 +148,7 @@ pub struct NewAlert {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCommand {
     pub meter: GlobalMeterId,
-    /// What `wire::meter::Collector::command` returned.
+    /// The ticket that `wire::meter::Collector::command` returned.
     pub ticket: u32,
     pub order: QueuedCommand,
     /// The token's name.
@@ -157,16 +156,16 @@ pub struct NewCommand {
     pub created_ms: i64,
 }
 
-/// How far a command is.
+/// The progress of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandProgress {
     pub id: i64,
     pub state: CommandState,
-    /// How often it was sent.
+    /// The number of times that it was sent.
     pub attempts: u32,
     /// When, in ms: of the first with [`CommandState::Sent`], when it was sent; when it was over with those that end it.
     pub at_ms: i64,
-    /// What the meter said.
+    /// The meter's answer.
     pub answer: Option<Answer>,
 }
 
@@ -190,7 +189,7 @@ pub struct NewUpdate {
     pub created_ms: i64,
 }
 
-/// How far an update is.
+/// The progress of an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdateProgress {
     pub meter: GlobalMeterId,
@@ -203,7 +202,7 @@ pub struct UpdateProgress {
     pub refusal: Option<ImageRefusal>,
     /// Those that the meter has.
     pub pieces: u16,
-    /// Of so many.
+    /// Pieces of the whole image.
     pub of: u16,
     pub at_ms: i64,
 }
@@ -212,7 +211,7 @@ pub struct UpdateProgress {
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewToken {
     pub name: String,
-    /// What it is good for.
+    /// Its rights.
     pub role: Role,
     /// SHA-256 of its secret.
     pub hash: [u8; 32],
@@ -251,7 +250,7 @@ pub struct NewOutbox {
     pub heard_ms: i64,
 }
 
-/// What came of an image.
+/// The result of adding an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageAdded {
     New,
@@ -261,7 +260,7 @@ pub enum ImageAdded {
     NoRoom,
 }
 
-/// What came of a [`Write`].
+/// The result of a [`Write`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Written {
     /// A measurement is stored: acknowledge it.

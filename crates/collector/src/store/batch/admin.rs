@@ -1,5 +1,6 @@
-//! What people change: labels, tokens, images of firmware, alerts that somebody has seen, and what is kept of who did it. Nothing of it is known to who stores
-//! reports, so whoever has the database open may write it, beside them.
+//! Administration: labels, tokens, images of firmware, acknowledged alerts, and the record of who
+//! did it. No report depends on it. So any process with the database open may write it, beside the
+//! writer.
 
 use super::{executed, firmware};
 use crate::store::read;

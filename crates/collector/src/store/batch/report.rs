@@ -20,8 +20,9 @@ impl NewReport {
     }
 }
 
-/// What there is to say of a report whose number is not above the last one; `None` where nothing is stored under that number: then it
-/// comes late, because the meter's memory did not read as whole at a start before.
+/// Returns the result of a report whose number is not above the last one. `None`: nothing is stored
+/// under that number. Such a report comes late, because the meter's memory did not read as whole at
+/// an earlier start.
 fn known(
     session: Session<'_>,
     reports: &mut impl Reports,
@@ -51,7 +52,7 @@ fn known(
     })
 }
 
-/// Whether a report is of a time of which readings are not kept any more.
+/// Says if a report belongs to a time whose readings are deleted.
 fn is_gone(session: Session<'_>, report: &Report) -> Result<bool, SqlError> {
     let Some(at_s) = time_of(report) else { return Ok(false) };
     Ok(kept_from_s(session)?.is_some_and(|from_s| at_s < from_s))
@@ -74,7 +75,7 @@ fn raise(
     Ok(Written::Alert { alert: event::Alert { id, meter: Some(new.meter), at_s, cause, detail }, lost })
 }
 
-/// What there is of an interval that is over is added to what is stored of it.
+/// Adds the rest of an interval that is over to its stored row.
 pub(super) fn end(
     reports: &mut impl Reports,
     intervals: &mut Intervals,

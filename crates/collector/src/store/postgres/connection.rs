@@ -58,7 +58,7 @@ impl Connection {
         Ok(Connection { client, statements: RefCell::default(), warnings })
     }
 
-    /// Whether the server has closed it.
+    /// Says if the server has closed it.
     pub(super) fn is_closed(&self) -> bool {
         self.client.is_closed()
     }
@@ -151,7 +151,7 @@ impl Connection {
     }
 }
 
-/// What a host gave.
+/// The result of connecting to a host.
 struct Connected {
     client: Client,
     warnings: Arc<AtomicU64>,
@@ -175,8 +175,9 @@ async fn connect(host: Config, tls: Option<Tls>) -> Result<Connected, tokio_post
     Ok(Connected { client, warnings })
 }
 
-/// Which of several servers is asked first: one that takes writes before one that does not, and of two the one that was promoted last. The
-/// other one is a primary that its standby has left, and that does not know: its commits wait for that in vain.
+/// The rank among several servers: first those that take writes, and of two such the one that was
+/// promoted last. The other is a primary that its standby has left without its knowledge: its
+/// commits would wait in vain.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Standby,

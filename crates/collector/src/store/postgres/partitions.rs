@@ -8,10 +8,10 @@ use crate::partition::{Partition, Slices};
 use crate::store::sql::{Session, SqlError, values};
 use std::time::{Duration, Instant};
 
-/// So long a partition's row is waited for. Who has it locked for longer stands still with a transaction that is not over, under a lease
-/// that is: its connection is ended.
+/// The longest wait for a partition's row. A process that holds its lock for longer stands still in
+/// a transaction, under a lease that is over. Its connection is ended.
 const LOCK_MS: u32 = 200;
-/// What is not ended by then is left to the next attempt.
+/// The longest wait for the end of connections; the next attempt does the rest.
 const WAIT: Duration = Duration::from_secs(4);
 
 /// Numbers are times, and far below.
@@ -44,7 +44,8 @@ pub(super) fn transaction(
     Ok(leases.iter().filter(|lease| !is_there(lease)).copied().collect())
 }
 
-/// Whether a partition is written under the lease that it was taken under last. Who takes it meanwhile waits for the transaction's end.
+/// Says if a partition is written under the lease that took it last. A process that takes it
+/// meanwhile waits for the transaction's end.
 pub(crate) fn is_held(session: Session<'_>, slices: Slices, lease: LeaseNumber) -> Result<bool, SqlError> {
     let LeaseNumber { partition: Partition { network, slice }, number } = lease;
     let sql =

@@ -1,5 +1,6 @@
-//! Where a password is that stands in no URL: `PGPASSWORD`, or a file as `psql` reads it, that `passfile=` or `PGPASSFILE` names, or
-//! `~/.pgpass` (<https://www.postgresql.org/docs/15/libpq-pgpass.html>).
+//! The sources of a password that is not in the URL: `PGPASSWORD`, or a file in `psql`'s format
+//! that `passfile=` or `PGPASSFILE` names, or `~/.pgpass`
+//! (<https://www.postgresql.org/docs/15/libpq-pgpass.html>).
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

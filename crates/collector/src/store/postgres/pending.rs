@@ -21,7 +21,7 @@ const BY_TIME_LOCK: i32 = 0x5753_4c54;
 /// Key of the meter, level, beginning.
 type Interval = (i64, i64, i64);
 
-/// What happens to a row of `rollups`: first it may be taken away, then something may be added.
+/// The change of a row of `rollups`: first a deletion, then an addition.
 #[derive(Clone, Copy, Debug, Default)]
 struct Change {
     taken: bool,
@@ -48,7 +48,7 @@ pub(super) struct Pending<'a> {
     shared: bool,
     /// Ids that the server gave for alerts, and that none has yet.
     alert_ids: &'a mut VecDeque<i64>,
-    /// What is stored, or given, under the numbers of reports that may be known.
+    /// The contents that are stored or given under the numbers of reports that may be known.
     known_alerts: HashMap<Number, [u8; 16]>,
     known_readings: HashMap<Number, Numbered>,
     stored_rollups: HashMap<Interval, Rollup>,

@@ -10,12 +10,12 @@ use crate::store::{DatabaseUrl, Health, StoreError};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// So many read at once; others wait.
+/// Concurrent reads at most; others wait.
 const CONNECTIONS: usize = 4;
 
 /// A question sees what was committed before it, in all of its parts.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-/// What a change says is durable, whatever server and user are set to.
+/// The beginning of a change, which is durable whatever the settings of server and user.
 const BEGIN_CHANGE: &str = "BEGIN; SELECT set_config('synchronous_commit', 'on', true) \
                             WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')";
 

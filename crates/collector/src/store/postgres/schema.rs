@@ -5,7 +5,7 @@ use crate::store::marker::{self, Marker};
 use crate::store::sql::{Session, SqlError, values};
 use crate::store::{DatabaseUrl, StoreError, zone};
 
-/// What leads from each version of the schema to the next.
+/// The steps from each version of the schema to the next.
 const MIGRATIONS: &[&str] = &[
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
@@ -21,7 +21,7 @@ const WITH_MONTHS: usize = 5;
 /// The oldest server: PostgreSQL 15.
 const OLDEST: i64 = 150_000;
 
-/// What a database is.
+/// The kind of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// Without a table.
@@ -30,7 +30,7 @@ pub(super) enum Found {
     Ours(usize),
 }
 
-/// What a database is, or why it is not to be used.
+/// The kind of a database, or the reason why it is not to be used.
 pub(super) enum Looked {
     Found(Found),
     Marked(Marker),

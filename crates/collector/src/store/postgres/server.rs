@@ -78,7 +78,7 @@ impl Server {
         Ok(Server { hosts, authorities: own.authorities })
     }
 
-    /// How each of its hosts is connected with.
+    /// Returns a configuration for each of its hosts.
     pub(super) fn hosts(&self) -> &[Config] {
         &self.hosts
     }
@@ -208,7 +208,7 @@ fn decoded(text: &str) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| wrong())
 }
 
-/// Whether what is sent to a host stays on this machine.
+/// Says if the traffic to a host stays on this machine.
 fn is_here(host: &Host) -> bool {
     match host {
         Host::Unix(_) => true,

@@ -14,7 +14,7 @@ const HEARD_S: i64 = 3600;
 /// "WSLW": the advisory lock of who makes one.
 const LOCK: i64 = 0x5753_4c57;
 
-/// Which there are: by beginning, until when their readings were heard at most, in s.
+/// The existing weeks: by beginning, the latest time that one of their readings was heard, in s.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Weeks(BTreeMap<i64, i64>);
 
@@ -68,7 +68,7 @@ impl Weeks {
         Ok(())
     }
 
-    /// Whether next week's is there, so that no batch has to make it.
+    /// Says if next week's table exists, so that no batch has to make it.
     pub(super) fn has_next(&self, now_s: i64) -> bool {
         self.0.contains_key(&week_of(now_s + WEEK_S))
     }

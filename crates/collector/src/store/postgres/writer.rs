@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a statement of the writer may take.
+/// The longest time of a writer's statement.
 const STATEMENT_TIMEOUT_S: u32 = 30;
 /// A commit may wait for a standby so long; then nothing is acknowledged, and it is looked again.
 const COMMIT: Duration = Duration::from_secs(30);
@@ -34,7 +34,6 @@ const DROP_LOCK_MS: u32 = 500;
 /// Meters of several workers that one of them knows at most. Then it begins anew, as with more of them most are not heard again soon.
 const KNOWN_MAX: usize = 1 << 16;
 
-/// How to write.
 pub(super) struct Terms {
     pub(super) place: DatabaseUrl,
     pub(super) server: Arc<Server>,
@@ -65,7 +64,7 @@ pub(super) enum Failed {
     Fenced(Vec<LeaseNumber>),
 }
 
-/// What a transaction is done under.
+/// The guard of a transaction.
 #[derive(Clone, Copy)]
 pub(super) enum Under<'l> {
     /// That those who write are the same.
@@ -328,7 +327,7 @@ pub(super) fn commit(connection: &Connection) -> Result<(), SqlError> {
     Ok(())
 }
 
-/// What the writer's connection has to be like, whatever the server, the database or the user is set to.
+/// Sets the writer's connection, whatever the settings of server, database and user.
 fn settings(connection: &Connection, shared: bool) -> Result<(), SqlError> {
     // Each statement joins some keys to an index, whatever they are: what the planner would choose for many rows is never right, and
     // planning anew for each batch's values takes as long as the batch.

@@ -1,4 +1,4 @@
-//! Who writes a database: one service alone, or several that share it by partitions.
+//! The writers of a database: one service alone, or several that share it by partitions.
 
 use super::connection::Connection;
 use super::error::ConnectionError;
@@ -7,12 +7,12 @@ use crate::store::sql::{Session, SqlError, values};
 use crate::store::{DatabaseUrl, StoreError};
 use std::time::{Duration, Instant};
 
-/// So long it is waited for a writer that ends just now.
+/// The longest wait for a writer that is ending.
 const WAIT: Duration = Duration::from_secs(3);
 /// "WSL1": the advisory lock of who writes; several hold it as one of many, one holds it alone.
 const LOCK: i64 = 0x5753_4c31;
 
-/// What serves a connection on the server.
+/// The server's process of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Backend {
     pub(super) process: i64,

@@ -151,7 +151,7 @@ pub(super) fn stored_meters(
     Ok(meters.into_iter().flatten().collect())
 }
 
-/// How many meters of each network are not revoked.
+/// Returns the number of meters of each network that are not revoked.
 pub(super) fn meters_by_network(session: Session<'_>) -> Result<Vec<(NetworkId, usize)>, SqlError> {
     let sql = "SELECT meter / 65536, count(*) FROM meters WHERE revoked_ms IS NULL GROUP BY meter / 65536 ORDER BY 1";
     session

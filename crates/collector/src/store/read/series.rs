@@ -77,7 +77,7 @@ pub(super) fn raw(session: Session<'_>, query: &ReadingsQuery) -> Result<Reading
     })
 }
 
-/// How a level is called in `rollups`, and in `latest`.
+/// Returns the name of a level in `rollups` and in `latest`.
 fn level(interval: Interval) -> (i64, &'static str) {
     match interval {
         Interval::Quarter => (900, "quarter"),
@@ -151,7 +151,7 @@ fn mean_w(row: &Rollup) -> f64 {
     (row.sum_w as f64 * 100.0 / row.readings as f64).round() / 100.0
 }
 
-/// Whose consumption is asked for.
+/// Returns the meters of a query.
 pub(super) fn meters_of(
     session: Session<'_>,
     query: &ConsumptionQuery,
@@ -172,7 +172,7 @@ pub(super) fn starts(
     starts.ok_or(StoreError::TooMuch { figures: (most + 1) * meters.max(1), most: most * meters.max(1) })
 }
 
-/// What each used in each of the intervals.
+/// Returns the energy of each meter in each interval.
 pub(super) fn used(
     session: Session<'_>,
     query: &ConsumptionQuery,
@@ -208,7 +208,7 @@ pub(super) fn used(
     Ok(table.rows())
 }
 
-/// What is used, by meter and interval.
+/// The energy by meter and interval.
 struct Table<'a> {
     /// In order, as their keys are.
     meters: &'a [GlobalMeterId],

@@ -1,4 +1,5 @@
-//! What one database has and another has not, found without a word of who writes: whatever changes meanwhile is found the next time.
+//! The differences between two databases, found without any knowledge of the writers: a later
+//! change is found the next time.
 //!
 //! Readings are compared by count and sum of a meter's weeks; of a week that differs its days, of a day its hours; of an hour the rows. Other
 //! tables are compared a page of their keys after the other: those of integers alone by count and sum first, others row by row.
@@ -13,7 +14,8 @@ const WEEK_S: i64 = 7 * 86_400;
 const MONDAY_S: i64 = 4 * 86_400;
 /// From long to short.
 const SPANS: [i64; 3] = [WEEK_S, 86_400, 3600];
-/// So many rows are compared one by one rather than parted once more; and so many are read at once that the other side has nothing of.
+/// The size of a range whose rows are compared one by one, and of a read of rows that the other
+/// side lacks.
 const FEW_ROWS: i64 = 300;
 const ROWS_MAX: i64 = 100_000;
 /// Reports of the meters whose weeks are asked for at once.
@@ -34,7 +36,7 @@ struct Range {
 /// Count and sum of rows.
 type Sum = (i64, i64);
 
-/// How far it is.
+/// The progress of a migration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Meters whose readings are the same.
@@ -54,13 +56,13 @@ pub(super) struct Pass<'p> {
     /// Of one table, to be changed.
     gone: Vec<Columns>,
     new: Vec<Columns>,
-    /// Where something was changed.
+    /// The ranges with changes.
     changed: Vec<Range>,
-    /// How many readings there are to be moved.
+    /// The number of readings to migrate.
     readings: u64,
 }
 
-/// What is wrong.
+/// The cause of a failure.
 #[derive(Debug)]
 pub(super) enum Wrong {
     From(SqlError),

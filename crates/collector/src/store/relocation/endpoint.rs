@@ -5,7 +5,7 @@ use crate::store::marker::Marker;
 use crate::store::sql::{Cell, Column, Session, SqlError, Value};
 use crate::store::{DatabaseUrl, StoreError, postgres, sqlite};
 
-/// What stands in a row's column.
+/// The value of a column.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::store) enum Owned {
     Null,

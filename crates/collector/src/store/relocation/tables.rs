@@ -1,4 +1,5 @@
-//! Which tables are moved, and which are an engine's own. What is not here is not moved: so nothing is, where a table or a column is not known.
+//! The tables that are migrated, and those that are an engine's own. An unknown table or column
+//! stops the migration.
 
 use super::endpoint::MigrationEndpoint;
 use crate::store::sql::{Session, SqlError};
@@ -173,12 +174,12 @@ impl Table {
         self.columns().position(|of| of == column).unwrap_or(usize::MAX)
     }
 
-    /// Which of its rows are moved.
+    /// Returns the condition of the rows that are migrated.
     pub(super) fn rows(&self) -> String {
         if self.name == "meta" { format!("key <> '{}'", marker::KEY) } else { "true".to_owned() }
     }
 
-    /// Where its rows are.
+    /// Returns the tables that hold its rows.
     pub(super) fn sources(&self, session: Session<'_>) -> Vec<&'static str> {
         if self.name == READINGS.name { session.reading_tables().to_vec() } else { vec![self.name] }
     }

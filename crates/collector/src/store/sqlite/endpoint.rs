@@ -106,7 +106,7 @@ impl MigrationEndpoint {
         })
     }
 
-    /// What has no AUTOINCREMENT goes on above what is there.
+    /// Returns the highest id that was drawn. A table without AUTOINCREMENT goes on above its rows.
     pub(in crate::store) fn drawn(&self, table: &Table) -> Result<i64, SqlError> {
         let drawn = "SELECT seq FROM sqlite_sequence WHERE name = $1";
         let drawn = self.session().first(drawn, values![table.name], |row| row.get::<i64>(0))?;

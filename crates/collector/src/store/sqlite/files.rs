@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// For the owner alone: readings tell who is at home, and who can write `-shm` can stop all storing. SQLite gives `-wal`, `-shm` and
 /// `-journal` the database's mode.
 const MODE: u32 = 0o600;
-/// What nobody else is to have of it.
+/// The permissions of others, which are taken away.
 const OTHERS: u32 = 0o077;
 
 /// A file, whatever its name is: device and inode.

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// So many read at once; others wait.
+/// Concurrent reads at most; others wait.
 const CONNECTIONS: usize = 4;
-/// What each keeps of the database in memory, in kB.
+/// The cache of each reader, in kB.
 const CACHE_KB: i64 = 8_000;
 
 pub(in crate::store) struct Pool {

@@ -21,7 +21,7 @@ pub(super) struct Statements<'c> {
     find_alert: CachedStatement<'c>,
     add: CachedStatement<'c>,
     take: CachedStatement<'c>,
-    /// What `add` and `take` do, for who asks by time.
+    /// The changes by `add` and `take`, for queries by time.
     changes: Changes,
 }
 

@@ -16,7 +16,7 @@ pub(super) const APPLICATION_ID: i32 = 0x5753_4c31;
 /// For so long a database is looked through when it is opened; what is damaged behind is found when it is read.
 const CHECK_FOR: Duration = Duration::from_secs(2);
 
-/// What leads from each version of the schema to the next.
+/// The steps from each version of the schema to the next.
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("schema/1.sql"), fill: |_| Ok(()) },
     Migration { sql: include_str!("schema/2.sql"), fill: |connection| by_time::rebuild(connection.into()) },
@@ -32,11 +32,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
 pub(super) struct Migration {
     /// The tables that are new.
     sql: &'static str,
-    /// What comes into them of what is there.
+    /// Fills them from the existing tables.
     fill: fn(&Connection) -> Result<(), SqlError>,
 }
 
-/// What a file is, by its first bytes alone.
+/// The kind of a file, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     Nothing,

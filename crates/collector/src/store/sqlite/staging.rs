@@ -41,7 +41,7 @@ pub(super) struct Staging {
     /// The table that new readings go to.
     table: StagingTable,
     staged: i64,
-    /// How many it had at the end of the last batch.
+    /// The number of its rows at the end of the last batch.
     before: i64,
     /// The key of the first meter of the other place whose readings are still to be sorted in; `None`: it is empty.
     rest_from: Option<i64>,

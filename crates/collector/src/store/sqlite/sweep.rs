@@ -12,7 +12,7 @@ const STEP_METERS: usize = 32;
 pub(in crate::store) struct Sweep {
     before_s: i64,
     meters: Vec<GlobalMeterId>,
-    /// Where to go on with the last of them.
+    /// The position in the last of them.
     from_s: i64,
 }
 
