@@ -44,7 +44,7 @@ const STORED_AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// anew: its address may have changed, or ours.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 
-/// How it goes, since the start.
+/// The counts of forwarding since the start.
 #[derive(Debug, Default)]
 pub struct ForwardCounts {
     /// Reports that were put together and stored or sent for the first time.
@@ -68,8 +68,9 @@ pub struct ForwardCounts {
     pub waiting: AtomicUsize,
     /// Those of them that came from where nothing of their meter was acknowledged yet.
     pub unknown_meters: AtomicUsize,
-    /// Whether the other collector answered what was sent last: not before its first word, not while the system says that nobody listens
-    /// there, and not while reports wait and it was silent for [`SILENCE_MAX`].
+    /// Says if the other collector answered the last packets: not before its first word, not while
+    /// the system reports that nobody listens there, and not while reports wait and it was silent
+    /// for [`SILENCE_MAX`].
     pub answers_us: AtomicBool,
 }
 
@@ -281,7 +282,7 @@ impl Work {
         }
     }
 
-    /// What went unacknowledged. Ids below 0 are of messages that were never stored.
+    /// Drops messages that went unacknowledged. Ids below 0 are of messages that were never stored.
     fn forget(&mut self, gone: Vec<i64>) {
         self.counts.given_up.fetch_add(gone.len() as u64, Ordering::Relaxed);
         self.removed.extend(gone.into_iter().filter(|id| *id >= 0));
@@ -324,7 +325,8 @@ impl Work {
         }
     }
 
-    /// What the other collector says: to whom it is for, by the way that it was heard.
+    /// Passes an answer of the other collector on to its meter, by the route that the meter was
+    /// heard on.
     fn answered(&mut self, datagram: &[u8]) {
         let Some(answered) = self.exchange.answered(datagram, Instant::now()) else {
             return count(&self.counts.refused);

@@ -1,4 +1,5 @@
-//! What stands between the radio and the link: packets in, packets out, and nothing that has to be trusted.
+//! The gateways between the radio and the link: packets in, packets out. Nothing in them has to be
+//! trusted.
 
 pub mod serial;
 pub mod udp;
@@ -7,7 +8,8 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Which gateway of the service, in the order that they were given, and which of its inputs.
+/// The number of a gateway in the service, in the order of the command line, with the number of its
+/// input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GatewayId {
     /// One that goes leaves its number to no other.
@@ -24,11 +26,11 @@ impl GatewayId {
     }
 }
 
-/// Where a packet came from, and so where to answer.
+/// The origin of a packet, to which answers go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Route {
     pub gateway: GatewayId,
-    /// Who spoke to it, where many may.
+    /// The sender, for a gateway with several.
     pub peer: Option<SocketAddr>,
 }
 
@@ -38,7 +40,7 @@ pub struct HeardPacket {
     pub route: Route,
     /// Address first, without the radio's length byte and check sum; at most `wire::meter::PACKET_BYTES_MAX` are of use.
     pub bytes: Vec<u8>,
-    /// How strong it was, in dBm; `None` where the gateway does not say.
+    /// The signal strength in dBm; `None` if the gateway does not report it.
     pub rssi_dbm: Option<i8>,
 }
 

@@ -1,6 +1,7 @@
-//! Whose meters these are: a folder of key files, or sealed keys in a database of PostgreSQL ([`KeyStore`]), which is the truth about keys.
-//! docs/collector.md, "Files" and "Keys in the database". Network 0's files are in the folder itself, each other's in a folder of the same
-//! form within ([`networks`]).
+//! The registry of meters: a folder of key files, or sealed keys in a database of PostgreSQL
+//! ([`KeyStore`]). It is the truth about keys. docs/collector.md, "Files" and "Keys in the
+//! database". Network 0's files are in the folder itself, each other's in a folder of the same form
+//! within ([`networks`]).
 //!
 //! A file is written whole or not at all, and is durable before its writer goes on; so is a row. Commands and a running service meet only
 //! there: commands lock a network's keys while they change them, and the service looks every two seconds ([`RegistryPoller`]).
@@ -48,7 +49,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use wire::meter::{Command, Identity, MeterId, MeterRecord, Provision, PublicKey, Setup, Suite};
 
-/// What is wrong with the key files, or with what is asked of them.
+/// An error in the key files, or in a request about them.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
     /// A file or folder that cannot be read or written.
@@ -63,7 +64,7 @@ pub enum RegistryError {
     #[error("{path}: {problem}")]
     Bad {
         path: PathBuf,
-        /// What is wrong, without anything of what is in it, and what to do.
+        /// The problem and its remedy, without any of the file's contents.
         problem: String,
     },
     /// A meter that is there already.
@@ -100,7 +101,7 @@ pub enum RegistryError {
         /// Those that it has.
         has: String,
     },
-    /// What is wrong with a key-encryption key; nothing of it.
+    /// A problem with a key-encryption key, without any of it.
     #[error("{0}")]
     Kek(String),
     /// A PKCS#11 token does not do what it should; nothing of a key or a PIN.
@@ -130,7 +131,7 @@ pub enum RegistryError {
         place: DatabaseUrl,
         whose: String,
         kek: String,
-        /// What else may be done.
+        /// Another remedy.
         or_else: String,
     },
     #[error(transparent)]
@@ -138,7 +139,7 @@ pub enum RegistryError {
 }
 
 impl RegistryError {
-    /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
+    /// Says if the request was impossible (exit code 2), and did not just fail (exit code 1).
     #[must_use]
     pub fn is_usage(&self) -> bool {
         if let RegistryError::Pkcs11(error) = self {
@@ -166,7 +167,7 @@ impl From<Pkcs11Error> for RegistryError {
 /// A meter's file: as secret as the keys in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeterFile {
-    /// Whose meter it is; left out of network 0's.
+    /// The network of the meter; left out for network 0.
     #[serde(default, skip_serializing_if = "NetworkId::is_default")]
     pub network: NetworkId,
     /// 1 for its first keys, one more with each provisioning after it.
@@ -176,21 +177,21 @@ pub struct MeterFile {
 }
 
 impl MeterFile {
-    /// Which meter's it is.
+    /// Returns the meter.
     #[must_use]
     pub fn meter(&self) -> GlobalMeterId {
         self.network.meter(self.record.setup.meter)
     }
 }
 
-/// What is left of a meter that was revoked: nothing secret.
+/// The remainder of a revoked meter: nothing secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RevokedFile {
     /// Of its last keys.
     pub epoch: u32,
     /// Its public key, for the audit of what it signed.
     pub public: PublicKey,
-    /// What was chosen for it.
+    /// The settings that it was made with.
     pub setup: Setup,
 }
 
@@ -282,7 +283,7 @@ impl Registry {
         &self.identity
     }
 
-    /// Where the files are, if they are files.
+    /// Returns the folder of the files, if they are files.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match &self.keys {
@@ -307,7 +308,7 @@ impl Registry {
         self.keys.read(|keys| keys.meters(Some((partition, slices))))
     }
 
-    /// Whether these meters, which are in a database, may be this registry's: one of them is, or all were.
+    /// Says if these meters of a database may be this registry's: one of them is, or all were.
     pub(crate) fn belongs_to(&self, meters: &[MeterId]) -> Result<bool, RegistryError> {
         self.keys.read(|keys| {
             if meters.is_empty() || keys.has_any(meters)? {
@@ -520,5 +521,5 @@ fn check(setup: &Setup) -> Result<(), RegistryError> {
     Ok(())
 }
 
-/// What the meter's arithmetic asks of both steps together: docs/protocol.md, "calibrate".
+/// The least product of both steps for the meter's arithmetic: docs/protocol.md, "calibrate".
 const LEAST_STEPS: u64 = 110_000_000;

@@ -26,12 +26,12 @@ use wire::meter::MeterState;
 const JOBS_MAX: u64 = 1024;
 /// The same beside a writer, where each has a thread.
 const BESIDE_MAX: usize = 64;
-/// So often old readings go, at least, and it is looked whether the database is where it belongs.
+/// The longest period of retention and of the check that the database is in its place.
 const UPKEEP_EVERY: Duration = Duration::from_secs(20);
-/// So often while it is not.
+/// The period of that check while it is not.
 const UPKEEP_ASTRAY: Duration = Duration::from_secs(1);
 
-/// So often some readings are compared with their sums.
+/// The period in which some readings are compared with their sums.
 const COMPARE_EVERY: Duration = Duration::from_secs(1);
 
 /// Why something was not written.
@@ -53,12 +53,12 @@ pub enum WriteError {
 /// Writes that are done together, or not at all, and what is to be told.
 pub(crate) struct Job<T> {
     writes: Vec<Write>,
-    /// What they are written under; `None`: nobody else writes that.
+    /// The guard of these writes; `None`: nobody else writes that.
     fence: Option<Arc<Fence>>,
     to: To<T>,
 }
 
-/// Whose writes they are, and under what they are written.
+/// The link of the writes, with their guard.
 #[derive(Clone)]
 pub(crate) struct LinkJob {
     pub(crate) partition: Partition,
@@ -81,13 +81,13 @@ enum To<T> {
     Stop,
 }
 
-/// What became of a link's writes.
+/// The result of a link's writes.
 pub(crate) enum Done<T> {
     /// They are durable.
     Written(Vec<(T, Written)>),
     /// They are not; what is given from now on is of this era.
     Failed {
-        /// What to go on with.
+        /// The submissions to go on with.
         after: Vec<T>,
         commit_generation: u64,
         /// Why; `None`: because something before it failed.
@@ -95,14 +95,14 @@ pub(crate) enum Done<T> {
     },
     /// They are not, because the lease that they were given under is over.
     Fenced {
-        /// What to leave.
+        /// The submissions to drop.
         after: Vec<T>,
     },
-    /// What is stored changed by itself: what was found.
+    /// A stored row changed by itself: the finding.
     Damaged(String),
 }
 
-/// How the transactions went.
+/// The counts of transactions.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) commits: AtomicU64,
@@ -114,7 +114,7 @@ pub(crate) struct Counts {
     waiting: AtomicU64,
 }
 
-/// Where writes are given. `T`: what a link goes on with when its own are durable.
+/// The queue of writes. `T`: the submissions that a link goes on with when its own are durable.
 pub(crate) struct Jobs<T> {
     jobs: Sender<Job<T>>,
     counts: Arc<Counts>,
@@ -241,7 +241,7 @@ impl<T: Send + 'static> Jobs<T> {
         self.jobs.send(Job { writes, fence, to: To::Link { partition, commit_generation, after } }).is_ok()
     }
 
-    /// What was given before is done, nothing after it.
+    /// Stops the store's thread, after all earlier writes.
     pub(crate) fn stop(&self) {
         self.tell(To::Stop);
     }
@@ -359,7 +359,7 @@ impl<T> Thread<T> {
         committed
     }
 
-    /// What these writes say of commands is durable beside the keys before it is in the database.
+    /// Makes the commands in these writes durable beside the keys, before they are in the database.
     fn cover(&mut self, writes: &[Write]) -> Result<(), StoreError> {
         let mut states: BTreeMap<NetworkId, Vec<(u32, &MeterState)>> = BTreeMap::new();
         for write in writes {

@@ -13,7 +13,7 @@ use wire::meter::MeterId;
 
 /// Sources of a meter at most: more than one gateway may hear it.
 pub(super) const SOURCES_MAX: usize = 4;
-/// Where nothing was acknowledged for so long, another source of the meter may have its place.
+/// The silence after which another source of the meter may have its place.
 const KEPT_FOR: Duration = Duration::from_secs(24 * 3600);
 /// Reports that are stored, and answers that are passed on, of a meter and source. A journal that is emptied is a burst.
 const RATE: Rate = Rate { per_s: 4, burst: 32 };
@@ -58,17 +58,17 @@ impl Acknowledged {
         true
     }
 
-    /// Where the report came from that was acknowledged last.
+    /// Returns the route of the last acknowledged report.
     pub(super) fn route(&self, name: MeterId) -> Option<Route> {
         self.0.get(&name)?.iter().max_by_key(|known| known.at).map(|known| known.route)
     }
 
-    /// Whether one more report of this meter and source may be stored now; it counts as that.
+    /// Says if one more report of this meter and source may be stored now, and counts it.
     pub(super) fn may_store(&mut self, name: MeterId, source: Source, now: Instant) -> bool {
         self.find(name, source).is_some_and(|known| pass(&mut known.stored, now))
     }
 
-    /// Whether one more answer of this meter and source may be passed on now; it counts as that.
+    /// Says if one more answer of this meter and source may be passed on now, and counts it.
     pub(super) fn may_answer(&mut self, name: MeterId, source: Source, now: Instant) -> bool {
         self.find(name, source).is_some_and(|known| pass(&mut known.answers, now))
     }

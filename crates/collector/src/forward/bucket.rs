@@ -3,7 +3,7 @@
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What a bucket lets pass.
+/// The rate of a bucket.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     /// Tokens a second in the long run.

@@ -1,5 +1,5 @@
-//! What a concentrator makes of packets, of whatever bytes: of meters that are not known here, and of the other collector. It knows no
-//! socket, no clock and no store.
+//! The exchange of a concentrator: packets, of whatever bytes, of meters that are not known here,
+//! and of the other collector. It knows no socket, no clock and no store.
 
 use super::acknowledged::Acknowledged;
 use super::begun::Begun;
@@ -22,13 +22,13 @@ const ROUTES_MAX: usize = 8;
 pub struct Whole {
     /// As it is stored, and sent.
     pub message: NewOutbox,
-    /// Where its last piece was heard.
+    /// The route of its last piece.
     pub route: Route,
-    /// How strong that was, in dBm.
+    /// The signal strength of its last piece, in dBm.
     pub rssi_dbm: Option<i8>,
 }
 
-/// What a packet of a meter leads to.
+/// The result of a meter's packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// Nothing: it is no packet, or none that goes this way.
@@ -49,7 +49,7 @@ pub enum Taken {
     Whole(Whole),
 }
 
-/// What the other collector says.
+/// An answer of the other collector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered<'a> {
     /// To be sent by radio as it is.
@@ -61,13 +61,13 @@ pub struct Answered<'a> {
     pub delivered: Vec<i64>,
 }
 
-/// What is between meters and the collector that knows them.
+/// The exchange between meters and the collector that knows them.
 pub struct Exchange {
     waiting: Waiting,
     acknowledged: Acknowledged,
     /// Of known meters and sources, and of unknown ones.
     begun: [Begun; 2],
-    /// Where a name was heard last. Anybody may have sent that.
+    /// The last route of each name. Anybody may have sent that packet.
     heard: HashMap<MeterId, Route>,
 }
 
@@ -236,7 +236,8 @@ impl Exchange {
     }
 }
 
-/// Whose a packet of a renewal or an image is, and which way it goes: it is no piece of a message, and is passed on by itself.
+/// Returns the name and the direction of a packet of a renewal or an image. It is no piece of a
+/// message, and is passed on by itself.
 fn part(bytes: &[u8]) -> Option<(MessageKind, MeterId)> {
     let renewal = RenewalPacket::parse(bytes).map(|packet| (packet.kind, packet.meter));
     renewal.or_else(|| UpdatePacket::parse(bytes).map(|packet| (packet.kind, packet.meter)))

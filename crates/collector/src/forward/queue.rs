@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use tokio::time::Instant;
 use wire::meter::MeterId;
 
-/// Whose messages have a rate in common: a meter's by a source, or all of a source.
+/// The messages that share a rate: a meter's by a source, or all of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct LaneKey {
     pub(super) name: Option<MeterId>,
@@ -32,7 +32,7 @@ pub(super) struct Queue {
     /// When each lane may send its next.
     next: BTreeSet<(Instant, LaneKey)>,
     ids: Vec<i64>,
-    /// Where each is in `ids`.
+    /// The position of each in `ids`.
     positions: HashMap<i64, usize>,
 }
 

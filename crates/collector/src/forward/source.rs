@@ -1,4 +1,4 @@
-//! Where packets come from, as far as that can be told apart.
+//! The sources of packets, as far as they can be told apart.
 
 use crate::gateway::{GatewayId, Route};
 use crate::source_prefix::source_prefix;

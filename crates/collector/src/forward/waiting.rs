@@ -19,10 +19,10 @@ use wire::meter::{MeterId, Suite, pieces};
 pub(super) const PER_SOURCE_MAX: usize = 8;
 /// Messages of unknown meters at most. They are in memory alone.
 pub(super) const UNKNOWN_MAX: usize = 4096;
-/// Where room is short, the one that goes is chosen among so many.
+/// The number of messages among which one is dropped when room is short.
 const CANDIDATES: usize = 16;
 
-/// Whose message it is, as far as the concentrator can know.
+/// The standing of a message, as far as the concentrator can know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
     /// Something of that meter was acknowledged that came from there; or it was stored before a restart.
@@ -31,7 +31,7 @@ pub(super) enum Standing {
     Unknown,
 }
 
-/// How messages of a standing are treated.
+/// The treatment of a standing's messages.
 struct Treatment {
     /// Messages that wait at most.
     most: usize,
@@ -71,7 +71,7 @@ impl Standing {
     }
 }
 
-/// What an acknowledgement says of its report.
+/// The report that an acknowledgement names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Name {
     pub(super) name: MeterId,
@@ -79,7 +79,7 @@ pub(super) struct Name {
     pub(super) suite: Suite,
 }
 
-/// Where a message was heard.
+/// The origin of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Origin {
     pub(super) route: Route,
@@ -91,10 +91,10 @@ struct Entry {
     record: OutboxRecord,
     /// One for each source, at most [`SOURCES_MAX`].
     origins: Vec<Origin>,
-    /// Which of them it counts for; `None`: not known after a restart.
+    /// The source that it counts for; `None`: not known after a restart.
     source: Option<Source>,
     standing: Standing,
-    /// How often it was heard.
+    /// The number of times that it was heard.
     heard: u32,
     attempts: u32,
     next_at: Instant,
@@ -211,8 +211,9 @@ impl Waiting {
         self.take_out(id).map(|entry| entry.origins)
     }
 
-    /// Whether the same message waits. It was heard there now: that of a meter that is known there is due at once, and from the
-    /// beginning; with unknown meters it changes nothing but who goes first where room is short.
+    /// Says if the same message waits, and records its new origin. A message of a meter that is
+    /// known there is due at once, from the beginning. With unknown meters only the order of
+    /// dropping changes.
     pub(super) fn heard_again(&mut self, message: &NewOutbox, origin: Origin, now: Instant) -> bool {
         let Some(ids) = self.of_name.get(&message.name) else { return false };
         let same = |id: &&i64| {
@@ -310,7 +311,7 @@ impl Waiting {
         self.acknowledged.due(now).or_else(|| self.unknown_meters.due(now))
     }
 
-    /// Whether it waited for too long.
+    /// Says if it waited for too long.
     pub(super) fn is_over(&self, id: i64, now: SystemTime) -> bool {
         let now_ms = now.duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
         self.entries.get(&id).is_some_and(|entry| {

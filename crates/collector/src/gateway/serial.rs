@@ -17,13 +17,13 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_serial::{SerialPortBuilderExt, SerialStream};
 
-/// What emonHub's boards are set to.
+/// The baud rate of emonHub's boards.
 pub const DEFAULT_BAUD: u32 = 38_400;
 /// Packets that wait to be sent at most; others are lost, as by radio.
 const WAITING_MAX: usize = 64;
 /// After a line was lost, or could not be opened.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
-/// What the board takes to send, and to wait for a free channel, beyond the serial line's time.
+/// The board's time to send, and to wait for a free channel, beyond the serial line's time.
 const SENT_WITHIN: Duration = Duration::from_millis(250);
 /// Attempts while others are on the air, and the time between them.
 const ATTEMPTS_MAX: u32 = 5;

@@ -9,7 +9,7 @@ use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 use wire::meter::PACKET_BYTES_MAX;
 
-/// What a datagram begins with.
+/// The first bytes of a datagram.
 const MAGIC: &[u8; 3] = b"WS1";
 /// Bytes before the packet: the magic and the strength.
 const HEADER: usize = 4;
@@ -83,7 +83,7 @@ impl UdpGateway {
         Ok(UdpGateway { address, task })
     }
 
-    /// Where it listens.
+    /// Returns the address that it listens at.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address

@@ -1,4 +1,4 @@
-//! How a partition's link begins: with the meters of the registry, and with what is stored of them.
+//! The beginning of a partition's link, with the meters of the registry and their stored state.
 
 use super::clock::Clock;
 use super::end::End;
@@ -32,7 +32,7 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use wire::meter::{Collector, Identity, MeterId, MeterRecord, MeterState, Policy, PublicKey};
 
-/// What a partition's link begins with, brought in line: the registry's keys, and what is stored.
+/// The initial state of a partition's link: the registry's keys, in line with the stored state.
 pub(crate) struct Beginning {
     partition: Partition,
     collector: Collector,
@@ -56,7 +56,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// Whether the database has these keys.
+    /// Says if the database has these keys.
     fn is_stored(&self) -> bool {
         let public = self.stored.as_ref().and_then(|stored| stored.public);
         public == Some(self.file.record.public.to_bytes())
@@ -70,15 +70,15 @@ pub(crate) struct Parts {
     pub(crate) verifiers: usize,
     /// Nothing unsealed is taken as soon as there is a meter that seals.
     pub(crate) auto_require_sealed: bool,
-    /// Where packets of meters go that are not this collector's.
+    /// The destination of packets of unknown meters.
     pub(crate) unknown_meters: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
-    /// What it writes under; `None`: nobody else writes.
+    /// The guard of its writes; `None`: nobody else writes.
     pub(crate) fence: Option<Arc<Fence>>,
-    /// Where images of meters' firmware are.
+    /// The images of meters' firmware.
     pub(crate) images: Arc<Images>,
-    /// Where renewed keys are kept; `None`: no meter's key is renewed.
+    /// The registry that keeps renewed keys; `None`: no meter's key is renewed.
     pub(crate) registry: Option<Registry>,
-    /// What became of its writes.
+    /// The results of its writes.
     pub(crate) done: Receiver<Done<Submission>>,
     /// Spreads attempts, and makes ephemeral keys.
     pub(crate) rng: StdRng,

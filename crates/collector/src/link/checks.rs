@@ -1,4 +1,4 @@
-//! What the link looks at each second: silence, forgeries, its clock, the store.
+//! The checks of each second: silence, forgeries, clock, store.
 
 use super::meter_state::Activity;
 use super::pending::PendingCommit;
@@ -13,12 +13,12 @@ use wire::meter::{MeterId, Policy, Rejection};
 const FORGED_MAX: u64 = 30;
 /// They are told at most once in that time, of each meter.
 const FORGED_QUIET: Duration = Duration::from_secs(3600);
-/// So many alerts about them in an hour at most, of all meters.
+/// Alerts about forgeries in an hour at most, of all meters.
 const FORGED_ALERTS_MAX: u32 = 20;
-/// So often the store is told what was counted.
+/// The period in ticks in which the store gets the counts.
 const COUNTS_EVERY: u32 = 10;
-/// So often meters rest that nothing was heard of since the time before: once or twice so many seconds after their last packet, by when
-/// a report does not come again.
+/// The period in ticks in which idle meters are compacted: one or two periods after their last
+/// packet. By then no report comes again.
 const REST_EVERY: u32 = 20;
 
 impl Link {

@@ -8,7 +8,7 @@ const BEHIND_MS: i64 = 60_000;
 /// Compares the system's clock with one that nobody sets, and with what was stored.
 #[derive(Debug)]
 pub(super) struct Clock {
-    /// How far the system's clock was ahead of the steady one when it was looked at last, in ms.
+    /// The lead of the system's clock over the steady one at the last check, in ms.
     ahead_ms: Option<i64>,
     /// The newest time that something stored was heard, in Unix ms.
     newest_ms: i64,
@@ -34,7 +34,7 @@ impl Clock {
         self.newest_ms = self.newest_ms.max(heard_ms);
     }
 
-    /// Whether the clock is behind what was stored, as it was looked at last.
+    /// Says if the clock was behind the stored readings at the last check.
     pub(super) fn is_behind(&self) -> bool {
         self.behind
     }

@@ -1,4 +1,4 @@
-//! What the link goes on with when something is durable, or could not be stored.
+//! The next steps after a write is durable, or failed.
 
 use super::command::LinkError;
 use super::meter_state::Named;
@@ -121,7 +121,7 @@ impl Link {
         }
     }
 
-    /// Whether everything that was given is stored, or is not going to be.
+    /// Says if all submitted writes are stored or given up.
     pub(super) fn is_idle(&self) -> bool {
         self.in_flight == 0 && self.writes.is_empty()
     }

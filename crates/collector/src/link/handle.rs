@@ -1,4 +1,4 @@
-//! What others have of the links, one for each partition: how to ask them, and what they answer.
+//! The handle of the links, one link for each partition: requests and their answers.
 
 use super::command::{CommandRequest, LinkError};
 use super::receipt::QueuedPacket;
@@ -23,26 +23,26 @@ const ASKS_MAX: usize = 1024;
 /// Events that an onlooker may be behind before it misses some.
 const EVENTS_MAX: usize = 4096;
 
-/// What the link knows of a meter since the service's start.
+/// The link's state of a meter since the service's start.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MeterStatus {
-    /// Which, as it was provisioned.
+    /// The meter, as it was provisioned.
     #[serde(flatten)]
     pub meter: GlobalMeterId,
     /// Of its keys: 1 for the first ones.
     pub epoch: u32,
-    /// What it was told last to seal with.
+    /// The suite that it was last told to use.
     pub suite: Suite,
     /// Seconds between measurements.
     pub interval_s: u16,
-    /// Whether it was heard within three intervals.
+    /// Says if it was heard within three intervals.
     pub online: bool,
     /// When something authentic and new came last: Unix time in milliseconds.
     pub heard_ms: Option<i64>,
-    /// Where that came from.
+    /// The route of that packet.
     #[serde(skip)]
     pub route: Option<Route>,
-    /// How strong that was, in dBm.
+    /// The signal strength of that packet, in dBm.
     pub rssi_dbm: Option<i8>,
     /// Reports that were stored.
     pub reports: u64,
@@ -56,7 +56,7 @@ pub struct MeterStatus {
     pub waiting_commands: usize,
 }
 
-/// What the links counted since the service's start, and how they are.
+/// The counts and the state of the links since the service's start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Snapshot {
     /// Packets that gateways heard.
@@ -87,11 +87,11 @@ pub struct Snapshot {
     pub opening: usize,
     /// Transactions of the store.
     pub commits: u64,
-    /// What they took, in seconds.
+    /// The duration of the commits, in seconds.
     pub commits_s: f64,
     /// Transactions that failed.
     pub failed_commits: u64,
-    /// Whether the clock is behind what was stored before.
+    /// Says if the clock is behind the stored readings.
     pub clock_behind: bool,
 }
 
@@ -124,7 +124,7 @@ impl Snapshot {
     }
 }
 
-/// What is asked of a link's thread.
+/// A request to a link's thread.
 #[derive(Debug)]
 pub(crate) enum Request {
     Command { meter: MeterId, request: CommandRequest, by: String, answer: Answer<Result<i64, LinkError>> },
@@ -139,10 +139,10 @@ pub(crate) enum Request {
     Stop,
 }
 
-/// Where an answer goes.
+/// The channel of an answer.
 pub(crate) type Answer<T> = oneshot::Sender<T>;
 
-/// What a link's thread takes.
+/// The inputs of a link's thread.
 pub(crate) struct Inputs {
     pub(super) packets: Receiver<QueuedPacket>,
     pub(super) requests: Receiver<Request>,
@@ -179,7 +179,7 @@ impl Queues {
     }
 }
 
-/// What all sides see without asking.
+/// The state that all sides can read without asking.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(super) store_ok: AtomicBool,
@@ -216,7 +216,7 @@ impl LinkHandle {
         self.onlookers.join(elsewhere);
     }
 
-    /// What a link takes that begins now.
+    /// Makes the inputs of a link that begins now.
     pub(crate) fn open(&self, partition: Partition) -> Inputs {
         let (queues, inputs) = Queues::new();
         self.links.write().unwrap_or_else(PoisonError::into_inner).insert(partition, queues);
@@ -309,7 +309,7 @@ impl LinkHandle {
         self.onlookers.publish_local(event);
     }
 
-    /// Whether the store takes what it is given.
+    /// Says if the store accepts writes.
     #[must_use]
     pub fn store_ok(&self) -> bool {
         self.shared.store_ok.load(Ordering::Relaxed)

@@ -11,7 +11,7 @@ use wire::meter::Image;
 /// Images that are kept for who asks next. Those that are being sent are in memory anyway.
 const KEPT_MAX: usize = 2;
 
-/// What a link wants.
+/// An image that a link asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Wanted {
     /// This one.

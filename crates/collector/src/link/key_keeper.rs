@@ -16,7 +16,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use wire::meter::{MeterKeys, MeterRecord};
 
-/// What could not be kept is tried again after so long, and after twice as long each time.
+/// The delay after keys could not be kept; it doubles each time.
 const AGAIN_AFTER: Duration = Duration::from_secs(2);
 const DOUBLINGS_MAX: u32 = 5;
 
@@ -29,13 +29,13 @@ struct ToKeep {
     record: Box<MeterRecord>,
 }
 
-/// What became of it.
+/// The result of keeping keys.
 pub(super) struct Kept {
     asked: ToKeep,
     result: Result<(), RegistryError>,
 }
 
-/// Where keys are kept, and under what.
+/// The keeper of keys, with the guard of its writes.
 struct Keeping {
     registry: Registry,
     slices: Slices,
@@ -63,7 +63,7 @@ pub(super) struct KeyKeeper {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the thread is to have.
+/// The keeper's thread before its start.
 struct Idle {
     keeping: Keeping,
     asked: Receiver<ToKeep>,
@@ -115,7 +115,7 @@ impl KeyKeeper {
 }
 
 impl KeyKeeper {
-    /// What waits to be kept is left; what is being written is waited for.
+    /// Stops the thread: it drops keys that wait, and finishes the one that is being written.
     fn stop(&mut self) {
         self.ended.store(true, Ordering::SeqCst);
         (self.asked, self.idle) = (None, None);
@@ -321,7 +321,7 @@ mod tests {
             self.asked.try_recv().ok()
         }
 
-        /// So long after the beginning.
+        /// Steps the link at this time after the beginning.
         fn at(&mut self, since: Duration) -> Option<ToKeep> {
             simulated::set(self.began + since, 1_800_000_000_000 + since.as_millis() as i64);
             self.step()

@@ -1,4 +1,4 @@
-//! What was submitted to the store, and what waits to be submitted again.
+//! Writes that were submitted to the store, and those that wait for another attempt.
 
 use super::command::LinkError;
 use super::handle::Answer;
@@ -10,7 +10,7 @@ use crate::store::{
 use std::time::Instant;
 use wire::meter::{MeterId, MeterRecord};
 
-/// What was submitted to the store, and what is to be done when it is durable. It is enough to submit it again.
+/// A submitted write, with the action that follows it. It is enough to submit it again.
 #[derive(Debug)]
 pub(crate) enum PendingCommit {
     /// Acknowledge it. Not tried again: the meter sends it again.
@@ -54,7 +54,7 @@ pub(crate) struct Submission {
     pub(super) pending: PendingCommit,
 }
 
-/// What waits to be tried again.
+/// The queue of writes that are tried again.
 #[derive(Debug, Default)]
 pub(super) struct RetryQueue {
     /// Nothing is stored before that.

@@ -13,7 +13,7 @@ use wire::meter::MeterId;
 
 /// Pieces of a message that is not whole are kept no longer in their queue: their meter has sent it again since.
 const WHOLE_WITHIN: Duration = Duration::from_secs(10);
-/// So many packets of one unfinished message, before the first of them need not come again.
+/// Packets of an unfinished message at most, before the first of them need not come again.
 const PIECES_MAX: usize = 8;
 /// Packets of unfinished messages at most that a queue keeps for a link. A queue hands over no more than 8,192 messages that it is not told to
 /// be done with (`cluster::queue`): the rest is for whole ones.
@@ -31,7 +31,8 @@ pub(crate) struct QueuedPacket {
 }
 
 impl QueuedPacket {
-    /// What a gateway of this process heard just now: no queue waits for it, but its trace, if it has one.
+    /// Makes a packet of a gateway of this process: no queue waits for it, but its trace, if it has
+    /// one.
     pub(super) fn heard_here(network: NetworkId, packet: HeardPacket) -> QueuedPacket {
         let receipt = PacketSpans::begin(network, &packet.bytes).map(|spans| {
             let trace = spans.trace();
@@ -41,16 +42,16 @@ impl QueuedPacket {
     }
 }
 
-/// What became of a packet that waited in a queue.
+/// The result of a packet that waited in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// What it led to is durable, or it led to nothing.
+    /// Its effect is durable, or it had none.
     Done,
     /// It could not be stored, and is to come again.
     Again,
 }
 
-/// Which packet of a queue.
+/// The place of a packet in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct QueuePlace {
     /// The message's number in the queue.
@@ -63,7 +64,7 @@ pub(crate) struct QueuePlace {
 /// that, the packet is to come again.
 #[derive(Debug)]
 pub(crate) struct Receipt {
-    /// Who hears what became of it; `None`: its gateway is of this process.
+    /// The queue that hears the result; `None`: its gateway is of this process.
     queue: Option<(QueuePlace, UnboundedSender<(QueuePlace, Outcome)>)>,
     outcome: Outcome,
     trace: TraceId,
@@ -115,14 +116,14 @@ impl Receipts {
         self.0.first().map(|receipt| receipt.trace)
     }
 
-    /// What was done with these packets until now is a span of their traces.
+    /// Ends a span of these packets' traces.
     pub(super) fn span(&mut self, name: &'static str) {
         for spans in self.0.iter_mut().filter_map(|receipt| receipt.spans.as_mut()) {
             spans.next(name);
         }
     }
 
-    /// What these packets led to is durable, or nothing.
+    /// Reports that the effect of these packets is durable, or that they had none.
     pub(super) fn done(self) {
         self.0.into_iter().for_each(Receipt::done);
     }
@@ -137,7 +138,7 @@ impl Receipts {
 #[derive(Debug, Default)]
 pub(super) struct UnfinishedReceipts {
     messages: HashMap<(MeterId, u8), Unfinished>,
-    /// How many there are of each gateway, by its number, and in all.
+    /// The number of packets of each gateway, by its number.
     by_gateway: HashMap<u32, usize>,
     count: usize,
 }

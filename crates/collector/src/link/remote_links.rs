@@ -10,8 +10,8 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::broadcast;
 
-/// What is asked about a meter, wherever its link is. The answer is a command's name; of all else nothing is
-/// said by it.
+/// A request about a meter, wherever its link is. The answer is a command's id; for other requests
+/// it means nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Question {
@@ -37,7 +37,7 @@ pub(crate) trait RemoteLinks: Send + Sync {
     fn publish(&self, event: &Event);
 }
 
-/// Who looks on, here, and, in a cluster, elsewhere.
+/// The subscribers of events in this process and, in a cluster, in others.
 #[derive(Clone)]
 pub(crate) struct EventSubscribers {
     here: broadcast::Sender<Event>,

@@ -1,4 +1,4 @@
-//! What is asked of a link: commands, meters, how it is.
+//! Requests to a link: commands, meters, status.
 
 use super::command::{CommandRequest, LinkError};
 use super::handle::{Answer, Inputs, Request, Snapshot};
@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 use wire::meter::{CollectorError, Command, MeterId, MeterRecord, MeterState, Policy, QueuedCommand, Suite};
 
 impl CommandRequest {
-    /// What the meter is told; `None`: the time that it is then.
+    /// Returns the command for the meter; `None`: the time of its sending.
     fn command(self) -> Option<Command> {
         Some(match self {
             CommandRequest::Configure { interval_s, suite } => Command::Configure { interval_s, suite },
@@ -33,7 +33,7 @@ impl CommandRequest {
 }
 
 impl LinkError {
-    /// What a network's collector says.
+    /// Translates an error of a network's collector.
     fn of(network: NetworkId, error: CollectorError) -> LinkError {
         match error {
             CollectorError::UnknownMeter(meter) => LinkError::UnknownMeter(network.meter(meter)),

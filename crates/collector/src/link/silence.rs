@@ -1,4 +1,5 @@
-//! Which meters have become silent. There may be very many, and few do.
+//! The search for meters that have become silent. There may be very many meters, and few become
+//! silent.
 
 use super::meter_state::{LEAST_SILENCE, MeterLinkState};
 use std::collections::BTreeMap;

@@ -1,4 +1,5 @@
-//! What the link's thread holds. What it does with it is in `thread`, `commits`, `requests`, `orders`, `updates`, `numbers` and `checks`.
+//! The state of the link's thread. Its methods are in `thread`, `commits`, `requests`, `orders`,
+//! `updates`, `numbers` and `checks`.
 
 use super::clock::Clock;
 use super::handle::{Shared, Snapshot};
@@ -36,7 +37,7 @@ pub(super) struct RateWindow {
 pub(crate) struct Link {
     pub(super) partition: Partition,
     pub(super) slices: Slices,
-    /// What it writes under; `None`: nobody else writes.
+    /// The guard of its writes; `None`: nobody else writes.
     pub(super) fence: Option<Arc<Fence>>,
     pub(super) collector: Collector,
     /// In a tree, which has less room to spare than a table, where there are very many.
@@ -52,7 +53,7 @@ pub(crate) struct Link {
     pub(super) gateways: Arc<Gateways>,
     pub(super) onlookers: EventSubscribers,
     pub(super) shared: Arc<Shared>,
-    /// Where packets of meters go that are not this collector's.
+    /// The destination of packets of unknown meters.
     pub(super) unknown_meters: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
     /// Nothing unsealed is taken as soon as there is a meter that seals.
     pub(super) auto_require_sealed: bool,
@@ -94,7 +95,7 @@ impl Link {
         self.network().meter(meter)
     }
 
-    /// Whether it is this one that tells what is the same for all: of the store, and of the clock.
+    /// Says if this link reports what is the same for all: about the store, and the clock.
     pub(super) fn tells_for_all(&self) -> bool {
         self.partition == Partition::FIRST
     }

@@ -18,11 +18,11 @@ use wire::meter::{
 
 /// Messages of one meter that are with the verifiers at most: the rest of them are others'.
 const OPENING_MAX: u8 = 2;
-/// So many of each kind are taken before the others have their turn.
+/// Inputs of each kind that are taken before the others have their turn.
 const TURN: usize = 1024;
-/// So often silence, clock and store are looked at.
+/// The period of the checks of silence, clock and store.
 const TICK: Duration = Duration::from_secs(1);
-/// How long a stop waits for the store.
+/// The longest wait of a stop for the store.
 const STOP: Duration = Duration::from_secs(20);
 
 impl Link {
@@ -61,7 +61,7 @@ impl Link {
         }
     }
 
-    /// How long nothing is to be done, unless something comes.
+    /// Returns the time until something is due, if no input comes.
     pub(crate) fn wait(&self) -> Duration {
         self.until_due().min(self.tick_at.saturating_duration_since(clock::now()))
     }
@@ -160,7 +160,7 @@ impl Link {
         self.flush();
     }
 
-    /// Whether nothing is under way.
+    /// Says if nothing is under way.
     pub(crate) fn is_finished(&self) -> bool {
         self.is_idle() || self.ended
     }
@@ -203,7 +203,8 @@ impl Link {
         }
     }
 
-    /// What is dropped here comes again from its meter: a queue that had it come again, too, would make the flood larger.
+    /// Gives a message to the verifiers, or drops it. The meter sends a dropped one again. If a
+    /// queue delivered it again, too, the flood would grow.
     fn verify(&mut self, message: SealedMessage, origin: Origin) {
         let Some(known) = self.meters.get_mut(&message.meter()) else { return origin.receipts.done() };
         let known = known.active();

@@ -22,7 +22,7 @@ use wire::meter::{Image, ImageRefusal, MeterId, UpdateEnd, UpdateStage};
 const CONCURRENT_MAX: usize = 8;
 /// A meter that did not go on for so long, while others wait, waits behind them.
 const TURN: Duration = Duration::from_secs(600);
-/// How far an update is, is told no more often while nothing else changes.
+/// The shortest interval between reports of progress while nothing else changes.
 const TOLD_EVERY: Duration = Duration::from_secs(5);
 /// An image that was not there is asked for again.
 const ASKED_EVERY: Duration = Duration::from_secs(10);
@@ -30,7 +30,7 @@ const ASKED_EVERY: Duration = Duration::from_secs(10);
 /// The updates that are not over.
 pub(super) struct Updates {
     images: Arc<Images>,
-    /// What was found of what was asked for.
+    /// The images that were found.
     pub(super) found: Receiver<Found>,
     found_out: Sender<Found>,
     /// When what is not at hand was asked for last.
@@ -54,7 +54,7 @@ pub(super) struct Updates {
 struct OpenUpdate {
     record: UpdateRecord,
     turn: u64,
-    /// What the store knows, and since when.
+    /// The progress that the store has, and its time.
     told: (ImageDigest, UpdateState, u16),
     told_at: Instant,
     /// When it went on last.
@@ -129,7 +129,7 @@ impl Updates {
         self.next_turn
     }
 
-    /// How many are asked, or sent pieces.
+    /// Returns the number of meters that are asked, or sent pieces.
     fn under_way(&self) -> usize {
         let is_under_way = |meter: &&MeterId| {
             self.open.get(meter).is_some_and(|update| update.record.state != UpdateState::Trying)
@@ -201,7 +201,7 @@ impl Link {
         }
     }
 
-    /// What the store was told of an update that has another one in its place, or that somebody else ended.
+    /// Takes back a stored update that another one replaced, or that somebody else ended.
     pub(super) fn update_replaced(&mut self, meter: MeterId, created_ms: i64) {
         let is_it = |update: &OpenUpdate| update.record.created_ms == created_ms;
         if self.updates.open.get(&meter).is_some_and(is_it) {
@@ -357,7 +357,7 @@ impl Link {
         updates.at_hand.retain(|digest, _| is_sent(digest));
     }
 
-    /// Whether a meter is heard, and seals so that pieces can be sealed for it.
+    /// Says if a meter is heard, and seals in a suite with pieces.
     fn takes_pieces(&self, meter: MeterId, now: Instant) -> bool {
         self.meters.get(&meter).is_some_and(|known| known.is_online(now))
             && self.collector.state(meter).is_some_and(|state| state.suite().has_pieces())

@@ -14,7 +14,7 @@ const MESSAGES_MAX: usize = 4096;
 /// Of these one gateway's at most.
 const GATEWAY_MESSAGES_MAX: usize = MESSAGES_MAX / 4;
 
-/// Where and when a message's last packet was heard, and where all of them wait to be done with.
+/// The route and time of a message's last packet, with the receipts of all its packets.
 #[derive(Debug)]
 pub(super) struct Origin {
     pub(super) route: Route,
@@ -31,7 +31,7 @@ pub(super) struct Verifiers {
     sealed: Sender<(SealedMessage, Origin)>,
     pub(super) opened: Receiver<(OpenedMessage, Origin)>,
     threads: Vec<JoinHandle<()>>,
-    /// How many messages of each gateway wait or are being opened, by its number.
+    /// The number of messages of each gateway that wait or are being opened, by its number.
     by_gateway: HashMap<u32, usize>,
 }
 
@@ -53,7 +53,7 @@ impl Verifiers {
         Ok(Verifiers { sealed, opened, threads, by_gateway: HashMap::new() })
     }
 
-    /// Where there is no room for it, its origin is given back.
+    /// Queues a message; returns its origin if there is no room.
     pub(super) fn open(&mut self, message: SealedMessage, origin: Origin) -> Result<(), Origin> {
         let of_gateway = self.by_gateway.entry(origin.route.gateway.number).or_default();
         if *of_gateway >= GATEWAY_MESSAGES_MAX {

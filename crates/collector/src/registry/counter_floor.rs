@@ -1,5 +1,6 @@
-//! What commands may have been sent with the keys: `commands.toml` and `told.toml`, which lie with the keys and so outlive the database; of
-//! sealed keys the tables `key_networks` and `told` beside them.
+//! The record of commands that may have been sent with the keys: `commands.toml` and `told.toml`.
+//! They lie with the keys and so outlive the database. For sealed keys it is in the tables
+//! `key_networks` and `told`.
 //!
 //! A database that is lost, or put back from a copy, must not make a number m come twice: two messages under one nonce of AES-GCM give
 //! away the key that authenticates. So a number is here before it is used; and what suites and addresses a meter may have been told is here
@@ -31,7 +32,7 @@ struct Numbers {
 /// By number of the meter.
 type ToldFile = BTreeMap<String, Told>;
 
-/// What a meter may have been told.
+/// The suites and addresses that a meter may have been told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Told {
@@ -49,7 +50,7 @@ impl Told {
     }
 }
 
-/// Where it is written.
+/// The place of the record.
 #[derive(Clone, Debug)]
 enum Where {
     Files(Folder),
@@ -107,7 +108,7 @@ impl CounterFloor {
         Ok(CounterFloor { at: Where::Tables(sealed.clone()), numbers, told })
     }
 
-    /// What was told, as the table has it.
+    /// Returns all that meters were told, as the table has it.
     pub(super) fn told_as_text(&self) -> Result<BTreeMap<MeterId, String>, RegistryError> {
         as_text(&self.told)
     }
@@ -117,7 +118,8 @@ impl CounterFloor {
         self.numbers.below
     }
 
-    /// What a meter with keys of this epoch may have been told; `None` where no command was sent with them.
+    /// Returns all that a meter with keys of this epoch may have been told; `None` if no command
+    /// was sent with them.
     pub(crate) fn told(&self, meter: MeterId, epoch: u32) -> Option<&Told> {
         self.told.get(&meter.to_string()).filter(|told| told.epoch == epoch)
     }

@@ -183,7 +183,8 @@ pub(super) fn write_secret(path: &Path, bytes: &[u8]) -> Result<(), RegistryErro
     sync_parent(path)
 }
 
-/// What the superuser writes into a service's folder is the service's: else it could not read it.
+/// Gives a file that the superuser writes to the owner of the folder: the service could not read it
+/// otherwise.
 fn give_to_owner_of_folder(file: &File, path: &Path) -> std::io::Result<()> {
     let (own, folder) = (file.metadata()?, fs::metadata(parent(path))?);
     if own.uid() == 0 && folder.uid() != 0 {

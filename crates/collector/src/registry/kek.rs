@@ -18,11 +18,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Where a KEK is, or several, where no file is named.
+/// The variable with a KEK, or several, if no file is named.
 pub const KEK_VARIABLE: &str = "WATTSEAL_KEK";
-/// What the text of a KEK begins with, so that a leaked one is found by those who look for such.
+/// The beginning of a KEK's text, by which scanners find a leaked one.
 const PREFIX: &str = "wsk_";
-/// What the text of a wrapped one begins with.
+/// The beginning of a wrapped KEK's text.
 const WRAPPED_PREFIX: &str = "wskw_";
 const KEY_BYTES: usize = 32;
 /// Goes before the key where its id is made, so that the hash is good for nothing else.
@@ -184,7 +184,7 @@ impl fmt::Display for KeyRing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MadeKek {
     pub id: KekId,
-    /// Whether the token's key that it is wrapped under was made, too.
+    /// Says if the token's wrapping key was made, too.
     pub made_in_token: bool,
 }
 

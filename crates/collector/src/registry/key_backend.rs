@@ -1,4 +1,5 @@
-//! Where the keys of a network are: the one seam between key files and keys that are sealed in a database.
+//! The backend of a network's keys: the one seam between key files and keys that are sealed in a
+//! database.
 
 use super::file::Folder;
 use super::files::KeyFiles;
@@ -10,23 +11,23 @@ use crate::partition::{Partition, Slices};
 use std::collections::BTreeMap;
 use wire::meter::{Identity, MeterId};
 
-/// What is read of a network's keys, and written, by one who looks at one moment of them, or who alone changes them.
+/// Reads and writes of a network's keys, at one moment of them, or by their only writer.
 pub(super) trait KeyBackend {
     /// The collector's key pair.
     fn identity(&self) -> Result<Option<Identity>, RegistryError>;
     fn put_identity(&self, identity: &Identity) -> Result<(), RegistryError>;
-    /// Whether a meter is registered.
+    /// Says if a meter is registered.
     fn has_meters(&self) -> Result<bool, RegistryError>;
     fn meter(&self, meter: MeterId) -> Result<Option<MeterFile>, RegistryError>;
     /// All of them, or those of a partition.
     fn meters(&self, of: Option<(Partition, Slices)>) -> Result<Meters, RegistryError>;
-    /// Whether one of these is registered.
+    /// Says if one of these is registered.
     fn has_any(&self, meters: &[MeterId]) -> Result<bool, RegistryError>;
     fn put(&self, file: &MeterFile) -> Result<(), RegistryError>;
     /// The meters that were revoked, each with the last of its keys.
     fn revoked(&self) -> Result<BTreeMap<MeterId, RevokedFile>, RegistryError>;
     fn last_revoked(&self, meter: MeterId) -> Result<Option<RevokedFile>, RegistryError>;
-    /// Whether a partition is written under this lease until the end: nobody takes it meanwhile.
+    /// Says if a partition is written under this lease until the end: nobody takes it meanwhile.
     fn is_under(&self, lease: (Slices, LeaseNumber)) -> Result<bool, RegistryError>;
     /// A meter's keys go.
     fn revoke(&self, file: &RevokedFile) -> Result<(), RegistryError>;
@@ -35,7 +36,7 @@ pub(super) trait KeyBackend {
 /// Meters of a network.
 pub(crate) struct Meters {
     pub(crate) files: BTreeMap<MeterId, MeterFile>,
-    /// Whether any of the network, not of these alone, was provisioned to seal.
+    /// Says if any meter of the network, not only of these, was provisioned to seal.
     pub(crate) network_seals: bool,
     /// Of sealed keys: up to which change this is all.
     pub(crate) revision: i64,

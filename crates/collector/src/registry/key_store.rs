@@ -1,4 +1,4 @@
-//! Where a collector's keys are: a folder of files, or a database of PostgreSQL.
+//! The place of a collector's keys: a folder of files, or a database of PostgreSQL.
 
 use super::kek::KeyRing;
 use super::key_backend::{KeyBackend, Keys};
@@ -159,7 +159,7 @@ impl KeyStore {
         }
     }
 
-    /// How many keys in the database are sealed under which KEK.
+    /// Returns the number of keys in the database by the KEK that they are sealed under.
     ///
     /// # Errors
     /// [`RegistryError`]
@@ -176,7 +176,7 @@ impl KeyStore {
         ))
     }
 
-    /// What holds a network's keys, as people are told.
+    /// Returns the place of a network's keys, in words.
     pub(crate) fn of_network(&self, network: NetworkId) -> String {
         match self {
             KeyStore::Folder(keys) => folder_of(keys, network).display().to_string(),

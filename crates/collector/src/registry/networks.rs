@@ -45,7 +45,7 @@ pub(super) fn networks(keys: &Path) -> Result<Vec<NetworkId>, RegistryError> {
     Ok(found)
 }
 
-/// Where a network's files are.
+/// Returns the folder of a network's files.
 pub(super) fn folder_of(keys: &Path, network: NetworkId) -> PathBuf {
     match network.named() {
         None => keys.to_owned(),

@@ -98,14 +98,14 @@ pub enum Pkcs11Error {
 }
 
 impl Pkcs11Error {
-    /// Whether something was asked for that cannot be, as opposed to something that went wrong.
+    /// Says if the request was impossible, and did not just fail.
     pub(super) fn is_usage(&self) -> bool {
         use Pkcs11Error::{Fails, Senseless, Silent};
         !matches!(self, Fails { .. } | Silent { .. } | Senseless { .. })
     }
 }
 
-/// Whether a PIN is tried after a wrong one. A service is started again by itself, and would lock the token.
+/// The behaviour after a wrong PIN. A service that restarts by itself would lock the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterWrongPin {
     Refuse,

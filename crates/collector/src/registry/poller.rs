@@ -1,4 +1,4 @@
-//! What changes of a network's keys while the service runs.
+//! Changes of a network's keys while the service runs.
 
 use super::file::Folder;
 use super::files::{COLLECTOR, METERS, read_meter};
@@ -13,7 +13,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use wire::meter::{MeterId, PublicKey};
 
-/// What became of a meter's file.
+/// The change of a meter's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     Added(MeterFile),
@@ -33,7 +33,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// Whose it is.
+    /// Returns the meter.
     #[must_use]
     pub fn meter(&self) -> GlobalMeterId {
         match self {
@@ -103,7 +103,7 @@ struct FilePoller {
     network: NetworkId,
     folder: Folder,
     known: BTreeMap<MeterId, FileState>,
-    /// What was looked at already, good or bad.
+    /// The files that were read already, good or bad.
     stamps: HashMap<String, (Stamp, Option<MeterId>)>,
 }
 

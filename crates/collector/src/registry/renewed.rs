@@ -7,7 +7,8 @@ use crate::partition::Slices;
 use wire::meter::{MeterKeys, MeterRecord};
 
 impl Registry {
-    /// Whether keys can be renewed: files are one service's alone, and no lease is looked at when one is written.
+    /// Says if keys can be renewed: files belong to one service, and no lease is checked when one
+    /// is written.
     pub(crate) fn renews(&self, under_leases: bool) -> bool {
         !under_leases || matches!(self.keys, Keys::Sealed(_))
     }

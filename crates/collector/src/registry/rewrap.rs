@@ -8,7 +8,7 @@ use serde::Serialize;
 /// Keys that are wrapped in one transaction.
 const BATCH: i64 = 500;
 
-/// How many keys were wrapped anew.
+/// The number of keys that were wrapped anew.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewrapped {
     pub keys: u64,
@@ -16,7 +16,7 @@ pub struct Rewrapped {
     pub kek: String,
 }
 
-/// How many keys are sealed under a key-encryption key.
+/// The number of keys sealed under a key-encryption key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WrappedKeys {
     pub kek: String,

@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 
 /// No meter has this number: its row is the collector's own.
 const COLLECTOR: MeterId = 0;
-/// Where `meta` has the id of the KEK under which everything is sealed that is sealed anew.
+/// The key in `meta` of the id of the KEK for new sealings.
 pub(super) const SEALING: &str = "kek";
 /// Goes before what is authenticated.
 const CONTEXT: &[u8; 14] = b"wattseal key 1";
@@ -120,7 +120,7 @@ impl SealedRow {
         }
     }
 
-    /// What is authenticated: this row's place.
+    /// Returns the authenticated data: this row's place.
     pub(super) fn context(&self) -> Vec<u8> {
         let GlobalMeterId { network, meter } = self.meter;
         [
@@ -222,7 +222,7 @@ impl SealedNetwork {
         self.store.reader.ask(|session| Ok(read(&self.rows(session, 0))))?
     }
 
-    /// Who changes them holds the network's row.
+    /// Changes keys in a transaction that holds the network's row.
     pub(super) fn change<T>(
         &self,
         change: impl FnOnce(&Rows<'_>) -> Result<T, RegistryError>,
@@ -249,9 +249,9 @@ pub(super) struct Rows<'s> {
     pub(super) network: NetworkId,
     store: &'s SealedStore,
     pub(super) session: Session<'s>,
-    /// What is changed in this transaction has this one.
+    /// The revision of all changes in this transaction.
     revision: i64,
-    /// What this transaction seals under, once it does.
+    /// The KEK of this transaction, once it seals something.
     kek: OnceCell<String>,
 }
 

@@ -1,4 +1,5 @@
-//! What changes of a network's sealed keys while the service runs: rows with a later revision than what was seen.
+//! Changes of a network's sealed keys while the service runs: rows with a later revision than the
+//! last seen one.
 
 use super::poller::Change;
 use super::sealed::{COLUMNS, SealedNetwork, SealedRow};
@@ -20,7 +21,7 @@ pub(super) struct SealedPoller {
     seen: i64,
 }
 
-/// What is new: the epochs of keys that changed, and of those that were revoked.
+/// The changed rows: the epochs of keys, and of revoked ones.
 struct Found {
     revision: i64,
     keys: BTreeMap<MeterId, u32>,

@@ -1,4 +1,5 @@
-//! Which jobs are one transaction, and who hears what came of it. There is no store here, and no clock but the leases'.
+//! The batches: jobs that are one transaction, and the receivers of the result. There is no store
+//! here, and no clock but the leases'.
 
 use super::{Counts, Done, Job, To, WriteError};
 use crate::fence::{Fence, LeaseNumber};
@@ -14,7 +15,7 @@ use std::sync::atomic::Ordering;
 /// Writes of a transaction at most, but for those of one job, which are never parted.
 const WRITES_MAX: usize = 8192;
 
-/// What is one transaction.
+/// The writes of one transaction.
 pub(crate) struct Batch<T> {
     writes: Vec<Write>,
     parts: Vec<Part<T>>,
@@ -22,7 +23,7 @@ pub(crate) struct Batch<T> {
 
 /// A job's part of a transaction.
 struct Part<T> {
-    /// How many of its writes.
+    /// The number of its writes.
     writes: usize,
     fence: Option<Arc<Fence>>,
     to: To<T>,
@@ -46,7 +47,7 @@ impl<T> Batch<T> {
         leases.into_iter().collect()
     }
 
-    /// Whether no job more belongs into it.
+    /// Says if the batch is full.
     pub(crate) fn is_full(&self) -> bool {
         self.writes.len() >= WRITES_MAX
     }
@@ -57,7 +58,7 @@ impl<T> Batch<T> {
     }
 }
 
-/// What became of a job that was to be added to a batch.
+/// The result of adding a job to a batch.
 pub(crate) enum Added {
     /// It is in it, or it was refused, and who gave it knows.
     Taken,
@@ -92,7 +93,7 @@ impl<T> Batches<T> {
         &self.counts
     }
 
-    /// What was sent with a network's keys; `None` where it has and had no link.
+    /// Returns the counter floor of a network's keys; `None` if it has and had no link.
     pub(super) fn counter_floor(&mut self, network: NetworkId) -> Option<&mut CounterFloor> {
         self.counter_floor.get_mut(&network)
     }

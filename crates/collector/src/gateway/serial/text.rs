@@ -20,7 +20,7 @@ const TO: u8 = 0x40;
 /// The header's bits of the node.
 const NODE: u8 = 0x1f;
 
-/// What a line says.
+/// A line of the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     /// A packet was heard.
@@ -38,7 +38,7 @@ pub enum Said {
     Other,
 }
 
-/// What a line says, without its end. Any bytes.
+/// Parses a line without its end. Any bytes.
 #[must_use]
 pub fn parse(line: &[u8]) -> Said {
     let Ok(line) = str::from_utf8(line) else { return Said::Other };
@@ -252,7 +252,8 @@ mod tests {
             }
         }
 
-        /// What is sent is what the board would put on the air: its parser as the firmware's source has it.
+        /// The sent line encodes the packet that the board would put on the air, by the parser in
+        /// the firmware's source.
         #[test]
         fn sent_line_encodes_the_packet(node in 1..=31u8, payload in prop::collection::vec(any::<u8>(), 0..=60)) {
             let packet = [&[0x40 | node], &payload[..]].concat();

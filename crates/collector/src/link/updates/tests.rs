@@ -1,4 +1,4 @@
-//! Who has a turn when, with a clock that is simulated, and a store and meters that the test is.
+//! The turns of updates, with a simulated clock; the test is the store and the meters.
 
 use super::super::meter_state::LastHeard;
 use super::super::pending::Submission;
@@ -143,7 +143,7 @@ impl Stand {
         self.link.updates.begun.iter().copied().collect()
     }
 
-    /// What the store was told since the last time.
+    /// Returns the progress that the store got since the last call.
     fn told(&mut self) -> Vec<(MeterId, UpdateState, u16)> {
         self.link.submitted.clear();
         let told = std::mem::take(&mut self.link.writes).into_iter().filter_map(|write| match write {

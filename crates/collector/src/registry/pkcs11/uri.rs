@@ -1,4 +1,4 @@
-//! Where a key is in a PKCS#11 token: a URI of RFC 7512, of which this is what a key-encryption key needs.
+//! The URI of a key in a PKCS#11 token (RFC 7512), as far as a key-encryption key needs it.
 
 use super::Pkcs11Error;
 use percent_encoding::percent_decode_str;
