@@ -26,22 +26,22 @@ use tokio::time::sleep;
 /// Between two looks at the database.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// What `api` is started with.
+/// The configuration of `api`.
 #[derive(Clone, Debug)]
 pub struct ApiServer {
     pub nats: Nats,
-    /// What it is called in NATS: other than all others there.
+    /// Its name in NATS, different from all others there.
     pub name: RoleName,
     /// A server's database.
     pub db: DatabaseUrl,
-    /// Where the dashboard and the API are.
+    /// The address of the dashboard and the API.
     pub listen: Listen,
-    /// Where to publish.
+    /// The broker to publish to.
     pub mqtt: Option<Broker>,
     pub health: Option<HealthListen>,
 }
 
-/// Where it can be found.
+/// The addresses of a started API role.
 #[derive(Clone, Debug)]
 pub struct ApiServerStarted {
     /// The dashboard's address, for a browser.
@@ -49,7 +49,7 @@ pub struct ApiServerStarted {
     pub health: Option<SocketAddr>,
 }
 
-/// What it counted.
+/// The role's counts.
 #[derive(Clone, Default)]
 struct Counts {
     exchange: Arc<ExchangeCounts>,

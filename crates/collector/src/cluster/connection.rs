@@ -14,12 +14,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// What the command line says of the servers.
+/// The NATS servers of the command line.
 #[derive(Clone, Debug)]
 pub struct Nats {
     /// One or more servers of a cluster.
     pub servers: Vec<ServerAddr>,
-    /// Whose certificates are trusted; `None`: those that this system trusts.
+    /// The trusted certificate authorities; `None`: those of this system.
     pub ca: Option<PathBuf>,
     /// Credentials (JWT and seed), or the seed of an nkey alone.
     pub credentials: Option<PathBuf>,
@@ -49,7 +49,7 @@ pub enum ClusterError {
     WideUser { user: String, may: String, permissions: String },
     #[error(transparent)]
     Service(#[from] ServiceError),
-    /// Where the dashboard and the API were to be.
+    /// The dashboard and the API cannot listen.
     #[error(transparent)]
     Listen(#[from] ListenError),
     #[error("UDP gateway {address}: {error}; choose another address with --udp")]
@@ -70,7 +70,7 @@ pub enum ClusterError {
 }
 
 impl ClusterError {
-    /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
+    /// Says if the request was impossible (exit code 2), and did not just fail (exit code 1).
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(
@@ -85,11 +85,11 @@ impl ClusterError {
 
 /// A connection was refused, or there is none: for so long nothing is tried.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
-/// What JetStream does not answer within this it is asked again.
+/// The longest wait for an answer of JetStream, before it is asked again.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 /// Servers that went without a word are noticed within twice this.
 const PING_EVERY: Duration = Duration::from_secs(5);
-/// What is published and not acknowledged by JetStream at most; more is lost, as by radio.
+/// Published messages that JetStream has not acknowledged, at most; more are lost, as by radio.
 pub(super) const IN_FLIGHT_MAX: usize = 4096;
 
 impl Nats {
@@ -184,7 +184,7 @@ impl Nats {
     }
 }
 
-/// Whether a server was there, and TLS did not come about.
+/// Says if a server was there, and TLS failed.
 fn is_of_tls(error: &(dyn std::error::Error + 'static)) -> bool {
     let below = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
     below.is_some_and(|below| below.is::<rustls::Error>()) || error.source().is_some_and(is_of_tls)
@@ -205,7 +205,7 @@ pub(super) fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// What becomes of the connection.
+/// Records an event of the connection.
 fn tell(status: &Status, event: &Event) {
     match event {
         Event::Connected => status.fine(Part::Nats),
@@ -239,7 +239,7 @@ impl Connection {
         Connection { client, jetstream, turns }
     }
 
-    /// Whether a server is there at the moment.
+    /// Says if a server is connected now.
     pub(super) fn is_connected(&self) -> bool {
         self.client.connection_state() == async_nats::connection::State::Connected
     }

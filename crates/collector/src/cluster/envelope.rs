@@ -13,7 +13,8 @@ const NOT_KNOWN: i8 = 127;
 /// Packets of a meter's message: docs/protocol.md, "Packets".
 const PACKETS_MAX: usize = 3;
 
-/// What some packets are as one message, in their order; at most [`MESSAGE_PACKETS_MAX`], as they are by `to_bytes`.
+/// Joins some packets into one message, in their order; at most [`MESSAGE_PACKETS_MAX`], each as
+/// `to_bytes` makes it.
 #[must_use]
 pub fn join_packets<B: AsRef<[u8]>>(packets: &[B]) -> Vec<u8> {
     let mut bytes = vec![VERSION];
@@ -46,11 +47,11 @@ pub struct PacketUp {
     pub trace: [u8; 16],
     /// When it was heard, in Unix ms, by the gateway's clock.
     pub heard_ms: i64,
-    /// How strong it was, in dBm; `None`: the radio does not say.
+    /// The signal strength in dBm; `None`: the radio does not report it.
     pub rssi_dbm: Option<i8>,
-    /// Which of the gateway's sockets or serial lines heard it.
+    /// The number of the gateway's socket or serial line that heard it.
     pub input: u16,
-    /// Who spoke to it there, where many may.
+    /// The sender there, for an input with several.
     pub peer: Option<SocketAddr>,
     /// Address first; 1 to 61 bytes.
     pub packet: Vec<u8>,
@@ -59,7 +60,7 @@ pub struct PacketUp {
 /// Packets that a gateway is to send, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketDown {
-    /// Where the meter was heard.
+    /// The input that heard the meter.
     pub input: u16,
     pub peer: Option<SocketAddr>,
     /// 1 to 3, address first, each of 1 to 61 bytes.

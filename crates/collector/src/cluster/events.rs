@@ -24,7 +24,7 @@ const WAITING_MAX: usize = 4096;
 const PER_MESSAGE_MAX: usize = 128;
 /// Processes whose numbers are known. There are no more but by mistake.
 const SENDERS_MAX: usize = 1024;
-/// So often it is looked whether the connection is another one.
+/// The period of the check for another connection.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Default)]
@@ -65,14 +65,14 @@ impl EventCounts {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Events {
     version: u8,
-    /// Who tells.
+    /// The sender.
     from: String,
     /// 1 for its first message, and one more for each that was to follow.
     n: u64,
     events: Vec<Event>,
 }
 
-/// Where events of this process go to be published.
+/// The queue of this process's events to publish.
 #[derive(Clone)]
 pub(super) struct Told {
     way: mpsc::Sender<Event>,

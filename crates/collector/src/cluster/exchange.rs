@@ -33,7 +33,7 @@ const AGAIN_AFTER: Duration = Duration::from_millis(100);
 /// Questions about a partition that are answered at once; others hear that it has too much to do.
 const CONCURRENT_MAX: usize = 64;
 
-/// What was asked of others, and of this one.
+/// The counts of requests to others, and to this process.
 #[derive(Debug, Default)]
 pub(super) struct ExchangeCounts {
     /// Questions that went out.

@@ -4,7 +4,8 @@ use super::connection::Connection;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
-/// Where nothing is answered for so long another server is asked. The choice of a leader mostly takes less.
+/// The time without an answer after which another server is asked. The choice of a leader mostly
+/// takes less.
 const ANOTHER_AFTER: Duration = Duration::from_secs(8);
 /// A connection that is given up is made again within this.
 const CONNECTED_WITHIN: Duration = Duration::from_secs(5);
@@ -57,7 +58,7 @@ impl Silence {
         }
     }
 
-    /// Whether it has lasted for too long; then another one begins.
+    /// Says if the silence has lasted for too long; then a new one begins.
     fn is_over(&mut self, now: Instant) -> bool {
         let since = *self.0.get_or_insert(now);
         let is_over = now.duration_since(since) >= ANOTHER_AFTER;

@@ -40,11 +40,11 @@ const FINE_AFTER: Duration = Duration::from_secs(1);
 /// After a subscription ended, which it never should.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
-/// What `gateway` is started with.
+/// The configuration of `gateway`.
 #[derive(Clone, Debug)]
 pub struct Gateway {
     pub nats: Nats,
-    /// What it is called in NATS: other than all other gateways.
+    /// Its name in NATS, different from all other gateways.
     pub name: RoleName,
     pub udp: Vec<OfNetwork<SocketAddr>>,
     pub serial: Vec<OfNetwork<SerialLine>>,
@@ -53,7 +53,7 @@ pub struct Gateway {
     pub health: Option<HealthListen>,
 }
 
-/// Where it can be found.
+/// The addresses of a started gateway.
 #[derive(Clone, Debug)]
 pub struct GatewayStarted {
     pub udp: Vec<OfNetwork<SocketAddr>>,
@@ -71,9 +71,9 @@ struct Counts {
     full: AtomicU64,
     /// While there was no connection.
     away: AtomicU64,
-    /// What JetStream did not store.
+    /// Messages that JetStream did not store.
     refused: AtomicU64,
-    /// What came from NATS, and is nothing to send.
+    /// Messages from NATS that are nothing to send.
     bad: AtomicU64,
 }
 
@@ -219,7 +219,8 @@ fn figures(counts: &Arc<Counts>) -> Figures {
 /// A network, and one of its finest slices: what has a subject.
 type SliceOf = (NetworkId, u8);
 
-/// What of a slice is on its way into the stream: while JetStream stores a message, the packets that are heard wait, and are the next one.
+/// The packets of a slice on their way into the stream. While JetStream stores a message, new
+/// packets wait, and become the next one.
 #[derive(Default)]
 struct Slice {
     /// Messages that are not stored yet.
@@ -235,7 +236,7 @@ impl Slice {
     }
 }
 
-/// What became of a message with so many packets, which was published then.
+/// The result of a published message, with its number of packets and its time.
 type Stored = (SliceOf, usize, Instant, Result<(), PublishError>);
 
 /// The way up.

@@ -17,11 +17,11 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// Where health is asked: an address of this machine alone, because nobody has to say who asks.
+/// The address at which health is asked: one of this machine, because nobody has to authenticate.
 #[derive(Clone, Copy, Debug)]
 pub struct HealthListen(pub SocketAddr);
 
-/// What a role counted, as Prometheus reads it.
+/// The role's metrics, in Prometheus' format.
 pub(super) type Figures = Arc<dyn Fn(Text) -> Pin<Box<dyn Future<Output = Text> + Send>> + Send + Sync>;
 
 #[derive(Clone)]

@@ -1,5 +1,6 @@
-//! Who is to have which partition: what is seen of the buckets, and what a worker does about it. No clocks are compared: a lease is over
-//! when nobody has seen it renewed for [`EXPIRES_AFTER`] by their own clock.
+//! The choice of a worker for each partition: its view of the buckets, and its actions. No clocks
+//! are compared: a lease is over when nobody has seen it renewed for [`EXPIRES_AFTER`] by their own
+//! clock.
 //!
 //! Any bytes may be in a bucket, and a bucket may be lost. A lease that cannot be read is one that nobody renews: it is replaced after
 //! [`EXPIRES_AFTER`], by its holder sooner, at the revision that was seen.
@@ -15,10 +16,12 @@ use std::time::{Duration, Instant};
 
 /// Leases are renewed so often, and a renewal is answered within this, or it is sent again: before a lease is over there are three attempts.
 pub(super) const RENEW_EVERY: Duration = Duration::from_millis(600);
-/// Who could not renew for so long, counted from before the last renewal was sent, does nothing under the lease any more.
+/// The time for which a lease holds, counted from before its last renewal was sent. After it the
+/// worker does nothing under the lease.
 pub(super) const HOLDS_FOR: Duration = Duration::from_secs(2);
-/// Who has not seen a renewal for so long takes the partition. A second more than [`HOLDS_FOR`]: clocks that go at different speeds, and a
-/// transaction that was begun under the lease, which the store looks at once more.
+/// The time without a renewal after which another worker takes the partition. A second more than
+/// [`HOLDS_FOR`]: for clocks at different speeds, and for a transaction that was begun under the
+/// lease, which the store checks once more.
 pub(super) const EXPIRES_AFTER: Duration = Duration::from_secs(3);
 
 /// After something was not answered.
@@ -40,11 +43,11 @@ const DOUBLINGS_MAX: u32 = 4;
 /// A lease, as it is in the bucket under its partition's name. It stays there when it is given up, so that numbers go on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Lease {
-    /// Who has it; `None`: nobody.
+    /// The worker that has it; `None`: nobody.
     pub(super) worker: Option<String>,
     /// Of the fence: higher with each who takes it.
     pub(super) fence: u64,
-    /// How often it was renewed.
+    /// The number of its renewals.
     pub(super) renewed: u64,
 }
 
@@ -117,7 +120,7 @@ pub(super) struct Writing {
     pub(super) partition: Partition,
     pub(super) lease: Lease,
     pub(super) revision: u64,
-    /// How long it holds if it is written: counted from before it is sent.
+    /// The end of the lease if it is written: counted from before it is sent.
     until: BootTime,
 }
 
@@ -136,7 +139,7 @@ impl Writing {
     }
 }
 
-/// What came of writing a lease.
+/// The result of writing a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WriteAnswer {
     /// The new revision.
@@ -149,7 +152,7 @@ pub(super) enum WriteAnswer {
     Missing,
 }
 
-/// How a lease that was taken goes on.
+/// The next step of a held lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeepNext {
     /// It is renewed after that.
@@ -169,24 +172,24 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// How it goes on after it was taken.
+    /// The first step after it was taken.
     pub(super) const FIRST: KeepNext = KeepNext::Renew(RENEW_EVERY);
 
-    /// What to write to renew it, from now on.
+    /// Returns the renewal to write, from now on.
     pub(super) fn renewal(&mut self) -> Writing {
         self.lease.renewed += 1;
         let until = BootTime::now() + HOLDS_FOR;
         Writing { partition: self.fence.partition, lease: self.lease.clone(), revision: self.revision, until }
     }
 
-    /// What to write to give it up: nothing is done under it any more.
+    /// Returns the entry to write to give it up: nothing is done under it any more.
     pub(super) fn giving_up(&self) -> Writing {
         self.fence.end();
         let lease = Lease { worker: None, ..self.lease.clone() };
         Writing { partition: self.fence.partition, lease, revision: self.revision, until: BootTime::now() }
     }
 
-    /// What came of a renewal.
+    /// Records the result of a renewal.
     pub(super) fn renewed(&mut self, renewal: &Writing, answer: WriteAnswer) -> KeepNext {
         match answer {
             WriteAnswer::Written(revision) => {
@@ -221,25 +224,25 @@ impl Held {
     }
 }
 
-/// What is to be done now.
+/// The actions that are due now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) take: Vec<Free>,
     pub(super) release: Vec<Partition>,
 }
 
-/// Whether partitions are left to workers that have none.
+/// The account of partitions that are left to new workers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Newcomers {
-    /// How long partitions were left that nobody took, since one of them took some.
+    /// The time for which partitions were left without being taken, since a new worker took some.
     left: Duration,
     /// When it was looked last, if some were.
     left_at: Option<Instant>,
     /// Until when nothing is left to them.
     not_before: Option<Instant>,
-    /// How often that was in vain.
+    /// The number of such times in a row.
     in_vain: u32,
-    /// How many others had partitions.
+    /// The number of others with partitions.
     holders: usize,
 }
 
@@ -252,7 +255,7 @@ impl Newcomers {
         self.holders = holders;
     }
 
-    /// Whether they count. is_left: whether there is a partition that nobody has.
+    /// Says if they count. is_left: a partition has no holder.
     fn count(&mut self, is_left: bool, now: Instant) -> bool {
         if self.not_before.is_some_and(|until| now < until) {
             return false;
@@ -271,7 +274,7 @@ impl Newcomers {
     }
 }
 
-/// What a worker saw of the buckets.
+/// A worker's view of the buckets.
 #[derive(Debug)]
 pub(super) struct View {
     me: RoleName,
@@ -349,8 +352,9 @@ impl View {
         })
     }
 
-    /// How many workers share all partitions with this one: those that have some, and as many of those that have none yet, unless that was
-    /// in vain. Names alone are no workers: somebody may have written them.
+    /// Returns the number of workers that share all partitions with this one: those with
+    /// partitions, and as many of those without, unless that was in vain. Names alone are no
+    /// workers: somebody may have written them.
     fn sharing(&mut self, all: &BTreeSet<Partition>, held: &BTreeSet<Partition>, now: Instant) -> usize {
         self.others.retain(|_, since| now.saturating_duration_since(*since) < EXPIRES_AFTER);
         let of_others = all.difference(held).filter_map(|partition| self.leases.get(partition));
@@ -368,7 +372,7 @@ impl View {
         if self.newcomers.count(is_left, now) { holders + newcomers } else { holders }
     }
 
-    /// Whether a partition may be taken.
+    /// Returns the partition if it may be taken.
     fn free(&self, partition: Partition, now: Instant) -> Option<Free> {
         match self.leases.get(&partition) {
             None => Some(Free { partition, revision: 0, fence: 0 }),
@@ -379,7 +383,7 @@ impl View {
         }
     }
 
-    /// What to do, of the partitions that there are, having some of them.
+    /// Plans the actions on all partitions for a worker with some of them.
     pub(super) fn plan(
         &mut self,
         all: &BTreeSet<Partition>,

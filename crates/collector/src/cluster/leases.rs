@@ -17,7 +17,7 @@ use tokio_stream::{Stream, StreamExt};
 
 /// After something was not answered.
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
-/// Whether a bucket is still the one that is watched is looked at so often.
+/// The period of the check that a bucket is still the watched one.
 const MADE_LOOK_EVERY: Duration = Duration::from_secs(1);
 /// All that was in a bucket has come by then. The server does not always say of the last entry that
 /// it is the last; a worker that waited for it took no partition, for ever. A lease that was not seen
@@ -36,7 +36,7 @@ pub(super) struct Buckets {
     settings: Bucket,
 }
 
-/// What was seen of a bucket.
+/// A change that was seen in a bucket.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
     Lease {

@@ -1,4 +1,4 @@
-//! What one gateway may bring: a flood at one costs the others nothing.
+//! The limits of one gateway's traffic: a flood at one costs the others nothing.
 
 use crate::network::{GlobalMeterId, NetworkId};
 use governor::clock::DefaultClock;
@@ -27,7 +27,7 @@ impl Limits {
         }
     }
 
-    /// Whether a packet may go on.
+    /// Says if a packet may go on.
     pub(super) fn take(&self, network: NetworkId, packet: &[u8]) -> bool {
         let name = packet.get(2..4).and_then(|name| name.try_into().ok()).map_or(0, u16::from_be_bytes);
         // First its own, so that a flood in one name leaves the gateway's to others.

@@ -6,8 +6,8 @@ use std::str::FromStr;
 /// No longer, so that subjects stay short.
 const BYTES_MAX: usize = 32;
 
-/// What a gateway or a worker is called: 1 to 32 letters, digits, `-` and `_`. None of them means anything in a subject, where it is one
-/// token, nor in a key of a bucket.
+/// The name of a gateway or a worker: 1 to 32 letters, digits, `-` and `_`. None of them means
+/// anything in a subject, of which it is one token, nor in a key of a bucket.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RoleName(String);
 

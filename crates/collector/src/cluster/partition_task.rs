@@ -1,4 +1,4 @@
-//! What a worker does with one partition, from taking the lease to giving it up.
+//! The work of a worker on one partition, from taking the lease to giving it up.
 
 use super::connection::Connection;
 use super::exchange::{Answering, ExchangeCounts};
@@ -15,7 +15,7 @@ use async_nats::jetstream::stream::Stream;
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::{Semaphore, oneshot};
 
-/// What all partitions of a worker have in common.
+/// The shared state of a worker's partitions.
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) connection: Connection,
@@ -24,7 +24,7 @@ pub(super) struct Shared {
     pub(super) keys: KeyStore,
     /// `None`: it was closed.
     pub(super) links: Arc<RwLock<Option<Links>>>,
-    /// So many links begin side by side.
+    /// The limit of links that begin at the same time.
     pub(super) beginnings: Arc<Semaphore>,
     pub(super) link: LinkHandle,
     pub(super) remote: Arc<RemoteGateways>,
@@ -32,7 +32,7 @@ pub(super) struct Shared {
     pub(super) exchange: Arc<ExchangeCounts>,
 }
 
-/// How it ended.
+/// The end of the work.
 #[derive(Debug)]
 pub(super) enum Ended {
     /// It was told to.

@@ -40,16 +40,17 @@ pub(super) const AGAIN_AFTER: Duration = Duration::from_secs(30);
 pub(super) const AGAIN_SOON: Duration = Duration::from_secs(1);
 /// Asked for at once.
 const BATCH: usize = 1000;
-/// How long a question for packets waits, and how often the server says meanwhile that it is there.
+/// The longest wait of a request for packets, and the period of the server's heartbeats meanwhile.
 const EXPIRES: Duration = Duration::from_secs(10);
 const HEARTBEAT: Duration = Duration::from_secs(2);
-/// So often one after the other nothing was said: the consumer itself is gone, whatever the servers say, and another is made, under another lease.
+/// Missed heartbeats in a row at most. After them the consumer itself is gone, whatever the servers
+/// say, and another is made under another lease.
 const MISSED_MAX: u32 = 4;
 /// A consumer of a lease before says within this where it has come to.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
-/// Whether a consumer is where it can be is looked at so often.
+/// The period of the check that a consumer is where it can be.
 const CONSUMER_LOOK_EVERY: Duration = Duration::from_secs(10);
-/// Whether the stream is there is looked at so often.
+/// The period of the check that the stream exists.
 const STREAM_LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Consumers of leases before that are asked, and deleted, at most: more were made by nobody who had the partition.
 const BEFORE_MAX: usize = 16;
@@ -115,7 +116,7 @@ pub(super) async fn keep_stream(connection: Connection, replicas: usize, changes
     }
 }
 
-/// How often one after the other the server did not say that it is there.
+/// The count of missed heartbeats in a row.
 #[derive(Debug, Default)]
 struct Heartbeats {
     missed: u32,
@@ -140,7 +141,7 @@ pub(super) struct Queue {
     partition: Partition,
     /// With where goes what is said of each.
     pending: PendingMessages<Subject>,
-    /// What becomes of packets.
+    /// The results of packets.
     became: UnboundedReceiver<(QueuePlace, Outcome)>,
     counts: Arc<QueueCounts>,
 }
@@ -274,14 +275,14 @@ impl Queue {
         asked.messages().await.map_err(|error| QueueEnd::Failed(chain(&error)))
     }
 
-    /// Whether JetStream says that the consumer is not there.
+    /// Says if JetStream reports that the consumer does not exist.
     async fn is_gone(&self) -> bool {
         use async_nats::jetstream::context::ConsumerInfoErrorKind::{NotFound, StreamNotFound};
         let asked = timeout(ANSWERED_WITHIN, self.consumer.get_info()).await;
         matches!(asked, Ok(Err(error)) if matches!(error.kind(), NotFound | StreamNotFound))
     }
 
-    /// Whether the consumer has come further than the stream.
+    /// Says if the consumer is ahead of the stream.
     async fn delivers_nothing(&self) -> bool {
         let asked = async {
             let delivered = self.consumer.get_info().await.ok()?.delivered.stream_sequence;
@@ -381,7 +382,7 @@ impl Queue {
     }
 }
 
-/// What JetStream says of a message.
+/// JetStream's account of a message.
 struct Published {
     again: bool,
     /// Unix time by the server's clock.

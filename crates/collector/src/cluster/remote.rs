@@ -27,7 +27,7 @@ const GATEWAY_WAITING_MAX: usize = WAITING_MAX / 2;
 /// So much of it is sorted by gateways at once.
 const TURN: usize = 256;
 
-/// Where it goes, and the packet.
+/// A packet with its destination.
 type Waiting = (Arc<Destination>, Vec<u8>);
 
 /// A gateway's subject, and how much waits to be published there.
@@ -169,7 +169,7 @@ impl RemoteGateways {
     }
 }
 
-/// What goes to the same gateway goes together, in its order.
+/// Joins the packets for each gateway, in their order.
 fn messages(waiting: impl Iterator<Item = (Subject, Vec<u8>)>) -> Vec<(Subject, Vec<Vec<u8>>)> {
     let mut messages: Vec<(Subject, Vec<Vec<u8>>)> = Vec::new();
     for (subject, packet) in waiting {

@@ -19,7 +19,7 @@ pub(super) struct About {
     pub(super) question: Question,
 }
 
-/// What comes back.
+/// The answer to a request.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Answer {

@@ -1,4 +1,4 @@
-//! Which of several NATS servers is connected with.
+//! The choice among several NATS servers.
 
 use async_nats::{ReconnectToServer, Server, ServerInfo};
 use std::future::{Ready, ready};
@@ -17,7 +17,7 @@ struct Counts {
 }
 
 impl ServerRotation {
-    /// What the client asks before it connects; `None`: it chooses itself.
+    /// Returns the client's choice of a server before it connects; `None`: the client's own.
     pub(super) fn choice(
         &self,
     ) -> impl Fn(Vec<Server>, ServerInfo) -> Ready<Option<ReconnectToServer>> + Send + Sync + 'static {

@@ -35,12 +35,13 @@ const SECOND: Us = 1_000_000;
 const FAULTS_UNTIL: Us = 25 * SECOND;
 /// The last of them are over.
 const CALM_FROM: Us = 36 * SECOND;
-/// So long all that is pending may take then: a statement that hangs is given up after 30 s, and an answer to a command waited for for 48.
+/// The time for all pending work then: a statement that hangs is given up after 30 s, and an answer
+/// to a command after 48.
 const PENDING_FOR: Us = 150 * SECOND;
 /// Clocks of workers go faster or slower by so much, in millionths: a lease that holds for 2 s and is over after 3 allows a fifth.
 const FASTER_MAX: i64 = 100_000;
 
-/// Whether the broker says what is true until [`CALM_FROM`].
+/// The honesty of the broker until [`CALM_FROM`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Broker {
     Honest,
@@ -157,7 +158,7 @@ fn run(seed: u64, broker: Broker) -> Result<Counts, String> {
     }
 }
 
-/// What did not get through yet, of before the calm.
+/// Returns the work from before the calm that is not done yet.
 fn pending(world: &World) -> String {
     let reports: Vec<_> = world.context.checks.outstanding(CALM_FROM).collect();
     let commands: Vec<_> = world.postgres.rows().open_commands().map(|command| command.id).collect();

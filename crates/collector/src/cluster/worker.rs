@@ -39,7 +39,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 const PARTITIONS_MAX: usize = NETWORKS_MAX;
 /// Links that begin side by side: one waits for the database while another reads what came.
 const BEGINNINGS: usize = 3;
-/// What is to be done is looked at so often.
+/// The period of planning.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// The keys are looked at for networks so often.
 const NETWORKS_EVERY: Duration = Duration::from_secs(2);
@@ -47,37 +47,37 @@ const NETWORKS_EVERY: Duration = Duration::from_secs(2);
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// After another process had the database.
 const STORE_AGAIN_AFTER: Duration = Duration::from_millis(200);
-/// What in a stream or bucket was not as workers make it is told for so long.
+/// The time for which a finding in a stream or bucket is reported.
 const DATA_TOLD_FOR: Duration = Duration::from_secs(5);
 /// A partition that could not begin here is not tried again before that: another worker may do it meanwhile.
 const BEGIN_AGAIN_AFTER: Duration = Duration::from_secs(5);
 
-/// What `worker` is started with.
+/// The configuration of `worker`.
 #[derive(Clone, Debug)]
 pub struct Worker {
     pub nats: Nats,
-    /// What it is called in NATS: other than all other workers, also than itself before a restart.
+    /// Its name in NATS, different from all other workers, and from itself before a restart.
     pub name: RoleName,
     /// The store, the keys, how it behaves; no gateways.
     pub service: Config,
     /// Into how many slices each network is to be cut; `None`: as it is, at first 1.
     pub slices: Option<Slices>,
-    /// Whether they may be changed.
+    /// Says if they may be changed.
     pub change_slices: bool,
     /// On how many servers streams and buckets are that are made.
     pub replicas: usize,
     pub health: Option<HealthListen>,
-    /// Where the dashboard and the API are, while it has a store; `None`: nowhere.
+    /// The address of the dashboard and the API, while it has a store; `None`: nowhere.
     pub listen: Option<Listen>,
 }
 
-/// Where it can be found.
+/// The addresses of a started worker.
 #[derive(Clone, Debug)]
 pub struct WorkerStarted {
     pub health: Option<SocketAddr>,
 }
 
-/// What a worker counted, and what its figures are made of once it has a store.
+/// The worker's counts, with the sources of its metrics once it has a store.
 #[derive(Default)]
 struct Counts {
     queue: Arc<QueueCounts>,
@@ -337,7 +337,7 @@ impl Worker {
     }
 }
 
-/// How a worker ends that served.
+/// The end of a worker that served.
 enum End {
     /// It was told to.
     Stopped,
@@ -345,7 +345,8 @@ enum End {
     Slices(Slices),
 }
 
-/// Whether a worker waits for a database: one that another has, or a server that is not to be had at the moment, as while its standby is promoted.
+/// Says if a worker waits for the database: another worker has it, or its server is not reachable
+/// now, such as while its standby is promoted.
 fn is_waited_for(error: &ServiceError) -> bool {
     match error {
         ServiceError::Store(error) | ServiceError::Registry(RegistryError::Store(error)) => {
@@ -366,7 +367,7 @@ struct Running {
     status: Status,
     counts: Arc<Counts>,
     view: View,
-    /// What in streams and buckets is not as workers make it, and when that was seen last.
+    /// The findings in streams and buckets, with the time when each was seen last.
     data_troubles: BTreeMap<&'static str, (Instant, String)>,
     silence: Silence,
     /// All partitions of the cluster.

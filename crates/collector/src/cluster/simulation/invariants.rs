@@ -1,4 +1,4 @@
-//! What must hold whatever happens, looked at all the time.
+//! The invariants, checked all the time.
 
 use super::rows::Effect;
 use super::world::Us;
@@ -17,12 +17,13 @@ struct Sent {
 }
 
 pub(super) struct Invariants {
-    /// Whether the broker does what it says: else workers cannot agree by it who has what, and it keeps nothing.
+    /// Says if the broker is honest: otherwise workers cannot agree by it on partitions, and it
+    /// keeps nothing.
     is_broker_honest: bool,
     /// Hears all that meters send, and loses nothing.
     observer: Collector,
     sent: BTreeMap<(MeterId, u32), Sent>,
-    /// Which report is in a packet.
+    /// The report in each packet.
     packets: BTreeMap<Vec<u8>, (MeterId, u32)>,
     /// On the server and its standby.
     durable: BTreeSet<(MeterId, u32)>,
@@ -31,7 +32,7 @@ pub(super) struct Invariants {
     pub(super) counts: Counts,
 }
 
-/// What happened in a run, so that one in which nothing happens is seen.
+/// The counts of events in a run, so that an idle run shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) reports: u64,

@@ -14,10 +14,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A question for packets is good for so long (`queue::EXPIRES`); workers ask again before.
 const PULL_FOR: Us = 10_000_000;
-/// What came in so short a time before the leader was lost may be written, and is not answered.
+/// The time before the loss of a leader in which proposals may be written without an answer.
 const PROPOSED_WITHIN: Us = 300_000;
 
-/// What is asked, or said.
+/// A request, or a message.
 #[derive(Clone, Debug)]
 pub(super) enum Request {
     Publish {
@@ -60,7 +60,6 @@ pub(super) enum Request {
     },
 }
 
-/// What is answered.
 #[derive(Clone, Debug)]
 pub(super) enum Answer {
     Lease(WriteAnswer),
@@ -74,7 +73,7 @@ pub(super) enum Answer {
         delivered: u64,
         last: u64,
     },
-    /// Which bucket of leases there is.
+    /// The number of the bucket of leases.
     Made(u64),
     Done,
 }
@@ -93,7 +92,7 @@ impl Entry {
     }
 }
 
-/// What is in a bucket, or came into it.
+/// The contents of a bucket, or a new entry.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
     Lease(Partition, Entry),
@@ -101,7 +100,7 @@ pub(super) enum Change {
     WorkerGone(String),
 }
 
-/// What is to be done later.
+/// A later step.
 #[derive(Clone, Debug)]
 pub(super) enum Timer {
     Redeliver { consumer: String, sequence: u64, delivery: u64 },
@@ -135,7 +134,7 @@ impl Consumer {
 pub(super) struct JetStream {
     /// `None`: it does what it says.
     lies: Option<Lies>,
-    /// Which bucket of leases it is, and whether that and the stream are there.
+    /// The number of the bucket of leases.
     made: u64,
     has_leases: bool,
     has_stream: bool,

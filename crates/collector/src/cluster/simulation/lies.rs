@@ -27,7 +27,7 @@ impl Lies {
         Lies { rng, rate, slices }
     }
 
-    /// Whether it lies now.
+    /// Draws if it lies now.
     pub(super) fn lie(&mut self) -> bool {
         self.rng.random_bool(self.rate)
     }

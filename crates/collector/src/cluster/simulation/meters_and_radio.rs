@@ -19,7 +19,7 @@ struct Site {
     provision: Provision,
     meter: Option<Meter>,
     listens: bool,
-    /// What it sends, until that is over.
+    /// The message that it sends until it is acknowledged.
     sends: Option<Vec<u8>>,
     /// The call that it waits for.
     call: u64,
@@ -33,7 +33,7 @@ pub(super) struct MetersAndRadio {
     slices: Slices,
     /// Until when each gateway is not there.
     gateways: Vec<Us>,
-    /// What a gateway heard for a partition, and publishes together.
+    /// The packets that a gateway heard for a partition, and publishes together.
     heard: BTreeMap<(usize, Partition), Vec<Vec<u8>>>,
     seed: u64,
 }

@@ -1,4 +1,5 @@
-//! What a worker does with one partition: the steps of `partition_task` and `queue`, in their order, around a real link.
+//! The work of a worker on one partition: the steps of `partition_task` and `queue`, in their
+//! order, around a real link.
 
 use super::jetstream::{Answer, Entry, Request};
 use super::postgres::{Statement, StoredMeter};
@@ -24,7 +25,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 use wire::meter::Policy;
 
-/// What the client of NATS waits for an answer.
+/// The longest wait of the NATS client for an answer.
 const REQUEST_WITHIN: Duration = Duration::from_secs(5);
 /// Packets are asked for again before the server has forgotten the last question.
 const PULL_EVERY: Duration = Duration::from_secs(3);
@@ -36,7 +37,7 @@ const NOT_BEGUN_FOR: Duration = Duration::from_secs(5);
 /// A link is not looked at more often by itself.
 const LEAST_WAIT: Duration = Duration::from_millis(1);
 
-/// What a question was about.
+/// The subject of a request.
 pub(super) enum Asked {
     Take(Writing),
     TakeLook(Partition),
@@ -45,7 +46,7 @@ pub(super) enum Asked {
     Of(LeaseNumber, Step),
 }
 
-/// What is asked of JetStream for a partition, beside renewals.
+/// A request to JetStream for a partition, other than a renewal.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     KeepLook,
@@ -53,7 +54,7 @@ pub(super) enum Step {
     Create,
     Delete,
     Position,
-    /// How often that was tried.
+    /// The attempt's number.
     GiveUp(u8),
     GiveUpLook(u8),
 }
@@ -72,7 +73,7 @@ enum Stage {
     Over,
 }
 
-/// How the work ended: how long it is left to others then.
+/// The end of the work, with the time for which the partition is left to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
     Told,
@@ -98,7 +99,7 @@ pub(super) struct Task {
     pending: PendingMessages<()>,
     became: UnboundedReceiver<(QueuePlace, Outcome)>,
     questions: VecDeque<Question>,
-    /// Whether it is looked where its consumer is, and when it was looked last.
+    /// Says if the place of its consumer is checked, and when it was last.
     looks: bool,
     looked_at: Option<Instant>,
 }
@@ -150,7 +151,7 @@ impl Task {
         Succession::new(self.lease(), self.partition().to_string()).name()
     }
 
-    /// Whether packets of this consumer are taken.
+    /// Says if packets of this consumer are taken.
     pub(super) fn is_of(&self, consumer: &str) -> bool {
         self.serves() && self.consumer() == consumer
     }
@@ -307,7 +308,7 @@ impl Task {
         self.questions.push_back((Request::ListConsumers, list, REQUEST_WITHIN));
     }
 
-    /// What JetStream answered; `None`: nothing in time.
+    /// Takes an answer of JetStream; `None`: nothing in time.
     pub(super) fn answered(
         &mut self,
         io: &mut Io<'_>,
@@ -496,7 +497,7 @@ impl Task {
         self.questions.pop_front()
     }
 
-    /// Whether it has come to its end, and how long the partition is left to others then.
+    /// Returns the end of the work, with the time for which the partition is left to others.
     pub(super) fn is_over(&self) -> Option<Option<Duration>> {
         matches!(self.stage, Stage::Over).then(|| match self.ended {
             Some(Ended::Failed) => Some(FAILED_FOR),

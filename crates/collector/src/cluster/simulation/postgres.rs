@@ -22,7 +22,7 @@ const TAKE_LOCK: Us = 200_000;
 /// `lock_timeout` of all else.
 const LOCK: Us = 10_000_000;
 
-/// What a worker's connection asks.
+/// A statement of a worker's connection.
 #[derive(Clone, Debug)]
 pub(super) enum Statement {
     /// Connects, ends the connection before, and goes on with partitions: `Writer::begin`.
@@ -47,11 +47,11 @@ pub(super) enum Statement {
     EndHolders(LeaseNumber),
     /// The last numbers of these partitions' meters, to be kept in memory.
     Load(Vec<Partition>),
-    /// What a link begins with, by a connection of those who read.
+    /// The stored state for a link, by a reader's connection.
     Read(Partition),
 }
 
-/// What is stored of a meter that a link begins with.
+/// The stored state of a meter, with which a link begins.
 #[derive(Clone, Debug)]
 pub(super) struct StoredMeter {
     pub(super) state: MeterState,
@@ -113,7 +113,7 @@ struct Commit {
 pub(super) struct Postgres {
     rows: Rows,
     log: Vec<Commit>,
-    /// So many of them are on the standby.
+    /// The number of them on the standby.
     replicated: u64,
     history: u32,
     sessions: BTreeMap<Connection, Session>,
@@ -288,7 +288,7 @@ impl Postgres {
         }
     }
 
-    /// Who waits goes on, in the order in which they began to.
+    /// Resumes the waiting connections in their order.
     fn wake(&mut self, context: &mut Context) {
         for (connection, statement) in std::mem::take(&mut self.waiting) {
             if !self.does(context, connection, &statement) {

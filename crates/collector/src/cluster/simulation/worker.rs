@@ -40,7 +40,7 @@ static BEGINNING: LazyLock<Instant> = LazyLock::new(|| Instant::now() + Duration
 pub(super) enum Timer {
     Look,
     Announce,
-    /// Whether what was seen of the buckets may be old.
+    /// A turn of the watcher; true if its view of the buckets may be old.
     Watch(bool),
     /// Streams and buckets are made where they are not there, and it is looked whether they are others.
     Make,
@@ -53,22 +53,22 @@ pub(super) enum Timer {
     Silent(u64),
 }
 
-/// What all workers have in common.
+/// The shared state of all workers.
 pub(super) struct Common {
     pub(super) slices: Slices,
     pub(super) identity: Identity,
     pub(super) records: BTreeMap<MeterId, MeterRecord>,
     pub(super) gateways: usize,
-    /// Whether streams and buckets may be lost: else nobody looks.
+    /// Says if streams and buckets may be lost: otherwise nobody checks.
     pub(super) lies: bool,
 }
 
 /// A worker's clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
-    /// How much faster it goes, in millionths.
+    /// The clock's drift, in millionths.
     pub(super) faster: i64,
-    /// How far what it shows is ahead.
+    /// The clock's lead.
     pub(super) ahead_ms: i64,
 }
 
@@ -85,7 +85,7 @@ impl Clock {
         );
     }
 
-    /// How long this time of the clock is.
+    /// Returns the true duration of a time of this clock.
     fn real(self, time: Duration) -> Us {
         (time.as_micros() as i64 * 1_000_000 / (1_000_000 + self.faster)) as Us + 1
     }
@@ -123,7 +123,7 @@ impl Transmit for Gateway {
     }
 }
 
-/// What is lost with the process.
+/// The state that is lost with the process.
 pub(super) struct Process {
     pub(super) common: Arc<Common>,
     pub(super) handle: LinkHandle,
@@ -133,7 +133,7 @@ pub(super) struct Process {
     /// All that was there at first was seen.
     current: bool,
     watches: bool,
-    /// Which bucket of leases is watched.
+    /// The bucket of leases that is watched.
     made: Option<u64>,
     all: BTreeSet<Partition>,
     tasks: BTreeMap<Partition, Task>,
@@ -458,7 +458,7 @@ pub(super) struct Worker {
     clock: Clock,
     common: Arc<Common>,
     process: Option<Process>,
-    /// What came while it stands still.
+    /// The messages that came while it stands still.
     stalled: Option<VecDeque<ToWorker>>,
     pauses: u64,
     starts_after: Us,

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 /// Microseconds of the world.
 pub(super) type Us = u64;
 
-/// What comes to a worker's process.
+/// A message to a worker's process.
 #[derive(Debug)]
 pub(super) enum ToWorker {
     Timer(WorkerTimer),
@@ -38,7 +38,7 @@ pub(super) enum ToWorker {
 }
 
 pub(super) enum Event {
-    /// What a meter waits for is over, unless it waits for something else by now.
+    /// The end of a meter's wait, unless it waits for something else by now.
     Meter(usize, u64),
     MeterHears(usize, Vec<u8>),
     GatewayHears(usize, Vec<u8>),
@@ -58,7 +58,7 @@ pub(super) enum Event {
     Command,
 }
 
-/// What goes wrong.
+/// A fault.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fault {
     /// A worker's process ends, and another begins after that.
@@ -88,7 +88,7 @@ pub(super) enum Fault {
     Broker,
 }
 
-/// How often something goes wrong by itself.
+/// The rates of random faults.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rates {
     /// Of packets on the air, each way.
@@ -98,11 +98,11 @@ pub(super) struct Rates {
     pub(super) lost_answers: f64,
     /// Messages to and from NATS.
     pub(super) lost_messages: f64,
-    /// How long watchers may be behind.
+    /// The longest delay of watchers.
     pub(super) watchers_behind: Us,
 }
 
-/// Where something comes from; each keeps its order.
+/// The receiver of messages from one source, which keep their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum To {
     Nats,
@@ -110,7 +110,7 @@ pub(super) enum To {
     Postgres,
 }
 
-/// What all have of the world.
+/// The context of all events.
 pub(super) struct Context {
     pub(super) now: Us,
     pub(super) faults: Rates,

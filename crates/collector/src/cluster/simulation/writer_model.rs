@@ -26,7 +26,7 @@ enum Work {
     Take { lease: LeaseNumber, taken: Sender<Result<(), StoreError>>, until: Instant },
 }
 
-/// What it waits for.
+/// The event that it waits for.
 #[derive(Debug)]
 enum Step {
     Nothing,
@@ -40,7 +40,7 @@ enum Step {
     TakeCommitted,
     /// With the number of a later lease.
     TakeRolledBack(u64),
-    /// What is kept in memory; whether of a partition that was taken.
+    /// Meters loaded into memory; true if the partition was taken.
     Loaded(bool),
 }
 
@@ -83,7 +83,7 @@ impl WriterModel {
         (Arc::new(given), writer_model)
     }
 
-    /// How far the transaction is that is under way, as `Fault::PauseWithin` counts.
+    /// Returns the step of the transaction under way, as `Fault::PauseWithin` counts.
     pub(super) fn step(&self) -> u8 {
         match self.step {
             Step::Begun => 1,
