@@ -125,7 +125,7 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
         &at("bin/cargo"),
         r#"echo "$@" | sed 's/.*Cargo.toml//; s/--package/build/; s/.*build/build/' >>"$LOG""#,
     );
-    for binary in ["wattseal", "wattseal-cluster", "wattseal-collector", "wattseal-load", "wattseal-demo"] {
+    for binary in ["wattseal", "wattseal-chaos", "wattseal-collector", "wattseal-load", "wattseal-demo"] {
         programs::script(
             &at("target/release").join(binary),
             &format!("echo run {binary} \"$@\" >>\"$LOG\"; exit 2"),
@@ -177,8 +177,8 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
             "demo --cluster --for 2",
             [
                 "installs build firmware openssl avr-gcc clang cluster",
-                "build wattseal-collector --bin wattseal-collector --package wattseal-cluster --bin wattseal-cluster",
-                "run wattseal-cluster --cluster --for 2",
+                "build wattseal-collector --bin wattseal-collector --package wattseal-chaos --bin wattseal-chaos",
+                "run wattseal-chaos --cluster --for 2",
             ]
             .to_vec(),
         ),

@@ -29,7 +29,7 @@ const POSTGRES: [(&str, &str); 4] = [
 /// # Errors
 /// Where it cannot be written.
 pub fn keep(machines: &Machines, waiting: &[Waiting]) -> Result<PathBuf, ClusterError> {
-    let name = format!("wattseal-cluster-logs-{}", std::process::id());
+    let name = format!("wattseal-chaos-logs-{}", std::process::id());
     let folder = std::env::temp_dir().join(name);
     let failed = |error| ClusterError::File { path: folder.clone(), error };
     DirBuilder::new().mode(0o700).recursive(true).create(&folder).map_err(failed)?;

@@ -1,7 +1,6 @@
 //! A run: everything started, meters that send, harm where it is asked for, and in the end the comparison.
 
 use crate::ClusterError;
-use crate::chaos::{Chaos, Done, State};
 use crate::check::{Checked, check};
 use crate::firmware::live::{FirmwareNoticed, LiveMeters};
 use crate::firmware::{FirmwareCounts, FirmwareMeters};
@@ -13,6 +12,7 @@ use crate::meters::{Meter, Meters, Noticed};
 use crate::orders;
 use crate::parts::{Harm, Kind, PartId};
 use crate::report::{ClusterResult, Harmed};
+use crate::schedule::{Chaos, Done, State};
 use collector::registry::Registry;
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -1,12 +1,12 @@
-//! The `wattseal-cluster` command, which `./wattseal demo --cluster` is: a whole cluster on this machine, whose parts are killed.
+//! The `wattseal-chaos` command, which `./wattseal demo --cluster` is: a whole cluster on this machine, whose parts are killed.
 
 mod terminal;
 
+use chaos::ClusterError;
+use chaos::firmware::{FirmwareCounts, MOST};
+use chaos::report::report;
+use chaos::run::{ClusterRequest, collector_program, run as run_cluster};
 use clap::Parser;
-use cluster::ClusterError;
-use cluster::firmware::{FirmwareCounts, MOST};
-use cluster::report::report;
-use cluster::run::{ClusterRequest, collector_program, run as run_cluster};
 use output::stop::{Stop, seconds};
 use output::{Answer, Failure, Format, OutputError};
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ use terminal::ClusterTerminal;
 
 #[derive(Parser)]
 #[command(
-    name = "wattseal-cluster",
+    name = "wattseal-chaos",
     about = "Gateways, workers, an API, three NATS servers and PostgreSQL with a standby on this machine, meters that keep what they sent and heard, and meters on processor models",
     version,
     max_term_width = 110,

@@ -2,9 +2,9 @@
 
 mod networks;
 
-use cluster::firmware::FirmwareCounts;
-use cluster::report::report;
-use cluster::run::{ClusterObserver, ClusterRequest, ClusterStatus, run};
+use chaos::firmware::FirmwareCounts;
+use chaos::report::report;
+use chaos::run::{ClusterObserver, ClusterRequest, ClusterStatus, run};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
@@ -103,7 +103,7 @@ impl Drop for Program {
 /// The program, once its dashboard is there, and what it says.
 fn started(folder: &Path) -> (Program, BufReader<ChildStderr>) {
     collector();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal-cluster"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal-chaos"));
     command.env("TMPDIR", folder).args(["--cluster", "--emulated", "0", "--format", "json"]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut program = Program(command.spawn().expect("it runs"));

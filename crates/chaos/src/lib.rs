@@ -2,13 +2,12 @@
 //! standby, gateways, workers, an API, and meters that keep what they sent and heard. What is harmed, and how, is by chance with a seed.
 //!
 //! - [`parts`]: which parts there are, and what may be done to each; [`machines`]: their processes; [`network`]: what is between them;
-//!   [`chaos`]: what is done when; [`hostile`]: a gateway that was taken over
+//!   [`schedule`]: what is done when; [`hostile`]: a gateway that was taken over
 //! - [`meters`]: the client that all is checked with; [`orders`]: commands for meters; [`holders`]: who has which partition; [`check`]:
 //!   the comparison in the end
 //! - [`firmware`]: meters beside it that run the meter's firmware, on models of their boards or built for this machine
 //! - [`run`]: a run; [`report`]: what came of it; [`logs`]: what is kept of one that ended badly
 
-pub mod chaos;
 pub mod check;
 pub mod firmware;
 pub mod holders;
@@ -22,6 +21,7 @@ pub mod orders;
 pub mod parts;
 pub mod report;
 pub mod run;
+pub mod schedule;
 
 use collector::registry::RegistryError;
 use lab::LabError;

@@ -1,9 +1,9 @@
 //! A run as it goes on: drawn over and over again on a terminal, in lines anywhere else.
 
-use cluster::chaos::State;
-use cluster::firmware::live::FirmwareNoticed;
-use cluster::parts::{Kind, PartId};
-use cluster::run::{ClusterObserver, ClusterStatus};
+use chaos::firmware::live::FirmwareNoticed;
+use chaos::parts::{Kind, PartId};
+use chaos::run::{ClusterObserver, ClusterStatus};
+use chaos::schedule::State;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write;
 use std::time::{Duration, Instant};

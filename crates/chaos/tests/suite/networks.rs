@@ -1,12 +1,12 @@
 //! Networks that are slow or cut for as long as it takes, by themselves.
 
 use super::{WITHIN, collector};
-use cluster::check::check;
-use cluster::http::ask;
-use cluster::machines::Machines;
-use cluster::meters::Meters;
-use cluster::network::Condition;
-use cluster::parts::{Kind, PartId};
+use chaos::check::check;
+use chaos::http::ask;
+use chaos::machines::Machines;
+use chaos::meters::Meters;
+use chaos::network::Condition;
+use chaos::parts::{Kind, PartId};
 use collector::registry::Registry;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
