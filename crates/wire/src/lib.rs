@@ -1,5 +1,5 @@
-//! The host's side of what the firmware sends, hears, is configured with and reports. It knows no radio, no machine and no
-//! clock: packets and times come in, packets and events go out.
+//! The host's side of what the firmware sends, hears, is configured with and reports. It knows no
+//! radio, no machine and no clock: packets and times come in, packets and events go out.
 
 #![warn(missing_docs)]
 

@@ -1,5 +1,5 @@
-//! The meter's protocol, as `docs/protocol.md` has it: packets, sealing, what is in the messages, provisioning, and the
-//! collector's end of the link.
+//! The meter's protocol, as `docs/protocol.md` has it: packets, sealing, what is in the messages,
+//! provisioning, and the collector's end of the link.
 
 mod address;
 mod answer;
@@ -69,8 +69,8 @@ impl Suite {
         Suite::Aes256GcmRekeyed,
     ];
 
-    /// Those whose keys are as they were provisioned: all that an owner of a [`Collector`] can use that keeps no renewed keys
-    /// ([`Policy::renew_keys`]).
+    /// Those whose keys are as they were provisioned: all that an owner of a [`Collector`] can use
+    /// that keeps no renewed keys ([`Policy::renew_keys`]).
     pub const WITH_FIXED_KEYS: [Suite; 6] = [
         Suite::None,
         Suite::Aes128Gcm,
@@ -120,7 +120,8 @@ impl Suite {
         }
     }
 
-    /// The suites that a build of the meter's firmware has. bits: the value of its [`SUITES_SYMBOL`].
+    /// The suites that a build of the meter's firmware has. bits: the value of its
+    /// [`SUITES_SYMBOL`].
     #[must_use]
     pub fn of_build(bits: u32) -> Vec<Suite> {
         Suite::ALL.into_iter().filter(|suite| bits >> suite.code() & 1 != 0).collect()

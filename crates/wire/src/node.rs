@@ -1,4 +1,5 @@
-//! The harvested node, as `device/node/node.h` and `device/node/message.h` lay its structures and messages out.
+//! The harvested node, as `device/node/node.h` and `device/node/message.h` lay its structures and
+//! messages out.
 
 mod message;
 mod structures;

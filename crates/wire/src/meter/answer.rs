@@ -3,7 +3,8 @@
 use super::{Fields, ImageRefusal, Record, Suite};
 use serde::{Deserialize, Serialize};
 
-/// The number of [`CommandResult::ImageRefused`] before the reason's, and the last one with a reason.
+/// The number of [`CommandResult::ImageRefused`] before the reason's, and the last one with a
+/// reason.
 const IMAGE: u8 = 16;
 const LAST_IMAGE: u8 = IMAGE + 31;
 
@@ -98,7 +99,8 @@ impl Answer {
 pub enum Status {
     /// Page 0.
     Settings {
-        /// Seconds since 2000-01-01 00:00:00 UTC; while the meter's time is not set, since its start.
+        /// Seconds since 2000-01-01 00:00:00 UTC; while the meter's time is not set, since its
+        /// start.
         time_s: u32,
         /// The suite that it seals in; `None` for what this version does not know.
         suite: Option<Suite>,

@@ -1,8 +1,11 @@
-//! The collector's end of the link to all meters of a radio channel: packets and times in, packets and events out.
+//! The collector's end of the link to all meters of a radio channel: packets and times in, packets
+//! and events out.
 //!
-//! What must be durable, and when, is in the calls: a report is acknowledged only after [`Collector::confirm_report`], and a command
-//! goes on the air only after [`Collector::confirm_state`] said that its number is kept. Memory is bounded by the meters that were
-//! added and the commands that were given: packets of unknown meters leave nothing but a count.
+//! The calls say which state must be durable, and when: a report is acknowledged only after
+//! [`Collector::confirm_report`], and a command goes on the air only after
+//! [`Collector::confirm_state`] said that its number is kept. Memory is bounded by the meters that
+//! were added and the commands that were given: packets of unknown meters leave nothing but a
+//! count.
 
 mod clock;
 mod commands;
@@ -43,27 +46,30 @@ use update::PiecePacer;
 pub struct Policy {
     /// Sets the time of meters whose time is not set, or is off by more than a second.
     pub set_time: bool,
-    /// It looks at a meter's time, or sets it, at most once in so many milliseconds, where the report alone does not show it.
+    /// It looks at a meter's time, or sets it, at most once in so many milliseconds, where the
+    /// report alone does not show it.
     pub look_at_time_every_ms: u64,
-    /// For how long it waits for an answer at first, by suite, in the order of [`Suite::ALL`]; with each attempt twice as long, up
-    /// to 64 times, and up to half of it more.
+    /// For how long it waits for an answer at first, by suite, in the order of [`Suite::ALL`]; with
+    /// each attempt twice as long, up to 64 times, and up to half of it more.
     pub answer_within_ms: [u64; Suite::ALL.len()],
     /// Commands that wait for a meter at most.
     pub most_commands: usize,
     /// Nothing is taken that is not sealed, and no meter is told to seal nothing.
     pub require_sealed: bool,
-    /// The owner makes keys durable ([`Due::SaveKeys`]). Without it no meter is taken, and none is told, to seal with a key that is renewed.
+    /// The owner makes keys durable ([`Due::SaveKeys`]). Without it no meter is taken, and none is
+    /// told, to seal with a key that is renewed.
     pub renew_keys: bool,
-    /// A key of [`Suite::Aes256GcmRekeyed`] is renewed when its meter is heard with one that was not renewed within this time; `None`: by
-    /// command alone.
+    /// A key of [`Suite::Aes256GcmRekeyed`] is renewed when its meter is heard with one that was
+    /// not renewed within this time; `None`: by command alone.
     pub renew_keys_after_s: Option<u32>,
-    /// Pieces of images go out at most once in so many milliseconds, to all meters together: the radio channel is there for reports first.
+    /// Pieces of images go out at most once in so many milliseconds, to all meters together: the
+    /// radio channel is there for reports first.
     pub update_piece_every_ms: u64,
 }
 
 impl Default for Policy {
-    /// Curves take the slowest meter, an ATmega328P at 16 MHz, 1 s (ECIES) and 2.1 s (with ECDSA) to open, and 1.7 s to make a
-    /// report during which it does not listen.
+    /// Curves take the slowest meter, an ATmega328P at 16 MHz, 1 s (ECIES) and 2.1 s (with ECDSA)
+    /// to open, and 1.7 s to make a report during which it does not listen.
     fn default() -> Policy {
         Policy {
             set_time: true,
@@ -96,12 +102,13 @@ pub struct Accepted {
     pub suite: Suite,
     /// The opened report.
     pub report: Report,
-    /// The message as it was sealed: with [`Suite::EciesEcdsa`] the meter's signature is in it, [`super::signature_holds`].
+    /// The message as it was sealed: with [`Suite::EciesEcdsa`] the meter's signature is in it,
+    /// [`super::signature_holds`].
     pub sealed: Vec<u8>,
     /// When its last packet came: milliseconds since 2000-01-01 00:00:00 UTC.
     pub heard_ms: u64,
-    /// It says that the meter started as often as it had before: its non-volatile memory was written again, its numbers come twice, and
-    /// its keys are to be replaced.
+    /// It says that the meter started as often as it had before: its non-volatile memory was
+    /// written again, its numbers come twice, and its keys are to be replaced.
     pub counter_rollback: bool,
 }
 
@@ -121,31 +128,34 @@ pub struct Answered {
 /// The result of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UplinkOutcome {
-    /// A new report. Keep it, then call [`Collector::confirm_report`] and send what that returns; or [`Collector::reject_report`].
+    /// A new report. Keep it, then call [`Collector::confirm_report`] and send what that returns;
+    /// or [`Collector::reject_report`].
     Report(Box<Accepted>),
     /// A report that was stored already: this acknowledgement is to be sent again.
     Duplicate(Transmission),
-    /// A report whose number is not above the last one, and that this collector does not remember: it has to be compared with what is
-    /// stored under its number. The same one: call [`Collector::confirm_report`] and send what that returns. Nothing: it comes late, because a
-    /// torn byte of the meter's memory read otherwise before; store it, and do the same. Another one: [`Collector::number_reused`].
+    /// A report whose number is not above the last one, and that this collector does not remember:
+    /// it has to be compared with what is stored under its number. The same one: call
+    /// [`Collector::confirm_report`] and send what that returns. Nothing: it comes late, because a
+    /// torn byte of the meter's memory read otherwise before; store it, and do the same. Another
+    /// one: [`Collector::number_reused`].
     OldNumber(Box<Accepted>),
-    /// Authentic, and with the number of another report that is stored: the meter's non-volatile memory was written again, and its keys
-    /// are to be replaced. It is not acknowledged.
+    /// Authentic, and with the number of another report that is stored: the meter's non-volatile
+    /// memory was written again, and its keys are to be replaced. It is not acknowledged.
     NumberReused(Box<Accepted>),
     /// A report while one of the same meter is being stored: nothing to be done, it comes again.
     Busy,
     /// The answer to the command that was under way.
     Answer(Box<Answered>),
-    /// The meter has taken commands with higher numbers than this collector knew of. The command goes out again with a number above
-    /// them.
+    /// The meter has taken commands with higher numbers than this collector knew of. The command
+    /// goes out again with a number above them.
     NumberTooLow {
         /// The meter, as it was provisioned.
         meter: MeterId,
         /// Its last one.
         last_m: u32,
     },
-    /// An authentic report in a suite that shows less than the meter is known to show: nothing of it is taken, but it is the meter that is
-    /// heard there, and a command can reach it.
+    /// An authentic report in a suite that shows less than the meter is known to show: nothing of
+    /// it is taken, but it is the meter that is heard there, and a command can reach it.
     OtherSuite,
     /// A piece of a message that is not whole yet.
     Piece,
@@ -156,17 +166,20 @@ pub enum UplinkOutcome {
 /// An action that the collector asks its owner for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// Make this state durable, then call [`Collector::confirm_state`] with its revision, and then [`Collector::due`] again.
+    /// Make this state durable, then call [`Collector::confirm_state`] with its revision, and then
+    /// [`Collector::due`] again.
     Save(Box<MeterState>),
-    /// Make this record durable in the place of the meter's before, whose keys are others, then call [`Collector::confirm_keys`] with it, and then
-    /// [`Collector::due`] again. Where a key is in it that was not, nothing is sealed with that before; where one is not any more, it is to be
-    /// erased.
+    /// Make this record durable in the place of the meter's before, whose keys are others, then
+    /// call [`Collector::confirm_keys`] with it, and then [`Collector::due`] again. Where a key is
+    /// in it that was not, nothing is sealed with that before; where one is not any more, it is to
+    /// be erased.
     SaveKeys(Box<MeterRecord>),
     /// Send it.
     Send(Transmission),
 }
 
-/// The collector's end of the link to the meters of a radio channel. Times are milliseconds since 2000-01-01 00:00:00 UTC.
+/// The collector's end of the link to the meters of a radio channel. Times are milliseconds since
+/// 2000-01-01 00:00:00 UTC.
 #[derive(Debug)]
 pub struct Collector {
     identity: Arc<Identity>,
@@ -218,11 +231,12 @@ impl Collector {
         &self.policy
     }
 
-    /// Adds a meter: with [`MeterState::new`] one that was never heard, else with what was kept of it. Its `last_n` has to be that
-    /// of the last report that is stored.
+    /// Adds a meter: with [`MeterState::new`] one that was never heard, else with what was kept of
+    /// it. Its `last_n` has to be that of the last report that is stored.
     ///
     /// # Errors
-    /// [`CollectorError::NameTaken`], [`CollectorError::OtherState`], [`CollectorError::DamagedState`].
+    /// [`CollectorError::NameTaken`], [`CollectorError::OtherState`],
+    /// [`CollectorError::DamagedState`].
     pub fn add(&mut self, record: MeterRecord, mut state: MeterState) -> Result<(), CollectorError> {
         let meter = record.setup.meter;
         if state.meter != meter {
@@ -315,8 +329,8 @@ impl Collector {
         Some(counters.unwrap_or(&Counters::NONE))
     }
 
-    /// Takes a packet: address first, without the radio's length byte and check sum. Any bytes. It is [`Collector::reassemble`],
-    /// [`SealedMessage::open`] and [`Collector::accept`] in one.
+    /// Takes a packet: address first, without the radio's length byte and check sum. Any bytes. It
+    /// is [`Collector::reassemble`], [`SealedMessage::open`] and [`Collector::accept`] in one.
     pub fn on_packet(&mut self, packet: &[u8], now_ms: u64) -> UplinkOutcome {
         match self.reassemble(packet) {
             ReassemblyOutcome::Done(heard) => heard,
@@ -324,7 +338,8 @@ impl Collector {
         }
     }
 
-    /// Takes a packet, and returns the message that it makes whole, where it does and somebody could have made it. Any bytes.
+    /// Takes a packet, and returns the message that it makes whole, where it does and somebody
+    /// could have made it. Any bytes.
     pub fn reassemble(&mut self, packet: &[u8]) -> ReassemblyOutcome {
         if let Some(packet) = RenewalPacket::parse(packet) {
             return ReassemblyOutcome::Done(self.renewal_reply(&packet));
@@ -390,8 +405,9 @@ impl Collector {
         taken.map_or_else(|rejection| self.reject(rejection), |()| UplinkOutcome::Piece)
     }
 
-    /// Takes a message that was opened. What changed since it was gathered counts: of a meter that was removed, or has other keys,
-    /// or another name, or does not seal like that any more, nothing is taken.
+    /// Takes a message that was opened. Changes since its reassembly count: of a meter that was
+    /// removed, or has other keys, or another name, or does not seal like that any more, nothing is
+    /// taken.
     pub fn accept(&mut self, message: OpenedMessage, now_ms: u64) -> UplinkOutcome {
         let meter = message.meter();
         let session = self.meters.active_mut(meter);
@@ -418,8 +434,8 @@ impl Collector {
         heard
     }
 
-    /// Says that a report is durable, and with it that its `n` is the meter's last one: best in one transaction with it.
-    /// Returns the acknowledgement, to be sent.
+    /// Says that a report is durable, and with it that its `n` is the meter's last one: best in one
+    /// transaction with it. Returns the acknowledgement, to be sent.
     ///
     /// # Errors
     /// [`CollectorError::UnknownMeter`], [`CollectorError::NotHandedOut`].
@@ -428,7 +444,8 @@ impl Collector {
         session.confirm_report(n, &self.identity).ok_or(CollectorError::NotHandedOut { meter, n })
     }
 
-    /// Says that a report could not be stored: it is handed out again when the meter sends it again.
+    /// Says that a report could not be stored: it is handed out again when the meter sends it
+    /// again.
     ///
     /// # Errors
     /// [`CollectorError::UnknownMeter`], [`CollectorError::NotHandedOut`].
@@ -437,7 +454,8 @@ impl Collector {
         if session.reject_report(n) { Ok(()) } else { Err(CollectorError::NotHandedOut { meter, n }) }
     }
 
-    /// Says of a report that was handed out that another one is stored under its number. It is not handed out again.
+    /// Says of a report that was handed out that another one is stored under its number. It is not
+    /// handed out again.
     ///
     /// # Errors
     /// [`CollectorError::UnknownMeter`], [`CollectorError::NotHandedOut`].
@@ -451,11 +469,13 @@ impl Collector {
         Ok(())
     }
 
-    /// Queues a command, and returns its ticket. [`Collector::due`] says when it is to be sent; [`UplinkOutcome::Answer`] ends it. Where it
-    /// has to survive a restart of the collector before it was first sent, keep [`Collector::state`].
+    /// Queues a command, and returns its ticket. [`Collector::due`] says when it is to be sent;
+    /// [`UplinkOutcome::Answer`] ends it. Where it has to survive a restart of the collector before
+    /// it was first sent, keep [`Collector::state`].
     ///
     /// # Errors
-    /// [`CollectorError`]: unknown meter, arguments out of range, name taken, too many commands, no numbers left.
+    /// [`CollectorError`]: unknown meter, arguments out of range, name taken, too many commands, no
+    /// numbers left.
     pub fn command(&mut self, meter: MeterId, command: Command) -> Result<u32, CollectorError> {
         if let Command::Register { meter: name, .. } = command
             && self.names.get(&name).is_some_and(|owner| *owner != meter)
@@ -507,7 +527,8 @@ impl Collector {
         Ok(())
     }
 
-    /// The commands that are not answered yet, in the order that they are sent in: ticket, what, how far.
+    /// The commands that are not answered yet, in the order that they are sent in: ticket, what,
+    /// how far.
     #[must_use]
     pub fn commands(&self, meter: MeterId) -> Vec<(u32, QueuedCommand, Delivery)> {
         self.meters.active(meter).map(Session::commands).unwrap_or_default()
@@ -520,13 +541,15 @@ impl Collector {
         }
     }
 
-    /// The keys of a meter that are durable, where others are to be made so in their place ([`Due::SaveKeys`]).
+    /// The keys of a meter that are durable, where others are to be made so in their place
+    /// ([`Due::SaveKeys`]).
     #[must_use]
     pub fn saved_keys(&self, meter: MeterId) -> Option<&MeterKeys> {
         self.meters.active(meter)?.saved_keys()
     }
 
-    /// Says that a record of [`Due::SaveKeys`] is durable. Of a meter that has other keys since, or was removed, that changes nothing.
+    /// Says that a record of [`Due::SaveKeys`] is durable. Of a meter that has other keys since, or
+    /// was removed, that changes nothing.
     pub fn confirm_keys(&mut self, record: &MeterRecord) {
         let meter = record.setup.meter;
         if let Some(session) = self.meters.active_mut(meter) {
@@ -541,7 +564,8 @@ impl Collector {
         busy.into_iter().filter_map(|meter| self.due_of(meter, now_ms, rng)).collect()
     }
 
-    /// Returns what is due at `now_ms` for one meter: for an owner that cannot reach all of them. rng: as [`Collector::due`].
+    /// Returns what is due at `now_ms` for one meter: for an owner that cannot reach all of them.
+    /// rng: as [`Collector::due`].
     pub fn due_of(&mut self, meter: MeterId, now_ms: u64, rng: &mut impl CryptoRng) -> Option<Due> {
         let Collector { identity, policy, pacer, .. } = self;
         self.meters.active_mut(meter)?.due(identity, policy, pacer, now_ms, rng)
@@ -552,21 +576,24 @@ impl Collector {
         self.busy.iter().copied()
     }
 
-    /// Returns the time at which [`Collector::due`] has something next; `None` while no command waits.
+    /// Returns the time at which [`Collector::due`] has something next; `None` while no command
+    /// waits.
     #[must_use]
     pub fn next_due_ms(&self) -> Option<u64> {
         self.busy().filter_map(|meter| self.next_due_ms_of(meter)).min()
     }
 
-    /// Returns the time at which [`Collector::due_of`] has something next; `None` while no command waits for the meter.
+    /// Returns the time at which [`Collector::due_of`] has something next; `None` while no command
+    /// waits for the meter.
     #[must_use]
     pub fn next_due_ms_of(&self, meter: MeterId) -> Option<u64> {
         self.meters.active(meter)?.next_due_ms(&self.pacer)
     }
 
-    /// Lets meters rest of which nothing was heard or asked since this was called last, and of which nothing is under way: they take little
-    /// memory then. Call it each half minute or so, where there are very many. What it forgets of them is what a
-    /// restart would: a report that comes again is [`UplinkOutcome::OldNumber`], and not [`UplinkOutcome::Duplicate`].
+    /// Compacts meters that were neither heard nor asked since the last call, and have nothing
+    /// under way: they take little memory then. Call it each half minute or so for very many
+    /// meters. It forgets as much as a restart: a report that comes again is
+    /// [`UplinkOutcome::OldNumber`], and not [`UplinkOutcome::Duplicate`].
     pub fn compact_idle(&mut self, now_ms: u64) {
         self.meters.compact_idle(&self.policy, now_ms);
     }

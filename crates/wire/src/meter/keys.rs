@@ -1,8 +1,8 @@
 //! The keys of both sides. All that is secret is wiped when it is dropped.
 //!
-//! Agreement and verification, which a collector does for each message, are AWS-LC's with the feature `aws-lc`, without it
-//! RustCrypto's. Signing, which has to give the same bytes for the same message (RFC 6979), and the first look at keys are
-//! RustCrypto's always.
+//! Agreement and verification, which a collector does for each message, are AWS-LC's with the
+//! feature `aws-lc`, without it RustCrypto's. Signing, which has to give the same bytes for the
+//! same message (RFC 6979), and the first look at keys are RustCrypto's always.
 
 #[cfg(feature = "aws-lc")]
 mod aws_lc;
@@ -236,8 +236,8 @@ const NEVER_RENEWED: usize = 48;
 
 /// For who keeps them, in a store that is as secret as they are.
 impl MeterKeys {
-    /// `key128` and `key256`, one after the other, 48 bytes; where the key was renewed, or is being renewed, the epoch's number and key behind
-    /// them, and the next epoch's key.
+    /// `key128` and `key256`, one after the other, 48 bytes; where the key was renewed, or is being
+    /// renewed, the epoch's number and key behind them, and the next epoch's key.
     #[must_use]
     pub fn expose_all(&self) -> Zeroizing<Vec<u8>> {
         let mut all = Zeroizing::new(Vec::with_capacity(KEYS));

@@ -2,7 +2,8 @@
 
 use super::{MessageKind, MeterId, Suite};
 
-/// The longest packet, address included: what the FIFO of a CC2500 and the buffer of an RFM12B hold.
+/// The longest packet, address included: what the FIFO of a CC2500 and the buffer of an RFM12B
+/// hold.
 pub const PACKET_BYTES_MAX: usize = 61;
 /// Bytes of a packet before the piece of the message.
 const HEADER: usize = 5;
@@ -75,7 +76,8 @@ fn first_code(count: usize) -> u8 {
 }
 
 impl<'a> Packet<'a> {
-    /// Takes a packet apart: address first, without the radio's length byte and check sum. Any bytes.
+    /// Takes a packet apart: address first, without the radio's length byte and check sum. Any
+    /// bytes.
     ///
     /// # Errors
     /// [`Malformed`] for what nobody sends.
@@ -101,8 +103,8 @@ impl<'a> Packet<'a> {
     }
 }
 
-/// Cuts a message into its packets. `number`: its n or m. `message` has [`message_bytes`]; what is missing of it is missing
-/// in the last packets.
+/// Cuts a message into its packets. `number`: its n or m. `message` has [`message_bytes`]; what is
+/// missing of it is missing in the last packets.
 #[must_use]
 pub fn packets(
     address: u8,

@@ -23,8 +23,9 @@ struct Unfinished {
     pieces: u8,
 }
 
-/// Puts the pieces of one meter's messages together: at most one unfinished message of each kind. A packet that is not
-/// authentic can spoil a message under way, which is then sent again, and nothing more.
+/// Puts the pieces of one meter's messages together: at most one unfinished message of each kind. A
+/// packet that is not authentic can spoil a message under way, which is then sent again, and
+/// nothing more.
 #[derive(Clone, Debug, Default)]
 pub struct Reassembly {
     unfinished: [Option<Box<Unfinished>>; 4],

@@ -1,4 +1,5 @@
-//! The renewal of suite 6's key, both sides' bytes and the collector's secrets: docs/protocol.md, "Renewal of the key".
+//! The renewal of suite 6's key, both sides' bytes and the collector's secrets: docs/protocol.md,
+//! "Renewal of the key".
 
 use super::{Channel, Identity, MessageKind, MeterId, NotAuthentic, Record, Suite};
 use aes_gcm::aead::AeadInPlace;
@@ -142,7 +143,8 @@ impl Initiator {
     /// The next key: `device/crypto/p256_ml_kem_512.h`, with the present one as the salt.
     ///
     /// # Errors
-    /// [`NotAuthentic`] for a response that is none. One that is for another offer gives a key that the meter does not have.
+    /// [`NotAuthentic`] for a response that is none. One that is for another offer gives a key that
+    /// the meter does not have.
     pub(super) fn agree(
         &self,
         channel: &Channel<'_>,
@@ -183,7 +185,8 @@ mod tests {
     use rand::SeedableRng;
     use rand::rngs::StdRng;
 
-    /// docs/protocol.md and `device/crypto/p256_ml_kem_512.h`, written down once more, of any secrets.
+    /// docs/protocol.md and `device/crypto/p256_ml_kem_512.h`, written down once more, of any
+    /// secrets.
     fn derived(salt: &[u8; 32], secrets: &[u8], info: &[u8], said: &[u8]) -> [u8; 32] {
         let fixed = [&b"P-256 ML-KEM-512"[..], &Sha256::digest([info, said].concat()), &[1]].concat();
         let once = |key: &[u8], text: &[u8]| -> [u8; 32] {

@@ -1,4 +1,5 @@
-//! An image of a meter's firmware by radio, both sides' bytes: docs/protocol.md, "Firmware by radio".
+//! An image of a meter's firmware by radio, both sides' bytes: docs/protocol.md, "Firmware by
+//! radio".
 
 use super::{Channel, Fields, MessageKind, MeterId, NotAuthentic, Record, Suite};
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,8 @@ const FIELDS: usize = 40;
 /// The largest size that a command can give.
 const BYTES_MAX: usize = (1 << 24) - 1;
 
-/// A signed image of a meter's firmware: docs/firmware-update.md, "Image". Whether the signature is good, the meter's bootloader sees.
+/// A signed image of a meter's firmware: docs/firmware-update.md, "Image". The meter's bootloader
+/// verifies the signature.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Image {
     bytes: Arc<[u8]>,
@@ -71,7 +73,8 @@ impl Image {
         self.field(24)
     }
 
-    /// The name of the target that it is built for; `None`: it has none that is one, up to 16 letters, digits and hyphens, and zeros behind.
+    /// The name of the target that it is built for; `None`: it has none that is one, up to 16
+    /// letters, digits and hyphens, and zeros behind.
     #[must_use]
     pub fn target(&self) -> Option<&str> {
         let field = &self.bytes[4..20];
@@ -267,7 +270,8 @@ impl Channel<'_> {
         Ok(data)
     }
 
-    /// The packet of a reply: the meter's side. state: the index that is wanted, or 0xfc00 and a result.
+    /// The packet of a reply: the meter's side. state: the index that is wanted, or 0xfc00 and a
+    /// result.
     #[must_use]
     pub fn update_reply(&self, suite: Suite, to: (u8, MeterId), m: u32, state: u16) -> Vec<u8> {
         let kind = MessageKind::Answer;
@@ -358,7 +362,8 @@ mod tests {
         assert_eq!((seen, image.expect("an image").pieces()), (4 * 7, 19));
     }
 
-    /// Index, state, suite, kind, m and each byte of what is sealed are part of what is authentic; name and addresses are not.
+    /// Index, state, suite, kind, m and each byte of what is sealed are part of what is authentic;
+    /// name and addresses are not.
     fn is_bound(channel: &Channel<'_>, packet: &[u8], m: u32) {
         let opens = |packet: &[u8], m: u32| {
             UpdatePacket::parse(packet).is_some_and(|packet| match packet.kind {
@@ -387,7 +392,8 @@ mod tests {
             is_one(&piece(3 << 6 | 1 << 3 | 7, 0xefff, 59)) && is_one(&piece(1 << 6 | 1 << 3 | 7, 0, 23))
         );
         assert!(is_one(&piece(1 << 6 | 1 << 3 | 7, 0xfcff, 23)));
-        // Numbers that would be another message's nonce, kinds, suites and lengths that there are not.
+        // Numbers that would be another message's nonce, kinds, suites and lengths that there are
+        // not.
         for (what, number, len) in [
             (3 << 6 | 1 << 3 | 7, 0xf000, 59),
             (3 << 6 | 1 << 3 | 7, 0xfe00, 59),

@@ -24,7 +24,8 @@ pub struct Config {
     pub first_counter: u32,
     /// Periodic: seconds between readings. Asynchronous: seconds it waits for energy. At least 1.
     pub interval_s: u16,
-    /// Stored voltage below which it neither signs nor sends, in millivolts; more than [`Config::MV_MAX`] it cannot measure.
+    /// Stored voltage below which it neither signs nor sends, in millivolts; more than
+    /// [`Config::MV_MAX`] it cannot measure.
     pub threshold_mv: u16,
     /// Asynchronous: milliseconds from one listening to the next, 0 without a pause.
     pub listen_every_ms: u16,
@@ -73,7 +74,8 @@ impl Config {
 /// The activity of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It has not started, or its configuration is none that it can work with: then it sleeps for ever.
+    /// It has not started, or its configuration is none that it can work with: then it sleeps for
+    /// ever.
     Unconfigured,
     /// Until the next interval.
     Sleeping,

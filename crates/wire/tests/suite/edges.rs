@@ -90,7 +90,8 @@ impl Sides {
     }
 }
 
-/// Points that are none: every one is refused as a key, and as an ephemeral key in a message that is right otherwise.
+/// Points that are none: every one is refused as a key, and as an ephemeral key in a message that
+/// is right otherwise.
 #[test]
 fn what_is_no_point_is_refused() {
     let rng = &mut StdRng::seed_from_u64(1);

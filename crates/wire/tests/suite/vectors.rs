@@ -1,5 +1,5 @@
-//! Every message of `crates/testkit/vectors/meter-protocol.txt`, which an independent program made: sealed here it has the same
-//! bytes, opened here it says the same.
+//! Every message of `crates/testkit/vectors/meter-protocol.txt`, which an independent program made:
+//! sealed here it has the same bytes, opened here it says the same.
 
 use rand_core::{CryptoRng, RngCore};
 use testkit::vectors::{MeterKeysCase, MeterMessageCase, meter_protocol};
@@ -143,8 +143,8 @@ fn opened_here_they_say_the_same() {
     }
 }
 
-/// Of every message every bit is part of what is authentic, its meter, its kind and its suite, too; signatures have one other
-/// form (r, -s), which no single bit makes.
+/// Of every message every bit is part of what is authentic, its meter, its kind and its suite, too;
+/// signatures have one other form (r, -s), which no single bit makes.
 #[test]
 fn one_bit_changed_they_are_refused() {
     let (sides, messages) = sides();

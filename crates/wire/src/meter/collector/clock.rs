@@ -33,7 +33,8 @@ impl ClockCheck {
         now_ms < self.quiet_until_ms && self.quiet_until_ms - now_ms <= policy.look_at_time_every_ms
     }
 
-    /// A new report came, made after the time was last set. Meters count whole seconds, so that a time t is right from t to t + 1.
+    /// A new report came, made after the time was last set. Meters count whole seconds, so that a
+    /// time t is right from t to t + 1.
     pub(super) fn report(&mut self, report: &Report, policy: &Policy, now_ms: u64) -> Advice {
         let Some(time_s) = report.time_s() else { return Advice::Keep };
         let quiet = self.is_quiet(policy, now_ms);

@@ -12,7 +12,8 @@ use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Of a command that changes with each attempt, as a time does, so many are remembered with their numbers: a late answer belongs to one.
+/// Of a command that changes with each attempt, as a time does, so many are remembered with their
+/// numbers: a late answer belongs to one.
 const SENT_MAX: usize = 16;
 
 /// A command before it has a number.
@@ -145,8 +146,9 @@ impl Attempts {
     pub(super) fn resumed(state: &mut MeterState) -> Attempts {
         // An update begins anew, with the owner's image.
         state.drop_orders_about_images();
-        // What number a time was sent with is not known any more; and under the number that began a renewal there may have been an offer,
-        // which is in no memory any more: both need another.
+        // The number that a time was sent with is not known any more; and under the number that
+        // began a renewal there may have been an offer, which is in no memory any more: both need
+        // another.
         let needs_another =
             |order| matches!(order, QueuedCommand::TimeNow | QueuedCommand::Command(Command::RenewKey));
         if let Some(again) = state.under_way.take_if(|under_way| needs_another(under_way.order)) {
@@ -195,7 +197,8 @@ impl Session {
         let ticket = self.next_ticket();
         self.state.waiting.push_back(Waiting { ticket, order });
         self.names_changed |= order.address().is_some();
-        // A meter that seals otherwise than is known answers nothing but this, which must not wait for an answer to the rest.
+        // A meter that seals otherwise than is known answers nothing but this, which must not wait
+        // for an answer to the rest.
         if order.suite().is_some()
             && let Some(own) = self.state.under_way.take_if(|under_way| under_way.order.is_about_time())
         {
@@ -234,7 +237,8 @@ impl Session {
                 state.untell(under_way.order.suite(), under_way.order.address());
                 self.names_changed = true;
             }
-            // One that was sent may be carried out until the meter has kept the number of a later one.
+            // One that was sent may be carried out until the meter has kept the number of a later
+            // one.
             self.close_open_orders(policy);
             return true;
         }
@@ -295,7 +299,8 @@ impl Session {
                 self.put_under_way(UnderWay { ticket, order, m, brought });
             }
             Some(under_way) if self.attempts.saved => {
-                // A clock that was set back does not hold a command up for longer than it would have waited.
+                // A clock that was set back does not hold a command up for longer than it would
+                // have waited.
                 let longest_ms = policy.answer_within_ms.iter().max().map_or(0, |longest| 96 * longest);
                 if (now_ms..=now_ms + longest_ms).contains(&self.attempts.next_ms)
                     && now_ms != self.attempts.next_ms
@@ -315,7 +320,8 @@ impl Session {
         self.send(own, policy, now_ms, rng).map(Due::Send)
     }
 
-    /// The keys are others: what was sealed is sealed anew. In another epoch that is no second message under one nonce.
+    /// The keys are others: what was sealed is sealed anew. In another epoch that is no second
+    /// message under one nonce.
     pub(super) fn forget_sealed(&mut self) {
         self.attempts.sealed.clear();
     }
@@ -357,7 +363,8 @@ impl Session {
         let (turn, ways) = (self.attempts.count as usize, suites.len() * addresses.len());
         let address = addresses[turn / suites.len() % addresses.len()];
         let suite = suites[turn % suites.len()];
-        // While the meter may have either key, commands go out with both by turns, with the next one first.
+        // While the meter may have either key, commands go out with both by turns, with the next
+        // one first.
         let mut ways = ways;
         let mut advanced = None;
         if suite == Suite::Aes256GcmRekeyed && self.record.keys.has_next() {
@@ -377,7 +384,8 @@ impl Session {
             self.attempts.sealed.push(Sealed { suite, address, with_next, packets: packets.clone() });
             packets
         };
-        // Each attempt begins with another piece: docs/protocol.md, "Acknowledgement, resending, order".
+        // Each attempt begins with another piece: docs/protocol.md, "Acknowledgement, resending,
+        // order".
         let pieces = packets.len();
         packets.rotate_left(turn / ways % pieces);
         let wait_ms = policy.answer_within_ms[usize::from(suite.code())].max(1) << self.attempts.count.min(6);
@@ -407,7 +415,8 @@ impl Session {
         if suite == Suite::None && under_way.order.suite().is_some() {
             return UplinkOutcome::Rejected(Rejection::Suite);
         }
-        // Its last number is that of a later attempt: somebody plays an earlier one again, and the answer to the later one is to come.
+        // Its last number is that of a later attempt: somebody plays an earlier one again, and the
+        // answer to the later one is to come.
         let is_later = |last_m: u32| last_m != answer.m && self.attempts.sent_as(last_m).is_some();
         if answer.last_m().is_some_and(is_later) {
             return UplinkOutcome::Rejected(Rejection::NoCommand);

@@ -1,7 +1,8 @@
-//! A meter between its packets. Of a million meters few have something under way at a time: the others are kept in little memory,
-//! and are sessions again with their next packet or command.
+//! A meter between its packets. Of a million meters few have something under way at a time: the
+//! others are kept in little memory, and are sessions again with their next packet or command.
 //!
-//! What is not kept need not survive a restart either: pieces of messages, and the last reports, which the owner has, and compares.
+//! The rest need not survive a restart either: pieces of messages, and the last reports, which the
+//! owner has, and compares.
 
 use super::rejection::Counters;
 use super::session::Session;
@@ -143,7 +144,8 @@ impl CompactMeter {
     }
 }
 
-/// Suites in their order: of each its code and 1, in three bits, which reach to code 6, the first one lowest.
+/// Suites in their order: of each its code and 1, in three bits, which reach to code 6, the first
+/// one lowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SuiteList(u32);
 

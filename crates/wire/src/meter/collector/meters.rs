@@ -68,7 +68,8 @@ impl Meters {
         }
     }
 
-    /// The session of a meter, which is woken where it rests, and does not rest before it was looked at twice.
+    /// The session of a meter, which is woken where it rests, and does not rest before it was
+    /// looked at twice.
     pub(super) fn session(&mut self, id: MeterId) -> Option<&mut Session> {
         let meter = self.all.get_mut(&id)?;
         if let Meter::Compact(compact) = meter {

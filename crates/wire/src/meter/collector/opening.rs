@@ -1,4 +1,5 @@
-//! Opening, apart from all else: it takes a message and keys, and nothing that the collector has to wait for or to lock.
+//! Opening, apart from all else: it takes a message and keys, and nothing that the collector has to
+//! wait for or to lock.
 
 use super::UplinkOutcome;
 use crate::meter::{
@@ -11,7 +12,8 @@ use std::sync::Arc;
 pub enum ReassemblyOutcome {
     /// All that there is to say of it.
     Done(UplinkOutcome),
-    /// A message is whole: open it, here or on another thread, and give it to [`super::Collector::take`].
+    /// A message is whole: open it, here or on another thread, and give it to
+    /// [`super::Collector::take`].
     Sealed(SealedMessage),
 }
 
@@ -54,7 +56,7 @@ impl SealedMessage {
             if message.kind != MessageKind::Answer {
                 return Some((addresses[0], channel.open(message.kind, message.suite, &message.bytes).ok()?));
             }
-            // Which of them it is, is part of what is authentic.
+            // The address is part of what is authentic.
             addresses.iter().find_map(|address| {
                 let opened = channel.open_answer(message.suite, *address, &message.bytes).ok()?;
                 Some((*address, opened))
@@ -78,7 +80,8 @@ impl SealedMessage {
 /// A message that was opened, or that is not authentic.
 #[derive(Debug)]
 pub struct OpenedMessage {
-    /// The keys that it was opened with: a meter that was removed since, or has others, is not this one any more.
+    /// The keys that it was opened with: a meter that was removed since, or has others, is not this
+    /// one any more.
     pub(super) record: Arc<MeterRecord>,
     pub(super) message: Message,
     pub(super) address: Address,

@@ -1,7 +1,8 @@
 //! The renewal of a meter's key, piece by piece: docs/protocol.md, "Renewal of the key".
 //!
-//! Its secrets are in memory alone: after a restart it is begun anew, which [`MeterState`] remembers. The next key is durable before the meter is asked to take it, and the one
-//! before is kept until the meter has shown that it did.
+//! Its secrets are in memory alone: after a restart it is begun anew, which [`MeterState`]
+//! remembers. The next key is durable before the meter is asked to take it, and the one before is
+//! kept until the meter has shown that it did.
 
 use super::commands::QueuedCommand;
 use super::session::Session;
@@ -12,14 +13,16 @@ use rand_core::CryptoRng;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// After so many packets without a reply the meter has begun anew, or does not seal like that any more: the renewal is begun anew, too.
+/// After so many packets without a reply the meter has begun anew, or does not seal like that any
+/// more: the renewal is begun anew, too.
 const ATTEMPTS_MAX: u32 = 12;
 /// Each attempt waits twice as long as the one before, so often.
 const DOUBLINGS_MAX: u32 = 3;
 /// The delay after an answer with the present key, until the meter is asked again to take the next
 /// one.
 const PROVE_AGAIN_MS: u64 = 5_000;
-/// After so many such answers the meter has lost the next key, which it has in RAM alone: the renewal is begun anew.
+/// After so many such answers the meter has lost the next key, which it has in RAM alone: the
+/// renewal is begun anew.
 const PROOFS_MAX: u32 = 6;
 
 /// One under way.
@@ -60,8 +63,9 @@ impl Session {
         under_way.or_else(|| self.order_due_ms())
     }
 
-    /// When the next order of a renewal is given: another one where it was broken off, or a question that the next key is shown by. A meter that
-    /// seals otherwise now shows none until it has this suite again.
+    /// When the next order of a renewal is given: another one where it was broken off, or a
+    /// question that the next key is shown by. A meter that seals otherwise now shows none until it
+    /// has this suite again.
     fn order_due_ms(&self) -> Option<u64> {
         let can_show = self.state.suites().contains(&Suite::Aes256GcmRekeyed);
         if !can_show || self.has_commands() || self.state.next_m() == u32::MAX {
@@ -86,7 +90,8 @@ impl Session {
         self.keys.saved.as_deref()
     }
 
-    /// The meter has begun a renewal with this command. It has forgotten the next key that an earlier one gave.
+    /// The meter has begun a renewal with this command. It has forgotten the next key that an
+    /// earlier one gave.
     pub(super) fn renewal_begun(&mut self, m: u32) {
         if self.record.keys.has_next() {
             self.set_keys(self.record.keys.with_next(None));
@@ -123,8 +128,8 @@ impl Session {
         }
     }
 
-    /// An answer came that is sealed with the present key, while there is a next one. A meter with reports waiting has not taken that on
-    /// purpose.
+    /// An answer came that is sealed with the present key, while there is a next one. A meter with
+    /// reports waiting has not taken that on purpose.
     pub(super) fn next_key_not_taken(&mut self, reports_wait: bool, now_ms: u64) {
         self.keys.prove_at_ms = now_ms + PROVE_AGAIN_MS;
         self.keys.proofs += u32::from(!reports_wait);
@@ -143,7 +148,8 @@ impl Session {
         self.keys.saved.is_some().then(|| Due::SaveKeys(Box::new(MeterRecord::clone(&self.record))))
     }
 
-    /// Orders what a renewal needs next: a proof that the meter has the next key, or another renewal.
+    /// Orders what a renewal needs next: a proof that the meter has the next key, or another
+    /// renewal.
     pub(super) fn queue_renewal_command(&mut self, now_ms: u64) {
         let is_lost = |renewal: &mut Renewal| renewal.attempts >= ATTEMPTS_MAX && renewal.next_ms <= now_ms;
         self.keys.renewal.take_if(is_lost);

@@ -13,7 +13,8 @@ use crate::meter::{
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Reports that are remembered, so that one that comes again is known without its owner: a meter sends its oldest one alone.
+/// Reports that are remembered, so that one that comes again is known without its owner: a meter
+/// sends its oldest one alone.
 const RECENT_MAX: usize = 8;
 /// Of messages that take curves, in a suite that nothing speaks for, one in so many is opened.
 const UNEXPECTED_INTERVAL: u8 = 8;
@@ -46,7 +47,8 @@ pub(super) struct Session {
     pub(super) names_changed: bool,
     /// The names that the collector found it by when it looked last.
     pub(super) named: Vec<MeterId>,
-    /// Something was asked of it, or came in its name, since the collector looked last whether it rests.
+    /// Something was asked of it, or came in its name, since the collector looked last whether it
+    /// rests.
     pub(super) touched: bool,
     pub(super) clock_check: ClockCheck,
     pub(super) attempts: Attempts,
@@ -59,7 +61,8 @@ pub(super) struct Session {
     recent: VecDeque<[u8; 16]>,
     /// Messages in a suite that nothing speaks for, modulo [`UNEXPECTED_INTERVAL`].
     pub(super) unexpected: u8,
-    /// The plaintext of the last report under whose number another one is stored: a meter sends it over and over.
+    /// The plaintext of the last report under whose number another one is stored: a meter sends it
+    /// over and over.
     reused: Option<[u8; 16]>,
 }
 
@@ -156,7 +159,8 @@ impl Session {
         self.state.expects(kind, suite)
     }
 
-    /// Takes a message that was opened with this meter's keys. Since it was gathered the meter may have got another name or suite.
+    /// Takes a message that was opened with this meter's keys. Since it was gathered the meter may
+    /// have got another name or suite.
     pub(super) fn accept(
         &mut self,
         message: OpenedMessage,
@@ -246,7 +250,8 @@ impl Session {
         starts <= known && known < u16::MAX - 256
     }
 
-    /// A report whose number was taken: the same one, or another, which no meter makes whose memory is as it left it.
+    /// A report whose number was taken: the same one, or another, which no meter makes whose memory
+    /// is as it left it.
     fn on_known_number(&mut self, accepted: Accepted, of: HandedOut, own: &Identity) -> UplinkOutcome {
         if !self.state.had(of.suite) {
             return UplinkOutcome::Rejected(Rejection::Suite);

@@ -13,10 +13,11 @@ use std::ops::Range;
 
 /// Addresses of a meter at most, while registers are under way or were withdrawn.
 const ADDRESSES_MAX: usize = 8;
-/// While the clock says so, time carries the numbers of commands: from 2026-01-01, before which no collector ran, to 2068-01-19, so that
-/// a clock that is far ahead does not use them up.
+/// While the clock says so, time carries the numbers of commands: from 2026-01-01, before which no
+/// collector ran, to 2068-01-19, so that a clock that is far ahead does not use them up.
 const TIME_CARRIES_S: Range<u64> = 820_540_800..1 << 31;
-/// A number that is further ahead of the time is not waited for: the clock was set back, or the meter knew of higher ones.
+/// A number that is further ahead of the time is not waited for: the clock was set back, or the
+/// meter knew of higher ones.
 const AHEAD_MS_MAX: u64 = 120_000;
 
 /// The state that a collector has to keep of a meter beside its [`MeterRecord`]. There is no secret
@@ -117,13 +118,15 @@ impl MeterState {
         self.next_m
     }
 
-    /// When the meter showed a renewed key last, in seconds since 2000-01-01 00:00:00 UTC; `None`: its key was never renewed.
+    /// When the meter showed a renewed key last, in seconds since 2000-01-01 00:00:00 UTC; `None`:
+    /// its key was never renewed.
     #[must_use]
     pub fn renewed_s(&self) -> Option<u32> {
         self.renewed_s.map(NonZeroU32::get)
     }
 
-    /// After it was read from a copy that may not be the last one: numbers of commands go on with this one at the lowest.
+    /// After it was read from a copy that may not be the last one: numbers of commands go on with
+    /// this one at the lowest.
     pub fn number_commands_from(&mut self, m: u32) {
         if self.next_m < m {
             self.next_m = m;
@@ -131,7 +134,8 @@ impl MeterState {
         }
     }
 
-    /// After it was read from a copy that may not be the last one: the meter may have been told these since.
+    /// After it was read from a copy that may not be the last one: the meter may have been told
+    /// these since.
     pub fn may_have(&mut self, suites: &[Suite], addresses: &[Address]) {
         for suite in suites {
             self.tell_suite(*suite);
@@ -164,8 +168,9 @@ impl MeterState {
         self.suites.len() == 1 && self.addresses.len() == 1
     }
 
-    /// The number that the next command gets; or when there is one. Numbers do not run ahead of the time, so that who goes back to an
-    /// older state of everything is above all that were used: by the time.
+    /// The number that the next command gets; or when there is one. Numbers do not run ahead of the
+    /// time, so that who goes back to an older state of everything is above all that were used: by
+    /// the time.
     pub(super) fn take_m(&mut self, now_ms: u64) -> Result<u32, u64> {
         let carried = Some(now_ms / 1000).filter(|now_s| TIME_CARRIES_S.contains(now_s));
         let at_ms = u64::from(self.next_m) * 1000;
@@ -177,7 +182,8 @@ impl MeterState {
         Ok(m)
     }
 
-    /// The meter is to be told of an address: it may be there from now on. Returns whether that is new.
+    /// The meter is to be told of an address: it may be there from now on. Returns whether that is
+    /// new.
     pub(super) fn tell_address(&mut self, address: Address) -> bool {
         let new = !self.addresses.contains(&address);
         if new {
@@ -234,7 +240,8 @@ impl MeterState {
     pub(super) fn takes(&self, suite: Suite, n: u32) -> bool {
         let known = self.suite();
         if self.settled_n.is_some_and(|settled_n| n < settled_n) {
-            // The answer that showed it may have been the second one: the meter had the suite before it.
+            // The answer that showed it may have been the second one: the meter had the suite
+            // before it.
             return self.past_suites.contains(&suite) || suite == known;
         }
         suite == known || suite.rank() >= known.rank().max(1)
@@ -258,7 +265,8 @@ impl MeterState {
         self.revision += 1;
     }
 
-    /// An authentic answer came: the meter has this suite (`None`: the answer does not say) and this address.
+    /// An authentic answer came: the meter has this suite (`None`: the answer does not say) and
+    /// this address.
     pub(super) fn answered(&mut self, suite: Option<Suite>, address: Address, n: u32) {
         if let Some(suite) = suite.filter(|suite| *suite != self.suite()) {
             self.show_suite(suite, n);

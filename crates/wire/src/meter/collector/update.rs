@@ -1,7 +1,8 @@
 //! An image of its firmware for a meter, piece by piece: docs/protocol.md, "Firmware by radio".
 //!
-//! [`MeterState`] says which image a meter is to have; the image itself is the owner's, who gives it again after a restart. Then the meter is told anew,
-//! with another m, and goes on where its flash says: so no m ever goes with two images.
+//! [`MeterState`] says which image a meter is to have; the image itself is the owner's, who gives
+//! it again after a restart. Then the meter is told anew, with another m, and goes on where its
+//! flash says: so no m ever goes with two images.
 
 use super::commands::QueuedCommand;
 use super::session::Session;
@@ -13,7 +14,8 @@ use crate::meter::{
 use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
 
-/// After so many pieces without a reply the meter has begun anew, or does not seal like that any more: it is asked how it stands.
+/// After so many pieces without a reply the meter has begun anew, or does not seal like that any
+/// more: it is asked how it stands.
 const ATTEMPTS_MAX: u32 = 12;
 /// Each attempt waits twice as long as the one before, so often: an erasure takes some seconds.
 const DOUBLINGS_MAX: u32 = 3;
@@ -42,7 +44,8 @@ pub enum UpdateEnd {
     Runs,
     /// The meter refuses it.
     Refused(ImageRefusal),
-    /// It was there, and does not run: its signature is not good under the bootloader's key, or it did not report in.
+    /// It was there, and does not run: its signature is not good under the bootloader's key, or it
+    /// did not report in.
     WentBack,
     /// The meter has no bootloader, or a firmware that knows nothing of this.
     NotPossible,
@@ -142,7 +145,7 @@ impl Session {
             self.state.revision += 1;
             self.updating = None;
         }
-        // What is under way goes on.
+        // An update under way goes on.
         self.updating.get_or_insert_with(|| Box::new(Updating { image, step: Step::Look { at_ms: 0 } }));
     }
 
@@ -276,7 +279,7 @@ impl Session {
         match (&reply, &mut updating.step) {
             (Ok(PieceReply::Refuses(refusal)), _) => end = Some(UpdateEnd::Refused(*refusal)),
             (Ok(PieceReply::Wants(index)), step) if *index == pieces => *step = Step::Restart,
-            // What was wanted before is of a reply that comes late, or is played again.
+            // An earlier index is of a reply that comes late, or is played again.
             (Ok(PieceReply::Wants(index)), Step::Send(sending))
                 if (sending.index + 1..pieces).contains(index) =>
             {
@@ -348,9 +351,11 @@ impl Session {
 }
 
 impl super::Collector {
-    /// Has a meter take an image, and begin anew with it; and after a restart of the collector, or where the image was not at hand, go on with it: then
-    /// it is to be given again, as [`MeterState::update`](super::MeterState::update) names it. Another image takes the place of the one before.
-    /// [`super::Collector::due`] says what is to be sent; [`super::Collector::update_progress`] how far it is.
+    /// Has a meter take an image, and begin anew with it; and after a restart of the collector, or
+    /// where the image was not at hand, go on with it: then it is to be given again, as
+    /// [`MeterState::update`](super::MeterState::update) names it. Another image takes the place of
+    /// the one before. [`super::Collector::due`] says what is to be sent;
+    /// [`super::Collector::update_progress`] how far it is.
     ///
     /// # Errors
     /// [`CollectorError::UnknownMeter`].
@@ -361,7 +366,8 @@ impl super::Collector {
         Ok(())
     }
 
-    /// An update is not gone on with, or its end is known. A meter that had all of it may run it all the same.
+    /// An update is not gone on with, or its end is known. A meter that had all of it may run it
+    /// all the same.
     ///
     /// # Errors
     /// [`CollectorError::UnknownMeter`].
@@ -372,7 +378,8 @@ impl super::Collector {
         Ok(())
     }
 
-    /// An update is not gone on with until the image is given again, as after a restart of the collector: others have their turn.
+    /// An update is not gone on with until the image is given again, as after a restart of the
+    /// collector: others have their turn.
     ///
     /// # Errors
     /// [`CollectorError::UnknownMeter`].

@@ -1,4 +1,5 @@
-//! P-256 by RustCrypto, for programs that verify little and want no C compiler to work for a minute.
+//! P-256 by RustCrypto, for programs that verify little and want no C compiler to work for a
+//! minute.
 
 use super::{KeyError, uncompressed};
 use crate::meter::NotAuthentic;

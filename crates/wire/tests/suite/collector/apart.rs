@@ -78,7 +78,8 @@ fn nothing_is_taken_of_a_meter_that_went_meanwhile_or_has_other_keys() {
     );
     let state = collector.remove(1).expect("there");
     assert_eq!(collector.accept(first, NOW_MS), UplinkOutcome::Rejected(Rejection::UnknownMeter));
-    // Provisioned anew: its numbers begin with 1 again, and what was made with the old keys is nothing to it.
+    // Provisioned anew: its numbers begin with 1 again, and what was made with the old keys is
+    // nothing to it.
     let public = *collector.identity().public();
     let anew = Provision::generate(setup(1, Suite::Ecies), &public, rng);
     collector.add(anew.record(), MeterState::new(&anew.record())).expect("free");
@@ -100,7 +101,8 @@ fn what_the_meter_does_not_seal_like_any_more_is_not_taken() {
     collector.command(1, Command::Configure { interval_s: 9, suite: Suite::EciesEcdsa }).expect("queued");
     let early = meter.report(NOW_S, rng);
     let answer = answer(&mut collector, meter, rng);
-    // A number behind that of the answer, sealed as before it: who has the shared keys alone cannot sign.
+    // A number behind that of the answer, sealed as before it: who has the shared keys alone cannot
+    // sign.
     meter.suite = Suite::Ecies;
     let late = meter.report(NOW_S, rng);
     let (early, late) = (gathered(&mut collector, &early), gathered(&mut collector, &late));

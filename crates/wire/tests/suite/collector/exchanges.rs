@@ -1,5 +1,6 @@
-//! The collector's end: each report once and acknowledged only when it is stored, commands until they are answered, suites and
-//! names while they change, the meter's time, and restarts of the collector.
+//! The collector's end: each report once and acknowledged only when it is stored, commands until
+//! they are answered, suites and names while they change, the meter's time, and restarts of the
+//! collector.
 
 use super::fixture::{
     COLLECTOR, NOW_MS, NOW_S, collector_and_meters, deliver, due, hear, one, quiet, restarted,
@@ -140,7 +141,8 @@ fn another_suite_with_every_packet_lost_that_can_be() {
         let ticket = collector.command(1, command).expect("queued");
         assert_eq!(meter.hear(&one(due(&mut collector, NOW_MS, rng))), Some((NOW_S, command)));
         let lost = meter.answer(NOW_S, CommandResult::Done, [0; 11]);
-        // The meter has changed, and the collector cannot know: it goes on as it was, then as it will be.
+        // The meter has changed, and the collector cannot know: it goes on as it was, then as it
+        // will be.
         assert_eq!(collector.state(1).expect("there").suites(), [Suite::Aes128Gcm, next]);
         let mut now_ms = collector.next_due_ms().expect("again");
         let second = one(due(&mut collector, now_ms, rng));
@@ -157,7 +159,7 @@ fn another_suite_with_every_packet_lost_that_can_be() {
         let UplinkOutcome::Answer(answered) = hear(&mut collector, &answer, now_ms) else { panic!("{next}") };
         assert_eq!(answered.ticket, ticket);
         assert_eq!(hear(&mut collector, &lost, now_ms), UplinkOutcome::Rejected(Rejection::NoCommand));
-        // What was sealed before still comes from the journal, and only that.
+        // Reports that were sealed before still come from the journal, and only those.
         let mut collector = restarted(collector, quiet());
         let heard = hear(&mut collector, &journalled, now_ms);
         assert!(
@@ -209,7 +211,7 @@ fn another_name_while_reports_come() {
     let second = one(due(&mut collector, now_ms, rng));
     assert_eq!((second.packets[0][0], &second.packets[0][2..4]), (0x50, [0, 77].as_slice()));
     assert_eq!(meter.hear(&first), Some((NOW_S, register(77))));
-    // What is in the journal comes with the new name, and is as it was sealed.
+    // Reports in the journal come with the new name, and as they were sealed.
     let mut renamed = sealed_before.clone();
     renamed[0][3] = 77;
     assert!(matches!(hear(&mut collector, &renamed, now_ms), UplinkOutcome::Report(_)));
@@ -251,7 +253,8 @@ fn the_time_is_set_as_long_as_it_takes_and_never_with_the_same_number() {
     let (m, command) = meter.hear(&sent).expect("its own");
     assert!(m > first_s);
     assert_eq!(command, Command::SetTime { time_s: (now_ms / 1000) as u32 });
-    // A late answer to the attempt before is one all the same: of the time that went out with its number.
+    // A late answer to the attempt before is one all the same: of the time that went out with its
+    // number.
     let answer = meter.answer(first_s, CommandResult::Done, [0; 11]);
     let UplinkOutcome::Answer(answered) = hear(&mut collector, &answer, now_ms) else { panic!("answered") };
     assert_eq!((answered.answer.m, answered.command), (first_s, Command::SetTime { time_s: first_s }));

@@ -1,6 +1,6 @@
-//! Random, mutated, truncated and replayed packets: the collector takes none, and nothing changes but counters and, within
-//! bounds, unfinished messages.
-//! The printed seed repeats a run as `WATTSEAL_SEED`.
+//! Random, mutated, truncated and replayed packets: the collector takes none, and nothing changes
+//! but counters and, within bounds, unfinished messages. The printed seed repeats a run as
+//! `WATTSEAL_SEED`.
 
 use super::fixture::{NOW_MS, NOW_S, collector_and_meters};
 use rand::{Rng, SeedableRng, rngs::StdRng};
@@ -39,7 +39,7 @@ fn attack(count: usize, seed: u64) {
     let rng = &mut StdRng::seed_from_u64(seed);
     let sealed = &Suite::ALL[1..];
     let (mut collector, mut meters) = collector_and_meters(sealed, Policy::default(), rng);
-    // What was on the air: reports that are stored, commands with their answers, acknowledgements ..
+    // Traffic on the air: reports that are stored, commands with their answers, acknowledgements ..
     let mut heard = Vec::new();
     for meter in &mut meters {
         let id = meter.provision.setup().meter;
@@ -69,7 +69,8 @@ fn attack(count: usize, seed: u64) {
             heard.extend(report);
         }
     }
-    // .. a command that is under way, and what the attacker kept from the collector: of the next reports all pieces, and the answer.
+    // .. a command that is under way, and what the attacker kept from the collector: of the next
+    // reports all pieces, and the answer.
     for meter in (1..).take(sealed.len()) {
         collector.command(meter, Command::Reboot).expect("queued");
     }
@@ -109,7 +110,8 @@ fn attack(count: usize, seed: u64) {
         let of_message = !to_come.is_empty();
         let packet = match rng.random_range(0..10) {
             _ if of_message => to_come.remove(0),
-            // A whole message with one bit changed, behind a piece that makes the collector forget those of others.
+            // A whole message with one bit changed, behind a piece that makes the collector forget
+            // those of others.
             3 => {
                 to_come.clone_from(&messages[rng.random_range(0..messages.len())]);
                 let mut first = to_come[0].clone();
@@ -129,14 +131,14 @@ fn attack(count: usize, seed: u64) {
             2 => heard[rng.random_range(0..heard.len())].clone(),
             _ => mutated(&material[rng.random_range(0..material.len())], &material, rng),
         };
-        // What is genuine goes by in such a message alone.
+        // Genuine packets go by in such a message only.
         if kept_back.contains(&packet) && !of_message {
             continue;
         }
         match collector.on_packet(&packet, NOW_MS + 6000 + number as u64) {
             UplinkOutcome::Rejected(_) => refused += 1,
             UplinkOutcome::Piece => pieces += 1,
-            // What was stored is acknowledged again: it was authentic, and is the same.
+            // A stored report is acknowledged again: it was authentic, and is the same.
             UplinkOutcome::Duplicate(_) => again += 1,
             taken => panic!("packet {number} of seed {seed} was taken: {taken:?}, {packet:02x?}"),
         }
@@ -147,7 +149,8 @@ fn attack(count: usize, seed: u64) {
     println!("{count} packets: {refused} refused, {again} acknowledged again, {pieces} pieces");
     assert!(refused > count as u64 / 2 && again > 0 && pieces > 0);
     println!("{}", serde_json::to_string(collector.counters()).expect("a map"));
-    // The meters are heard as before; where a piece of the attacker's lies in the way, when they send again.
+    // The meters are heard as before; where a piece of the attacker's lies in the way, when they
+    // send again.
     for meter in &mut meters {
         let report = meter.report(NOW_S, rng);
         let mut sent = report.iter().chain(&report).map(|packet| collector.on_packet(packet, NOW_MS));
@@ -166,7 +169,7 @@ fn nothing_of_a_million_is_taken() {
     attack(1_000_000, seed());
 }
 
-/// Whatever the bytes: no panic, and what can be taken apart can be put together again.
+/// Any bytes cause no panic, and a message that can be taken apart can be put together again.
 #[test]
 fn any_bytes_are_taken_apart_or_refused() {
     let rng = &mut StdRng::seed_from_u64(seed());
@@ -204,7 +207,8 @@ fn any_bytes_are_taken_apart_or_refused() {
     assert_eq!(errors.len(), MALFORMED_KINDS);
 }
 
-/// Strangers, and meters whose messages never become whole, cost the collector nothing but what its own meters are allowed.
+/// Strangers, and meters whose messages never become whole, cost the collector nothing but what its
+/// own meters are allowed.
 #[test]
 fn a_flood_leaves_no_more_than_its_bounds() {
     let rng = &mut StdRng::seed_from_u64(seed());
@@ -217,7 +221,8 @@ fn a_flood_leaves_no_more_than_its_bounds() {
         packet[4] = rng.random();
         collector.on_packet(&packet, NOW_MS);
     }
-    // Also of the meter that does not seal like that: it may, by an order that an older copy does not know.
+    // Also of the meter that does not seal like that: it may, by an order that an older copy does
+    // not know.
     assert_eq!(collector.held_bytes(), 2 * 144);
     assert_eq!(collector.counters_of(2).expect("there").total(), 0);
     // 65,536 names, less the two.

@@ -79,7 +79,7 @@ fn a_copy_of_before_uses_no_number_again() {
     collector.command(1, Command::Reboot).expect("queued");
     carry_out(&mut collector, meter, &mut (u64::from(u32::MAX) * 1000), rng);
     assert_eq!(meter.last_m, NOW_S + 501);
-    // Where neither holds the meter says so, and the command is carried out under a number of its own.
+    // Where neither holds the meter says so, and the command gets a number of its own.
     restore(&mut collector, copy);
     let ticket = collector.command(1, Command::Reboot).expect("queued");
     let sent = one(due(&mut collector, 1000, rng));
@@ -106,8 +106,8 @@ fn a_copy_of_before_uses_no_number_again() {
     assert_eq!(collector.command(1, Command::Reboot), Err(CollectorError::NumbersUsedUp(1)));
 }
 
-/// An order to set the time has another number each time. The meter answers an earlier one that somebody plays again: it says the number
-/// of the later one, whose answer was lost, and that is no number that the collector does not know of.
+/// Each order to set the time has another number. An earlier answer, played again, names the
+/// later number, whose answer was lost: the collector knows it.
 #[test]
 fn an_earlier_attempt_played_again_changes_nothing() {
     let rng = &mut StdRng::seed_from_u64(8);
@@ -135,8 +135,7 @@ fn an_earlier_attempt_played_again_changes_nothing() {
     );
 }
 
-/// Two commands in a second would have numbers of which the second is ahead of the time: whoever goes back to a state of before both,
-/// a moment later, would use it again.
+/// The second of two commands in a second is ahead of time: an older copy would reuse it.
 #[test]
 fn numbers_do_not_run_ahead_of_the_time() {
     let rng = &mut StdRng::seed_from_u64(20);
@@ -170,7 +169,7 @@ fn numbers_are_not_learned_from_what_is_not_sealed() {
     assert_eq!(collector.state(1).expect("there").next_m(), NOW_S + 1);
 }
 
-/// An order to seal nothing opens nothing before the meter's sealed answer, and nothing at all once it was withdrawn.
+/// An order to seal nothing opens nothing before its sealed answer, nor after its withdrawal.
 #[test]
 fn an_order_that_was_withdrawn_leaves_nothing_open() {
     for suite in &Suite::ALL[1..] {
@@ -190,7 +189,7 @@ fn an_order_that_was_withdrawn_leaves_nothing_open() {
         // A question would not end it: the meter forgets its number with its power.
         let mut now_ms = NOW_MS;
         let sent = one(due(&mut collector, now_ms, rng));
-        // The collector sets the time by itself, and the answer ends it: the meter cannot carry the order out any more.
+        // The collector sets the time by itself; the answer shows that the order is over.
         let command = meter.hear(&sent);
         assert!(matches!(command, Some((_, Command::SetTime { .. }))), "{command:?}");
         now_ms = collector.next_due_ms().expect("again");
@@ -230,7 +229,7 @@ fn an_order_that_was_never_sent_is_taken_back_at_once() {
     }
 }
 
-/// Carried out although it was withdrawn: the meter seals nothing. That is not believed, but the meter is not lost.
+/// Carried out although it was withdrawn: the meter seals nothing, and is won back.
 #[test]
 fn a_meter_that_carried_it_out_is_won_back() {
     let rng = &mut StdRng::seed_from_u64(5);
@@ -241,7 +240,7 @@ fn a_meter_that_carried_it_out_is_won_back() {
     collector.withdraw(1, ticket).expect("under way");
     let report = meter.report(NOW_S, rng);
     assert_eq!(hear(&mut collector, &report, NOW_MS), UplinkOutcome::Rejected(Rejection::Suite));
-    // What it answers to anything but a configure is not believed either.
+    // Its answer to anything but a configure is not believed either.
     for _ in 0..2 {
         let sent = one(due(&mut collector, now_ms, rng));
         now_ms = collector.next_due_ms().expect("again");
@@ -256,7 +255,7 @@ fn a_meter_that_carried_it_out_is_won_back() {
     deliver(&mut collector, meter, rng, now_ms);
 }
 
-/// From `none` upwards leads what is authentic alone: a forged answer does not lock the meter out, and its own does change it.
+/// From `none` upwards only an authentic answer leads; a forged one locks no meter out.
 #[test]
 fn upwards_only_by_what_is_authentic() {
     let rng = &mut StdRng::seed_from_u64(6);
@@ -269,7 +268,7 @@ fn upwards_only_by_what_is_authentic() {
     assert_eq!(hear(&mut collector, &forged, NOW_MS), UplinkOutcome::Rejected(Rejection::Suite));
     deliver(&mut collector, meter, rng, NOW_MS);
     meter.hear(&sent).expect("its own");
-    // By its first report, where the answer was lost, and what its journal has of before is lost to it then.
+    // By its first report, if the answer was lost: its earlier journal is lost then.
     deliver(&mut collector, meter, rng, NOW_MS);
     assert_eq!(suites(&collector), [Suite::Aes128Gcm]);
     assert_eq!(hear(&mut collector, &keyless(1, 90), NOW_MS), UplinkOutcome::Rejected(Rejection::Suite));
@@ -277,7 +276,7 @@ fn upwards_only_by_what_is_authentic() {
     assert!(matches!(hear(&mut collector, &answer, NOW_MS), UplinkOutcome::Answer(_)));
 }
 
-/// The first answer is lost, and the meter measures before the second: what it made between them is taken.
+/// The first answer is lost: measurements before the second one are taken.
 #[test]
 fn what_was_made_before_the_second_answer_is_taken() {
     for next in Suite::ALL {
@@ -317,7 +316,7 @@ fn where_all_has_to_be_sealed_nothing_else_is_taken_or_ordered() {
     deliver(&mut collector, &mut meters[1], rng, now_ms);
 }
 
-/// Two bytes of a packet, which everybody can write, do not move a meter: not while a register is pending, nor after it was withdrawn.
+/// Two forged bytes of a packet do not move a meter, with a register pending or withdrawn.
 #[test]
 fn a_name_in_a_packet_moves_nobody() {
     for withdrawn in [false, true] {
@@ -345,7 +344,7 @@ fn a_name_in_a_packet_moves_nobody() {
     }
 }
 
-/// An answer's address is in its nonce: it cannot be rewritten either, also where two addresses have the same name.
+/// An answer's address is in its nonce: it cannot be rewritten, even to one of the same name.
 #[test]
 fn an_answer_shows_where_the_meter_is() {
     let rng = &mut StdRng::seed_from_u64(9);
@@ -394,21 +393,21 @@ fn from_an_old_copy_true_reports_are_taken_in_any_sealed_suite() {
         let mut now_ms = NOW_MS;
         carry_out(&mut collector, meter, &mut now_ms, rng);
     }
-    // Not downwards: a signature is not replaced by a code that a thief of the collector's copy can make.
+    // Not downwards: a code, which a thief of the copy can make, replaces no signature.
     let rng = &mut StdRng::seed_from_u64(11);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::EciesEcdsa], Policy::default(), rng);
     let meter = &mut meters[0];
     meter.suite = Suite::Aes128Gcm;
     let report = meter.report(NOW_S, rng);
     assert_eq!(hear(&mut collector, &report, NOW_MS), UplinkOutcome::OtherSuite);
-    // What was kept with the keys says what the meter may have been told: then its answer decides.
+    // The record beside the keys says what the meter may have been told: then its answer decides.
     let mut state = collector.remove(1).expect("there");
     state.may_have(&[Suite::Aes128Gcm], &[]);
     collector.add(meter.provision.record(), state).expect("it is not there");
     let mut now_ms = NOW_MS;
     let command = carry_out(&mut collector, meter, &mut now_ms, rng);
     assert!(matches!(command, Command::SetTime { .. }), "{command:?}");
-    // What it made before the answer is in its journal.
+    // A report from before the answer is in its journal.
     assert!(matches!(hear(&mut collector, &report, NOW_MS), UplinkOutcome::Report(_)));
     collector.confirm_report(1, 1).expect("handed out");
     deliver(&mut collector, meter, rng, now_ms);
@@ -521,7 +520,7 @@ fn a_count_of_starts_that_does_not_go_up_shows_a_memory_that_went_back() {
     }
 }
 
-/// Withdrawn over and over: the meter is spoken to in all ways that it may understand, but not in ever more of them.
+/// Withdrawn over and over: the ways that the meter is spoken to in stay bounded.
 #[test]
 fn withdrawn_changes_are_remembered_up_to_a_bound() {
     let rng = &mut StdRng::seed_from_u64(16);
@@ -553,7 +552,7 @@ fn withdrawn_changes_are_remembered_up_to_a_bound() {
     deliver(&mut collector, meter, rng, now_ms);
 }
 
-/// A state that the version before wrote, while a change of the suite and of the name was under way.
+/// A state of the version before, with a change of suite and name under way.
 #[test]
 fn a_state_of_the_version_before_is_read() {
     let old = r#"{"meter":1,"revision":7,"last_n":41,"next_m":9,"next_ticket":3,"suites":["aes128-gcm","ecies"],"earliest_suite":1,
@@ -574,7 +573,7 @@ fn a_state_of_the_version_before_is_read() {
     assert_eq!(collector.state(1).expect("there").addresses(), [meter.address]);
 }
 
-/// A meter forgets the number of a question with its power: what was withdrawn stays possible after it.
+/// A meter forgets a question's number with its power: a withdrawn order stays possible.
 #[test]
 fn a_question_does_not_end_what_was_withdrawn() {
     let rng = &mut StdRng::seed_from_u64(18);

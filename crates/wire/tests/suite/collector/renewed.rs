@@ -1,4 +1,5 @@
-//! The renewal of suite 6's key, the collector's side, against a meter's that is made here from docs/protocol.md alone: "Renewal of the key".
+//! The renewal of suite 6's key, the collector's side, against a meter's that is made here from
+//! docs/protocol.md alone: "Renewal of the key".
 
 use super::fixture::{COLLECTOR, NOW_MS, TestMeter, collector_and_meters, deliver, due, quiet};
 use aes_gcm::aead::AeadInPlace;
@@ -222,8 +223,9 @@ struct Durable {
     keys: MeterKeys,
 }
 
-/// The collector crashes at each moment of a renewal, and goes on with what it had asked to be saved: the renewal comes to its end without being
-/// ordered again, and no piece of two offers has one nonce.
+/// The collector crashes at each moment of a renewal, and goes on with what it had asked to be
+/// saved: the renewal comes to its end without being ordered again, and no piece of two offers has
+/// one nonce.
 #[test]
 fn a_collector_that_begins_anew_at_any_moment_begins_the_renewal_anew() {
     let mut ends = 0;
@@ -356,8 +358,8 @@ fn wrong_pieces_are_refused_and_the_renewal_goes_on() {
     assert_eq!(heard.len(), 3 * usize::from(PIECES));
 }
 
-/// A meter that replies to what was not asked, with its keys, and so authentic. A response to a part
-/// of the offer is none.
+/// A meter that replies to what was not asked, with its keys, and so authentic. A response to a
+/// part of the offer is none.
 #[test]
 fn replies_out_of_turn_are_not_taken() {
     let (mut collector, mut side, mut rng) = Renewing::new(quiet(), 6);
@@ -384,7 +386,8 @@ fn replies_out_of_turn_are_not_taken() {
     assert_eq!(played, usize::from(PIECES) * usize::from(PIECES - 1));
 }
 
-/// Of the packet that is about to come; heard: those that came before it, of this renewal and of others.
+/// Of the packet that is about to come; heard: those that came before it, of this renewal and of
+/// others.
 fn wrong_ones(packet: &[u8], heard: &[Vec<u8>], rng: &mut StdRng) -> Vec<Vec<u8>> {
     let mut wrong = vec![
         packet[..rng.random_range(6..packet.len())].to_vec(),
@@ -411,7 +414,8 @@ fn wrong_ones(packet: &[u8], heard: &[Vec<u8>], rng: &mut StdRng) -> Vec<Vec<u8>
     wrong
 }
 
-/// An authentic response that is none: of a meter that is broken. It is not asked for over and over.
+/// An authentic response that is none: of a meter that is broken. It is not asked for over and
+/// over.
 #[test]
 fn a_response_that_is_none_ends_the_renewal() {
     let (mut collector, mut side, mut rng) = Renewing::new(quiet(), 4);
@@ -431,7 +435,8 @@ fn a_response_that_is_none_ends_the_renewal() {
     deliver(&mut collector, &mut side.meter, &mut rng, now_ms);
 }
 
-/// A meter that is told to seal otherwise before it has shown the next key is not asked for it any more; once it seals so again, it is.
+/// A meter that is told to seal otherwise before it has shown the next key is not asked for it any
+/// more; once it seals so again, it is.
 #[test]
 fn a_meter_that_seals_otherwise_meanwhile_shows_its_key_later() {
     let (mut collector, mut side, mut rng) = Renewing::new(quiet(), 5);

@@ -257,7 +257,7 @@ fn a_meter_rests_when_it_was_not_heard_twice_and_has_nothing_to_do() {
         collector.compact_idle(NOW_MS);
     }
     assert!(matches!(collector.accept(message.open(), NOW_MS), UplinkOutcome::Report(_)));
-    // What is kept of one that rests is what is kept of it.
+    // The state of a compact meter is that of an active one.
     collector.confirm_report(1, 2).expect("handed out");
     let state = collector.state(1);
     collector.compact_idle(NOW_MS);

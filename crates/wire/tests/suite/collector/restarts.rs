@@ -1,5 +1,6 @@
-//! A collector that crashes at any time, over a radio that loses, doubles and reorders, with meters that are commanded, renamed and
-//! told to seal otherwise: every report is stored once and in order, and no number of a command is ever sealed with two texts.
+//! A collector that crashes at any time, over a radio that loses, doubles and reorders, with meters
+//! that are commanded, renamed and told to seal otherwise: every report is stored once and in
+//! order, and no number of a command is ever sealed with two texts.
 //!
 //! The printed seed repeats a run as `WATTSEAL_SEED`.
 
@@ -132,7 +133,7 @@ impl World {
                 let packets = meter.report(now_s, &mut self.rng);
                 Report { n: meter.n, suite: meter.suite, packets }
             });
-            // What is sealed stays; the name is the one of now.
+            // The seal stays; the name is the present one.
             for packet in &mut report.packets {
                 packet[2..4].copy_from_slice(&meter.address.name.to_be_bytes());
             }

@@ -1,4 +1,5 @@
-//! Images of a meter's firmware, the collector's side, against a meter's that is made here from docs/protocol.md alone: "Firmware by radio".
+//! Images of a meter's firmware, the collector's side, against a meter's that is made here from
+//! docs/protocol.md alone: "Firmware by radio".
 
 use super::fixture::{COLLECTOR, NOW_MS, TestMeter, collector_and_meters, deliver, due, quiet, restarted};
 use aes_gcm::aead::AeadInPlace;
@@ -24,7 +25,8 @@ fn image(version: u32, noise: u8, bytes: usize) -> Image {
     Image::new(image).expect("an image")
 }
 
-/// A meter that takes images: what is in its flash outlives its power, the m of the update does not.
+/// A meter that takes images: what is in its flash outlives its power, the m of the update does
+/// not.
 struct Taking {
     meter: TestMeter,
     key: [u8; 16],
@@ -171,7 +173,7 @@ fn until_end(
         if to_meter.len() > 1 && rng.random_bool(impaired) {
             to_meter.swap(0, 1);
         }
-        // What comes late comes with the next ones.
+        // Late packets come with the next ones.
         if let Some(sent) = to_meter.pop_front() {
             for packet in side.hears(&sent) {
                 let copies =
@@ -250,7 +252,8 @@ fn the_collector_and_the_meter_may_begin_anew_at_each_step() {
     }
 }
 
-/// Two images whose headers are the same, one given in the place of the other at any time: no piece of one goes out under the other's m.
+/// Two images whose headers are the same, one given in the place of the other at any time: no piece
+/// of one goes out under the other's m.
 #[test]
 fn another_image_in_its_place_has_another_number() {
     let seed = seed();
@@ -355,7 +358,8 @@ fn nobody_tells_a_meter_to_take_an_image_that_is_not_there() {
     assert_eq!(collector.commands(METER), []);
 }
 
-/// As many pieces a second as the policy says, to all meters together, and reports and commands go on meanwhile.
+/// As many pieces a second as the policy says, to all meters together, and reports and commands go
+/// on meanwhile.
 #[test]
 fn pieces_leave_the_channel_room() {
     let mut rng = StdRng::seed_from_u64(94);
