@@ -1,4 +1,4 @@
-//! What administrators did.
+//! The actions of administrators.
 
 use super::error::ApiError;
 use super::extract::Arguments;
@@ -10,7 +10,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// Which actions.
+/// The actions to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
@@ -22,7 +22,7 @@ pub(super) struct ActionArguments {
     before: Option<i64>,
 }
 
-/// What administrators did, newest first.
+/// Actions of administrators, newest first.
 #[utoipa::path(get, path = "/actions", operation_id = "list_actions", tag = "administration", params(ActionArguments),
     responses((status = OK, body = Vec<Action>)))]
 pub(super) async fn list(

@@ -19,7 +19,7 @@ use utoipa::IntoParams;
 /// Alerts on a page at most.
 const ALERTS_MAX: usize = 1000;
 
-/// Which alerts.
+/// The alerts to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
@@ -33,7 +33,8 @@ pub(super) struct AlertArguments {
     /// This meter's alone.
     #[param(schema_with = meter_schema)]
     meter: Option<NamedMeter>,
-    /// Those of this network's meters, or of all; of network 0's and of the collector itself if left out.
+    /// Those of this network's meters, or of all; of network 0's and of the collector itself if
+    /// left out.
     #[param(schema_with = network_schema)]
     network: Option<NamedNetwork>,
     /// `true`: those alone that nobody acknowledged.
@@ -64,7 +65,7 @@ pub(super) async fn list(
     Ok(Json(alerts.into_iter().map(Alert::from).collect()))
 }
 
-/// Somebody has seen it. Who was first stays.
+/// Somebody has seen it. The first name stays.
 #[utoipa::path(post, path = "/alerts/{id}/acknowledge", tag = "alerts", params(("id" = i64, Path)),
     responses((status = OK, body = Alert)))]
 pub(super) async fn acknowledge(

@@ -32,16 +32,16 @@ pub(super) struct Command {
     command: Ordered,
     #[schema(value_type = CommandStateName)]
     state: CommandState,
-    /// How often it was sent.
+    /// The number of times that it was sent.
     attempts: u32,
-    /// Who gave it; `collector`: the collector itself.
+    /// The name of the token that gave it; `collector`: the collector itself.
     by: String,
     created_s: i64,
     ended_s: Option<i64>,
     answer: Option<Answered>,
 }
 
-/// What is commanded: as it was given, or what the collector asks of its own.
+/// The command: as it was given, or one of the collector's own.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Ordered {
@@ -51,7 +51,7 @@ enum Ordered {
         #[schema(value_type = SuiteName)]
         suite: wire::meter::Suite,
     },
-    /// What a step of the converter stands for.
+    /// The units of the converter's steps.
     Calibrate { voltage_uv: u32, current_ua: u32, phase: i16 },
     /// Name and radio addresses.
     Register { meter: MeterId, address: u8, collector_address: u8 },
@@ -69,7 +69,7 @@ enum Ordered {
     UpdateFirmware,
 }
 
-/// What a meter answered.
+/// A meter's answer.
 #[derive(Serialize, ToSchema)]
 struct Answered {
     /// `done`, `unknown-command`, `out-of-range`, `image-refused`, or `other`.
@@ -88,7 +88,7 @@ pub(super) struct CommandWanted {
     command: schema::CommandRequest,
 }
 
-/// Which commands.
+/// The commands to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
@@ -244,7 +244,7 @@ pub(super) async fn noted(api: &Api, caller: &Caller, what: String) {
     }
 }
 
-/// Which argument is out of its range.
+/// Refuses a command with an argument out of its range, by name.
 fn in_range(command: &CommandRequest) -> Result<(), ApiError> {
     let wrong = |argument: &str, given: i64, range: &str| {
         let message = format!("{argument} is {given}; it is {range}");

@@ -1,5 +1,5 @@
-//! Bounds on what is held at the same time: connections, streams of events. So many in all, and so many by one holder, so that
-//! nobody holds all of it.
+//! Bounds on concurrent use: connections, streams of events. There is a bound for all, and one for
+//! each holder, so that nobody holds all of it.
 
 use crate::source_prefix::source_prefix;
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ pub(super) struct Permit<K: Hash + Eq> {
 pub(super) enum Full {
     /// All are held.
     All,
-    /// Who asks holds all that one may.
+    /// The caller holds its own share.
     Each,
 }
 

@@ -15,12 +15,13 @@ use utoipa::IntoParams;
 
 const DAY_S: i64 = 86_400;
 
-/// Which consumption.
+/// The consumption to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ConsumptionArguments {
-    /// From the interval on in which this lies: RFC 3339 or Unix seconds. Thirty days before `to` if left out.
+    /// From the interval on in which this lies: RFC 3339 or Unix seconds. Thirty days before `to`
+    /// if left out.
     #[param(schema_with = time_schema)]
     from: Option<Time>,
     /// Intervals that begin before that: RFC 3339 or Unix seconds. Now if left out.

@@ -1,4 +1,5 @@
-//! Connections that are closed when no request is under way for some time, or when a later one takes their place.
+//! Connections that are closed when no request is under way for some time, or when a later one
+//! takes their place.
 
 use super::places::Place;
 use std::future::Future;

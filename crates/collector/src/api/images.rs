@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 
 /// Bytes of an image at most: a slot of the largest target has 384 kB.
 pub(super) const IMAGE_BYTES_MAX: usize = 1 << 20;
-/// What an image comes as.
+/// The content type of an image.
 const IMAGE_TYPE: &str = "application/octet-stream";
 
 /// An image's file, as `firmware sign` makes it; for the description alone.
@@ -33,7 +33,8 @@ pub(super) async fn list(State(api): State<Api>) -> Result<Json<Vec<Image>>, Api
     Ok(Json(images.into_iter().map(Image::from).collect()))
 }
 
-/// Adds an image: at most 1 MiB, signed. Whether the signature is good, the meter's bootloader sees. 200: it was there already.
+/// Adds an image: at most 1 MiB, signed. The meter's bootloader verifies the signature. 200: it was
+/// there already.
 #[utoipa::path(post, path = "/images", operation_id = "add_image", tag = "firmware",
     request_body(content = ImageFile, content_type = "application/octet-stream"),
     responses((status = CREATED, body = Image), (status = OK, body = Image),

@@ -1,4 +1,4 @@
-//! How often an address may ask, and how often it may be wrong about a token.
+//! The rates of an address: its requests, and its wrong tokens.
 
 use super::error::ApiError;
 use crate::source_prefix::source_prefix;

@@ -19,11 +19,11 @@ use utoipa::{IntoParams, ToSchema};
 /// Characters of a label at most.
 const LABEL_CHARACTERS_MAX: usize = 64;
 
-/// What is changed of a meter.
+/// A change of a meter.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MeterChange {
-    /// What it is called; may be empty.
+    /// Its label; may be empty.
     #[schema(
         max_length = 64,
         pattern = r"^[^\x00-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$",
@@ -32,7 +32,7 @@ pub(super) struct MeterChange {
     label: String,
 }
 
-/// Which meters.
+/// The meters to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]

@@ -242,7 +242,8 @@ impl Text {
         let _ = writeln!(self.0, "{name}_sum {}\n{name}_count {all}", times.sum_us() as f64 * 1e-6);
     }
 
-    /// A line for each meter that has such a figure; what is asked for gives more labels, and the figure.
+    /// A line for each meter that has such a figure; what is asked for gives more labels, and the
+    /// figure.
     fn each(
         &mut self,
         meters: &[Meter],

@@ -1,5 +1,5 @@
-//! Meters and networks in paths and arguments. Who names no network asks about network 0: so what was written for one network gets no
-//! other network's meters, which have the same numbers.
+//! Meters and networks in paths and arguments. A request without a network is about network 0. So a
+//! program for one network gets no other network's meters, which have the same numbers.
 
 use super::error::ApiError;
 use crate::network::{GlobalMeterId, NetworkId, NoMeter};
@@ -93,7 +93,7 @@ pub(super) fn network_schema() -> RefOr<Schema> {
     RefOr::T(Schema::OneOf(OneOfBuilder::new().item(number).item(all).build()))
 }
 
-/// Which meters are asked about.
+/// Returns the meters of a query.
 pub(super) fn whose(
     meter: Option<NamedMeter>,
     network: Option<NamedNetwork>,

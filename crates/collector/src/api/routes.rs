@@ -17,7 +17,7 @@ use std::time::Duration;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// Where all of it is.
+/// The path of all routes.
 pub(super) const BASE: &str = "/api/v1";
 /// Bytes of a body at most, but for images.
 const BODY_BYTES_MAX: usize = 64 * 1024;

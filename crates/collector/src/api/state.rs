@@ -1,4 +1,4 @@
-//! What every route has at hand.
+//! The state of every route.
 
 use super::concurrency_limits::ConcurrencyLimits;
 use super::cost_table::Costs;
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, watch};
 
-/// What the API is made of.
+/// The parts of the API.
 #[derive(Clone)]
 pub struct Parts {
     /// Reads what is shown.
@@ -27,19 +27,20 @@ pub struct Parts {
     pub writer: WriterHandle,
     /// Takes commands, and tells what happens.
     pub link: LinkHandle,
-    /// How forwarding goes, where this is a concentrator.
+    /// The counts of forwarding, in a concentrator.
     pub forward: Option<Arc<ForwardCounts>>,
-    /// What readings cost meters.
+    /// The costs of readings.
     pub costs: Costs,
     /// Makes the first administrator's token, where there is none yet.
     pub one_time_link: Option<Arc<OneTimeLink>>,
-    /// How often an address may ask.
+    /// The rates of an address.
     pub rates: Rates,
 }
 
 /// At most so many questions to the store at once; others wait.
 const READS_MAX: usize = 16;
-/// At most so many who follow the events: in all, of an address, of a token. A browser's page is one of them.
+/// At most so many who follow the events: in all, of an address, of a token. A browser's page is
+/// one of them.
 const LISTENERS_MAX: usize = 128;
 const ADDRESS_LISTENERS_MAX: usize = 64;
 const TOKEN_LISTENERS_MAX: usize = 16;
@@ -55,7 +56,7 @@ pub(super) struct Api(Arc<Shared>);
 pub(super) struct Shared {
     pub(super) parts: Parts,
     pub(super) limits: Limits,
-    /// Whether it speaks TLS.
+    /// Says if it speaks TLS.
     pub(super) tls: bool,
     /// Reverse proxies, in canonical form.
     pub(super) proxies: Arc<[IpAddr]>,
@@ -65,7 +66,7 @@ pub(super) struct Shared {
     pub(super) tokens_changed: watch::Sender<u64>,
     /// Held while tokens are being changed, so that there is always an administrator.
     pub(super) changing_tokens: tokio::sync::Mutex<()>,
-    /// Who follows the events, by address and by token.
+    /// The listeners of events, by address and by token.
     pub(super) listeners: (ConcurrencyLimits<IpAddr>, ConcurrencyLimits<i64>),
     /// The description, once the routes are known, and their paths.
     description: OnceLock<(Bytes, Vec<String>)>,
@@ -148,7 +149,7 @@ impl Api {
             WriteError::Busy => {
                 ApiError::unavailable("busy", "too much waits to be stored").hint("try again")
             }
-            // What the API writes is under no lease.
+            // The API's writes are under no lease.
             WriteError::Fenced | WriteError::Stopped => stopping(),
         })
     }
@@ -177,7 +178,8 @@ impl Api {
         *self.tokens.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Has it written that a token was used, if that was not done a short time ago. Nobody waits for it.
+    /// Has it written that a token was used, if that was not done a short time ago. Nobody waits
+    /// for it.
     pub(super) fn token_used(&self, token: i64) {
         let at_ms = now_ms();
         let mut used_ms = self.used_ms.lock().unwrap_or_else(PoisonError::into_inner);
@@ -203,7 +205,7 @@ pub(super) fn now_ms() -> i64 {
     Timestamp::now().as_millisecond()
 }
 
-/// What a trouble of the store is for who asked: its files are nobody's business there, they are in the log.
+/// Translates an error of the store for the caller: its files are in the log only.
 fn refused_by_store(error: StoreError) -> ApiError {
     match error {
         StoreError::TooMuch { .. } => ApiError::unprocessable("too-much", error.to_string()),

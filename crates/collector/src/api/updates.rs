@@ -28,7 +28,7 @@ const ASKED_AT_ONCE: usize = 32;
 /// Meters that are named where it is noted.
 const NAMED_MAX: usize = 20;
 
-/// Which meters are to have which image.
+/// The image, and the meters that are to have it.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UpdateWanted {
@@ -40,7 +40,7 @@ pub(super) struct UpdateWanted {
     meters: Vec<NamedMeter>,
 }
 
-/// Which updates.
+/// The updates to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
@@ -62,8 +62,9 @@ pub(super) async fn list(
     Ok(Json(updates.into_iter().map(Update::from).collect()))
 }
 
-/// Has meters take an image of their firmware, some at once, the others after them. It takes the place of what they were to have before. Where a meter
-/// takes the next image into the other slot, the other image of the same target and version is sent, if there is one.
+/// Has meters take an image of their firmware, some at once, the others after them. It takes the
+/// place of what they were to have before. Where a meter takes the next image into the other slot,
+/// the other image of the same target and version is sent, if there is one.
 #[utoipa::path(post, path = "/updates", operation_id = "begin_updates", tag = "firmware", request_body = UpdateWanted,
     responses((status = CREATED, body = Vec<Update>),
         (status = NOT_FOUND, description = "an image or a meter that there is not: none is begun", body = ErrorBody),
@@ -141,7 +142,7 @@ fn open(update: UpdateRecord) -> Result<UpdateRecord, ApiError> {
     Ok(update)
 }
 
-/// Whether all of them are there; the first that is not is named.
+/// Checks that all meters exist; names the first that does not.
 async fn all_known(api: &Api, meters: &[GlobalMeterId]) -> Result<(), ApiError> {
     let all = meters.to_vec();
     let revoked = api.read(move |reader| reader.revoked(&all)).await?;
