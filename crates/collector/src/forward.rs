@@ -1,9 +1,10 @@
-//! The concentrator: what is heard of meters that are not known here goes unchanged to another collector, and what that one says
-//! goes back to them. docs/collector.md, "Gateways".
+//! The concentrator: what is heard of meters that are not known here goes unchanged to another
+//! collector, and what that one says goes back to them. docs/collector.md, "Gateways".
 //!
-//! Keys stay at the ends, so nothing here can be trusted, and nothing here has to be: a meter keeps its reading until the far
-//! collector has acknowledged it, with its key. What is known here is where acknowledged reports came from. Those meters' messages are
-//! stored, so that they are there as soon as the far collector is; all others' are unknown, with little room and a low rate.
+//! Keys stay at the ends, so nothing here can be trusted, and nothing here has to be: a meter keeps
+//! its reading until the far collector has acknowledged it, with its key. The concentrator knows
+//! the origins of acknowledged reports. Those meters' messages are stored, so that they are there
+//! as soon as the far collector is; all others' are unknown, with little room and a low rate.
 
 mod acknowledged;
 mod begun;
@@ -40,8 +41,8 @@ const RECEIVED_AGAIN_AFTER: Duration = Duration::from_millis(10);
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// After the store did not take something.
 const STORED_AGAIN_AFTER: Duration = Duration::from_secs(1);
-/// While messages wait, and nothing came back for so long, the other collector's name is looked up anew, and the line to it made
-/// anew: its address may have changed, or ours.
+/// While messages wait, and nothing came back for so long, the other collector's name is looked up
+/// anew, and the line to it made anew: its address may have changed, or ours.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 
 /// The counts of forwarding since the start.
@@ -59,8 +60,9 @@ pub struct ForwardCounts {
     pub acknowledged: AtomicU64,
     /// Packets of commands that came back, and pieces of renewals and images.
     pub command_packets: AtomicU64,
-    /// Packets of meters that are not known here, and datagrams of the other collector, that are none, or not of a kind that goes that
-    /// way; answers from where nothing of their meter was acknowledged, or more than a meter gives.
+    /// Packets of meters that are not known here, and datagrams of the other collector, that are
+    /// none, or not of a kind that goes that way; answers from where nothing of their meter was
+    /// acknowledged, or more than a meter gives.
     pub refused: AtomicU64,
     /// Reports that went unacknowledged to make room, or because they waited for too long.
     pub given_up: AtomicU64,
@@ -82,8 +84,9 @@ pub struct Forwarder {
 }
 
 impl Forwarder {
-    /// upstream: `HOST:PORT` of the other collector's UDP gateway. unknown_meters: the packets of meters that are not known here, at most
-    /// [`PACKETS_MAX`] waiting. outbox: what waited before. Needs a tokio runtime.
+    /// upstream: `HOST:PORT` of the other collector's UDP gateway. unknown_meters: the packets of
+    /// meters that are not known here, at most [`PACKETS_MAX`] waiting. outbox: what waited before.
+    /// Needs a tokio runtime.
     pub fn start(
         upstream: String,
         unknown_meters: mpsc::Receiver<HeardPacket>,
@@ -245,7 +248,8 @@ impl Work {
         None
     }
 
-    /// Stores messages, and has them sent. What cannot be stored is sent all the same: its meter has it.
+    /// Stores messages, and has them sent. One that cannot be stored is sent all the same: its
+    /// meter has it.
     async fn keep(&mut self, whole: Vec<Whole>) {
         let over = std::mem::take(&mut self.removed);
         let first = over.len();
@@ -320,7 +324,7 @@ impl Work {
 
     fn send(&self, packet: &[u8], rssi_dbm: Option<i8>) {
         if let Some(datagram) = datagram(packet, rssi_dbm) {
-            // What the system does not take is lost, as by radio: it is sent again.
+            // A datagram that the system does not take is lost, as by radio: it is sent again.
             let _ = self.socket.try_send(&datagram);
         }
     }

@@ -38,7 +38,8 @@ pub struct Route {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeardPacket {
     pub route: Route,
-    /// Address first, without the radio's length byte and check sum; at most `wire::meter::PACKET_BYTES_MAX` are of use.
+    /// Address first, without the radio's length byte and check sum; at most
+    /// `wire::meter::PACKET_BYTES_MAX` are of use.
     pub bytes: Vec<u8>,
     /// The signal strength in dBm; `None` if the gateway does not report it.
     pub rssi_dbm: Option<i8>,
@@ -76,7 +77,8 @@ impl Gateways {
         attached.gateways.remove(&gateway.number);
     }
 
-    /// Packets to be sent one after the other to who was heard by this route. A gateway that there is not sends nothing.
+    /// Packets to be sent one after the other to who was heard by this route. A gateway that there
+    /// is not sends nothing.
     pub fn transmit(&self, route: Route, packets: &[Vec<u8>]) {
         let attached = self.0.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(gateway) = attached.gateways.get(&route.gateway.number) {

@@ -1,6 +1,6 @@
-//! The links: of each partition (of each network, where it has one slice) one thread with a `wire::meter::Collector`, between its gateways
-//! and the store. Whoever wants something of
-//! them holds a [`LinkHandle`].
+//! The links: each partition (each network, if it has one slice) has one thread with a
+//! `wire::meter::Collector`, between its gateways and the store. A [`LinkHandle`] is the way to all
+//! of them.
 
 mod begin;
 mod checks;

@@ -1,7 +1,9 @@
-//! MQTT: what happened, for Home Assistant, emonCMS and whoever else listens at the broker. docs/collector.md, "MQTT".
+//! MQTT: what happened, for Home Assistant, emonCMS and whoever else listens at the broker.
+//! docs/collector.md, "MQTT".
 //!
-//! It follows the [`Event`]s, which are durable before they are told. A broker that is away loses nothing but time: messages wait,
-//! the oldest of them go first when there are too many. At least once: after a lost connection some may come twice.
+//! It follows the [`Event`]s, which are durable before they are told. A broker that is away loses
+//! nothing but time: messages wait, the oldest of them go first when there are too many. At least
+//! once: after a lost connection some may come twice.
 
 mod broker;
 pub mod topics;
@@ -39,7 +41,7 @@ const AGAIN_AFTER: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(
 const PACKET_BYTES_MAX: [usize; 2] = [10 << 10, 1 << 20];
 /// Names are read anew at most once in that time.
 const NAMES_EVERY: Duration = Duration::from_millis(500);
-/// What saying good-bye may take.
+/// The longest time of the last message.
 const STOPPED_WITHIN: Duration = Duration::from_secs(2);
 
 /// Reads all meters as they are shown, revoked ones too. It may block.
@@ -61,8 +63,8 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    /// Connects, and does so again whenever the connection was lost. client: what the broker knows it by, other than all others
-    /// there. Needs a tokio runtime.
+    /// Connects, and does so again whenever the connection was lost. client: what the broker knows
+    /// it by, other than all others there. Needs a tokio runtime.
     pub fn start(
         broker: Broker,
         client: String,
@@ -115,13 +117,13 @@ impl Publisher {
     }
 }
 
-/// What becomes of the connection.
+/// A change of the connection.
 enum Signal {
     /// It is there, and nothing was sent by it yet.
     Connected,
     /// It was lost: nothing more is to be handed over; then say so.
     Lost(oneshot::Sender<()>),
-    /// What had been handed over, and was not confirmed, in its order.
+    /// The messages that were handed over and not confirmed, in their order.
     Unconfirmed(Vec<Said>),
 }
 
@@ -146,8 +148,8 @@ async fn connect(mut events: EventLoop, broker: String, signals: mpsc::Sender<Si
                     tracing::warn!(%broker, %error, "no connection to the MQTT broker; trying again; {hint}");
                     said = true;
                 }
-                // First nothing more is handed over, then what was is taken back: else the next connection would say that before
-                // what is older.
+                // First nothing more is handed over, then what was is taken back: else the next
+                // connection would say that before what is older.
                 let (silent, is_silent) = oneshot::channel();
                 if signals.send(Signal::Lost(silent)).await.is_err() || is_silent.await.is_err() {
                     return;
@@ -184,7 +186,7 @@ fn take_unconfirmed(events: &mut EventLoop) -> Vec<Said> {
     all.map(|publish| Said::again(publish.topic, &publish.payload, publish.retain)).collect()
 }
 
-/// What to do about a connection that there is not.
+/// Returns the remedy for a failed connection.
 fn hint(error: &ConnectionError) -> &'static str {
     match error {
         ConnectionError::ConnectionRefused(
@@ -211,7 +213,7 @@ struct Work {
     client: AsyncClient,
     meters: ReadMeters,
     names: Names,
-    /// What is said anew at each connection, before all that waits: as much as there are meters.
+    /// The messages of each new connection, before all that waits: their number is that of meters.
     greetings: VecDeque<Said>,
     waiting: VecDeque<Said>,
     /// Messages that had to go since the broker was there.
@@ -283,7 +285,7 @@ impl Work {
             );
             self.lost = 0;
         }
-        // What is said of meters goes before what they say.
+        // Greetings go before the readings of meters.
         let said = self.read_meters(|_| true).await;
         self.greetings.push_back(Said::retained(STATUS, topics::ONLINE));
         self.greetings.extend(said);
@@ -293,7 +295,7 @@ impl Work {
         for said in unconfirmed.into_iter().rev().filter(|said| !said.is_of_the_connection()) {
             self.waiting.push_front(said);
         }
-        // What is said of meters is said anew at the next connection.
+        // Greetings are sent anew at the next connection.
         self.greetings.clear();
         self.waiting.retain(|said| !said.is_of_the_connection());
         self.bound();

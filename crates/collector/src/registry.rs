@@ -3,8 +3,9 @@
 //! database". Network 0's files are in the folder itself, each other's in a folder of the same form
 //! within ([`networks`]).
 //!
-//! A file is written whole or not at all, and is durable before its writer goes on; so is a row. Commands and a running service meet only
-//! there: commands lock a network's keys while they change them, and the service looks every two seconds ([`RegistryPoller`]).
+//! A file is written whole or not at all, and is durable before its writer goes on; so is a row.
+//! Commands and a running service meet only there: commands lock a network's keys while they change
+//! them, and the service looks every two seconds ([`RegistryPoller`]).
 
 mod counter_floor;
 mod file;
@@ -212,11 +213,12 @@ impl Registry {
         Registry::open_network(keys, NetworkId::DEFAULT)
     }
 
-    /// Opens a network's folder within the collector's. Where there is none, or it is empty, it is made, with a new key pair for the
-    /// collector in this network.
+    /// Opens a network's folder within the collector's. Where there is none, or it is empty, it is
+    /// made, with a new key pair for the collector in this network.
     ///
     /// # Errors
-    /// [`RegistryError::Open`] where others could read it, [`RegistryError::File`], [`RegistryError::Bad`].
+    /// [`RegistryError::Open`] where others could read it, [`RegistryError::File`],
+    /// [`RegistryError::Bad`].
     pub fn open_network(keys: &Path, network: NetworkId) -> Result<Registry, RegistryError> {
         let path = networks::make_room(keys, network)?;
         let folder = Folder::open(&path)?;
@@ -237,7 +239,8 @@ impl Registry {
                 if let Some(identity) = keys.identity()? {
                     return Ok(identity);
                 }
-                // Meters know the collector by its key: a new one beside theirs would be taken by none of them.
+                // Meters know the collector by its key: a new one beside theirs would be taken by
+                // none of them.
                 if keys.has_meters()? {
                     let problem = "the collector's private key is missing, and meters are there that know no other; \
                                    put it back from a backup";
@@ -320,7 +323,8 @@ impl Registry {
         })
     }
 
-    /// Copies all files into this network's folder within another one, which is made. What is no file is left where it is.
+    /// Copies all files into this network's folder within another one, which is made. Other entries
+    /// stay.
     ///
     /// # Errors
     /// [`RegistryError`].
@@ -352,7 +356,8 @@ impl Registry {
         self.poller_of(None, known, 0)
     }
 
-    /// The same of a partition alone; of files of all meters. seen: the revision of [`Meters`], where `known` is of these.
+    /// The same of a partition alone; of files of all meters. seen: the revision of [`Meters`],
+    /// where `known` is of these.
     pub(crate) fn poller_of(
         &self,
         of: Option<(Partition, Slices)>,
@@ -373,8 +378,8 @@ impl Registry {
         self.keys.read(|keys| keys.revoked())
     }
 
-    /// Draws keys for a new meter, and registers it. `above`: the highest epoch that is known of it elsewhere, 0 for none. First
-    /// its images are written into `images`, for who makes it.
+    /// Draws keys for a new meter, and registers it. `above`: the highest epoch that is known of it
+    /// elsewhere, 0 for none. First its images are written into `images`, for who makes it.
     ///
     /// # Errors
     /// [`RegistryError::Exists`], [`RegistryError::Setup`], [`RegistryError::File`].
@@ -391,7 +396,8 @@ impl Registry {
         })
     }
 
-    /// Draws new keys for a meter that is to be made again, as it was set up at first. From now on it is not heard with its old ones.
+    /// Draws new keys for a meter that is to be made again, as it was set up at first. From now on
+    /// it is not heard with its old ones.
     ///
     /// # Errors
     /// [`RegistryError::Unknown`], [`RegistryError::File`].
@@ -425,9 +431,10 @@ impl Registry {
         Ok((file, images))
     }
 
-    /// Registers a meter that was provisioned before for this collector's public key, from its file: a copy of one of these files. The
-    /// epoch is the file's; of a meter that was revoked it has to be the last one with the same keys, or a later one with others. Else
-    /// messages of before could come again as new ones.
+    /// Registers a meter that was provisioned before for this collector's public key, from its
+    /// file: a copy of one of these files. The epoch is the file's; of a meter that was revoked it
+    /// has to be the last one with the same keys, or a later one with others. Else messages of
+    /// before could come again as new ones.
     ///
     /// # Errors
     /// [`RegistryError`].

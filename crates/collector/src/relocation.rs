@@ -1,4 +1,5 @@
-//! A collector's database moves to the other engine while its meters send. docs/collector.md, "Moving to PostgreSQL and back".
+//! A collector's database moves to the other engine while its meters send. docs/collector.md,
+//! "Moving to PostgreSQL and back".
 
 use crate::registry::{KeyStore, RegistryError};
 use crate::store::relocation::{Begun, Progress, Relocation};
@@ -7,10 +8,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What came while all was copied is copied again, until it takes no longer than that.
+/// The longest time of the last copy before the pause: changes are copied again until it takes no
+/// longer.
 const SHORT: Duration = Duration::from_secs(5);
 const COPIES_MAX: u32 = 10;
-/// So often it is looked whether the service has stopped; and so often it is copied once more meanwhile.
+/// The period of the check that the service has stopped; changes are copied meanwhile.
 const LOOK: Duration = Duration::from_millis(100);
 const COPY_AGAIN: Duration = Duration::from_secs(30);
 
@@ -35,7 +37,7 @@ pub enum RelocationError {
 }
 
 impl RelocationError {
-    /// Whether something was asked for that cannot be.
+    /// Says if the request was impossible.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
@@ -46,14 +48,15 @@ impl RelocationError {
     }
 }
 
-/// What goes on.
+/// The stage of a migration.
 #[derive(Debug)]
 pub enum Stage<'s> {
     /// There are no keys that could be compared, and a service needs them.
     NoKeys(&'s Path),
     /// It is copied while the service goes on.
     Copying(Progress),
-    /// The service is to be stopped now; it is waited for. Who it is, where that is known: ` (process 123)`.
+    /// The service is to be stopped now; it is waited for. The holder, if it is known: ` (process
+    /// 123)`.
     Waiting(&'s str),
     /// Nobody writes any more: the rest is copied, and all is compared.
     Settling(Progress),
@@ -64,14 +67,16 @@ pub enum Stage<'s> {
 pub struct Relocated {
     /// Of each table; empty where a move that had ended early was brought to its end.
     pub rows: Vec<(&'static str, u64)>,
-    /// How long nobody could store anything.
+    /// The time in which nobody could store anything.
     pub pause: Duration,
 }
 
-/// Moves all that is in a database into one of the other engine. It waits until the service that writes the first one has stopped.
+/// Moves all that is in a database into one of the other engine. It waits until the service that
+/// writes the first one has stopped.
 ///
 /// # Errors
-/// [`RelocationError`]: the first one is to be used as before, or the second one; never both. The same, begun again, goes on.
+/// [`RelocationError`]: the first one is to be used as before, or the second one; never both. The
+/// same, begun again, goes on.
 pub fn relocate(
     from: &DatabaseUrl,
     to: &DatabaseUrl,

@@ -24,28 +24,29 @@ use wire::meter::Policy;
 /// Networks that one service has at most: each has a thread of its own, and verifiers.
 pub const NETWORKS_MAX: usize = 64;
 
-/// What a service is started with.
+/// The configuration of a service.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The database; a file is made where there is none.
     pub db: DatabaseUrl,
-    /// How the database behaves: zone, how long readings stay.
+    /// The database's options: zone, retention.
     pub store: Options,
     /// The folder of the keys; made where there is none.
     pub keys: PathBuf,
-    /// What the keys in the database are sealed under; `None`: they are in the folder.
+    /// The KEKs of the keys in the database; `None`: they are in the folder.
     pub keks: Option<KeyRing>,
-    /// Where UDP gateways send to; port 0 takes one that is free.
+    /// The addresses that UDP gateways send to; port 0 takes a free one.
     pub udp: Vec<OfNetwork<SocketAddr>>,
     /// Networks that are heard by other gateways than those of `udp`.
     pub networks: BTreeSet<NetworkId>,
     /// Threads that open what takes curves, for each network; 0: one a core.
     pub verifiers: usize,
-    /// How it behaves towards meters; [`Policy::require_sealed`] by what is next.
+    /// The behaviour towards meters; [`Policy::require_sealed`] comes from the next field.
     pub policy: Policy,
-    /// Whether nothing is taken that is not sealed; `None`: as soon as a meter of the network was provisioned to seal.
+    /// Refuses all that is not sealed; `None`: as soon as a meter of the network was provisioned to
+    /// seal.
     pub require_sealed: Option<bool>,
-    /// Where packets of meters go that are not known in network 0: the concentrator.
+    /// The concentrator's queue: packets of meters that are not known in network 0.
     pub unknown_meters: Option<mpsc::Sender<HeardPacket>>,
 }
 
@@ -86,7 +87,7 @@ pub enum ServiceError {
         meters: usize,
         /// ` of network 7`; empty for network 0.
         of: String,
-        /// What to do.
+        /// The remedy.
         or: &'static str,
     },
     /// More networks than threads are to be for.
@@ -94,7 +95,7 @@ pub enum ServiceError {
         "there are {0} networks, and one service takes {NETWORKS_MAX}: start several, each with --db, --keys and gateways of its own"
     )]
     TooManyNetworks(usize),
-    /// What a link begins with.
+    /// A link's beginning cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
     #[error("the system gives no thread: {0}; stop other programs, or raise the limit")]
@@ -172,16 +173,17 @@ impl Running {
         &self.reader
     }
 
-    /// Where the UDP gateways listen, in the order of [`Config::udp`].
+    /// Returns the addresses of the UDP gateways, in the order of [`Config::udp`].
     #[must_use]
     pub fn udp(&self) -> Vec<SocketAddr> {
         self.udp.iter().map(UdpGateway::address).collect()
     }
 
-    /// Waits until a part of it has ended in a way that it never should: then nothing is taken any more, and it is to be stopped.
+    /// Waits until a part of it has ended in a way that it never should: then nothing is taken any
+    /// more, and it is to be stopped.
     pub async fn ended(&self) {
         let mut ended = self.ended.clone();
-        // Who tells of it went without a word: that is an end, too.
+        // A dropped sender is an end, too.
         let _ = ended.wait_for(|ended| *ended).await;
     }
 
@@ -216,7 +218,7 @@ fn begin(
         if networks.len() > NETWORKS_MAX {
             return Err(ServiceError::TooManyNetworks(networks.len()));
         }
-        // What is in the database, and has no folder of keys any more.
+        // Networks that are in the database, and have no folder of keys any more.
         links.belong(&networks)?;
         let mut meters = 0;
         for network in networks {

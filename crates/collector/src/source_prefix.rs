@@ -1,8 +1,8 @@
-//! Who is one end site (RFC 6177), as far as addresses tell: what limits are for each.
+//! The prefix of an end site (RFC 6177), as far as addresses tell: limits count each site once.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Whoever has an IPv6 address has the 2^64 beside it, too.
+/// The holder of an IPv6 address has the 2^64 beside it, too.
 pub(crate) fn source_prefix(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),

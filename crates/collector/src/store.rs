@@ -1,9 +1,11 @@
 //! The database: readings, alerts, commands, and the state of meters. One [`Store`] writes, any
 //! number of [`Reader`]s read.
 //!
-//! These two types are the whole seam: SQLite and PostgreSQL stand behind them, and nothing of either is in their signatures. What is of
-//! no engine, and that is what readings mean, is here; `sqlite` and `postgres` are the engines, and `sql` is what both understand.
-//! What [`Store::commit`] returned `Ok` for is durable. Times are Unix times, as the names say in seconds or milliseconds.
+//! These two types are the whole seam: SQLite and PostgreSQL stand behind them, and nothing of
+//! either is in their signatures. The meaning of readings belongs to no engine, and is here;
+//! `sqlite` and `postgres` are the engines, and `sql` is the common language. A write that
+//! [`Store::commit`] returned `Ok` for is durable. Times are Unix times, as the names say in
+//! seconds or milliseconds.
 
 mod batch;
 mod by_time;
@@ -108,21 +110,22 @@ enum Engine {
 }
 
 impl Store {
-    /// Opens a database, or makes one; of a server the database has to be there, empty. An older schema is brought up to date, of a file
-    /// after a copy of it beside it.
+    /// Opens a database, or makes one; of a server the database has to be there, empty. An older
+    /// schema is brought up to date, of a file after a copy of it beside it.
     ///
     /// # Errors
-    /// [`StoreError`]: not a database of this program, a later version's, damaged, in use by another service, no access. Then nothing of
-    /// it was changed.
+    /// [`StoreError`]: not a database of this program, a later version's, damaged, in use by
+    /// another service, no access. Then nothing of it was changed.
     pub fn open(place: impl Into<DatabaseUrl>, options: &Options) -> Result<Store, StoreError> {
         Store::open_with(place.into(), options, None)
     }
 
-    /// The same as one of several that write it, where it is a server's; a file has one writer all the same. Nothing is known of meters
-    /// before [`Store::take`].
+    /// The same as one of several that write it, where it is a server's; a file has one writer all
+    /// the same. Nothing is known of meters before [`Store::take`].
     ///
     /// # Errors
-    /// As [`Store::open`]; [`StoreError::InUse`] where one writes it alone, or has yet to bring its tables up to date.
+    /// As [`Store::open`]; [`StoreError::InUse`] where one writes it alone, or has yet to bring its
+    /// tables up to date.
     pub fn open_shared(
         place: impl Into<DatabaseUrl>,
         options: &Options,
@@ -146,10 +149,12 @@ impl Store {
         })
     }
 
-    /// Takes a partition under a lease: nobody stores anything under one before any more, and its meters are known as they are stored.
+    /// Takes a partition under a lease: nobody stores anything under one before any more, and its
+    /// meters are known as they are stored.
     ///
     /// # Errors
-    /// [`StoreError::Fenced`] with the later lease under which it was taken; others, where it can be tried again.
+    /// [`StoreError::Fenced`] with the later lease under which it was taken; others, where it can
+    /// be tried again.
     pub fn take(&mut self, lease: LeaseNumber) -> Result<(), StoreError> {
         match &mut self.engine {
             Engine::Sqlite(_) => Ok(()),
@@ -165,10 +170,12 @@ impl Store {
         }
     }
 
-    /// Does all of a batch, in order, or nothing of it. What it returns, one for each, in their order, is durable.
+    /// Does all of a batch, in order, or nothing of it. The returned results, one for each in their
+    /// order, are durable.
     ///
     /// # Errors
-    /// [`StoreError::Full`] and others, where nothing was stored and nothing must be acknowledged; the same can be tried again.
+    /// [`StoreError::Full`] and others, where nothing was stored and nothing must be acknowledged;
+    /// the same can be tried again.
     pub fn commit(&mut self, batch: Vec<Write>) -> Result<Vec<Written>, StoreError> {
         self.commit_under(&batch, &[])
     }
@@ -176,8 +183,8 @@ impl Store {
     /// The same under the leases of all partitions whose meters are written, where several write.
     ///
     /// # Errors
-    /// As [`Store::commit`]; [`StoreError::Fenced`] where some of the partitions were taken by others since: the same without what is of
-    /// these can be tried again.
+    /// As [`Store::commit`]; [`StoreError::Fenced`] where some of the partitions were taken by
+    /// others since: the same without what is of these can be tried again.
     pub fn commit_under(
         &mut self,
         batch: &[Write],
@@ -189,8 +196,9 @@ impl Store {
         }
     }
 
-    /// Looks whether the database is where it belongs: its files in their place, where they are put back if that can be; its server
-    /// there, with which it is connected again. To be called when there was no batch for some seconds.
+    /// Looks whether the database is where it belongs: its files in their place, where they are put
+    /// back if that can be; its server there, with which it is connected again. To be called when
+    /// there was no batch for some seconds.
     ///
     /// # Errors
     /// [`StoreError::NotInPlace`] and others: nothing can be stored.
@@ -201,8 +209,8 @@ impl Store {
         }
     }
 
-    /// A small step of what need not be done at once: old readings go. To be called between batches, and at least once a minute; returns
-    /// whether there is more to do.
+    /// A small step of what need not be done at once: old readings go. To be called between
+    /// batches, and at least once a minute; returns whether there is more to do.
     ///
     /// # Errors
     /// As [`Store::commit`]; nothing is lost by it.
@@ -213,8 +221,9 @@ impl Store {
         }
     }
 
-    /// Compares some readings with the sums that were stored when they came, and goes on with others the next time: 100 kB are read. To
-    /// be called each second. Returns what is not as it was stored, once.
+    /// Compares some readings with the sums that were stored when they came, and goes on with
+    /// others the next time: 100 kB are read. To be called each second. Returns what is not as it
+    /// was stored, once.
     pub fn compare(&mut self) -> Option<String> {
         match &mut self.engine {
             Engine::Sqlite(store) => store.compare(),

@@ -1,5 +1,6 @@
-//! Tokens made and revoked on the command line: before the first start on an address that others reach there has to be one. A running
-//! service does the same by its API; beside one it is done here where the database is a server's.
+//! Tokens made and revoked on the command line: before the first start on an address that others
+//! reach there has to be one. A running service does the same by its API; beside one it is done
+//! here where the database is a server's.
 
 use crate::one_time_link;
 use crate::plain_text::is_plain_name;
@@ -16,14 +17,15 @@ use serde::Serialize;
 
 /// Characters of a token's name at most.
 const NAME_CHARACTERS_MAX: usize = 64;
-/// Who did it, in the list of actions.
+/// The name in the list of actions.
 const BY: &str = "command line";
 /// The same for who had no token yet.
 pub(crate) const BY_LINK: &str = "one-time link";
-/// Nobody's names: under these stands in the list of actions what was done without a token. `local` is of the time when none was needed.
+/// Nobody's names: under these stands in the list of actions what was done without a token. `local`
+/// is of the time when none was needed.
 const RESERVED: [&str; 3] = [BY, BY_LINK, "local"];
 
-/// What is wrong with what was asked.
+/// An error in a request about tokens.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// A name that nobody could read.
@@ -51,7 +53,7 @@ pub enum TokenError {
 }
 
 impl TokenError {
-    /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
+    /// Says if the request was impossible (exit code 2), and did not just fail (exit code 1).
     #[must_use]
     pub fn is_usage(&self) -> bool {
         !matches!(self, TokenError::Store(_) | TokenError::NotTaken)
@@ -92,13 +94,14 @@ fn listed(token: TokenRecord) -> ListedToken {
     }
 }
 
-/// Whether it may be a token's name, whoever says it.
+/// Says if it may be a token's name.
 pub(crate) fn is_name(name: &str) -> bool {
     let length = name.chars().count();
     (1..=NAME_CHARACTERS_MAX).contains(&length) && name.trim() == name && is_plain_name(name)
 }
 
-/// Whether there may be a new token of this name, by which what administrators did is kept, and this role.
+/// Checks that there may be a new token of this name and role. Administrators' actions are recorded
+/// by the name.
 ///
 /// # Errors
 /// [`TokenError::Name`], [`TokenError::NameTaken`], [`TokenError::AdministratorFirst`].
@@ -117,7 +120,8 @@ pub(crate) fn check(tokens: &[TokenRecord], name: &str, role: Role) -> Result<()
     }
 }
 
-/// Makes a token, and the database where there is none; the first one is an administrator's. The secret is nowhere else than in what this returns.
+/// Makes a token, and the database where there is none; the first one is an administrator's. The
+/// secret is nowhere else than in what this returns.
 ///
 /// # Errors
 /// [`TokenError`]; [`StoreError::InUse`] while a service has the file.

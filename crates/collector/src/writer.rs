@@ -1,7 +1,9 @@
-//! The store's thread: everything that came while the last transaction was made durable is the next one.
+//! The store's thread: everything that came while the last transaction was made durable is the next
+//! one.
 //!
-//! There is one for all partitions, each of which has a link of its own, which comes and goes. A link's writes are of an era. After a transaction that failed,
-//! what the link gave before it knew of that fails, too, so that nothing overtakes what has to be tried again.
+//! There is one for all partitions, each of which has a link of its own, which comes and goes. A
+//! link's writes are of an era. After a transaction that failed, what the link gave before it knew
+//! of that fails, too, so that nothing overtakes what has to be tried again.
 
 mod batches;
 
@@ -71,7 +73,8 @@ enum To<T> {
     Link { partition: Partition, commit_generation: u64, after: Vec<T> },
     /// A partition is taken under a lease; who hears of it.
     Take { lease: LeaseNumber, taken: Sender<Result<(), StoreError>> },
-    /// A partition's link begins: where it hears of its writes, and what was sent with its network's keys.
+    /// A partition's link begins: where it hears of its writes, and what was sent with its
+    /// network's keys.
     Begin { partition: Partition, counter_floor: CounterFloor, done: Sender<Done<T>> },
     /// It has ended.
     End { partition: Partition },
@@ -108,7 +111,8 @@ pub(crate) struct Counts {
     pub(crate) commits: AtomicU64,
     pub(crate) commits_us: AtomicU64,
     pub(crate) failed: AtomicU64,
-    /// Transactions that the store refused, because a partition of theirs was taken under a later lease.
+    /// Transactions that the store refused, because a partition of theirs was taken under a later
+    /// lease.
     pub(crate) fenced: AtomicU64,
     /// Jobs of others that wait.
     waiting: AtomicU64,
@@ -120,7 +124,8 @@ pub(crate) struct Jobs<T> {
     counts: Arc<Counts>,
 }
 
-/// Writes to the store: the API's changes, the concentrator's messages. Each call is part of one transaction, done or not as a whole.
+/// Writes to the store: the API's changes, the concentrator's messages. Each call is part of one
+/// transaction, done or not as a whole.
 #[derive(Clone)]
 pub struct WriterHandle {
     give: Arc<Give>,
@@ -132,7 +137,8 @@ type Give = dyn Fn(Vec<Write>, Option<Arc<Fence>>, Reply) -> Result<(), WriteErr
 type Reply = oneshot::Sender<Result<Vec<Written>, WriteError>>;
 
 impl WriterHandle {
-    /// Of a process that stores no reports: what people change goes to the database by this reader's connections. Needs a tokio runtime.
+    /// Of a process that stores no reports: what people change goes to the database by this
+    /// reader's connections. Needs a tokio runtime.
     pub(crate) fn beside(reader: Reader) -> WriterHandle {
         let (runtime, waiting) = (Handle::current(), Arc::new(Semaphore::new(BESIDE_MAX)));
         let give = move |writes: Vec<Write>, _, reply: Reply| {
@@ -141,7 +147,7 @@ impl WriterHandle {
             runtime.spawn_blocking(move || {
                 let written = reader.write_admin(&writes);
                 drop(place);
-                // Who does not wait any more need not be told.
+                // A caller who does not wait any more needs no answer.
                 drop(reply.send(written.map_err(|error| WriteError::Store(error.to_string()))));
             });
             Ok(())
@@ -203,7 +209,8 @@ impl<T: Send + 'static> Jobs<T> {
         (Jobs { jobs, counts: Arc::default() }, jobs_in)
     }
 
-    /// Takes a partition under a lease, and returns when nobody writes it under one before any more.
+    /// Takes a partition under a lease, and returns when nobody writes it under one before any
+    /// more.
     ///
     /// # Errors
     /// What the store said; `None`: its thread has ended.
@@ -211,15 +218,17 @@ impl<T: Send + 'static> Jobs<T> {
         self.begin_take(lease).recv().map_err(|_| None)?.map_err(Some)
     }
 
-    /// Begins to take a partition. What this returns hears when nobody writes it under a lease before any more.
+    /// Begins to take a partition. The returned receiver gets a message when nobody writes it under
+    /// an earlier lease any more.
     pub(crate) fn begin_take(&self, lease: LeaseNumber) -> Receiver<Result<(), StoreError>> {
         let (taken, hears) = bounded(1);
         self.tell(To::Take { lease, taken });
         hears
     }
 
-    /// A partition has a link now, which hears of its writes by what this returns; the first one hears what is of no link, too. issued:
-    /// what was sent with the network's keys; it is written before the states that it has to cover.
+    /// A partition has a link now, which hears of its writes by what this returns; the first one
+    /// hears what is of no link, too. issued: what was sent with the network's keys; it is written
+    /// before the states that it has to cover.
     pub(crate) fn begin(&self, partition: Partition, counter_floor: CounterFloor) -> Receiver<Done<T>> {
         let (out, done) = unbounded();
         self.tell(To::Begin { partition, counter_floor, done: out });
@@ -231,7 +240,8 @@ impl<T: Send + 'static> Jobs<T> {
         self.tell(To::End { partition });
     }
 
-    /// A link's: there are never more of them than meters and open commands. Returns whether the thread is there.
+    /// A link's: there are never more of them than meters and open commands. Returns whether the
+    /// thread is there.
     pub(crate) fn give(
         &self,
         LinkJob { partition, commit_generation, fence }: LinkJob,

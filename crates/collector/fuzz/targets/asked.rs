@@ -1,4 +1,5 @@
-//! A service in memory, and what its API may answer to a request, whatever that is. The fuzz target `api` and a short test both take it.
+//! A service in memory, and what its API may answer to a request, whatever that is. The fuzz target
+//! `api` and a short test both take it.
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -28,10 +29,11 @@ const ANSWER_BYTES_MAX: usize = 8 << 20;
 const WITHIN: Duration = Duration::from_secs(8);
 /// After so many changes all begins anew, so that what came before does not make everything slow.
 const CHANGES_MAX: u32 = 1000;
-/// What nobody may get, who has no token.
+/// The routes that are open without a token.
 const OPEN: [&str; 3] = ["/api/v1/health", "/api/v1/openapi.json", "/api/v1/session"];
 
-/// A service without gateways, with two meters that were heard, a token of each role, and the API as it is on loopback.
+/// A service without gateways, with two meters that were heard, a token of each role, and the API
+/// as it is on loopback.
 pub struct Fixture {
     runtime: Runtime,
     /// `None` only while it begins anew.
@@ -48,7 +50,7 @@ struct Service {
     _folder: tempfile::TempDir,
 }
 
-/// Who asks.
+/// The caller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Who {
     Administrator,
@@ -64,13 +66,15 @@ impl Fixture {
         Fixture { runtime, service: Some(service) }
     }
 
-    /// Asks what the bytes say, and panics where the answer is not as it has to be. The bytes: `METHOD TARGET`, lines `name: value`,
-    /// an empty line, the body. `as: viewer` and `as: nobody` are no headers, but who asks; else it is the administrator. Where no host is
-    /// named it is `localhost`. Returns how it was answered; `None` for what no HTTP request can be.
+    /// Asks what the bytes say, and panics where the answer is not as it has to be. The bytes:
+    /// `METHOD TARGET`, lines `name: value`, an empty line, the body. `as: viewer` and `as: nobody`
+    /// are no headers, but who asks; else it is the administrator. Where no host is named it is
+    /// `localhost`. Returns how it was answered; `None` for what no HTTP request can be.
     pub fn ask(&mut self, bytes: &[u8]) -> Option<StatusCode> {
         let (who, request) = read(bytes)?;
         let mut service = self.service.take().expect("there is one");
-        // A fuzzer sees what is compared, and so learns secrets; who knows one already is told nothing by an answer that repeats it.
+        // A fuzzer sees what is compared, and so learns secrets; who knows one already is told
+        // nothing by an answer that repeats it.
         let knows = |secret: &Secret| {
             bytes.windows(secret.expose().len()).any(|part| part == secret.expose().as_bytes())
         };
@@ -221,7 +225,8 @@ impl Service {
             assert!(error["code"].is_string() && error["message"].is_string(), "{about}");
             assert!(error["hint"].is_string() || error["hint"].is_null(), "{about}");
         }
-        // A token that was made goes, so that the administrator's is always the last one, which is not revoked.
+        // A token that was made goes, so that the administrator's is always the last one, which is
+        // not revoked.
         if json["token"].is_string() {
             let request = Request::delete(format!("/api/v1/tokens/{}", json["id"]));
             let value = format!("Bearer {}", self.administrator.expose());

@@ -1,8 +1,10 @@
-//! Packets on the air, one after the other, to a collector with a meter of each suite that seals: whatever they are, it takes none,
-//! keeps no more than its bounds, and its meters' states stay as they were.
+//! Packets on the air, one after the other, to a collector with a meter of each suite that seals:
+//! whatever they are, it takes none, keeps no more than its bounds, and its meters' states stay as
+//! they were.
 //!
-//! The input: packets, each behind a byte with its length. Bits 6 and 7 of that byte: one of the genuine packets is taken, and the bytes
-//! that follow are laid over it, so that the fuzzer need not guess headers.
+//! The input: packets, each behind a byte with its length. Bits 6 and 7 of that byte: one of the
+//! genuine packets is taken, and the bytes that follow are laid over it, so that the fuzzer need
+//! not guess headers.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -47,7 +49,8 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let states = |collector: &Collector| (1..=4).map(|meter| collector.state(meter)).collect::<Vec<_>>();
     let (before, mut rest) = (states(&collector), bytes);
-    // Those of the genuine pieces that came unchanged may make a message whole, which is taken then.
+    // Those of the genuine pieces that came unchanged may make a message whole, which is taken
+    // then.
     let mut genuine = false;
     while let Some((head, behind)) = rest.split_first() {
         let length = usize::from(head & 0x3f).min(behind.len());

@@ -1,5 +1,6 @@
-//! The role `api`: dashboard, API, events and MQTT of all meters, without a key and without a partition. It reads the database, and changes in
-//! it what people change; what is about a meter's commands it asks of the worker that has the meter.
+//! The role `api`: dashboard, API, events and MQTT of all meters, without a key and without a
+//! partition. It reads the database, and changes in it what people change; what is about a meter's
+//! commands it asks of the worker that has the meter.
 
 use super::connection::{ClusterError, Connection, Nats};
 use super::events::{EventCounts, Told};
@@ -68,10 +69,11 @@ impl Counts {
 }
 
 impl ApiServer {
-    /// Runs until `stop`. ready: is called once the dashboard is served; what it waits for until then is in its health.
+    /// Runs until `stop`. ready: is called once the dashboard is served; what it waits for until
+    /// then is in its health.
     ///
     /// # Errors
-    /// [`ClusterError`]: what waiting does not mend.
+    /// [`ClusterError`]: errors that waiting does not mend.
     pub async fn serve(
         self,
         ready: impl FnOnce(&ApiServerStarted),
@@ -96,7 +98,7 @@ impl ApiServer {
             error = &mut refused => return Err(error),
             () = &mut stop => return Ok(()),
         };
-        // Which links there are workers know.
+        // Workers know the links.
         let link = LinkHandle::new(Slices::ONE);
         let told = Told::start(connection.clone(), self.name.clone(), counts.events.clone());
         link.join(Arc::new(Others::new(

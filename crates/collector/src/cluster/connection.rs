@@ -146,10 +146,11 @@ impl Nats {
         Ok(options)
     }
 
-    /// Connects; where no server is there, goes on until one is. Once it is connected it stays so by itself.
+    /// Connects; where no server is there, goes on until one is. Once it is connected it stays so
+    /// by itself.
     ///
     /// # Errors
-    /// [`ClusterError`]: what waiting does not mend.
+    /// [`ClusterError`]: errors that waiting does not mend.
     pub(super) async fn connect(&self, name: &RoleName, status: &Status) -> Result<Connection, ClusterError> {
         let (servers, turns) = (self.servers(), ServerRotation::default());
         loop {

@@ -1,5 +1,5 @@
-//! Packets on their way between gateways and workers. docs/cluster.md, "Packets in NATS". Any bytes may come: nothing of them is true yet.
-//! Numbers are big-endian, as on the air.
+//! Packets on their way between gateways and workers. docs/cluster.md, "Packets in NATS". Any bytes
+//! may come: nothing of them is true yet. Numbers are big-endian, as on the air.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use wire::meter::PACKET_BYTES_MAX;
@@ -126,7 +126,8 @@ fn is_packet(bytes: &[u8]) -> bool {
     (1..=PACKET_BYTES_MAX).contains(&bytes.len())
 }
 
-/// The input, and the peer: 0, or 4 with an address and a port, or 6 with an address, a port and a scope.
+/// The input, and the peer: 0, or 4 with an address and a port, or 6 with an address, a port and a
+/// scope.
 fn put_origin(bytes: &mut Vec<u8>, input: u16, peer: Option<SocketAddr>) {
     bytes.extend(input.to_be_bytes());
     match peer {

@@ -1,5 +1,5 @@
-//! Events of workers, told to those who look on in other processes. What is lost on the way is not told again: it is stored, and whoever looks
-//! on hears that some were missed.
+//! Events of workers for subscribers in other processes. A lost event is not sent again: its data
+//! are stored, and subscribers get a note that some were missed.
 
 use super::connection::Connection;
 use super::name::RoleName;
@@ -155,7 +155,7 @@ impl Hearing {
                     Some(message) => self.take(&message.payload),
                     None => return,
                 },
-                // What was told between two connections nobody heard.
+                // Events between two connections reached nobody.
                 _ = looks.tick() => if connects() != connection {
                     connection = connects();
                     self.missed();
@@ -232,7 +232,8 @@ mod tests {
             [number("a", 1), number("a", 2), number("b", 1), number("me", 7)],
             [Next, Next, Next, Own]
         );
-        // Lost, one of before, one that was there before this one began to hear, the last that there can be.
+        // Lost, one of before, one that was there before this one began to hear, the last that
+        // there can be.
         let others = [number("a", 4), number("a", 5), number("a", 5), number("c", 9), number("d", u64::MAX)];
         assert_eq!(others, [Missed, Next, Missed, Missed, Missed]);
         assert_eq!([number("d", 1), number("b", 2)], [Missed, Next]);

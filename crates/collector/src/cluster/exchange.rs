@@ -1,8 +1,9 @@
-//! Questions between the processes of a cluster, by request and reply: a worker answers those about the partitions that it has, and whoever
-//! shows the API asks.
+//! Questions between the processes of a cluster, by request and reply: a worker answers those about
+//! the partitions that it has, and whoever shows the API asks.
 //!
-//! NATS delivers a question once, or not at all, and nobody asks again what a worker may have had. So a command is given once at most; where
-//! no answer comes, whether it was is said to be not known.
+//! NATS delivers a question once, or not at all, and nobody asks again what a worker may have had.
+//! So a command is given once at most; where no answer comes, whether it was is said to be not
+//! known.
 
 use super::connection::Connection;
 use super::events::Told;
@@ -27,7 +28,8 @@ use tokio_stream::StreamExt;
 
 /// An answer comes within this, or is not waited for any more. The API itself answers within 30 s.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
-/// While a partition is handed over nobody hears questions for a moment; they are asked again, because nobody had them.
+/// While a partition is handed over nobody hears questions for a moment; they are asked again,
+/// because nobody had them.
 const NOBODY_FOR: Duration = Duration::from_secs(1);
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 /// Questions about a partition that are answered at once; others hear that it has too much to do.
@@ -87,7 +89,8 @@ impl Others {
         self.counts.asked.fetch_add(1, Ordering::Relaxed);
         let (begun, bytes) = (Instant::now(), About::new(meter, question).to_bytes());
         loop {
-            // What is published while there is no server goes out when there is one again: later than anybody waits for it.
+            // A message published without a server goes out when there is one again: later than
+            // anybody waits for it.
             if !self.connection.is_connected() {
                 self.counts.no_connection.fetch_add(1, Ordering::Relaxed);
                 return Err(LinkError::NoConnection);
@@ -224,7 +227,8 @@ impl Partition {
     }
 }
 
-/// Asks the link of a partition under its lease. `None`: another may have the partition, and answers.
+/// Asks the link of a partition under its lease. `None`: another may have the partition, and
+/// answers.
 async fn ask(
     fence: &Fence,
     link: &LinkHandle,

@@ -1,4 +1,5 @@
-//! A NATS server may be there, and have lost the others: then nothing is answered by way of it, however long it is waited for. Another one is asked.
+//! A NATS server may be there, and have lost the others: then nothing is answered by way of it,
+//! however long it is waited for. Another one is asked.
 
 use super::connection::Connection;
 use std::time::{Duration, Instant};
@@ -40,8 +41,8 @@ async fn ask_another(connection: &Connection) {
     turns.want(0);
 }
 
-/// Since when nothing was answered by way of the server that is connected with. It may be there, and have lost the others: then nothing comes of
-/// waiting.
+/// Since when nothing was answered by way of the server that is connected with. It may be there,
+/// and have lost the others: then nothing comes of waiting.
 #[derive(Debug, Default)]
 pub(super) struct Silence(Option<Instant>);
 
@@ -50,7 +51,8 @@ impl Silence {
         self.0 = None;
     }
 
-    /// Something was not answered, or refused. Where that goes on for too long another server is asked, beside all else.
+    /// Something was not answered, or refused. Where that goes on for too long another server is
+    /// asked, beside all else.
     pub(super) fn unanswered(&mut self, connection: &Connection) {
         if self.is_over(Instant::now()) {
             let connection = connection.clone();

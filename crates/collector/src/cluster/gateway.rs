@@ -1,5 +1,6 @@
-//! The role `gateway`: packets of its sockets and serial lines into JetStream, and what is to be sent back to them. It has no keys, keeps
-//! nothing, and holds what fits; all else is lost, as by radio, and counted.
+//! The role `gateway`: packets of its sockets and serial lines into JetStream, and what is to be
+//! sent back to them. It has no keys, keeps nothing, and holds what fits; all else is lost, as by
+//! radio, and counted.
 
 use super::connection::{ClusterError, Connection, IN_FLIGHT_MAX, Nats};
 use super::envelope::{MESSAGE_PACKETS_MAX, PacketDown, PacketUp, join_packets, split_packets};
@@ -300,7 +301,7 @@ impl Publisher {
 
     async fn heard(&mut self, network: NetworkId, packet: HeardPacket, heard_at: SystemTime) {
         if !self.connection.is_connected() {
-            // What waited would be too late.
+            // Waiting packets would be too late.
             count(&self.counts.away);
             return;
         }

@@ -22,7 +22,8 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// store: what is read, and what people change. hears: by which connection, as whom, and what is counted of it.
+    /// store: what is read, and what people change. hears: by which connection, as whom, and what
+    /// is counted of it.
     pub(super) async fn start(
         listen: &Listen,
         (reader, writer): (Reader, WriterHandle),
@@ -48,7 +49,7 @@ impl Served {
         };
         let (shut, mut shutting) = watch::channel(false);
         let serving = tokio::spawn(api::serve(bound, parts, async move {
-            // Who tells of it went: that is an end, too.
+            // A dropped sender is an end, too.
             let _ = shutting.wait_for(|shut| *shut).await;
         }));
         Ok(Served { url, shut, serving, hearing })

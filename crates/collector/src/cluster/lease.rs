@@ -2,8 +2,9 @@
 //! are compared: a lease is over when nobody has seen it renewed for [`EXPIRES_AFTER`] by their own
 //! clock.
 //!
-//! Any bytes may be in a bucket, and a bucket may be lost. A lease that cannot be read is one that nobody renews: it is replaced after
-//! [`EXPIRES_AFTER`], by its holder sooner, at the revision that was seen.
+//! Any bytes may be in a bucket, and a bucket may be lost. A lease that cannot be read is one that
+//! nobody renews: it is replaced after [`EXPIRES_AFTER`], by its holder sooner, at the revision
+//! that was seen.
 
 use super::name::RoleName;
 use crate::clock::{self, BootTime};
@@ -14,7 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Leases are renewed so often, and a renewal is answered within this, or it is sent again: before a lease is over there are three attempts.
+/// Leases are renewed so often, and a renewal is answered within this, or it is sent again: before
+/// a lease is over there are three attempts.
 pub(super) const RENEW_EVERY: Duration = Duration::from_millis(600);
 /// The time for which a lease holds, counted from before its last renewal was sent. After it the
 /// worker does nothing under the lease.
@@ -28,19 +30,22 @@ pub(super) const EXPIRES_AFTER: Duration = Duration::from_secs(3);
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
 /// Bytes of a lease in its bucket at most. Ours have about 100.
 const LEASE_BYTES_MAX: usize = 512;
-/// Numbers of fences are times. A lease whose number is further ahead of this clock was not made by a worker.
+/// Numbers of fences are times. A lease whose number is further ahead of this clock was not made by
+/// a worker.
 const FENCE_AHEAD_MS_MAX: u64 = 366 * 24 * 60 * 60 * 1000;
 /// Leases that are remembered at most, whatever is in the bucket.
 const LEASES_MAX: usize = 1 << 16;
 /// Workers that are remembered at most, whatever is in the bucket.
 const WORKERS_MAX: usize = 1024;
-/// A partition that nobody takes for so long shows that the newcomers to whom it was left take none.
+/// A partition that nobody takes for so long shows that the newcomers to whom it was left take
+/// none.
 const LEFT_FOR: Duration = Duration::from_secs(6);
 /// Then nothing is left to newcomers for so long; and for twice as long each time, up to the most.
 const NO_NEWCOMERS_FOR: Duration = Duration::from_secs(60);
 const DOUBLINGS_MAX: u32 = 4;
 
-/// A lease, as it is in the bucket under its partition's name. It stays there when it is given up, so that numbers go on.
+/// A lease, as it is in the bucket under its partition's name. It stays there when it is given up,
+/// so that numbers go on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Lease {
     /// The worker that has it; `None`: nobody.
@@ -52,8 +57,8 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// The lease of who takes the partition after one with this number. now_ms: Unix time, which numbers are above, so that they rise where
-    /// a bucket was lost.
+    /// The lease of who takes the partition after one with this number. now_ms: Unix time, which
+    /// numbers are above, so that they rise where a bucket was lost.
     pub(super) fn after(fence: u64, worker: &RoleName, now_ms: u64) -> Lease {
         let fence = fence.saturating_add(1).max(now_ms);
         Lease { worker: Some(worker.to_string()), fence, renewed: 0 }
@@ -106,7 +111,8 @@ impl Seen {
     }
 }
 
-/// A partition that may be taken: the revision that is to be replaced, and the number that is to be exceeded; 0: there was none.
+/// A partition that may be taken: the revision that is to be replaced, and the number that is to be
+/// exceeded; 0: there was none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Free {
     pub(super) partition: Partition,
@@ -204,8 +210,8 @@ impl Held {
         }
     }
 
-    /// Goes on with what is in the bucket; `None`: that is not known. A lease that was lost, or cannot be read, is written again: nobody
-    /// takes the partition while this one holds.
+    /// Goes on with what is in the bucket; `None`: that is not known. A lease that was lost, or
+    /// cannot be read, is written again: nobody takes the partition while this one holds.
     pub(super) fn on_lease_read(&mut self, found: Option<Found>) -> KeepNext {
         match found {
             None => KeepNext::Renew(AGAIN_AFTER),
@@ -314,7 +320,8 @@ impl View {
         self.leases.insert(partition, Seen { found, since: now, fence });
     }
 
-    /// The bucket of the leases is another one than before. Those that hold are written into it again.
+    /// The bucket of the leases is another one than before. Those that hold are written into it
+    /// again.
     pub(super) fn leases_made_anew(&mut self, now: Instant) {
         for seen in self.leases.values_mut() {
             (seen.found, seen.since) = (Found::NOTHING, now);
@@ -613,8 +620,8 @@ mod tests {
     }
 
     proptest! {
-        /// Workers that come and go, each with its own view, in any order: no partition is held by two, and after some rounds each has its
-        /// share and none is left.
+        /// Workers that come and go, each with its own view, in any order: no partition is held by
+        /// two, and after some rounds each has its share and none is left.
         #[test]
         fn workers_share_evenly_and_none_is_held_twice(count in 1usize..6, log in 0u32..=4, gone in any::<[bool; 5]>()) {
             let all = slices(1 << log);

@@ -5,12 +5,14 @@ use governor::clock::DefaultClock;
 use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota, RateLimiter};
 use std::num::NonZeroU32;
 
-/// Packets a second in one meter's name, and at once. A meter that empties its journal sends a report of at most three packets, and the next
-/// when that is acknowledged, which takes 100 ms with the slowest radios (docs/protocol.md); others hear its neighbours' copies of it.
+/// Packets a second in one meter's name, and at once. A meter that empties its journal sends a
+/// report of at most three packets, and the next when that is acknowledged, which takes 100 ms with
+/// the slowest radios (docs/protocol.md); others hear its neighbours' copies of it.
 const OF_A_NAME_PER_S: NonZeroU32 = NonZeroU32::new(50).unwrap();
 const OF_A_NAME_AT_ONCE: NonZeroU32 = NonZeroU32::new(100).unwrap();
 
-/// Token buckets: one for the gateway, and one for each name that packets say, of which there are 65,536 in a network.
+/// Token buckets: one for the gateway, and one for each name that packets say, of which there are
+/// 65,536 in a network.
 #[derive(Debug)]
 pub(super) struct Limits {
     all: DefaultDirectRateLimiter,

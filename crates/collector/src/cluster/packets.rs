@@ -50,8 +50,9 @@ impl<R: Clone> PendingMessages<R> {
         (PendingMessages { fence, messages: HashMap::new(), became }, hears)
     }
 
-    /// A message with so many packets came. Which of them go to the link: not those that it has, which came again with the message. They would be nothing new
-    /// to it, and so be done with, before what they led to the first time is durable.
+    /// Returns receipts for the packets of a message, but for those that the link has: these came
+    /// again with the message. For the link they would be nothing new, and so be acknowledged
+    /// before their first effect is durable.
     pub(super) fn receipts(&mut self, message: u64, reply: R, packets: u8) -> Vec<Receipt> {
         let waits = || vec![State::Waits; usize::from(packets)];
         let pending = self.messages.entry(message).or_insert_with(|| Pending {
@@ -161,7 +162,8 @@ impl Succession {
         floor.map(|floor| floor.saturating_add(1))
     }
 
-    /// Those whose place it takes: none of a later lease, which there is where this one is over and its worker stood still.
+    /// Those whose place it takes: none of a later lease, which there is where this one is over and
+    /// its worker stood still.
     pub(super) fn over(&self) -> impl Iterator<Item = &String> {
         self.before.iter().filter(|name| {
             let number = name.strip_prefix(&self.ours).and_then(|number| number.parse::<u64>().ok());

@@ -30,7 +30,8 @@ pub(super) const KEPT_FOR: Duration = Duration::from_secs(600);
 const BYTES_MAX: i64 = 1 << 30;
 /// Bytes of a message at most: 32 packets have 3,585.
 const MESSAGE_BYTES_MAX: i32 = 4096;
-/// Messages of a subject at most. A gateway has 16 of a network, and so a quarter of the stream at most.
+/// Messages of a subject at most. A gateway has 16 of a network, and so a quarter of the stream at
+/// most.
 const PER_SUBJECT_MAX: i64 = 4096;
 /// Messages that one partition has of the stream at most.
 const PENDING_MAX: i64 = 8192;
@@ -52,7 +53,8 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
 const CONSUMER_LOOK_EVERY: Duration = Duration::from_secs(10);
 /// The period of the check that the stream exists.
 const STREAM_LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Consumers of leases before that are asked, and deleted, at most: more were made by nobody who had the partition.
+/// Consumers of leases before that are asked, and deleted, at most: more were made by nobody who
+/// had the partition.
 const BEFORE_MAX: usize = 16;
 /// A link's queue is full: it is looked at again.
 const ROOM_AFTER: Duration = Duration::from_millis(2);
@@ -70,7 +72,8 @@ pub(super) struct QueueCounts {
 /// Makes the stream, where it is not there.
 ///
 /// # Errors
-/// A sentence: JetStream is not there, has no leader, or has a stream of that name that takes other packets.
+/// A sentence: JetStream is not there, has no leader, or has a stream of that name that takes other
+/// packets.
 pub(super) async fn open_stream(connection: &Connection, replicas: usize) -> Result<stream::Stream, String> {
     let config = stream::Config {
         name: subject::STREAM.into(),
@@ -106,7 +109,8 @@ pub(super) async fn open_stream(connection: &Connection, replicas: usize) -> Res
     Ok(stream)
 }
 
-/// Looks again and again whether the stream is there, and makes it anew where it was lost. Goes on until nobody listens.
+/// Looks again and again whether the stream is there, and makes it anew where it was lost. Goes on
+/// until nobody listens.
 pub(super) async fn keep_stream(connection: Connection, replicas: usize, changes: mpsc::Sender<Change>) {
     while !changes.is_closed() {
         if let Err(why) = open_stream(&connection, replicas).await {
@@ -124,7 +128,8 @@ struct Heartbeats {
 }
 
 impl Heartbeats {
-    /// Another time. Two are told within twice the time in which one is due, where nothing was heard between them.
+    /// Another time. Two are told within twice the time in which one is due, where nothing was
+    /// heard between them.
     fn missed(&mut self, now: Instant) -> u32 {
         let is_next = self.last.is_some_and(|last| now.duration_since(last) < 3 * HEARTBEAT);
         self.missed = if is_next { self.missed + 1 } else { 1 };
@@ -157,8 +162,9 @@ pub(super) enum QueueEnd {
 }
 
 impl Queue {
-    /// A consumer of this lease's own, which goes on where that of the lease before had come to, and takes its place: what that had and did
-    /// not acknowledge comes at once, and whoever still uses it hears nothing and acknowledges nothing any more.
+    /// A consumer of this lease's own, which goes on where that of the lease before had come to,
+    /// and takes its place: what that had and did not acknowledge comes at once, and whoever still
+    /// uses it hears nothing and acknowledges nothing any more.
     ///
     /// # Errors
     /// A sentence.
@@ -183,7 +189,8 @@ impl Queue {
         // The latest alone, by their numbers, which are times.
         ours.sort_unstable();
         for name in ours.into_iter().rev().take(BEFORE_MAX) {
-            // One that nobody leads says nothing, and may for ever. Asked for the list with all figures JetStream would wait for it, too.
+            // One that nobody leads says nothing, and may for ever. Asked for the list with all
+            // figures JetStream would wait for it, too.
             match timeout(ANSWERED_WITHIN, stream.consumer_info(&name)).await {
                 Ok(Ok(consumer)) => {
                     let floor = consumer.ack_floor.stream_sequence;
@@ -247,7 +254,8 @@ impl Queue {
                         pull::MessagesErrorKind::MissingHeartbeat if self.is_gone().await => {
                             return QueueEnd::Failed("their consumer was lost".into());
                         }
-                        // Who leads the consumer now does not know what the one before was asked for: it is asked again.
+                        // The consumer's new leader does not know the previous one's requests: they
+                        // are sent again.
                         pull::MessagesErrorKind::MissingHeartbeat if heartbeats.missed(Instant::now()) < MISSED_MAX => {
                             messages = match self.messages().await {
                                 Ok(messages) => messages,
@@ -305,7 +313,7 @@ impl Queue {
             ns: info.published.unix_timestamp_nanos(),
             gateway: subject::gateway_of(&message.subject),
         };
-        // What is no message leads to nothing, as a packet that is none.
+        // Bytes that are no message have no effect, like a packet that is none.
         let packets = split_packets(&message.payload).unwrap_or_else(|| vec![&[]]);
         // At most 32.
         let receipts = self.pending.receipts(info.stream_sequence, reply, packets.len() as u8);
@@ -350,7 +358,8 @@ impl Queue {
         })
     }
 
-    /// Tells JetStream what became of a message, as long as the lease holds. What is lost of that is told when the message comes again.
+    /// Reports the result of a message to JetStream while the lease holds. A lost report is sent
+    /// when the message comes again.
     async fn tell(&mut self, place: QueuePlace, outcome: Outcome) {
         let (reply, kind) = match self.pending.became(place, outcome) {
             Some(Said::Done(reply, packets)) => {
@@ -403,8 +412,9 @@ fn packet(
     Some((trace, HeardPacket { route, bytes: packet, rssi_dbm }))
 }
 
-/// When a packet was heard: when the server had it, which is at once. Its clock is believed as far as packets are kept, and not ahead
-/// of this one: a reading of a meter without a time is stored as of then, however long it waited.
+/// When a packet was heard: when the server had it, which is at once. Its clock is believed as far
+/// as packets are kept, and not ahead of this one: a reading of a meter without a time is stored as
+/// of then, however long it waited.
 fn heard_ms(published_ns: i128, now_ms: i64) -> i64 {
     let published_ms = i64::try_from(published_ns / 1_000_000).unwrap_or(now_ms);
     let waited_ms = now_ms.saturating_sub(published_ms);

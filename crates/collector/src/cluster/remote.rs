@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// Gateways at most, in all networks. A gateway has one place, however many inputs it names: it chooses their numbers itself.
+/// Gateways at most, in all networks. A gateway has one place, however many inputs it names: it
+/// chooses their numbers itself.
 const GATEWAYS_MAX: usize = 4096;
 /// One that was not heard for so long leaves its place to another, where there is none left.
 const IDLE_FOR: Duration = Duration::from_secs(60);
@@ -22,7 +23,8 @@ const IDLE_FOR: Duration = Duration::from_secs(60);
 const REFUSAL_TOLD_FOR: Duration = Duration::from_secs(60);
 /// Packets for meters that wait to be published, at most; more are lost, as by radio.
 const WAITING_MAX: usize = 8192;
-/// Of these one gateway's at most: what a batch of the store acknowledges may be all of one gateway.
+/// Of these one gateway's at most: what a batch of the store acknowledges may be all of one
+/// gateway.
 const GATEWAY_WAITING_MAX: usize = WAITING_MAX / 2;
 /// So much of it is sorted by gateways at once.
 const TURN: usize = 256;
@@ -94,7 +96,8 @@ impl RemoteGateways {
         RemoteGateways { gateways, known: Mutex::default(), down, counts }
     }
 
-    /// The way back to where a packet was heard; `None` where there is no room for one more gateway.
+    /// The way back to where a packet was heard; `None` where there is no room for one more
+    /// gateway.
     pub(super) fn route(
         &self,
         network: NetworkId,
@@ -136,7 +139,8 @@ impl RemoteGateways {
         Some(gateway)
     }
 
-    /// Takes the place of the gateway that was not heard for the longest time, if that was long enough.
+    /// Takes the place of the gateway that was not heard for the longest time, if that was long
+    /// enough.
     fn free_place(&self, known: &mut Known, now: Instant) -> bool {
         let all = known.places.iter();
         let all = all.flat_map(|(network, of)| of.iter().map(move |(name, place)| (*network, name, place)));

@@ -1,11 +1,12 @@
-//! Questions about meters, and their answers, as they go over NATS: JSON. docs/cluster.md, "Questions and events".
+//! Questions about meters, and their answers, as they go over NATS: JSON. docs/cluster.md,
+//! "Questions and events".
 
 use crate::link::{LinkError, Question};
 use crate::network::GlobalMeterId;
 use crate::tokens::is_name;
 use serde::{Deserialize, Serialize};
 
-/// Of all that is written here. What is of another is not read.
+/// The version of everything written here. Entries of another version are not read.
 pub(super) const VERSION: u8 = 1;
 /// A question has no more: the name of who asks is 64 characters at most.
 const BYTES_MAX: usize = 2048;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Mostly the client chooses, and prefers those that always took its connections: what has lost the others does.
+/// Mostly the client chooses, and prefers those that always took its connections: what has lost the
+/// others does.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ServerRotation(Arc<Counts>);
 

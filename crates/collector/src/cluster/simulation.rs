@@ -1,8 +1,10 @@
-//! A cluster in simulated time, with JetStream, PostgreSQL, a network and clocks that fail: docs/cluster-simulation.md.
+//! A cluster in simulated time, with JetStream, PostgreSQL, a network and clocks that fail:
+//! docs/cluster-simulation.md.
 //!
-//! What decides is the code of the collector itself: leases (`lease::{View, Held}`), fences, which consumer follows which and what is
-//! acknowledged (`packets`), which writes are one transaction and what comes of it (`writer::Batches`), and the links with their
-//! `wire::meter::Collector`. Meters are the C files of `device/meter`. The servers, and the order in which workers ask them, are models.
+//! The decisions are the collector's own code: leases (`lease::{View, Held}`), fences, the
+//! succession of consumers and acknowledgements (`packets`), transactions and their results
+//! (`writer::Batches`), and the links with their `wire::meter::Collector`. Meters are the C files
+//! of `device/meter`. The servers, and the order in which workers ask them, are models.
 
 mod invariants;
 mod jetstream;
@@ -38,7 +40,8 @@ const CALM_FROM: Us = 36 * SECOND;
 /// The time for all pending work then: a statement that hangs is given up after 30 s, and an answer
 /// to a command after 48.
 const PENDING_FOR: Us = 150 * SECOND;
-/// Clocks of workers go faster or slower by so much, in millionths: a lease that holds for 2 s and is over after 3 allows a fifth.
+/// Clocks of workers go faster or slower by so much, in millionths: a lease that holds for 2 s and
+/// is over after 3 allows a fifth.
 const FASTER_MAX: i64 = 100_000;
 
 /// The honesty of the broker until [`CALM_FROM`].
@@ -165,7 +168,7 @@ fn pending(world: &World) -> String {
     // A report that is new is not behind the others.
     let meters: Vec<_> = world.field.waiting().filter(|(_, waiting)| *waiting > 1).collect();
     let mut pending = String::new();
-    // What a meter has no room for it says.
+    // A meter reports its losses.
     if reports.len() as u64 > world.field.lost() {
         pending += &format!("reports {reports:?} are not stored. ");
     }
@@ -214,8 +217,9 @@ fn run_all(seeds: std::ops::Range<u64>, broker: Broker) -> Counts {
     })
 }
 
-/// Seeds that found something once: packets that came again while the link had them, reports behind another of their meter, consumers of later
-/// leases that were deleted, commands that were given though it was said that they were not.
+/// Seeds that found something once: packets that came again while the link had them, reports behind
+/// another of their meter, consumers of later leases that were deleted, commands that were given
+/// though it was said that they were not.
 const REGRESSIONS: [u64; 8] = [1, 2, 18, 326, 734, 950, 2379, 4053];
 
 /// The same with a broker that lies: a consumer that was made behind what its stream has.

@@ -4,7 +4,8 @@ use super::permissions::Permissions;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Parts of a role that may be in trouble, each with its reason. A reason that comes, changes or goes is told in the log.
+/// Parts of a role that may be in trouble, each with its reason. A reason that comes, changes or
+/// goes is told in the log.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Status(Arc<Mutex<BTreeMap<Part, String>>>, Arc<Mutex<Permissions>>);
 

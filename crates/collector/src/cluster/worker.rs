@@ -1,5 +1,5 @@
-//! The role `worker`: takes its share of the partitions, and does for each what `collect` does for a network. It holds nothing that another
-//! worker cannot take over.
+//! The role `worker`: takes its share of the partitions, and does for each what `collect` does for
+//! a network. It holds nothing that another worker cannot take over.
 
 use super::connection::{ClusterError, Connection, Nats};
 use super::events::{EventCounts, Told};
@@ -49,7 +49,8 @@ const AGAIN_AFTER: Duration = Duration::from_secs(1);
 const STORE_AGAIN_AFTER: Duration = Duration::from_millis(200);
 /// The time for which a finding in a stream or bucket is reported.
 const DATA_TOLD_FOR: Duration = Duration::from_secs(5);
-/// A partition that could not begin here is not tried again before that: another worker may do it meanwhile.
+/// A partition that could not begin here is not tried again before that: another worker may do it
+/// meanwhile.
 const BEGIN_AGAIN_AFTER: Duration = Duration::from_secs(5);
 
 /// The configuration of `worker`.
@@ -165,10 +166,12 @@ fn figures(counts: &Arc<Counts>) -> Figures {
 }
 
 impl Worker {
-    /// Runs until `stop`. Then what it has is stored, acknowledged, and given up. ready: is called at once; its health says when it works.
+    /// Runs until `stop`. Then what it has is stored, acknowledged, and given up. ready: is called
+    /// at once; its health says when it works.
     ///
     /// # Errors
-    /// [`ClusterError`]: what waiting does not mend. What was acknowledged is stored whatever happens.
+    /// [`ClusterError`]: errors that waiting does not mend. Acknowledged readings are stored
+    /// whatever happens.
     pub async fn serve(
         self,
         ready: impl FnOnce(&WorkerStarted),
@@ -204,7 +207,7 @@ impl Worker {
             connected = self.nats.connect(&self.name, status) => connected?,
             () = &mut stop => return Ok(()),
         };
-        // What the command line says of slices is said once: they may be changed later.
+        // The command line's slices count once: they may be changed later.
         let mut slices = (self.slices, self.change_slices);
         loop {
             let prepared = tokio::select! {
@@ -593,7 +596,8 @@ impl Running {
         true
     }
 
-    /// Takes what the last look found, and begins another where it is time: a database may be slow to answer, and leases are not.
+    /// Takes what the last look found, and begins another where it is time: a database may be slow
+    /// to answer, and leases are not.
     async fn discover_networks(&mut self) {
         if let Some(looked) = self.networks_look.take_if(|look| look.is_finished())
             && let Ok(found) = looked.await

@@ -1,7 +1,8 @@
 //! The meters of which the other collector acknowledged something, and where that came from.
 //!
-//! The concentrator cannot tell who sent a packet. But only who holds the keys acknowledges, and only what a meter sealed: so where an
-//! acknowledged report came from somebody hears that meter, or heard it once.
+//! The concentrator cannot tell who sent a packet. But only who holds the keys acknowledges, and
+//! only what a meter sealed: so where an acknowledged report came from somebody hears that meter,
+//! or heard it once.
 
 use super::bucket::{Bucket, Rate};
 use super::source::Source;
@@ -15,9 +16,11 @@ use wire::meter::MeterId;
 pub(super) const SOURCES_MAX: usize = 4;
 /// The silence after which another source of the meter may have its place.
 const KEPT_FOR: Duration = Duration::from_secs(24 * 3600);
-/// Reports that are stored, and answers that are passed on, of a meter and source. A journal that is emptied is a burst.
+/// Reports that are stored, and answers that are passed on, of a meter and source. A journal that
+/// is emptied is a burst.
 const RATE: Rate = Rate { per_s: 4, burst: 32 };
-/// Replies to pieces that are passed on: twice what an image's pieces, one each 100 ms, bring; a renewal has 53.
+/// Replies to pieces that are passed on: twice what an image's pieces, one each 100 ms, bring; a
+/// renewal has 53.
 const REPLIES: Rate = Rate { per_s: 20, burst: 64 };
 
 struct AcknowledgedSource {
@@ -39,8 +42,8 @@ impl Acknowledged {
         self.0.get(&name).is_some_and(|of_name| of_name.iter().any(|known| known.source == source))
     }
 
-    /// Something was acknowledged that came by this route. Returns whether it is known from now on: where a name has its sources
-    /// already, no other takes the place of one that is in use.
+    /// Something was acknowledged that came by this route. Returns whether it is known from now on:
+    /// where a name has its sources already, no other takes the place of one that is in use.
     pub(super) fn insert(&mut self, name: MeterId, route: Route, at: Instant) -> bool {
         let source = Source::from(route);
         let of_name = self.0.entry(name).or_default();

@@ -35,8 +35,9 @@ pub enum Taken {
     Rejected,
     /// Nothing yet.
     Piece,
-    /// An answer, which goes on as it is: it has one piece, and no acknowledgement. A command is sent again until its answer comes, and so
-    /// is a piece of a renewal or an image until its reply comes.
+    /// An answer, which goes on as it is: it has one piece, and no acknowledgement. A command is
+    /// sent again until its answer comes, and so is a piece of a renewal or an image until its
+    /// reply comes.
     Answer,
     /// A report that waits already.
     Duplicate,
@@ -45,7 +46,8 @@ pub enum Taken {
         /// By id.
         gone: Vec<i64>,
     },
-    /// A report that is new, to be stored, and then to be inserted: of a meter that is known by this source.
+    /// A report that is new, to be stored, and then to be inserted: of a meter that is known by
+    /// this source.
     Whole(Whole),
 }
 
@@ -83,7 +85,8 @@ impl Exchange {
         }
     }
 
-    /// Takes a packet of a meter that is not known here. Any bytes. at, at_ms: now, and in Unix time.
+    /// Takes a packet of a meter that is not known here. Any bytes. at, at_ms: now, and in Unix
+    /// time.
     pub fn take(&mut self, heard: &HeardPacket, at: Instant, at_ms: i64) -> Taken {
         let (route, source) = (heard.route, Source::from(heard.route));
         if let Some((kind, name)) = part(&heard.bytes) {
@@ -149,8 +152,8 @@ impl Exchange {
         Some(Answered { packet: bytes, kind, routes, delivered })
     }
 
-    /// Ends the reports that an acknowledgement may be of. Where that is one alone, its meter is known where it was heard; of several
-    /// all but one may be forged.
+    /// Ends the reports that an acknowledgement may be of. Where that is one alone, its meter is
+    /// known where it was heard; of several all but one may be forged.
     fn deliver(&mut self, packet: &Packet<'_>, at: Instant) -> (Vec<Route>, Vec<i64>) {
         let name = packet.meter;
         let delivered = self.waiting.named(Name { name, number_lsb: packet.number_lsb, suite: packet.suite });
@@ -171,8 +174,9 @@ impl Exchange {
         (routes, delivered)
     }
 
-    /// Has a report wait that is stored, and due at `at`. from: where it was heard, and how strong it was in dBm, where that is known.
-    /// Returns what made room for it. Nothing is lost by that: meters have what was not acknowledged.
+    /// Has a report wait that is stored, and due at `at`. from: where it was heard, and how strong
+    /// it was in dBm, where that is known. Returns what made room for it. Nothing is lost by that:
+    /// meters have what was not acknowledged.
     pub fn insert(
         &mut self,
         record: OutboxRecord,
@@ -191,7 +195,8 @@ impl Exchange {
         self.waiting.insert_unstored(message, Origin { route, rssi_dbm, standing }, at)
     }
 
-    /// The report that waits by that id, to be sent now, with the strength it was heard with; it is due later again.
+    /// The report that waits by that id, to be sent now, with the strength it was heard with; it is
+    /// due later again.
     pub fn sent(&mut self, id: i64, now: Instant) -> Option<(NewOutbox, Option<i8>)> {
         self.waiting.sent(id, now)
     }
@@ -202,7 +207,8 @@ impl Exchange {
         self.waiting.next_at()
     }
 
-    /// The next report that may be sent by now: as often as its sender and all of them together may send.
+    /// The next report that may be sent by now: as often as its sender and all of them together may
+    /// send.
     #[must_use]
     pub fn due(&self, now: Instant) -> Option<i64> {
         self.waiting.due(now)

@@ -1,5 +1,5 @@
-//! When messages are due, lane by lane. A lane has a rate of its own, and so has the queue, so that neither one sender nor all of them
-//! fill the line.
+//! When messages are due, lane by lane. A lane has a rate of its own, and so has the queue, so that
+//! neither one sender nor all of them fill the line.
 
 use super::bucket::{Bucket, Rate};
 use super::source::Source;

@@ -4,7 +4,8 @@ use crate::gateway::{GatewayId, Route};
 use crate::source_prefix::source_prefix;
 use std::net::IpAddr;
 
-/// The gateway and, where many may speak to it, the address: whoever has an address has all its ports.
+/// The gateway and, where many may speak to it, the address: whoever has an address has all its
+/// ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Source {
     gateway: GatewayId,

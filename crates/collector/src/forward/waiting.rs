@@ -1,5 +1,5 @@
-//! The messages that wait for the far collector's acknowledgement, and when each is sent again. The store has those of meters that
-//! it acknowledged something of before.
+//! The messages that wait for the far collector's acknowledgement, and when each is sent again. The
+//! store has those of meters that it acknowledged something of before.
 
 use super::acknowledged::SOURCES_MAX;
 use super::bucket::Rate;
@@ -25,7 +25,8 @@ const CANDIDATES: usize = 16;
 /// The standing of a message, as far as the concentrator can know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// Something of that meter was acknowledged that came from there; or it was stored before a restart.
+    /// Something of that meter was acknowledged that came from there; or it was stored before a
+    /// restart.
     Acknowledged,
     /// It may be anybody's.
     Unknown,
@@ -164,8 +165,9 @@ impl Waiting {
         }
     }
 
-    /// Takes a message that is stored, due at `at`; origin: where it was heard, which is not known after a restart. Returns the messages
-    /// that made room for it. Nothing is lost by that: meters have what was not acknowledged.
+    /// Takes a message that is stored, due at `at`; origin: where it was heard, which is not known
+    /// after a restart. Returns the messages that made room for it. Nothing is lost by that: meters
+    /// have what was not acknowledged.
     pub(super) fn insert(&mut self, record: OutboxRecord, origin: Option<Origin>, at: Instant) -> Vec<i64> {
         let id = record.id;
         self.remove(id);
@@ -233,7 +235,8 @@ impl Waiting {
         true
     }
 
-    /// A meter is known by that source from now on: its messages of there, and of before a restart, are treated like that.
+    /// A meter is known by that source from now on: its messages of there, and of before a restart,
+    /// are treated like that.
     pub(super) fn acknowledged(&mut self, name: MeterId, source: Source, now: Instant) {
         for id in self.of_name.get(&name).cloned().unwrap_or_default() {
             let is_there = |entry: &Entry| entry.source.is_none_or(|of| of == source);
@@ -243,7 +246,8 @@ impl Waiting {
         }
     }
 
-    /// Counts a message for a source by which its meter is known, and has it sent from the beginning.
+    /// Counts a message for a source by which its meter is known, and has it sent from the
+    /// beginning.
     fn move_to(&mut self, id: i64, source: Source, now: Instant) {
         let Some(entry) = self.take_out(id) else { return };
         let next_at = entry.next_at.min(now);
@@ -286,8 +290,8 @@ impl Waiting {
         (0..CANDIDATES).filter_map(|_| queue.any(rng)).collect()
     }
 
-    /// The one that was heard least often, a meter says the same until it is acknowledged; among these one of who has most; else any:
-    /// who knows when a meter speaks must not know what goes.
+    /// The one that was heard least often, a meter says the same until it is acknowledged; among
+    /// these one of who has most; else any: who knows when a meter speaks must not know what goes.
     fn least(&mut self, candidates: &[i64]) -> Option<i64> {
         let Waiting { entries, acknowledged, unknown_meters, rng, .. } = self;
         let rank = |id: &&i64| {

@@ -1,7 +1,8 @@
-//! A serial line to an RFM12Pi, RFM69Pi or JeeLink: radio packets as lines of text, as emonHub speaks it ([`text`]).
+//! A serial line to an RFM12Pi, RFM69Pi or JeeLink: radio packets as lines of text, as emonHub
+//! speaks it ([`text`]).
 //!
-//! The board's node number has to be that of the meters' collector address (0x4f: node 15, as emonHub sets it), or 31, and its
-//! group and band theirs; it keeps both itself.
+//! The board's node number has to be that of the meters' collector address (0x4f: node 15, as
+//! emonHub sets it), or 31, and its group and band theirs; it keeps both itself.
 
 pub mod text;
 
@@ -67,7 +68,8 @@ pub struct SerialGateway {
 }
 
 impl SerialGateway {
-    /// Opens the line, and does so again whenever it was lost. `hear` takes what is heard, without waiting. Needs a tokio runtime.
+    /// Opens the line, and does so again whenever it was lost. `hear` takes what is heard, without
+    /// waiting. Needs a tokio runtime.
     pub fn start(
         line: SerialLine,
         gateways: &Gateways,
@@ -123,7 +125,7 @@ async fn serve(line: SerialLine, mut to_send: mpsc::Receiver<Vec<u8>>, hear: imp
             Err(_) => {}
         }
         sleep(AGAIN_AFTER).await;
-        // What waited meanwhile is of no use any more: it was sent again, or will be.
+        // Waiting packets are of no use any more: they were sent again, or will be.
         while to_send.try_recv().is_ok() {}
     }
 }
@@ -181,7 +183,8 @@ async fn talk(
                 });
             }
             () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => {
-                // Either the board was busy, or it did not say what became of the packet, as an old one.
+                // Either the board was busy, or it did not say what became of the packet, as an old
+                // one.
                 pending = match pending.take() {
                     Some(Pending { text, attempts, busy: true, .. }) if attempts < ATTEMPTS_MAX => {
                         match give(&mut port, text, attempts + 1, baud).await {

@@ -1,4 +1,5 @@
-//! UDP gateways: a datagram is `WS1`, the strength in dBm, and one packet. docs/collector.md, "Gateways".
+//! UDP gateways: a datagram is `WS1`, the strength in dBm, and one packet. docs/collector.md,
+//! "Gateways".
 
 use super::{GatewayId, Gateways, HeardPacket, Route, Transmit};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -21,7 +22,8 @@ const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 /// Datagrams that are taken before other tasks have their turn.
 const TURN: usize = 256;
 
-/// A datagram with a packet in it; `None` where it is too long for one. rssi_dbm: `None` where it is not known.
+/// A datagram with a packet in it; `None` where it is too long for one. rssi_dbm: `None` where it
+/// is not known.
 #[must_use]
 pub fn datagram(packet: &[u8], rssi_dbm: Option<i8>) -> Option<Vec<u8>> {
     if packet.len() > PACKET_BYTES_MAX {
@@ -31,7 +33,8 @@ pub fn datagram(packet: &[u8], rssi_dbm: Option<i8>) -> Option<Vec<u8>> {
     Some([&MAGIC[..], &[strength], packet].concat())
 }
 
-/// The packet in a datagram, and how strong it was; `None` for what is none. Any bytes: nothing of the packet is true yet.
+/// The packet in a datagram, and how strong it was; `None` for what is none. Any bytes: nothing of
+/// the packet is true yet.
 #[must_use]
 pub fn parse(datagram: &[u8]) -> Option<(&[u8], Option<i8>)> {
     let (strength, packet) = datagram.strip_prefix(MAGIC)?.split_first()?;
@@ -53,7 +56,7 @@ impl Transmit for Sender {
     fn transmit(&self, route: Route, packets: &[Vec<u8>]) {
         let Some(peer) = route.peer else { return };
         for packet in packets {
-            // What the system does not take is lost, as by radio: it is sent again.
+            // A datagram that the system does not take is lost, as by radio: it is sent again.
             if let Some(datagram) = datagram(packet, None) {
                 let _ = self.0.try_send_to(&datagram, peer);
             }
@@ -62,7 +65,8 @@ impl Transmit for Sender {
 }
 
 impl UdpGateway {
-    /// Listens at an address, port 0 for one that is free. `hear` takes what is heard, without waiting.
+    /// Listens at an address, port 0 for one that is free. `hear` takes what is heard, without
+    /// waiting.
     ///
     /// # Errors
     /// What the system says of the address.
@@ -89,7 +93,7 @@ impl UdpGateway {
         self.address
     }
 
-    /// Hears no more. What was heard by it can still be answered.
+    /// Stops receiving. Packets that it received can still be answered.
     pub fn stop(&self) {
         self.task.abort();
     }

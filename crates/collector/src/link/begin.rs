@@ -85,9 +85,10 @@ pub(crate) struct Parts {
 }
 
 impl Beginning {
-    /// files: the keys of the partition's meters. commit: writes, and returns when that is durable. issued: what was
-    /// sent with these, which the database need not know: numbers of commands go on above it. A meter whose keys and stored state do not
-    /// fit is left out, and the log says so; all others work.
+    /// files: the keys of the partition's meters. commit: writes, and returns when that is durable.
+    /// issued: what was sent with these, which the database need not know: numbers of commands go
+    /// on above it. A meter whose keys and stored state do not fit is left out, and the log says
+    /// so; all others work.
     ///
     /// # Errors
     /// What the store said.
@@ -270,7 +271,7 @@ impl Beginning {
             }
             None => MeterState::new(&record),
         };
-        // Whatever copy the database is.
+        // This holds for any copy of the database.
         state.number_commands_from(counter_floor.below());
         if let Some(told) = told {
             state.may_have(&told.suites, &told.addresses);

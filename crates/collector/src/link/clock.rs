@@ -21,7 +21,8 @@ impl Clock {
         Clock { ahead_ms: None, newest_ms, behind: false }
     }
 
-    /// Looks at both clocks: Unix ms, and ms since any moment. Returns by how much the system's was set, where that is much.
+    /// Looks at both clocks: Unix ms, and ms since any moment. Returns by how much the system's was
+    /// set, where that is much.
     pub(super) fn check(&mut self, system_ms: i64, steady_ms: i64) -> Option<i64> {
         let ahead_ms = system_ms - steady_ms;
         let step_ms = ahead_ms - self.ahead_ms.replace(ahead_ms).unwrap_or(ahead_ms);

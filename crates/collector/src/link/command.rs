@@ -20,9 +20,11 @@ pub enum CommandRequest {
     Calibrate {
         /// Voltage of a step, in microvolts: 1 to 4,000,000.
         voltage_uv: u32,
-        /// Current of a step, in microamperes: 1 to 4,000,000, and with the voltage's a product of at least 110,000,000.
+        /// Current of a step, in microamperes: 1 to 4,000,000, and with the voltage's a product of
+        /// at least 110,000,000.
         current_ua: u32,
-        /// By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to 256.
+        /// By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to
+        /// 256.
         phase: i16,
     },
     /// Its name and the radio addresses.

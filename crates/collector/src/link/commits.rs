@@ -187,7 +187,7 @@ impl Link {
     }
 
     fn keep(&mut self, mut submitted: Submission) {
-        // Who asked is told now; it is done all the same when it can be.
+        // The caller gets the error now; the write is done all the same when it can be.
         if let PendingCommit::Progress { answer, .. }
         | PendingCommit::UpdateProgress { answer, .. }
         | PendingCommit::Revoked { answer, .. } = &mut submitted.pending
@@ -265,7 +265,7 @@ impl Link {
                 self.check_due = true;
             }
             (PendingCommit::Command { command, answer }, Written::Command(record)) => {
-                // Whoever asked may be gone; the command stays.
+                // The caller may be gone; the command stays.
                 if let Some(answer) = answer {
                     drop(answer.send(Ok(record.id)));
                 }

@@ -187,8 +187,8 @@ pub(crate) struct Shared {
     pub(super) newest_ms: AtomicI64,
 }
 
-/// For whoever wants something of the links: gateways, the API, the registry, onlookers. What is about a meter goes to its
-/// partition's, in a cluster also to one of another process.
+/// The way to the links for gateways, the API, the registry and subscribers. A request about a
+/// meter goes to its partition's link, in a cluster also to one of another process.
 #[derive(Clone)]
 pub struct LinkHandle {
     links: Arc<RwLock<BTreeMap<Partition, Queues>>>,
@@ -223,11 +223,13 @@ impl LinkHandle {
         inputs
     }
 
-    /// Tells a link's thread to come to its end, as [`LinkHandle::stop`], and nobody finds it any more.
+    /// Tells a link's thread to come to its end, as [`LinkHandle::stop`], and nobody finds it any
+    /// more.
     pub(crate) fn close(&self, partition: Partition) {
         let queues = self.links.write().unwrap_or_else(PoisonError::into_inner).remove(&partition);
         if let Some(queues) = queues {
-            // It may have ended already. Where it is behind with questions it comes to this one, too.
+            // It may have ended already. Where it is behind with questions it comes to this one,
+            // too.
             let _ = queues.requests.send(Request::Stop);
         }
     }
@@ -245,8 +247,8 @@ impl LinkHandle {
         self.hear_in(NetworkId::DEFAULT, packet)
     }
 
-    /// Hands a packet over that a gateway of this network heard, without waiting. Returns whether there was room for it; where there was
-    /// none it comes again.
+    /// Hands a packet over that a gateway of this network heard, without waiting. Returns whether
+    /// there was room for it; where there was none it comes again.
     pub fn hear_in(&self, network: NetworkId, packet: HeardPacket) -> bool {
         let links = self.links();
         let Some(queues) = links.get(&self.slices.partition_of_packet(network, &packet.bytes)) else {
@@ -259,7 +261,8 @@ impl LinkHandle {
         taken
     }
 
-    /// Hands a packet over that waits in a queue elsewhere, without waiting. Where there is no room for it, it is given back, for later.
+    /// Hands a packet over that waits in a queue elsewhere, without waiting. Where there is no room
+    /// for it, it is given back, for later.
     ///
     /// # Errors
     /// The packet; `None` where the partition has no link any more.
@@ -293,13 +296,15 @@ impl LinkHandle {
         &self.gateways
     }
 
-    /// Subscribes to the events that become durable from now on, in order. A receiver that is too far behind misses some, and is told so.
+    /// Subscribes to the events that become durable from now on, in order. A receiver that is too
+    /// far behind misses some, and is told so.
     #[must_use]
     pub fn events(&self) -> broadcast::Receiver<Event> {
         self.onlookers.subscribe()
     }
 
-    /// Tells onlookers of something that is durable, and that was not the link's: a changed label, an acknowledged alert.
+    /// Tells onlookers of something that is durable, and that was not the link's: a changed label,
+    /// an acknowledged alert.
     pub fn publish(&self, event: Event) {
         self.onlookers.publish(event);
     }
@@ -358,8 +363,9 @@ impl LinkHandle {
     /// Queues a command, and returns its name when it is durable. by: who wants it.
     ///
     /// # Errors
-    /// [`LinkError`]: unknown meter, arguments out of range, name taken, queue full, clock behind, store. With [`LinkError::Silent`] alone,
-    /// and [`LinkError::Stopped`], it may be queued all the same.
+    /// [`LinkError`]: unknown meter, arguments out of range, name taken, queue full, clock behind,
+    /// store. With [`LinkError::Silent`] alone, and [`LinkError::Stopped`], it may be queued all
+    /// the same.
     pub async fn command(
         &self,
         meter: GlobalMeterId,
@@ -377,12 +383,13 @@ impl LinkHandle {
         self.ask(meter, Question::Withdraw { id }).await.map(drop)
     }
 
-    /// Has a meter take an image of its firmware, and returns when that is durable; where it is taking that image already, nothing changes. Another
-    /// one takes the place of the one before. by: who wants it.
+    /// Has a meter take an image of its firmware, and returns when that is durable; where it is
+    /// taking that image already, nothing changes. Another one takes the place of the one before.
+    /// by: who wants it.
     ///
     /// # Errors
-    /// [`LinkError::UnknownMeter`], [`LinkError::UnknownImage`], [`LinkError::Store`]. With [`LinkError::Silent`] alone, and
-    /// [`LinkError::Stopped`], it may be done all the same.
+    /// [`LinkError::UnknownMeter`], [`LinkError::UnknownImage`], [`LinkError::Store`]. With
+    /// [`LinkError::Silent`] alone, and [`LinkError::Stopped`], it may be done all the same.
     pub async fn update(&self, meter: GlobalMeterId, image: ImageDigest, by: &str) -> Result<(), LinkError> {
         self.ask(meter, Question::Update { image, by: by.to_owned() }).await.map(drop)
     }
@@ -395,11 +402,13 @@ impl LinkHandle {
         self.ask(meter, Question::ForgetUpdate).await.map(drop)
     }
 
-    /// Adds a meter, or gives one that is there keys of a later epoch: what waits for it is withdrawn, and its numbers begin anew.
-    /// With the epoch and keys that it has nothing changes. Returns when it is durable.
+    /// Adds a meter, or gives one that is there keys of a later epoch: what waits for it is
+    /// withdrawn, and its numbers begin anew. With the epoch and keys that it has nothing changes.
+    /// Returns when it is durable.
     ///
     /// # Errors
-    /// [`LinkError::EpochOver`], [`LinkError::NameTaken`], [`LinkError::State`], [`LinkError::Store`].
+    /// [`LinkError::EpochOver`], [`LinkError::NameTaken`], [`LinkError::State`],
+    /// [`LinkError::Store`].
     pub async fn set_meter(
         &self,
         network: NetworkId,
@@ -410,7 +419,8 @@ impl LinkHandle {
         queues.ask(|answer| Request::SetMeter { epoch, record, answer }).await?
     }
 
-    /// Forgets a meter's keys: nothing of it is taken any more, and what waits for it is withdrawn. Returns when it is durable.
+    /// Forgets a meter's keys: nothing of it is taken any more, and what waits for it is withdrawn.
+    /// Returns when it is durable.
     ///
     /// # Errors
     /// [`LinkError::UnknownMeter`], [`LinkError::Store`].
@@ -452,7 +462,8 @@ impl LinkHandle {
         Ok(all)
     }
 
-    /// Tells the links' threads to come to their end: they take no more packets, and store and acknowledge what they have.
+    /// Tells the links' threads to come to their end: they take no more packets, and store and
+    /// acknowledge what they have.
     pub(crate) fn stop(&self) {
         let partitions: Vec<Partition> = self.links().keys().copied().collect();
         for partition in partitions {

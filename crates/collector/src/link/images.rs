@@ -1,5 +1,6 @@
-//! Images of meters' firmware, for all links of a process: a thread of their own reads them from the store, so that no link waits for a database, and an
-//! image is in memory once, however many meters it is sent to.
+//! Images of meters' firmware, for all links of a process: a thread of their own reads them from
+//! the store, so that no link waits for a database, and an image is in memory once, however many
+//! meters it is sent to.
 
 use crate::image_digest::ImageDigest;
 use crate::store::{Reader, StoreError};
@@ -32,7 +33,8 @@ struct Asked {
     to: Sender<Found>,
 }
 
-/// The way to the thread, which begins with the first question, and ends when nobody can ask any more.
+/// The way to the thread, which begins with the first question, and ends when nobody can ask any
+/// more.
 pub(crate) struct Images {
     /// `None`: there are none.
     reader: Option<Reader>,
@@ -49,7 +51,8 @@ impl Images {
         Images { reader: None, asked: OnceLock::new() }
     }
 
-    /// Asks; what is found goes to the link. Where nobody answers, as while the system gives no thread, it is asked again.
+    /// Asks; what is found goes to the link. Where nobody answers, as while the system gives no
+    /// thread, it is asked again.
     pub(super) fn ask(&self, wanted: Wanted, to: &Sender<Found>) {
         let asked = self.asked.get_or_init(|| {
             let (reader, (asked, asked_in)) = (self.reader.clone()?, unbounded());

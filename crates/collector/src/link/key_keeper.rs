@@ -1,5 +1,6 @@
-//! The thread that makes renewed keys durable: in the key files, or sealed in the database, where the meter's keys are. Nothing is sealed with
-//! a key before, and none goes while the meter may still have it.
+//! The thread that makes renewed keys durable: in the key files, or sealed in the database, where
+//! the meter's keys are. Nothing is sealed with a key before, and none goes while the meter may
+//! still have it.
 
 use super::pending::PendingCommit;
 use super::state::Link;
@@ -24,7 +25,8 @@ const DOUBLINGS_MAX: u32 = 5;
 struct ToKeep {
     /// Of its provisioning.
     epoch: u32,
-    /// The keys in whose place they come: the last ones that are durable, and then those that may be.
+    /// The keys in whose place they come: the last ones that are durable, and then those that may
+    /// be.
     before: Vec<MeterKeys>,
     record: Box<MeterRecord>,
 }
@@ -52,7 +54,8 @@ impl Keeping {
     }
 }
 
-/// The thread, which begins with the first key, and the queues to it and back. Who drops it waits until nothing is written any more.
+/// The thread, which begins with the first key, and the queues to it and back. Dropping it waits
+/// until nothing is written any more.
 pub(super) struct KeyKeeper {
     asked: Option<Sender<ToKeep>>,
     /// Closed: the thread has ended.
@@ -85,7 +88,8 @@ impl Idle {
 }
 
 impl KeyKeeper {
-    /// registry: `None`: there are no keys to be kept. fence: what they are written under; `None`: nobody else writes.
+    /// registry: `None`: there are no keys to be kept. fence: what they are written under; `None`:
+    /// nobody else writes.
     pub(super) fn new(
         registry: Option<Registry>,
         (slices, fence): (Slices, Option<Arc<Fence>>),
@@ -148,7 +152,8 @@ impl Link {
         }
         let before = [&[saved], &keys.tried[..]].concat();
         keys.is_asked = self.key_keeper.keep(ToKeep { epoch, before, record });
-        // Where nobody keeps any, as where a meter seals so that was told to elsewhere, nothing is gained by asking at once.
+        // Where nobody keeps any, as where a meter seals so that was told to elsewhere, nothing is
+        // gained by asking at once.
         keys.again_at = (!keys.is_asked).then(|| clock::now() + AGAIN_AFTER * (1 << DOUBLINGS_MAX));
     }
 
@@ -172,7 +177,8 @@ impl Link {
             Err(RegistryError::LeaseOver) => self.fenced(),
             Err(error) => {
                 tracing::error!(meter = %named, "a renewed key was not kept, and is not used: {error}");
-                // Nothing was written; or that is not known, as where the database's answer was lost.
+                // Nothing was written; or that is not known, as where the database's answer was
+                // lost.
                 let is_refused = matches!(error, RegistryError::OtherKeys(_) | RegistryError::Unknown(_));
                 if !is_refused && !keys.tried.contains(&record.keys) {
                     keys.tried.push(record.keys.clone());

@@ -44,7 +44,7 @@ impl Link {
 
     fn next_due_ms_of(&self, meter: MeterId, now_ms: u64) -> Option<u64> {
         let known = self.meters.get(&meter)?.activity();
-        // What is being stored says itself when it is.
+        // A state that is being stored comes back by itself.
         if known.saving.is_some() || known.keys.is_asked {
             return None;
         }

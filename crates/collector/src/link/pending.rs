@@ -17,13 +17,15 @@ pub(crate) enum PendingCommit {
     Report { meter: MeterId, epoch: u32, n: u32, heard_ms: i64, route: Route, receipts: Receipts },
     /// The state as it is when it is submitted.
     State { meter: MeterId, revision: u64 },
-    /// Say its name. Not tried again: who gave the command is told that it is not given, and then it must not be.
+    /// Say its name. Not tried again: who gave the command is told that it is not given, and then
+    /// it must not be.
     Command { command: NewCommand, answer: Option<Answer<Result<i64, LinkError>>> },
     /// Tell who looks on, where it was there.
     NotGiven { meter: MeterId, ticket: u32 },
     /// Tell who looks on, and who asked.
     Progress { progress: CommandProgress, answer: Option<Answer<Result<(), LinkError>>> },
-    /// Begin it. Not tried again: who wants it is told that it is not begun, and then it must not be.
+    /// Begin it. Not tried again: who wants it is told that it is not begun, and then it must not
+    /// be.
     Update { update: NewUpdate, answer: Option<Answer<Result<i64, LinkError>>> },
     /// Nothing.
     UpdateNotBegun { meter: MeterId, created_ms: i64 },

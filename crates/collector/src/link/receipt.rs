@@ -11,12 +11,14 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 use wire::meter::MeterId;
 
-/// Pieces of a message that is not whole are kept no longer in their queue: their meter has sent it again since.
+/// Pieces of a message that is not whole are kept no longer in their queue: their meter has sent it
+/// again since.
 const WHOLE_WITHIN: Duration = Duration::from_secs(10);
 /// Packets of an unfinished message at most, before the first of them need not come again.
 const PIECES_MAX: usize = 8;
-/// Packets of unfinished messages at most that a queue keeps for a link. A queue hands over no more than 8,192 messages that it is not told to
-/// be done with (`cluster::queue`): the rest is for whole ones.
+/// Packets of unfinished messages at most that a queue keeps for a link. A queue hands over no more
+/// than 8,192 messages that it is not told to be done with (`cluster::queue`): the rest is for
+/// whole ones.
 const PARTIAL_MAX: usize = 4096;
 /// Of these one gateway's at most.
 const GATEWAY_PARTIAL_MAX: usize = PARTIAL_MAX / 4;
@@ -60,8 +62,8 @@ pub(crate) struct QueuePlace {
     pub(crate) packet: u8,
 }
 
-/// A packet's place in the queue, and its trace. [`Receipt::done`] is called when what it led to is durable, or when it led to nothing; dropped without
-/// that, the packet is to come again.
+/// A packet's place in the queue, and its trace. [`Receipt::done`] is called when what it led to is
+/// durable, or when it led to nothing; dropped without that, the packet is to come again.
 #[derive(Debug)]
 pub(crate) struct Receipt {
     /// The queue that hears the result; `None`: its gateway is of this process.
@@ -134,7 +136,8 @@ impl Receipts {
     }
 }
 
-/// The packets of messages that are not whole yet, by what a packet says of its meter and its kind: a collector has one message of each.
+/// The packets of messages that are not whole yet, by what a packet says of its meter and its kind:
+/// a collector has one message of each.
 #[derive(Debug, Default)]
 pub(super) struct UnfinishedReceipts {
     messages: HashMap<(MeterId, u8), Unfinished>,
@@ -153,7 +156,8 @@ struct Unfinished {
 }
 
 impl UnfinishedReceipts {
-    /// A piece that was kept. Where it finds no room its queue need not keep it: the message may be made whole all the same.
+    /// A piece that was kept. Where it finds no room its queue need not keep it: the message may be
+    /// made whole all the same.
     pub(super) fn keep(&mut self, packet: &[u8], gateway: GatewayId, receipts: Receipts) {
         let (Some(name), false) = (message_of(packet), receipts.0.is_empty()) else { return };
         let now = clock::now();

@@ -18,7 +18,8 @@ impl SilenceWatch {
         SilenceWatch { look_at: now }
     }
 
-    /// Returns the meters that have become silent, each once until it is heard again, and for how long nothing new came.
+    /// Returns the meters that have become silent, each once until it is heard again, and for how
+    /// long nothing new came.
     pub(super) fn check(
         &mut self,
         meters: &mut BTreeMap<MeterId, MeterLinkState>,
@@ -27,7 +28,7 @@ impl SilenceWatch {
         if now < self.look_at {
             return Vec::new();
         }
-        // Who is heard from now on, or has a shorter interval, is not silent before that.
+        // A meter that is heard from now on, or has a shorter interval, is not silent before that.
         self.look_at = now + LEAST_SILENCE;
         let mut silent = Vec::new();
         for (meter, known) in meters.iter_mut().filter(|(_, known)| !known.silent) {

@@ -246,7 +246,8 @@ impl Link {
                 self.check_due = true;
                 self.on_number_too_low(meter, last_m);
             }
-            // Before it is durable: a command whose answer is lost is sent again, and answered again.
+            // Before it is durable: a command whose answer is lost is sent again, and answered
+            // again.
             UplinkOutcome::Answer(answered) => {
                 self.update_route(meter, &origin);
                 self.answered(*answered);
@@ -255,7 +256,7 @@ impl Link {
                 let Some(known) = self.meters.get_mut(&meter) else { return origin.receipts.done() };
                 let known = known.active();
                 known.repeats += 1;
-                // What is being stored is another report: a queue has this one come again.
+                // Another report is being stored: a queue delivers this one again.
                 if known.handed_out.is_some_and(|n| n as u8 != origin.number_lsb) {
                     return;
                 }
@@ -289,7 +290,8 @@ impl Link {
         self.store_accepted(accepted, origin);
     }
 
-    /// A report with a number that was taken before the service began: the store compares them. It may be an attacker who sends it again.
+    /// A report with a number that was taken before the service began: the store compares them. It
+    /// may be an attacker who sends it again.
     fn on_old_number(&mut self, accepted: Accepted, origin: Origin) {
         if let Some(known) = self.meters.get_mut(&accepted.meter) {
             known.active().repeats += 1;
@@ -314,7 +316,8 @@ impl Link {
         self.store_report(Write::Report(write), pending);
     }
 
-    /// A report that is stored. It may be an attacker who sends it again: only the acknowledgement goes there.
+    /// A report that is stored. It may be an attacker who sends it again: only the acknowledgement
+    /// goes there.
     fn acknowledge_duplicate(&mut self, sent: &Transmission, origin: &Origin) {
         let Some(known) = self.meters.get_mut(&sent.meter) else { return };
         known.active().repeats += 1;

@@ -1,5 +1,5 @@
-//! Updates of meters' firmware: which meters are sent their image now, which wait, and what the store is told of it. How a meter takes an image is
-//! `wire::meter::Collector`'s.
+//! Updates of meters' firmware: which meters are sent their image now, which wait, and what the
+//! store is told of it. How a meter takes an image is `wire::meter::Collector`'s.
 
 use super::command::LinkError;
 use super::handle::Answer;
@@ -16,9 +16,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wire::meter::{Image, ImageRefusal, MeterId, UpdateEnd, UpdateStage};
 
-/// Meters that are asked, or sent pieces, at once, by turns. The pieces of all together go out no faster than those of one
-/// (`Policy::update_piece_every_ms`): with more at once all of them take longer, and nothing is gained; with some, those of others go out while one
-/// erases, or does not answer.
+/// Meters that are asked, or sent pieces, at once, by turns. The pieces of all together go out no
+/// faster than those of one (`Policy::update_piece_every_ms`): with more at once all of them take
+/// longer, and nothing is gained; with some, those of others go out while one erases, or does not
+/// answer.
 const CONCURRENT_MAX: usize = 8;
 /// A meter that did not go on for so long, while others wait, waits behind them.
 const TURN: Duration = Duration::from_secs(600);
@@ -86,7 +87,8 @@ impl Updates {
         }
     }
 
-    /// One that the store has. It waits for its turn; where the meter had all of the image, it is gone on with at once.
+    /// One that the store has. It waits for its turn; where the meter had all of the image, it is
+    /// gone on with at once.
     fn open(&mut self, record: UpdateRecord) {
         let (now, meter, turn) = (clock::now(), record.meter.meter, self.take_turn());
         let told = (record.image, record.state, record.pieces);
@@ -147,7 +149,8 @@ impl Updates {
 }
 
 impl Link {
-    /// Goes on with the updates that the store has as not over; not with those of meters that have other keys since.
+    /// Goes on with the updates that the store has as not over; not with those of meters that have
+    /// other keys since.
     pub(super) fn resume_updates(&mut self, updates: Vec<UpdateRecord>, with_new_keys: &HashSet<MeterId>) {
         for record in updates {
             let meter = record.meter.meter;
@@ -365,7 +368,7 @@ impl Link {
 
     /// An image was found, or not.
     pub(super) fn on_image(&mut self, Found { wanted, image }: Found) {
-        // What could not be read is asked for again.
+        // An image that could not be read is asked for again.
         let Ok(image) = image else { return };
         match (wanted, image) {
             // It may be added later.
@@ -382,7 +385,8 @@ impl Link {
         }
     }
 
-    /// Those meters that refused an image because it is for the slot that runs have the other one instead, or none.
+    /// Those meters that refused an image because it is for the slot that runs have the other one
+    /// instead, or none.
     fn take_other_slot(&mut self, refused: ImageDigest, other: Option<Image>) {
         let is_one = |meter: &&MeterId| {
             let progress = self.collector.update_progress(**meter);
@@ -419,7 +423,8 @@ impl Link {
         }
     }
 
-    /// Those that are not heard any more, or seal otherwise now, or do not go on while others wait, wait again.
+    /// Those that are not heard any more, or seal otherwise now, or do not go on while others wait,
+    /// wait again.
     pub(super) fn advance_updates(&mut self, now: Instant) {
         self.updates.look = true;
         self.updates.asked.retain(|_, at| now.saturating_duration_since(*at) < ASKED_EVERY);

@@ -26,7 +26,8 @@ pub(super) struct Origin {
     pub(super) receipts: Receipts,
 }
 
-/// The threads, one a core, and the queues to them and back. They end when the queue to them is gone.
+/// The threads, one a core, and the queues to them and back. They end when the queue to them is
+/// gone.
 pub(super) struct Verifiers {
     sealed: Sender<(SealedMessage, Origin)>,
     pub(super) opened: Receiver<(OpenedMessage, Origin)>,

@@ -2,9 +2,10 @@
 //! They lie with the keys and so outlive the database. For sealed keys it is in the tables
 //! `key_networks` and `told`.
 //!
-//! A database that is lost, or put back from a copy, must not make a number m come twice: two messages under one nonce of AES-GCM give
-//! away the key that authenticates. So a number is here before it is used; and what suites and addresses a meter may have been told is here
-//! before it is told. docs/collector.md, "Back up and restore".
+//! A database that is lost, or put back from a copy, must not make a number m come twice: two
+//! messages under one nonce of AES-GCM give away the key that authenticates. So a number is here
+//! before it is used; and what suites and addresses a meter may have been told is here before it is
+//! told. docs/collector.md, "Back up and restore".
 
 use super::RegistryError;
 use super::file::Folder;
@@ -124,8 +125,9 @@ impl CounterFloor {
         self.told.get(&meter.to_string()).filter(|told| told.epoch == epoch)
     }
 
-    /// Makes durable what these states will have used and told once they are stored. Each with the epoch of its keys. Where another process
-    /// of this machine has written since, that stays: several workers have meters of one network.
+    /// Makes durable what these states will have used and told once they are stored. Each with the
+    /// epoch of its keys. Where another process of this machine has written since, that stays:
+    /// several workers have meters of one network.
     ///
     /// # Errors
     /// [`RegistryError::File`]; then none of them must be stored.
@@ -211,7 +213,7 @@ mod tests {
         let told = again.told(258, 1).expect("it was told");
         assert_eq!((&told.suites[..], &told.addresses[..]), (state.suites(), state.addresses()));
         assert_eq!(again.told(258, 2), None);
-        // What is there is not written again, each by itself.
+        // An existing file is not written again, each by itself.
         let paths = NAMES.map(|name| folder.path_of(name));
         let written = |counter_floor: &mut CounterFloor, state: &MeterState| {
             for path in &paths {

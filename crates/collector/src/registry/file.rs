@@ -163,7 +163,8 @@ pub(crate) fn write_secrets(path: &Path, bytes: &[u8]) -> Result<(), RegistryErr
     write_secret(&path, bytes)
 }
 
-/// Writes a file that nobody else may read, beside its place, and moves it there when it is durable.
+/// Writes a file that nobody else may read, beside its place, and moves it there when it is
+/// durable.
 pub(super) fn write_secret(path: &Path, bytes: &[u8]) -> Result<(), RegistryError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let beside = path.with_file_name(format!(".{name}.new"));

@@ -1,4 +1,5 @@
-//! A network's keys as files: `collector.toml`, `meters/00258.toml`, `revoked/00258-1.toml`. docs/collector.md, "Files".
+//! A network's keys as files: `collector.toml`, `meters/00258.toml`, `revoked/00258-1.toml`.
+//! docs/collector.md, "Files".
 
 use super::file::Folder;
 use super::key_backend::{KeyBackend, Meters};

@@ -24,8 +24,9 @@ impl KeyStore {
     /// The keys in a database, or, without a KEK, in a folder.
     ///
     /// # Errors
-    /// [`RegistryError::OtherKek`] where none of these is the one that the database's keys are sealed under; [`RegistryError::Kek`] where
-    /// keys cannot be in this database, and where they are in it and no KEK is given.
+    /// [`RegistryError::OtherKek`] where none of these is the one that the database's keys are
+    /// sealed under; [`RegistryError::Kek`] where keys cannot be in this database, and where they
+    /// are in it and no KEK is given.
     pub fn of(reader: &Reader, ring: Option<&KeyRing>, folder: &Path) -> Result<KeyStore, RegistryError> {
         let place = reader.place().clone();
         let is_server = matches!(place, DatabaseUrl::Server(_));
@@ -70,7 +71,8 @@ impl KeyStore {
         }
     }
 
-    /// Opens a network's keys. Where there are none, a key pair for the collector in this network is made.
+    /// Opens a network's keys. Where there are none, a key pair for the collector in this network
+    /// is made.
     ///
     /// # Errors
     /// [`RegistryError`]
@@ -117,8 +119,9 @@ impl KeyStore {
         self.open_existing(file.network)?.add(path)
     }
 
-    /// Takes the keys of all networks of a folder, and what belongs to them, into the database: of each network all of it or nothing. The
-    /// files stay. No service may use them meanwhile. Returns how many meters they are of.
+    /// Takes the keys of all networks of a folder, and what belongs to them, into the database: of
+    /// each network all of it or nothing. The files stay. No service may use them meanwhile.
+    /// Returns how many meters they are of.
     ///
     /// # Errors
     /// [`RegistryError::Kek`] where this is no database, or has meters of such a network; others.
@@ -148,7 +151,8 @@ impl KeyStore {
         Ok(meters)
     }
 
-    /// Seals all keys in the database under the first KEK of the ring, while services go on that know that one, too. progress: how many are.
+    /// Seals all keys in the database under the first KEK of the ring, while services go on that
+    /// know that one, too. progress: how many are.
     ///
     /// # Errors
     /// [`RegistryError`]; what was sealed until then is, under the one or the other.

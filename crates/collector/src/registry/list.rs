@@ -46,8 +46,8 @@ impl ListedMeter {
 }
 
 impl KeyStore {
-    /// All meters of all networks that there are keys of, by network and number, also those that are revoked. stored: what a database says
-    /// of them, if there is one.
+    /// All meters of all networks that there are keys of, by network and number, also those that
+    /// are revoked. stored: what a database says of them, if there is one.
     ///
     /// # Errors
     /// [`RegistryError`]: there are no keys, or some are not as they should be.

@@ -15,7 +15,8 @@ pub struct Images {
     pub flash: PathBuf,
     /// 1024 bytes for the EEPROM.
     pub eeprom: PathBuf,
-    /// The same as the EEPROM's in Intel hex, as avrdude takes it: `avrdude -p m328p -U eeprom:w:00258.eep:i`.
+    /// The same as the EEPROM's in Intel hex, as avrdude takes it: `avrdude -p m328p -U
+    /// eeprom:w:00258.eep:i`.
     pub eeprom_hex: PathBuf,
     /// The note for the maker: these are for one writing.
     pub note: PathBuf,

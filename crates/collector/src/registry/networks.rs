@@ -1,4 +1,5 @@
-//! The folders of networks: network 0's is the collector's folder of keys, each other's `networks/<number>` within it.
+//! The folders of networks: network 0's is the collector's folder of keys, each other's
+//! `networks/<number>` within it.
 
 use super::RegistryError;
 use super::file::make_folder;

@@ -1,5 +1,6 @@
-//! A key in a PKCS#11 token (OASIS PKCS #11 2.40), under which a key-encryption key is wrapped: with AES-256-GCM (CKM_AES_GCM), by the
-//! token. The token's key never leaves it. A process asks it once, at its start: sealing a million rows is not a token's work.
+//! A key in a PKCS#11 token (OASIS PKCS #11 2.40), under which a key-encryption key is wrapped:
+//! with AES-256-GCM (CKM_AES_GCM), by the token. The token's key never leaves it. A process asks it
+//! once, at its start: sealing a million rows is not a token's work.
 
 mod uri;
 
@@ -113,7 +114,8 @@ pub enum AfterWrongPin {
     TryOnce,
 }
 
-/// Wraps a key with the token's, which is made where there is none of that name. Returns what is wrapped, and whether the key was made.
+/// Wraps a key with the token's, which is made where there is none of that name. Returns what is
+/// wrapped, and whether the key was made.
 pub(super) fn wrap(uri: &Pkcs11Uri, key: &[u8]) -> Result<(Vec<u8>, bool), RegistryError> {
     let key = Zeroizing::new(key.to_vec());
     with_token(uri, AfterWrongPin::TryOnce, true, move |token| {

@@ -88,8 +88,9 @@ impl RegistryPoller {
         RegistryPoller(Polled::Sealed(SealedPoller::new(sealed, of, known, seen)))
     }
 
-    /// Returns the changes since the last poll. Keys that are not as they should be are reported once, and change nothing: their meter stays
-    /// with those that it has. Costs little where nothing changed.
+    /// Returns the changes since the last poll. Keys that are not as they should be are reported
+    /// once, and change nothing: their meter stays with those that it has. Costs little where
+    /// nothing changed.
     pub fn poll(&mut self) -> (Vec<Change>, Vec<RegistryError>) {
         match &mut self.0 {
             Polled::Files(files) => files.poll(),
@@ -117,7 +118,8 @@ impl FilePoller {
     fn poll(&mut self) -> (Vec<Change>, Vec<RegistryError>) {
         let (mut changes, mut problems) = (Vec::new(), Vec::new());
         let names = match self.folder.names(METERS) {
-            // Without the collector's key all of the folder went away, an unmounted disk for one: no meter was revoked by that.
+            // Without the collector's key all of the folder went away, an unmounted disk for one:
+            // no meter was revoked by that.
             Ok(names) if names.is_empty() && !self.folder.has(COLLECTOR) => return (changes, problems),
             Ok(names) => names,
             Err(error) => return (changes, vec![error]),

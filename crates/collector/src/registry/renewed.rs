@@ -13,13 +13,14 @@ impl Registry {
         !under_leases || matches!(self.keys, Keys::Sealed(_))
     }
 
-    /// Keeps renewed keys in the place of those before; once more, that changes nothing. They are durable when this returns. before: those
-    /// that may be there: the last ones that are durable, and, where it is not known whether others were kept since, these. lease: what they
-    /// are written under; `None`: nobody else writes.
+    /// Keeps renewed keys in the place of those before; once more, that changes nothing. They are
+    /// durable when this returns. before: those that may be there: the last ones that are durable,
+    /// and, where it is not known whether others were kept since, these. lease: what they are
+    /// written under; `None`: nobody else writes.
     ///
     /// # Errors
-    /// [`RegistryError::OtherKeys`] where none of those before is there, [`RegistryError::LeaseOver`], [`RegistryError::Unknown`],
-    /// [`RegistryError::File`].
+    /// [`RegistryError::OtherKeys`] where none of those before is there,
+    /// [`RegistryError::LeaseOver`], [`RegistryError::Unknown`], [`RegistryError::File`].
     pub(crate) fn renew(
         &self,
         before: &[MeterKeys],
@@ -105,7 +106,8 @@ mod tests {
             is(&begun[0]);
             // Once more, as where nobody heard that they are.
             renew(&[&first.keys], &begun[0]).expect("they are there");
-            // It was not known whether they are: others come in their place, and not in that of others.
+            // It was not known whether they are: others come in their place, and not in that of
+            // others.
             let error = renew(&[&first.keys], &other[0]).expect_err("others are there");
             assert!(matches!(error, RegistryError::OtherKeys(meter) if meter == METER.into()), "{error}");
             is(&begun[0]);

@@ -34,8 +34,9 @@ impl SealedStore {
         })
     }
 
-    /// Seals all keys under the ring's first KEK. From the first moment on nothing is sealed under another; what was until then is wrapped
-    /// anew in small transactions, so that nobody waits for long. One that ends early goes on where it is started again.
+    /// Seals all keys under the ring's first KEK. From the first moment on nothing is sealed under
+    /// another; what was until then is wrapped anew in small transactions, so that nobody waits for
+    /// long. One that ends early goes on where it is started again.
     pub(super) fn rewrap(&self, mut progress: impl FnMut(u64)) -> Result<Rewrapped, RegistryError> {
         let Some(kek) = self.ring.first().map(|id| id.0.clone()) else {
             return Err(RegistryError::Kek("no key-encryption key is given".to_owned()));

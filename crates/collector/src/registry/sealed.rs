@@ -1,6 +1,8 @@
-//! A network's keys in a database of PostgreSQL: rows that are sealed under a key-encryption key. docs/collector.md, "Keys in the database".
+//! A network's keys in a database of PostgreSQL: rows that are sealed under a key-encryption key.
+//! docs/collector.md, "Keys in the database".
 //!
-//! What a row is about, network, meter, epoch and suite, is authenticated with it: a row that is put in the place of another is not opened.
+//! A row's network, meter, epoch and suite are authenticated with it: a row in the place of another
+//! is not opened.
 
 use super::kek::{KeyRing, NotOpened};
 use super::key_backend::{KeyBackend, Meters};
@@ -26,7 +28,8 @@ pub(super) const SEALING: &str = "kek";
 const CONTEXT: &[u8; 14] = b"wattseal key 1";
 /// key128 and key256.
 const KEY_BYTES: usize = 16 + 32;
-/// These, the public key, and what was chosen but for name and suite. Behind it is what else there is of keys that were renewed.
+/// These, the public key, and what was chosen but for name and suite. Behind it is what else there
+/// is of keys that were renewed.
 const METER_BYTES: usize = KEY_BYTES + 64 + 16;
 
 /// The keys in a database, and what opens them.
@@ -58,8 +61,8 @@ impl SealedStore {
         Ok(self.reader.ask(ask)?)
     }
 
-    /// The id of the KEK that the database's keys are sealed under, at first this ring's first one. Held until the transaction's end, so that
-    /// nothing is sealed under one that is going.
+    /// The id of the KEK that the database's keys are sealed under, at first this ring's first one.
+    /// Held until the transaction's end, so that nothing is sealed under one that is going.
     fn kek(&self, session: Session<'_>) -> Result<String, RegistryError> {
         let own = self.ring.first().map_or("", |id| &id.0);
         let first = "INSERT INTO meta VALUES ($1, $2) ON CONFLICT (key) DO NOTHING";
@@ -355,7 +358,7 @@ impl KeyBackend for Rows<'_> {
         let network_seals = seals.map_err(|error| self.store.asked(error))?.is_some();
         let revision = "SELECT revision FROM key_networks WHERE network = $1";
         let revision = self.session.first(revision, values![self.network.0], |row| row.get::<i64>(0));
-        // What is changed later has a later one: who changes keys has the network's row until the end.
+        // A later change has a later one: the network's row is locked until the end.
         let revision = revision.map_err(|error| self.store.asked(error))?.unwrap_or(0);
         Ok(Meters { files, network_seals, revision })
     }

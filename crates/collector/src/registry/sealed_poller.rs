@@ -17,7 +17,8 @@ pub(super) struct SealedPoller {
     of: Option<(Partition, Slices)>,
     /// The epochs of those that are registered.
     known: BTreeMap<MeterId, u32>,
-    /// The revision up to which all was seen; 0: nothing was, because what is known may have been read at any time.
+    /// The revision up to which all was seen; 0: nothing was, because what is known may have been
+    /// read at any time.
     seen: i64,
 }
 

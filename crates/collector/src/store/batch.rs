@@ -168,7 +168,8 @@ impl MeterCache {
         self.latest.values().filter_map(|latest| latest.last_heard_ms).max()
     }
 
-    /// Does all of a batch, but for the meters' rows: those that it changed are [`MeterCache::changes`]. Then it is to be kept, or undone.
+    /// Does all of a batch, but for the meters' rows: those that it changed are
+    /// [`MeterCache::changes`]. Then it is to be kept, or undone.
     pub(super) fn write(
         &mut self,
         session: Session<'_>,

@@ -1,7 +1,9 @@
-//! Looks for what a disk changed by itself: each quarter-hour's readings are compared with the sums that were stored when they came.
+//! Looks for what a disk changed by itself: each quarter-hour's readings are compared with the sums
+//! that were stored when they came.
 //!
-//! SQLite keeps no checksum of a page, and finds a flipped bit only where it breaks a page's structure. Readings and rollups lie in
-//! pages of their own, so that one that changed shows against the other. docs/collector.md, "Flipped bits", says what is not found.
+//! SQLite keeps no checksum of a page, and finds a flipped bit only where it breaks a page's
+//! structure. Readings and rollups lie in pages of their own, so that one that changed shows
+//! against the other. docs/collector.md, "Flipped bits", says what is not found.
 
 use super::latest::Rollup;
 use super::query::{Cursor, Interval};
@@ -29,8 +31,8 @@ pub(super) struct Check {
 }
 
 impl Check {
-    /// Looks at some more readings. meters: all there are, or the next ones, for when it has come to the last. Returns the first thing that
-    /// is not as it was stored.
+    /// Looks at some more readings. meters: all there are, or the next ones, for when it has come
+    /// to the last. Returns the first thing that is not as it was stored.
     pub(super) fn step(
         &mut self,
         session: Session<'_>,
@@ -43,7 +45,7 @@ impl Check {
         let Some(meter) = self.meters.last().copied() else { return Ok(None) };
         let found = self.inspect(session, meter);
         if found.is_err() {
-            // What cannot be read is told; the others are looked at all the same.
+            // An unreadable meter is reported; the others are compared all the same.
             self.next_meter();
         }
         found

@@ -79,10 +79,12 @@ pub(super) struct Latest {
     pub(super) refused: i64,
     pub(super) lost: i64,
     pub(super) register: Register,
-    /// Energy since the meter's first start, over its restarts and its keys; `None`: it has not measured yet.
+    /// Energy since the meter's first start, over its restarts and its keys; `None`: it has not
+    /// measured yet.
     pub(super) total_dwh: Option<i64>,
     pub(super) measured: Option<Measured>,
-    /// Of [`LEVELS`]. What lies in a later interval has not been seen yet, and no row of `rollups` is of the same.
+    /// The open interval of each of [`LEVELS`]. No reading of a later one has come, and `rollups`
+    /// has no row of it.
     pub(super) open: [Option<Rollup>; 3],
 }
 
@@ -120,7 +122,8 @@ impl Latest {
         (self.last_n, self.register) = (0, Register::default());
     }
 
-    /// A report came, whose n is above all before. Returns how many measurements were lost since the one before.
+    /// A report came, whose n is above all before. Returns how many measurements were lost since
+    /// the one before.
     pub(super) fn heard(&mut self, n: u32, suite: Suite, lost: u8, started: bool, heard_ms: i64) -> u8 {
         let before = self.register.lost;
         let restarted = self.register.hear(n, lost, started);

@@ -1,7 +1,9 @@
-//! That a database is not to be used, because it was moved away, or is not whole yet: docs/collector.md, "Moving to PostgreSQL and back".
+//! That a database is not to be used, because it was moved away, or is not whole yet:
+//! docs/collector.md, "Moving to PostgreSQL and back".
 //!
-//! Its schema has a version from [`AWAY`] on, so that no program takes it, also none of before; and `meta` says why. Both are written in one
-//! transaction, and looked at where each program looks at the version.
+//! Its schema has a version from [`AWAY`] on, so that no program takes it, also none of before; and
+//! `meta` says why. Both are written in one transaction, and looked at where each program looks at
+//! the version.
 
 use super::read::json;
 use super::sql::{Session, SqlError, values};

@@ -1,5 +1,5 @@
-//! A meter in the database: the column `meter` is the network's number times 65,536 and the meter's. So a meter of network 0 is its number,
-//! and the meters of a network lie together.
+//! A meter in the database: the column `meter` is the network's number times 65,536 and the
+//! meter's. So a meter of network 0 is its number, and the meters of a network lie together.
 
 use super::sql::Value;
 use crate::network::NetworkId;
@@ -25,7 +25,8 @@ impl MeterRange {
         format!("meter > $1 AND meter <= $2 AND meter % 65536 * {SPREAD} % 65536 / $3 = $4")
     }
 
-    /// The values of the next page, and how many rows it has at most. after: the last key that was seen.
+    /// The values of the next page, and how many rows it has at most. after: the last key that was
+    /// seen.
     pub(crate) fn page(self, after: Option<i64>, most: i64) -> [Value<'static>; 5] {
         let ((first, last), (slices, slice)) = match self {
             MeterRange::All => ((0, i64::MAX), (1, 0)),
@@ -38,7 +39,8 @@ impl MeterRange {
         [after.unwrap_or(first - 1).into(), last.into(), divisor.into(), slice.into(), most.into()]
     }
 
-    /// The values of a page that ends with this key, of a table that may have several rows of a meter.
+    /// The values of a page that ends with this key, of a table that may have several rows of a
+    /// meter.
     pub(crate) fn page_until(self, after: Option<i64>, last: i64) -> [Value<'static>; 5] {
         let mut page = self.page(after, i64::MAX);
         page[1] = last.into();

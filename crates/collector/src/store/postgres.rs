@@ -1,9 +1,12 @@
-//! PostgreSQL: a database of a server, which others may keep copies of. docs/collector.md, "PostgreSQL".
+//! PostgreSQL: a database of a server, which others may keep copies of. docs/collector.md,
+//! "PostgreSQL".
 //!
-//! One service writes, and holds an advisory lock alone for as long as it is connected; or several do ([`Sharing`]), each the meters of
-//! partitions that it has taken. Each transaction looks that the right to do it is whose it was: that nobody has begun to write since, or
-//! that none of its partitions was taken since under a later lease. When the connection is lost nobody knows whether the last commit was
-//! done; so what is kept in memory is loaded again with the next one, and the same batch then says `Repeated` of what was.
+//! One service writes, and holds an advisory lock alone for as long as it is connected; or several
+//! do ([`Sharing`]), each the meters of partitions that it has taken. Each transaction looks that
+//! the right to do it is whose it was: that nobody has begun to write since, or that none of its
+//! partitions was taken since under a later lease. When the connection is lost nobody knows whether
+//! the last commit was done; so what is kept in memory is loaded again with the next one, and the
+//! same batch then says `Repeated` of what was.
 
 mod connection;
 mod endpoint;

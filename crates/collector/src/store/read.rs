@@ -32,8 +32,8 @@ use std::path::Path;
 use std::sync::Arc;
 use wire::meter::{Image, MeterId};
 
-/// Reads while the store writes: each call sees what was committed before it. Calls block for as long as the database takes; it is
-/// cheap to clone.
+/// Reads while the store writes: each call sees what was committed before it. Calls block for as
+/// long as the database takes; it is cheap to clone.
 #[derive(Clone)]
 pub struct Reader {
     shared: Arc<Shared>,
@@ -75,7 +75,8 @@ impl Pool {
 }
 
 impl Reader {
-    /// Opens a database to look at it alone, whether a service has it open or not: for `audit` and `export`.
+    /// Opens a database to look at it alone, whether a service has it open or not: for `audit` and
+    /// `export`.
     ///
     /// # Errors
     /// [`StoreError`]: not there, not one of this program's, of another version, damaged.
@@ -89,7 +90,8 @@ impl Reader {
         Ok(Reader::new(place, zone::named(&name)?, name, &Arc::default(), pool))
     }
 
-    /// As [`Reader::open`]; `None` where nothing was ever stored: there is no file, or a server's database is empty.
+    /// As [`Reader::open`]; `None` where nothing was ever stored: there is no file, or a server's
+    /// database is empty.
     ///
     /// # Errors
     /// As [`Reader::open`].
@@ -127,11 +129,12 @@ impl Reader {
         Reader { shared: Arc::new(Shared { place, zone, zone_name, pulse: Arc::clone(pulse), pool }) }
     }
 
-    /// Writes a whole copy of the database, as of one moment, into a new file that its owner alone can read, while a service goes on. It
-    /// is durable when this returns.
+    /// Writes a whole copy of the database, as of one moment, into a new file that its owner alone
+    /// can read, while a service goes on. It is durable when this returns.
     ///
     /// # Errors
-    /// [`StoreError`]: the file is there already, or cannot be written; [`StoreError::NotAFile`] where the database is none.
+    /// [`StoreError`]: the file is there already, or cannot be written; [`StoreError::NotAFile`]
+    /// where the database is none.
     pub fn copy_to(&self, path: &Path) -> Result<(), StoreError> {
         match &self.shared.pool {
             Pool::Sqlite(pool) => pool.copy_to(path),
@@ -153,8 +156,8 @@ impl Reader {
         self.ask(|session| rows::kept_meters(session, MeterRange::All))
     }
 
-    /// The next meters of a partition as its link begins with them, in order; also those that are revoked. after: the last one that was
-    /// seen. Empty: that was all.
+    /// The next meters of a partition as its link begins with them, in order; also those that are
+    /// revoked. after: the last one that was seen. Empty: that was all.
     ///
     /// # Errors
     /// [`StoreError`]
@@ -184,7 +187,8 @@ impl Reader {
         self.ask(|session| rows::names(session, network))
     }
 
-    /// Meters as they are shown, by network and number; also those that are revoked. now_ms: says who is online.
+    /// Meters as they are shown, by network and number; also those that are revoked. now_ms: says
+    /// who is online.
     ///
     /// # Errors
     /// [`StoreError`]
@@ -347,7 +351,8 @@ impl Reader {
         self.ask(|session| firmware::updates(session, whose))
     }
 
-    /// The updates of a partition's meters that are not over, in the order in which they were asked for.
+    /// The updates of a partition's meters that are not over, in the order in which they were asked
+    /// for.
     ///
     /// # Errors
     /// [`StoreError`]
@@ -359,7 +364,8 @@ impl Reader {
         self.ask(|session| firmware::open_updates(session, MeterRange::OfPartition(partition, slices)))
     }
 
-    /// The meters of a partition of which it was told that they are silent, and that were not heard since.
+    /// The meters of a partition of which it was told that they are silent, and that were not heard
+    /// since.
     ///
     /// # Errors
     /// [`StoreError`]
@@ -406,8 +412,8 @@ impl Reader {
         &self.shared.place
     }
 
-    /// Changes something that is no writer's, in one transaction: what is `Ok` is durable, and else nothing was changed. A file is its
-    /// writer's alone.
+    /// Changes something that is no writer's, in one transaction: what is `Ok` is durable, and else
+    /// nothing was changed. A file is its writer's alone.
     pub(crate) fn change<T, E: From<StoreError>>(
         &self,
         change: impl FnOnce(Session<'_>) -> Result<T, E>,
@@ -421,7 +427,8 @@ impl Reader {
         }
     }
 
-    /// Changes tokens as one who looks at them decides, while nobody else makes or revokes any. What it returns is durable.
+    /// Changes tokens by a decision on the present ones, while nobody else makes or revokes any.
+    /// The returned result is durable.
     ///
     /// # Errors
     /// What `decide` returns, and as [`Reader::change`]; nothing was changed then.
@@ -437,8 +444,9 @@ impl Reader {
         })
     }
 
-    /// Writes what people change, in one transaction, beside who stores reports: labels, tokens, acknowledged alerts, actions. What it
-    /// returns, one for each in their order, is durable.
+    /// Writes administrators' changes, in one transaction, beside the writer of reports: labels,
+    /// tokens, acknowledged alerts, actions. The returned results, one for each in their order, are
+    /// durable.
     ///
     /// # Errors
     /// As [`Reader::change`]; nothing was changed then.

@@ -156,7 +156,8 @@ pub struct UpdateRecord {
     pub meter: GlobalMeterId,
     /// The one that the meter is sent.
     pub image: ImageDigest,
-    /// The one that was asked for: another where the meter takes the next image into the other slot.
+    /// The one that was asked for: another where the meter takes the next image into the other
+    /// slot.
     pub asked: ImageDigest,
     /// Of both.
     pub version: u32,

@@ -1,16 +1,21 @@
-//! From one engine to the other, while a service writes. docs/collector.md, "Moving to PostgreSQL and back".
+//! From one engine to the other, while a service writes. docs/collector.md, "Moving to PostgreSQL
+//! and back".
 //!
-//! At each moment at most one of both is to be used, and a move that ended early goes on where the same is begun again:
+//! At each moment at most one of both is to be used, and a move that ended early goes on where the
+//! same is begun again:
 //!
-//! 1. The target is marked as not whole ([`Relocation::begin`]). Whatever it has then is a copy that nobody uses.
+//! 1. The target is marked as not whole ([`Relocation::begin`]). From then on it is a copy that
+//!    nobody uses.
 //! 2. It is made like the source, again and again, while that is written ([`Relocation::copy`]).
-//! 3. Nobody writes the source any more ([`Relocation::freeze`]), for as long as this process lives and goes on.
-//! 4. The target is made like it for the last time, and compared with it ([`Relocation::settle`]). All of it is durable.
+//! 3. Nobody writes the source any more ([`Relocation::freeze`]), for as long as this process lives
+//!    and goes on.
+//! 4. The target is made like it for the last time, and compared with it ([`Relocation::settle`]).
+//!    All of it is durable.
 //! 5. The source is marked as moved ([`Settled::leave`]): it is not used any more, whatever comes.
 //! 6. The mark goes from the target ([`Left::open`]).
 //!
-//! Until the fifth the source is what it was. Between the last two nobody can use either: the same move, begun again, finds two marks with
-//! one id, and does the sixth.
+//! Until the fifth the source is what it was. Between the last two nobody can use either: the same
+//! move, begun again, finds two marks with one id, and does the sixth.
 
 mod differences;
 mod endpoint;
@@ -63,7 +68,8 @@ pub struct Left {
 }
 
 impl Relocation {
-    /// Looks at both, and marks the target, which has to be empty, or not whole from the same move. The source is not changed.
+    /// Looks at both, and marks the target, which has to be empty, or not whole from the same move.
+    /// The source is not changed.
     ///
     /// # Errors
     /// [`StoreError`]
@@ -94,7 +100,8 @@ impl Relocation {
         Ok(Begun::Copying(Box::new(Relocation { from: source, to: target, mark, is_frozen: false })))
     }
 
-    /// Makes the target as the source is, but for what comes meanwhile. Returns how many rows it changed.
+    /// Makes the target as the source is, but for what comes meanwhile. Returns how many rows it
+    /// changed.
     ///
     /// # Errors
     /// [`StoreError`]: what was copied stays.
@@ -124,7 +131,8 @@ impl Relocation {
     /// Copies what came since, and looks that both are the same. The source has to be frozen.
     ///
     /// # Errors
-    /// [`StoreError`]; [`StoreError::InUse`] where it is not frozen, and cannot be; [`StoreError::Different`].
+    /// [`StoreError`]; [`StoreError::InUse`] where it is not frozen, and cannot be;
+    /// [`StoreError::Different`].
     pub fn settle(mut self, mut report: impl FnMut(Progress)) -> Result<Settled, StoreError> {
         self.freeze()?;
         has_no_keys(&self.from)?;
@@ -163,7 +171,8 @@ impl Settled {
 }
 
 impl Left {
-    /// Takes the mark from the target, which is to be used from now on. Returns how many rows each table has, where they were counted.
+    /// Takes the mark from the target, which is to be used from now on. Returns how many rows each
+    /// table has, where they were counted.
     ///
     /// # Errors
     /// [`StoreError`]: the same move, begun again, does this.

@@ -1,9 +1,11 @@
-//! Readings that are old enough go, a few at a time; which are. Rollups, alerts and signed messages stay.
+//! Readings that are old enough go, a few at a time; which are. Rollups, alerts and signed messages
+//! stay.
 //!
-//! A clock that is wrong must not make readings old. So a reading's age is the time that was counted since: time that went by on the
-//! system's clock and, while the service ran, on one that nobody sets. What the system's clock alone says, because it was set or the
-//! service was not there, is a pause, and does not count. Nothing is stored in a pause, so that no more is kept than `--keep` days of
-//! readings; what was stored before it goes that much later.
+//! A clock that is wrong must not make readings old. So a reading's age is the counted time since:
+//! time that went by on the system's clock and, while the service ran, on one that nobody sets.
+//! Time on the system's clock alone, because it was set or the service was not there, is a pause,
+//! and does not count. Nothing is stored in a pause, so that no more is kept than `--keep` days of
+//! readings; earlier readings go that much later.
 
 use super::read::json;
 use super::sql::{Session, SqlError, values};
@@ -12,10 +14,11 @@ use std::time::{Duration, Instant};
 
 /// The period of the search for old rows.
 const EVERY: Duration = Duration::from_secs(3600);
-/// The system's clock is ahead of what was counted by no more than that between two looks, or it is a pause.
+/// The system's clock is ahead of what was counted by no more than that between two looks, or it is
+/// a pause.
 const DRIFT_S_MAX: i64 = 3600;
-/// A clock that is behind what was counted has to stay there for so long before it is believed. One that nobody has set since the
-/// power came back is right within minutes.
+/// A clock that is behind what was counted has to stay there for so long before it is believed. One
+/// that nobody has set since the power came back is right within minutes.
 const BELIEVED_AFTER: Duration = Duration::from_secs(86_400);
 /// Pauses that are remembered; of more the oldest become one.
 const PAUSES_MAX: usize = 1000;
@@ -85,7 +88,8 @@ impl Retention {
         Retention { keep_s, heard_s, counted: None, looked: None, behind_since: None, next: None }
     }
 
-    /// Before when readings go, once it is time to look for them again, and the clock can be right. first_ms: when a meter was heard first.
+    /// Before when readings go, once it is time to look for them again, and the clock can be right.
+    /// first_ms: when a meter was heard first.
     pub(super) fn check(
         &mut self,
         session: Session<'_>,
@@ -121,7 +125,8 @@ impl Retention {
             Some(counted) => counted,
             None => {
                 let stored = load(session)?;
-                // The service was there until it heard something last; in a new database all came since the start.
+                // The service was there until it heard something last; in a new database all came
+                // since the start.
                 let until_s = stored.as_ref().map(|stored| stored.until_s).max(self.heard_s);
                 let until_s = until_s.or(first_s).unwrap_or(now_s);
                 Counted { until_s, pauses: stored.map(|stored| stored.pauses).unwrap_or_default() }
@@ -168,7 +173,8 @@ mod tests {
     /// 2026-01-01 00:00:00 UTC.
     const NEW_YEAR_S: i64 = 1_767_225_600;
 
-    /// A collector whose true time and clock are two things, and that hears its meter each hour while it runs.
+    /// A collector whose true time and clock are two things, and that hears its meter each hour
+    /// while it runs.
     struct Collector {
         connection: Connection,
         retention: Retention,
@@ -194,7 +200,8 @@ mod tests {
             self.retention = Retention::new(self.keep_days, self.heard_ms);
         }
 
-        /// Runs, with a reading each hour, whose n is the true hour. Nothing younger than is to be kept ever goes.
+        /// Runs, with a reading each hour, whose n is the true hour. Nothing younger than is to be
+        /// kept ever goes.
         fn run(&mut self, days: i64) {
             for _ in 0..days * 24 {
                 self.true_s += 3600;

@@ -1,6 +1,6 @@
-//! One SQL for both engines. What is asked of the store, and most of what is written, is the same text for SQLite and for PostgreSQL: the
-//! tables have the same names and columns, and a value is `$1` in both. What an engine does in its own way, batches of readings above
-//! all, is in its own module.
+//! One SQL for both engines. All queries, and most writes, are the same text for SQLite and for
+//! PostgreSQL: the tables have the same names and columns, and a value is `$1` in both. An engine's
+//! own ways, batches of readings above all, are in its own module.
 
 use super::postgres::{self, ConnectionError};
 use crate::network::GlobalMeterId;

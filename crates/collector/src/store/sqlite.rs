@@ -1,4 +1,5 @@
-//! SQLite: a database in a file. What is of a file alone is here: who has it open, where it belongs, and who may read it.
+//! SQLite: a database in a file. The matters of a file are here: its owner, its place, and its
+//! permissions.
 
 mod endpoint;
 mod files;
@@ -36,7 +37,8 @@ use std::time::{Duration, Instant};
 
 /// Pages of the log after which it is written back into the database: 16 MB.
 const CHECKPOINT_PAGES: u32 = 4000;
-/// A log larger than that is written back even if readers have to be waited for, and is cut off then.
+/// A log larger than that is written back even if readers have to be waited for, and is cut off
+/// then.
 const LOG_BYTES_MAX: u64 = 64 << 20;
 /// The writer's cache of the database, in kB.
 const CACHE_KB: i64 = 24_000;
@@ -47,7 +49,8 @@ pub(super) struct Store {
     most_bytes: Option<u64>,
     connection: Connection,
     files: OpenFiles,
-    /// A name was found that does not stand for its file: nothing is committed until that is mended.
+    /// A name was found that does not stand for its file: nothing is committed until that is
+    /// mended.
     astray: bool,
     /// The copy of what is open that was put in its place, until it is open itself.
     written_back: Option<FileId>,
@@ -146,7 +149,8 @@ impl Store {
         self.stay_in_place()?;
         let written = self.write(batch);
         let written = written.map_err(|error| StoreError::asked(&self.path.as_path().into(), error))?;
-        // And after it, before anything is acknowledged. What failed only here is stored: it is `Repeated` when it comes again.
+        // And after it, before anything is acknowledged. A batch that failed only here is stored:
+        // it is `Repeated` when it comes again.
         self.check_in_place()?;
         Ok(written)
     }
@@ -173,7 +177,8 @@ impl Store {
             return done;
         }
         self.kept.undo();
-        // SQLite may have rolled back by itself: https://sqlite.org/lang_transaction.html, section 3.
+        // SQLite may have rolled back by itself: https://sqlite.org/lang_transaction.html, section
+        // 3.
         if !connection.is_autocommit() {
             connection.execute_batch("ROLLBACK")?;
         }
@@ -186,8 +191,8 @@ impl Store {
         in_place
     }
 
-    /// Looks that the database's names stand for the files that are open. Where one did not the last time, that is mended first, if it
-    /// can be.
+    /// Looks that the database's names stand for the files that are open. Where one did not the
+    /// last time, that is mended first, if it can be.
     fn stay_in_place(&mut self) -> Result<(), StoreError> {
         if self.astray {
             self.come_back()?;
@@ -202,8 +207,9 @@ impl Store {
         found
     }
 
-    /// Makes the database's names stand for what is open again: where files are missing, a copy of all of it takes the database's
-    /// place. Nothing that is there and is not this store's is touched.
+    /// Makes the database's names stand for what is open again: where files are missing, a copy of
+    /// all of it takes the database's place. Nothing that is there and is not this store's is
+    /// touched.
     fn come_back(&mut self) -> Result<(), StoreError> {
         if self.lock.check(&self.path).is_err() {
             self.lock = Lock::take(&self.path)?;
@@ -213,7 +219,7 @@ impl Store {
             if self.files.missing()?.is_none() {
                 return Ok(());
             }
-            // What is there is this store's own, or empty: a log or an index is missing.
+            // The file there is this store's own, or empty: a log or an index is missing.
             let put = if FileId::of(&real)?.is_some() { put_in_place } else { put_in_free_place };
             let part = beside(&real, ".part");
             schema::copy_whole(&self.connection, &part)?;
@@ -279,7 +285,8 @@ impl Store {
         }
     }
 
-    /// Writes the log back into the database. What keeps it from that, a reader or a full disk, does so until the next time.
+    /// Writes the log back into the database. A reader or a full disk puts that off until the next
+    /// time.
     fn write_back(&self) {
         let patience = [Duration::from_millis(200), Duration::from_secs(5)];
         let _ = self.connection.busy_timeout(patience[0]);

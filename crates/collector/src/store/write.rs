@@ -8,11 +8,12 @@ use wire::meter::{
     Answer, Image, ImageRefusal, MessageKind, MeterId, MeterState, PublicKey, QueuedCommand, Report, Suite,
 };
 
-/// Something to be stored. What it returns is said with each.
+/// A write. Its results stand with each.
 #[derive(Clone, Debug)]
 pub enum Write {
-    /// A report that `wire::meter::Collector` handed out. [`Written::Reading`] or [`Written::Alert`]; [`Written::Repeated`] where its n is
-    /// not above the last one stored; [`Written::Unknown`] where there is no such meter and epoch: it is not stored then.
+    /// A report that `wire::meter::Collector` handed out. [`Written::Reading`] or
+    /// [`Written::Alert`]; [`Written::Repeated`] where its n is not above the last one stored;
+    /// [`Written::Unknown`] where there is no such meter and epoch: it is not stored then.
     Report(NewReport),
     /// The state of a meter that `wire::meter::Collector` wants kept; its `last_n` is ignored.
     /// [`Written::Done`]; [`Written::Unknown`] for another epoch than the meter's.
@@ -23,12 +24,14 @@ pub enum Write {
         epoch: u32,
         state: Box<MeterState>,
     },
-    /// A meter is new, or has new keys. [`Written::Done`], also where it is known like this already; [`Written::Unknown`] where its epoch
-    /// is lower than the one that is stored, the same with another public key, or the same and revoked: its keys are over.
+    /// A meter is new, or has new keys. [`Written::Done`], also where it is known like this
+    /// already; [`Written::Unknown`] where its epoch is lower than the one that is stored, the same
+    /// with another public key, or the same and revoked: its keys are over.
     Provisioned(Box<Provisioned>),
     /// The label of a meter. [`Written::Done`], [`Written::Unknown`].
     Label { meter: GlobalMeterId, label: String },
-    /// Seconds between a meter's measurements, as it was configured. [`Written::Done`], [`Written::Unknown`].
+    /// Seconds between a meter's measurements, as it was configured. [`Written::Done`],
+    /// [`Written::Unknown`].
     IntervalOf { meter: GlobalMeterId, interval_s: u16 },
     /// The counts of a meter since the last ones. [`Written::Done`], [`Written::Unknown`].
     Counts(MeterCounts),
@@ -36,7 +39,8 @@ pub enum Write {
     Revoked { meter: GlobalMeterId, at_ms: i64 },
     /// An alert of the collector's own. [`Written::Alert`].
     Alert(NewAlert),
-    /// Somebody has seen an alert; who was first stays. [`Written::Acknowledged`], [`Written::Unknown`].
+    /// Somebody has seen an alert; who was first stays. [`Written::Acknowledged`],
+    /// [`Written::Unknown`].
     Acknowledge {
         alert: i64,
         /// The token's name.
@@ -47,8 +51,8 @@ pub enum Write {
     Command(NewCommand),
     /// A command went on. [`Written::Command`], [`Written::Unknown`].
     CommandProgress(CommandProgress),
-    /// A command may have been given, by a transaction of which nobody knows what became: it is withdrawn where it is there, and not over.
-    /// [`Written::Command`], [`Written::Unknown`].
+    /// A command may have been given, by a transaction of which nobody knows what became: it is
+    /// withdrawn where it is there, and not over. [`Written::Command`], [`Written::Unknown`].
     CommandNotGiven {
         meter: GlobalMeterId,
         /// As [`NewCommand::ticket`].
@@ -57,15 +61,17 @@ pub enum Write {
     },
     /// An image of meters' firmware. [`Written::Image`].
     Image(NewImage),
-    /// An image goes. [`Written::Done`], [`Written::Unknown`]; [`Written::ImageInUse`]: an update that is not over needs it.
+    /// An image goes. [`Written::Done`], [`Written::Unknown`]; [`Written::ImageInUse`]: an update
+    /// that is not over needs it.
     ImageRemoved { digest: ImageDigest },
-    /// A meter is to have an image, in place of what it was to have before. [`Written::Update`]; [`Written::Unknown`] where there is no
-    /// such image.
+    /// A meter is to have an image, in place of what it was to have before. [`Written::Update`];
+    /// [`Written::Unknown`] where there is no such image.
     Update(NewUpdate),
-    /// An update went on. [`Written::Done`]; [`Written::Unknown`] where it is over, or another took its place.
+    /// An update went on. [`Written::Done`]; [`Written::Unknown`] where it is over, or another took
+    /// its place.
     UpdateProgress(UpdateProgress),
-    /// An update may have been begun, by a transaction of which nobody knows what became: it is withdrawn where it is there, and not over.
-    /// [`Written::Done`], [`Written::Unknown`].
+    /// An update may have been begun, by a transaction of which nobody knows what became: it is
+    /// withdrawn where it is there, and not over. [`Written::Done`], [`Written::Unknown`].
     UpdateNotBegun {
         meter: GlobalMeterId,
         /// As [`NewUpdate::created_ms`].
@@ -76,7 +82,8 @@ pub enum Write {
     Token(NewToken),
     /// A token is good for nothing any more. [`Written::Done`], [`Written::Unknown`].
     TokenRevoked { token: i64, at_ms: i64 },
-    /// A token was used; worth to be written once a minute. [`Written::Done`], [`Written::Unknown`].
+    /// A token was used; worth to be written once a minute. [`Written::Done`],
+    /// [`Written::Unknown`].
     TokenUsed { token: i64, at_ms: i64 },
     /// An administrator did something. [`Written::Done`].
     Action(NewAction),
@@ -163,7 +170,8 @@ pub struct CommandProgress {
     pub state: CommandState,
     /// The number of times that it was sent.
     pub attempts: u32,
-    /// When, in ms: of the first with [`CommandState::Sent`], when it was sent; when it was over with those that end it.
+    /// When, in ms: of the first with [`CommandState::Sent`], when it was sent; when it was over
+    /// with those that end it.
     pub at_ms: i64,
     /// The meter's answer.
     pub answer: Option<Answer>,
@@ -281,7 +289,8 @@ pub enum Written {
     Repeated,
     /// Another report with that number is stored: not stored.
     NumberReused,
-    /// There is no such meter, epoch, alert, command, token or message; nothing was stored, and nothing is to be acknowledged.
+    /// There is no such meter, epoch, alert, command, token or message; nothing was stored, and
+    /// nothing is to be acknowledged.
     Unknown,
     /// The alert as it is now.
     Acknowledged(AlertRecord),
@@ -294,7 +303,8 @@ pub enum Written {
     Update(Box<UpdateRecord>),
     /// The new token's id.
     Token(i64),
-    /// The message's id; of one that is there already, the same again; `None`: there is no room for it.
+    /// The message's id; of one that is there already, the same again; `None`: there is no room for
+    /// it.
     Outbox(Option<i64>),
     Done,
 }

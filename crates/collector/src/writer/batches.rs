@@ -130,14 +130,15 @@ impl<T> Batches<T> {
         Added::Taken
     }
 
-    /// Tells who gave it what came of a batch. Returns what is to be committed without what is of partitions that others have.
+    /// Tells who gave it what came of a batch. Returns what is to be committed without what is of
+    /// partitions that others have.
     pub(crate) fn committed(
         &mut self,
         mut batch: Batch<T>,
         committed: Result<Vec<Written>, StoreError>,
     ) -> Option<Batch<T>> {
         match committed {
-            // Nothing of it was stored. What is left is of this one's own partitions.
+            // Nothing of it was stored. The rest belongs to this one's own partitions.
             Err(StoreError::Fenced { leases, .. }) => {
                 self.fenced(&mut batch, &leases);
                 return batch.if_any();
@@ -199,7 +200,7 @@ impl<T> Batches<T> {
         for part in parts {
             match part.to {
                 To::Link { partition, after, .. } => self.fail(partition, after, Some(error.clone())),
-                // Who does not wait any more need not be told.
+                // A caller who does not wait any more needs no answer.
                 To::Caller(reply) => drop(reply.send(Err(WriteError::Store(error.to_string())))),
                 To::Begin { .. } | To::End { .. } | To::Take { .. } | To::Stop => {}
             }

@@ -23,7 +23,8 @@ use std::process::ExitCode;
 
 /// Takes meters' sealed reports, verifies, stores and shows them.
 ///
-/// Exit codes: 0 success, 1 failure, 2 wrong usage. Data goes to standard output, all else to standard error.
+/// Exit codes: 0 success, 1 failure, 2 wrong usage. Data goes to standard output, all else to
+/// standard error.
 #[derive(Parser)]
 #[command(
     name = "wattseal-collector",

@@ -14,13 +14,14 @@ pub(crate) struct MigrateArgs {
     // A text, so that nothing of a password is shown where it is wrong.
     #[arg(long, value_name = "FILE|postgres://USER@HOST/NAME")]
     from: String,
-    /// The one that it is to have: the other of both; a file is made, a server's database has to be there, empty
+    /// The one that it is to have: the other of both; a file is made, a server's database has to be
+    /// there, empty
     #[arg(long, value_name = "FILE|postgres://USER@HOST/NAME")]
     to: String,
     /// The folder of keys: it stays as it is, and is looked at
     #[arg(long, value_name = "FOLDER", default_value = "wattseal.keys")]
     keys: PathBuf,
-    /// How what was moved is written
+    /// Format of the list of moved rows
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }

@@ -7,7 +7,8 @@ use crate::partition::Partition;
 use std::collections::{BTreeMap, BTreeSet};
 use wire::meter::{Collector, Identity, MeterId, MeterRecord, MeterState, Policy, UplinkOutcome};
 
-/// Alerts that say that numbers came twice, or that something that was stored is not there any more.
+/// Alerts that say that numbers came twice, or that something that was stored is not there any
+/// more.
 const NEVER: [&str; 4] = ["number-reused", "command-numbers", "restored", "damaged"];
 
 /// A report as its meter sent it first.
@@ -103,7 +104,8 @@ impl Invariants {
         }
     }
 
-    /// A worker tells a meter that its report is taken: one with that number's lowest byte, of which there are several after a reboot.
+    /// A worker tells a meter that its report is taken: one with that number's lowest byte, of
+    /// which there are several after a reboot.
     pub(super) fn acknowledged(&mut self, meter: MeterId, number_lsb: u8) {
         self.counts.acknowledged += 1;
         let of_meter = self.sent.range((meter, 0)..=(meter, u32::MAX)).rev();
@@ -115,8 +117,9 @@ impl Invariants {
         }
     }
 
-    /// A packet leaves the stream, and no other with the same report is in it. A link that stores another report of the meter tells the two
-    /// apart by the lowest bytes of their numbers; after a reboot these may be equal, and the meter has to send it again.
+    /// A packet leaves the stream, and no other with the same report is in it. A link that stores
+    /// another report of the meter tells the two apart by the lowest bytes of their numbers; after
+    /// a reboot these may be equal, and the meter has to send it again.
     pub(super) fn taken_from_the_stream(&mut self, packet: &[u8]) {
         let Some((meter, n)) = self.packets.get(packet).copied() else { return };
         let of_meter = self.sent.range((meter, 0)..=(meter, u32::MAX));
@@ -206,7 +209,8 @@ impl Invariants {
         }
     }
 
-    /// The leases that hold by their workers' own clocks, now that one of them was taken or renewed.
+    /// The leases that hold by their workers' own clocks, now that one of them was taken or
+    /// renewed.
     pub(super) fn holding(&mut self, held: &[(usize, LeaseNumber)]) {
         for (at, (worker, lease)) in held.iter().enumerate() {
             let other = held[..at].iter().find(|(_, other)| other.partition == lease.partition);

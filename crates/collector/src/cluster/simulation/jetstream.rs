@@ -1,9 +1,12 @@
-//! JetStream in memory: the stream of packets with its consumers, and the buckets of leases and workers.
+//! JetStream in memory: the stream of packets with its consumers, and the buckets of leases and
+//! workers.
 //!
-//! Sources: docs.nats.io, "Consumers" (explicit acknowledgements, ack wait, nak with a delay, max age) and "Key/Value Store" (create and update
-//! by revision, watch); NATS' ADR-8 for buckets; nats-server `server/consumer.go` for the ack floor: below the first packet that is not
-//! acknowledged, or at the last one that was delivered. A cluster without a leader answers nothing for 4 to 9 s (measured,
-//! docs/cluster.md); what was proposed just before is written by some, and unanswered.
+//! Sources: docs.nats.io, "Consumers" (explicit acknowledgements, ack wait, nak with a delay, max
+//! age) and "Key/Value Store" (create and update by revision, watch); NATS' ADR-8 for buckets;
+//! nats-server `server/consumer.go` for the ack floor: below the first packet that is not
+//! acknowledged, or at the last one that was delivered. A cluster without a leader answers nothing
+//! for 4 to 9 s (measured, docs/cluster.md); what was proposed just before is written by some, and
+//! unanswered.
 
 use super::lies::Lies;
 use super::world::{Context, Event, To, ToWorker, Us};
@@ -344,7 +347,7 @@ impl JetStream {
         self.revision
     }
 
-    /// Nothing but what is true is said any more. What was done stays.
+    /// Says only true things from now on. Earlier lies stay.
     pub(super) fn be_honest(&mut self) {
         self.lies = None;
     }
@@ -405,7 +408,8 @@ impl JetStream {
         Some(Some(answer))
     }
 
-    /// Something that nobody asked for, while it lies: what was stored is changed or lost, and anything is said to who listens.
+    /// Something that nobody asked for, while it lies: what was stored is changed or lost, and
+    /// anything is said to who listens.
     pub(super) fn harm(&mut self, context: &mut Context) {
         let Some(lies) = &mut self.lies else { return };
         match lies.below(8) {

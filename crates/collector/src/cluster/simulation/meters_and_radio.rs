@@ -1,4 +1,5 @@
-//! Meters, which are the very C files of `device/meter` built for the host, their radio, and gateways.
+//! Meters, which are the very C files of `device/meter` built for the host, their radio, and
+//! gateways.
 
 use super::jetstream::Request;
 use super::world::{Context, Event, Us};

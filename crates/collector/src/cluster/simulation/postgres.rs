@@ -1,9 +1,11 @@
 //! PostgreSQL in memory, as far as a cluster relies on it, with one synchronous standby.
 //!
-//! Sources: PostgreSQL 15's manual, 13.3.2 "Row-Level Locks" (FOR SHARE against UPDATE), 13.2.1 "Read Committed" (a row that was waited for is
-//! looked at anew), 20.11 `lock_timeout`, `idle_in_transaction_session_timeout`, 27.2.8 "Synchronous Replication" (locks are held, and
-//! nothing is seen, until the standby has it), 9.27.2 `pg_terminate_backend`; src/backend/replication/syncrep.c: who is ended while it
-//! waits for the standby has committed on this server alone.
+//! Sources: PostgreSQL 15's manual, 13.3.2 "Row-Level Locks" (FOR SHARE against UPDATE), 13.2.1
+//! "Read Committed" (a row that was waited for is looked at anew), 20.11 `lock_timeout`,
+//! `idle_in_transaction_session_timeout`, 27.2.8 "Synchronous Replication" (locks are held, and
+//! nothing is seen, until the standby has it), 9.27.2 `pg_terminate_backend`;
+//! src/backend/replication/syncrep.c: who is ended while it waits for the standby has committed on
+//! this server alone.
 
 use super::rows::{Effect, Rows};
 use super::world::{Context, Event, To, ToWorker, Us};
@@ -139,7 +141,8 @@ impl Postgres {
         self.slow_until = context.now + time;
     }
 
-    /// The server is killed. Commits stay, those that wait for the standby, too; where the standby takes its place those that it has.
+    /// The server is killed. Commits stay, those that wait for the standby, too; where the standby
+    /// takes its place those that it has.
     pub(super) fn crash(&mut self, context: &mut Context, fail_over: bool, time: Us) {
         self.up = false;
         self.history += 1;
@@ -168,7 +171,7 @@ impl Postgres {
         lost.into_iter().for_each(|connection| self.end(context, connection));
     }
 
-    /// Ends a connection. What it had committed, and waits for the standby, is seen from now on.
+    /// Ends a connection. Its commits that wait for the standby are visible from now on.
     fn end(&mut self, context: &mut Context, connection: Connection) {
         let Some(session) = self.sessions.remove(&connection) else { return };
         self.waiting.retain(|(of, _)| *of != connection);
@@ -206,7 +209,8 @@ impl Postgres {
             Timer::Replicated(..) => {}
             Timer::Up => {
                 self.up = true;
-                // A server that is started again, or a new standby, has all before anything is acknowledged.
+                // A server that is started again, or a new standby, has all before anything is
+                // acknowledged.
                 self.durable(context, self.log.len() as u64);
             }
         }

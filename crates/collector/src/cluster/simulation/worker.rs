@@ -1,6 +1,7 @@
-//! A worker's process. Which partitions it takes and gives away, how it renews leases, which consumer it makes, what it acknowledges, and all that
-//! its links do is real code (`lease::{View, Held}`, `packets`, `link::Link`); the order in which `worker` and `partition_task` call it is
-//! written down here and in `partition` again.
+//! A worker's process. Its decisions are real code (`lease::{View, Held}`, `packets`,
+//! `link::Link`): taking and giving away partitions, renewing leases, choosing consumers,
+//! acknowledging, and all that links do. The order in which `worker` and `partition_task` call it
+//! is written down here and in `partition` again.
 
 use super::jetstream::{Answer, Change, Request};
 use super::partition::{Asked, Task, found};
@@ -42,7 +43,7 @@ pub(super) enum Timer {
     Announce,
     /// A turn of the watcher; true if its view of the buckets may be old.
     Watch(bool),
-    /// Streams and buckets are made where they are not there, and it is looked whether they are others.
+    /// Makes missing streams and buckets, and checks if they are others.
     Make,
     Keep(LeaseNumber),
     Link(LeaseNumber),
@@ -540,7 +541,7 @@ impl Worker {
         if pause != self.pauses {
             return;
         }
-        // What came meanwhile is dealt with all at once, in an order that differs: of timers and of messages.
+        // Messages that came meanwhile are handled at once, in a random order.
         let stalled = self.stalled.take().unwrap_or_default();
         let timers_first = context.chance(0.5);
         let (timers, messages): (Vec<_>, Vec<_>) =

@@ -1,5 +1,6 @@
-//! The store's thread of a worker: which jobs are one transaction, and who hears of it, is the real `writer::Batches`; what
-//! `store::postgres` asks of the server, one statement after the other, is written down here again.
+//! The store's thread of a worker: which jobs are one transaction, and who hears of it, is the real
+//! `writer::Batches`; what `store::postgres` asks of the server, one statement after the other, is
+//! written down here again.
 
 use super::postgres::{Connection, Reply, Statement};
 use super::worker::{Io, Timer};
@@ -181,7 +182,7 @@ impl WriterModel {
         self.step = Step::Nothing;
         match self.work.take() {
             Some(Work::Batch(batch)) => self.committed(io, batch, Err(error)),
-            // Who waits may not wait any more.
+            // The taker does not wait any more.
             Some(Work::Take { taken, .. }) => drop(taken.send(Err(error))),
             None => {}
         }

@@ -1,13 +1,15 @@
-//! The text between a host and a board with JeeLib's RF12demo or what came of it (RFM12Pi, RFM69Pi, emonPi), as emonHub's
-//! `EmonHubJeeInterfacer` reads and writes it.
+//! The text between a host and a board with JeeLib's RF12demo or what came of it (RFM12Pi, RFM69Pi,
+//! emonPi), as emonHub's `EmonHubJeeInterfacer` reads and writes it.
 //!
-//! - Heard: `OK 79 8 1 2 ..`, decimal: the header of the packet, then its payload; behind them boards with an RFM69 say the strength,
-//!   `(-61)`. Boards that hear all groups put `G210` before the header. Packets whose check sum is wrong begin with `?`.
-//! - To send: `8,1,2,..,15s`, decimal: the payload, then the node. The board makes the header: `0x40 | node`. It says ` -> 24 b`
-//!   when it has sent, or something with `Busy` where it gave up. Before that the next packet must not come: there is one buffer.
+//! - Heard: `OK 79 8 1 2 ..`, decimal: the header of the packet, then its payload; behind them
+//!   boards with an RFM69 say the strength, `(-61)`. Boards that hear all groups put `G210` before
+//!   the header. Packets whose check sum is wrong begin with `?`.
+//! - To send: `8,1,2,..,15s`, decimal: the payload, then the node. The board makes the header:
+//!   `0x40 | node`. It says ` -> 24 b` when it has sent, or something with `Busy` where it gave up.
+//!   Before that the next packet must not come: there is one buffer.
 //!
-//! The header is byte 0 of our packets: `0x40 | node` (docs/protocol.md, "On an RFM12B"). Some boards show of a header the node
-//! alone; then the bit that says "to" is put back.
+//! The header is byte 0 of our packets: `0x40 | node` (docs/protocol.md, "On an RFM12B"). Some
+//! boards show of a header the node alone; then the bit that says "to" is put back.
 
 use wire::meter::PACKET_BYTES_MAX;
 
@@ -96,7 +98,8 @@ fn byte(word: &str) -> Option<u8> {
     word.parse().ok()
 }
 
-/// The text that has a packet sent, address first; `None` where it is for nobody that these boards can reach.
+/// The text that has a packet sent, address first; `None` where it is for nobody that these boards
+/// can reach.
 #[must_use]
 pub fn sending(packet: &[u8]) -> Option<String> {
     let (address, payload) = packet.split_first()?;
@@ -114,7 +117,8 @@ pub fn sending(packet: &[u8]) -> Option<String> {
     Some(text)
 }
 
-/// Cuts what comes into lines. It holds [`LINE_BYTES_MAX`] at most: a longer line is dropped to its end.
+/// Cuts what comes into lines. It holds [`LINE_BYTES_MAX`] at most: a longer line is dropped to its
+/// end.
 #[derive(Debug, Default)]
 pub struct Lines {
     begun: Vec<u8>,

@@ -170,13 +170,13 @@ fn eight_at_once_in_the_order_in_which_they_were_asked_for() {
     stand.tick();
     // None is heard; who tries it is gone on with whenever it is.
     assert_eq!((stand.under_way(), stand.told()), (vec![5], vec![]));
-    // But for one of those that were asked for first. Who tries it takes no place of the others.
+    // But for one of those that were asked first. A trial takes no place of the others.
     (1..=11).for_each(|meter| stand.hear(meter));
     stand.tick();
     assert_eq!(stand.under_way(), [3, 4, 5, 6, 7, 8, 9, 10, 11]);
     let begun = [3, 4, 6, 7, 8, 9, 10, 11].map(|meter| (meter, UpdateState::Asking, 0));
     assert_eq!(stand.told(), begun);
-    // Who is over leaves room.
+    // A finished update leaves room.
     stand.link.withdraw_update(11, None);
     stand.hear(12);
     stand.tick();
@@ -297,11 +297,12 @@ fn pieces_are_told_now_and_then_and_each_state_at_once() {
     assert_eq!(tell(&mut stand, 5000, 7), None);
     assert_eq!(tell(&mut stand, 5100, 8), Some(8));
     assert_eq!(tell(&mut stand, 10_000, 9), None);
-    // What was not told is told when it is time, though nothing comes.
+    // Unreported progress is reported when it is time, though nothing comes.
     stand.at(Duration::from_millis(10_100));
     stand.link.tell_of_updates(clock::now());
     assert_eq!(stand.told(), [(1, UpdateState::Sending, 9)]);
-    // While nothing can be stored nothing is gathered, and then the last of it is told; an end is kept.
+    // While nothing can be stored nothing is gathered, and then the last of it is told; an end is
+    // kept.
     stand.link.retry.until = Some(clock::now());
     assert_eq!(tell(&mut stand, 20_000, 10), None);
     stand.link.retry.until = None;

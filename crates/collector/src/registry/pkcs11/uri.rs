@@ -5,7 +5,8 @@ use percent_encoding::percent_decode_str;
 use std::fmt;
 use std::path::PathBuf;
 
-/// `pkcs11:token=wattseal;object=kek-1?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=file:/etc/wattseal/pin`. No secret is in it.
+/// `pkcs11:token=wattseal;object=kek-1?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=file:/etc/wattseal/pin`.
+/// No secret is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pkcs11Uri {
     text: String,

@@ -1,4 +1,5 @@
-//! Images of meters' firmware, which people add and take away, and how far each meter's update is, which its link writes.
+//! Images of meters' firmware, which people add and take away, and how far each meter's update is,
+//! which its link writes.
 
 use super::executed;
 use crate::image_digest::ImageDigest;

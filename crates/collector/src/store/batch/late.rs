@@ -1,5 +1,5 @@
-//! A report whose number is below that of another one that came. What its meter used is counted as
-//! if it had come in its turn.
+//! A report whose number is below that of another one that came. Its energy is counted as if it had
+//! come in its turn.
 
 use super::report::end;
 use super::{Number, Reports};

@@ -1,4 +1,5 @@
-//! A report that comes: the reading or the alert, the signed message, the meter's row, and the rollups.
+//! A report that comes: the reading or the alert, the signed message, the meter's row, and the
+//! rollups.
 
 use super::late::Correction;
 use super::{InsertedReport, MeterCache, Number, Numbered, ReportAlert, Reports};
@@ -203,8 +204,8 @@ pub(super) fn at_s(new: &NewReport) -> i64 {
     time_of(&new.report).unwrap_or_else(|| new.heard_ms.div_euclid(1000))
 }
 
-/// `readings.flags`: bit 0: the meter's time was not set; bits 1 to 3: the suite; bits 8 to 15: what the report says of measurements
-/// lost since the meter's start.
+/// `readings.flags`: bit 0: the meter's time was not set; bits 1 to 3: the suite; bits 8 to 15:
+/// what the report says of measurements lost since the meter's start.
 pub(crate) fn flags_of(time_set: bool, suite: Suite, lost: u8) -> i64 {
     i64::from(!time_set) | i64::from(suite.code()) << 1 | i64::from(lost) << 8
 }

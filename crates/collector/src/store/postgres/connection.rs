@@ -21,7 +21,8 @@ use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Row, SimpleQueryMessage, Socket, Statement};
 
-/// A server that has not answered a question until then is given up. It gives up itself before ([`super::STATEMENT_TIMEOUT_S`]).
+/// A server that has not answered a question until then is given up. It gives up itself before
+/// ([`super::STATEMENT_TIMEOUT_S`]).
 const ANSWER: Duration = Duration::from_secs(40);
 /// A server that cannot be connected with until then, name and password and all, is given up.
 const CONNECT: Duration = Duration::from_secs(20);
@@ -117,7 +118,8 @@ impl Connection {
         self.answer(copied, ANSWER).map(drop)
     }
 
-    /// Statements without values, with semicolons between them, sent together. Returns the first columns of the rows.
+    /// Statements without values, with semicolons between them, sent together. Returns the first
+    /// columns of the rows.
     pub(super) fn simple(&self, sql: &str) -> Result<Vec<String>, ConnectionError> {
         self.simple_within(sql, ANSWER)
     }
@@ -253,7 +255,7 @@ where
                 true
             }
             Some(Ok(_)) => true,
-            // Who waits for an answer is told by it.
+            // The waiting request gets the error.
             Some(Err(_)) | None => false,
         })
     };

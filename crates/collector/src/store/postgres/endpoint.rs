@@ -61,8 +61,9 @@ impl MigrationEndpoint {
     fn connect(server: &Arc<Server>) -> Result<(MigrationEndpoint, Looked), StoreError> {
         let place = DatabaseUrl::Server(Arc::clone(server));
         let connection = Connection::connect(server).map_err(|error| error.of(&place))?;
-        // What is committed is durable, whatever server, database and user are set to; and no question is too long. All that is asked is
-        // a range of a primary key, whatever the planner believes of tables that have just been filled.
+        // Sets the connection: commits are durable whatever the settings of server, database and
+        // user, and no query is too long. All reads are ranges of a primary key, whatever the
+        // planner believes of tables that have just been filled.
         let settings = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') <> 'remote_apply'; \
                         SET statement_timeout = 0; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = 0; SET jit = off; \
                         SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning";
@@ -99,13 +100,14 @@ impl MigrationEndpoint {
         Session::Postgres(&self.connection)
     }
 
-    /// Takes the lock of who writes alone, and begins a transaction in which nobody else writes, until it is marked: also no worker that
-    /// does not know that its lease is over, and no command that changes something.
+    /// Takes the lock of who writes alone, and begins a transaction in which nobody else writes,
+    /// until it is marked: also no worker that does not know that its lease is over, and no command
+    /// that changes something.
     pub(in crate::store) fn freeze(&mut self, tables: &[&str]) -> Result<(), StoreError> {
         writers::try_alone(&self.connection, &self.place)?;
         let freeze = || -> Result<(), SqlError> {
             let (connection, session) = (&self.connection, self.session());
-            // Whoever changes something looks at this row first, and so waits here.
+            // Every writer reads this row first, and so waits here.
             connection.simple("BEGIN; SELECT version FROM wattseal_schema FOR UPDATE")?;
             Generation::begin(session, false)?;
             connection.simple(&format!("LOCK TABLE {} IN SHARE MODE", tables.join(", ")))?;
@@ -172,7 +174,7 @@ impl MigrationEndpoint {
         match done {
             Ok(()) => commit(&self.connection),
             Err(error) => {
-                // What is lost with the connection is rolled back, too.
+                // A lost connection rolls back, too.
                 let _ = self.connection.simple("ROLLBACK");
                 Err(error)
             }

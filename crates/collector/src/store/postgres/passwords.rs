@@ -46,7 +46,8 @@ pub(super) fn find(config: &Config, passfile: Option<&Path>) -> Result<Option<Ze
     Ok(text.lines().find_map(|line| password_of(line, &wanted)))
 }
 
-/// Of a line HOST:PORT:DATABASE:USER:PASSWORD, in which `*` is any, and a backslash is before what is no end of a field.
+/// Of a line HOST:PORT:DATABASE:USER:PASSWORD, in which `*` is any, and a backslash is before what
+/// is no end of a field.
 fn password_of(line: &str, wanted: &[&str; 4]) -> Option<Zeroizing<String>> {
     let mut fields = vec![Zeroizing::new(String::new())];
     let mut letters = line.chars();

@@ -1,5 +1,6 @@
-//! A batch's reports, gathered: what they need to know is asked for all of them at once, and what they write is written at once, so that a
-//! batch takes a handful of round trips to the server, and not some for each report.
+//! A batch's reports, gathered: what they need to know is asked for all of them at once, and what
+//! they write is written at once, so that a batch takes a handful of round trips to the server, and
+//! not some for each report.
 
 use super::connection::Connection;
 use super::record::Record;
@@ -15,7 +16,8 @@ use crate::store::write::NewReport;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use tokio_postgres::types::ToSql;
 
-/// "WSLT": with a network, the advisory lock of who changes its rows of `used_by_time`, where several write.
+/// "WSLT": with a network, the advisory lock of who changes its rows of `used_by_time`, where
+/// several write.
 const BY_TIME_LOCK: i32 = 0x5753_4c54;
 
 /// Key of the meter, level, beginning.
@@ -109,7 +111,8 @@ impl<'a> Pending<'a> {
             let row = Row::Postgres(row);
             self.known_alerts.insert(number_of(row)?, row.get(3)?);
         }
-        // Where they are to be first, which is quick; then those that are not there anywhere, which takes its time, and is rare.
+        // Where they are to be first, which is quick; then those that are not there anywhere, which
+        // takes its time, and is rare.
         let with_time: Vec<(Number, i64)> =
             late.iter().filter_map(|(number, at_s)| Some((*number, (*at_s)?))).collect();
         let numbers: Vec<Number> = with_time.iter().map(|(number, _)| *number).collect();
@@ -318,7 +321,8 @@ fn intervals<'i>(of: impl Iterator<Item = &'i Interval>) -> [Vec<i64>; 3] {
     columns
 }
 
-/// Rows that are of meters of several slices are read and written by one after the other of those who write.
+/// Rows that are of meters of several slices are read and written by one after the other of those
+/// who write.
 fn write_by_time(connection: &Connection, changes: Changes, shared: bool) -> Result<(), SqlError> {
     let rows = changes.rows();
     if rows.is_empty() {

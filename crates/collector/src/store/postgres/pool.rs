@@ -87,7 +87,8 @@ impl Pool {
         self.within(BEGIN, |session| question(session).map_err(asked), commit)
     }
 
-    /// Changes something beside the writer, in one transaction: what is `Ok` is durable, and else nothing was changed.
+    /// Changes something beside the writer, in one transaction: what is `Ok` is durable, and else
+    /// nothing was changed.
     pub(in crate::store) fn change<T, E: From<StoreError>>(
         &self,
         change: impl FnOnce(Session<'_>) -> Result<T, E>,
@@ -99,7 +100,8 @@ impl Pool {
         self.within(BEGIN_CHANGE, change, commit)
     }
 
-    /// Nothing is changed in a database that was moved away since it was opened. A move that is at its end is waited for.
+    /// Nothing is changed in a database that was moved away since it was opened. A move that is at
+    /// its end is waited for.
     fn check_not_left(&self, session: Session<'_>) -> Result<(), StoreError> {
         let version = session.value::<i64>("SELECT version FROM wattseal_schema FOR SHARE", &[]);
         match version.map_err(|error| StoreError::asked(&self.place, error))? {
@@ -125,7 +127,8 @@ impl Pool {
         done
     }
 
-    /// A connection with a transaction. One that was idle may be gone with its server: then another is made.
+    /// A connection with a transaction. One that was idle may be gone with its server: then another
+    /// is made.
     fn begun(&self, idle: Option<Connection>, begin: &str) -> Result<Connection, StoreError> {
         if let Some(connection) =
             idle.filter(|connection| !connection.is_closed() && connection.simple(begin).is_ok())

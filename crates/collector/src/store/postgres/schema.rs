@@ -1,4 +1,5 @@
-//! The database's tables, and how an older database gets them: forwards only, by the one writer, in its transaction.
+//! The database's tables, and how an older database gets them: forwards only, by the one writer, in
+//! its transaction.
 
 use super::connection::Connection;
 use crate::store::marker::{self, Marker};

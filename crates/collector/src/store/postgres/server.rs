@@ -7,13 +7,15 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
-/// A server that is not there is given up after so long; one that was there and says nothing any more is, too.
+/// A server that is not there is given up after so long; one that was there and says nothing any
+/// more is, too.
 const CONNECT: Duration = Duration::from_secs(10);
 const SILENT: Duration = Duration::from_secs(20);
 const ALIVE: Duration = Duration::from_secs(5);
 const ASKED: u32 = 3;
 
-/// A database of a server, or of one of several that have it: a primary and its standbys. Its password is never shown.
+/// A database of a server, or of one of several that have it: a primary and its standbys. Its
+/// password is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Server {
     /// For each host, with no other; at least one.
@@ -49,7 +51,7 @@ impl Server {
                      disable has none"
                 ));
             }
-            // What goes over a network is not for all who are on it.
+            // Traffic on a network is not for all who are on it.
             None if elsewhere || own.authorities.is_some() => config.ssl_mode(SslMode::Require),
             None => config.ssl_mode(SslMode::Disable),
         };
@@ -59,7 +61,7 @@ impl Server {
         config.application_name("wattseal-collector");
         config.keepalives(true).keepalives_idle(ALIVE).keepalives_interval(ALIVE).keepalives_retries(ASKED);
         config.tcp_user_timeout(SILENT);
-        // What the library looks at when it connects with several.
+        // The library reads this when it connects with several.
         let count = config.get_hosts().len();
         let fits = |given: usize| given == 0 || given == count;
         if !fits(config.get_hostaddrs().len())

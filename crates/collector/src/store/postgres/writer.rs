@@ -25,13 +25,15 @@ use std::time::Duration;
 const STATEMENT_TIMEOUT_S: u32 = 30;
 /// A commit may wait for a standby so long; then nothing is acknowledged, and it is looked again.
 const COMMIT: Duration = Duration::from_secs(30);
-/// A transaction in which nothing is asked for so long is ended by the server. One of several must not keep others from what it has locked.
+/// A transaction in which nothing is asked for so long is ended by the server. One of several must
+/// not keep others from what it has locked.
 const IDLE_S: u32 = 60;
 const IDLE_SHARED_S: u32 = 3;
 /// A week that goes is not waited for longer than that, and is tried again the next time.
 const DROP_LOCK_MS: u32 = 500;
 
-/// Meters of several workers that one of them knows at most. Then it begins anew, as with more of them most are not heard again soon.
+/// Meters of several workers that one of them knows at most. Then it begins anew, as with more of
+/// them most are not heard again soon.
 const KNOWN_MAX: usize = 1 << 16;
 
 pub(super) struct Terms {
@@ -74,8 +76,9 @@ pub(super) enum Under<'l> {
 }
 
 impl Writer {
-    /// Connects, becomes one who writes, brings the tables up to date, and loads what is kept. backend: of the last connection; becomes
-    /// this one's. held: partitions that were taken by it; those that another has taken since are taken out.
+    /// Connects, becomes one who writes, brings the tables up to date, and loads what is kept.
+    /// backend: of the last connection; becomes this one's. held: partitions that were taken by it;
+    /// those that another has taken since are taken out.
     pub(super) fn begin(
         terms: &Terms,
         backend: &mut Option<Backend>,
@@ -94,8 +97,9 @@ impl Writer {
         let (found, many) = writers::lock(&connection, place, sharing.is_some(), backend.as_ref())?;
         let own = Backend::of(&connection).map_err(asked)?;
         *backend = Some(own.clone());
-        // What was committed by a connection that was lost before its answer came may be on no standby yet. This commit is behind it:
-        // when it is durable, that is, too. Only then anything is loaded, and said to be stored.
+        // The commits of a connection that was lost before its answer may be on no standby yet.
+        // This commit is behind them: when it is durable, they are, too. Only then anything is
+        // loaded, and counts as stored.
         let mut intervals = Intervals::new(options.zone.clone());
         connection.simple("BEGIN").map_err(|error| error.of(place))?;
         schema::migrate(&connection, found).map_err(asked)?;
@@ -127,8 +131,9 @@ impl Writer {
         Ok(writer)
     }
 
-    /// One of several may have very many meters, most of which it does not hear for long: it knows those alone that it has heard. Who has
-    /// the leases alone writes them, from before this transaction on.
+    /// One of several may have very many meters, most of which it does not hear for long: it loads
+    /// only those that it has heard. The holder of the leases is their only writer, from before
+    /// this transaction on.
     fn look_up(&mut self, batch: &[Write], leases: &[LeaseNumber]) -> Result<(), SqlError> {
         let Some(slices) = self.slices else { return Ok(()) };
         let is_ours = |meter: &GlobalMeterId| {
@@ -209,13 +214,13 @@ impl Writer {
                 return Err(failed);
             }
         };
-        // Whatever goes wrong from here on, it may be stored.
+        // After any error from here on, it may be stored.
         commit(&self.connection).map_err(Failed::Doubtful)?;
         self.kept.keep();
         if self.slices.is_some() && self.kept.len() > KNOWN_MAX {
             self.kept.retain(|_| false);
         }
-        // What is left is not given to a later alert, whose id would be below that of one in between.
+        // A left id is not given to a later alert: it would be below that of one in between.
         self.alert_ids.clear();
         Ok(written)
     }
@@ -230,7 +235,8 @@ impl Writer {
         Ok(written)
     }
 
-    /// Takes a partition: nobody stores anything under a lease before any more. Returns the number of a later lease, where there was one.
+    /// Takes a partition: nobody stores anything under a lease before any more. Returns the number
+    /// of a later lease, where there was one.
     pub(super) fn take(&mut self, lease: LeaseNumber, sharing: &Sharing) -> Result<Option<u64>, Failed> {
         let Sharing { worker, slices } = sharing;
         let taken = partitions::take(&self.connection, (*slices, lease), (worker, &self.backend));
@@ -277,7 +283,8 @@ impl Writer {
         seen.map_err(Failed::Nothing)
     }
 
-    /// Takes away one week whose readings are old, within a transaction of its own. Returns whether there was one.
+    /// Takes away one week whose readings are old, within a transaction of its own. Returns whether
+    /// there was one.
     pub(super) fn drop_week(&mut self, under: Under<'_>, before_s: i64) -> Result<bool, Failed> {
         let Some(from_s) = self.weeks.old(before_s) else { return Ok(false) };
         self.by_itself(under, |writer| {
@@ -312,11 +319,12 @@ impl Writer {
     }
 }
 
-/// Makes a transaction durable: on this server's disk, and on as many standbys as the server is told to wait for.
+/// Makes a transaction durable: on this server's disk, and on as many standbys as the server is
+/// told to wait for.
 pub(super) fn commit(connection: &Connection) -> Result<(), SqlError> {
     let warned = connection.warnings();
-    // A time-out would end the wait for a standby, and the commit would be good on this server alone
-    // (src/backend/replication/syncrep.c, SyncRepWaitForLSN): that is said by a warning.
+    // A time-out would end the wait for a standby, and the commit would be good on this server
+    // alone (src/backend/replication/syncrep.c, SyncRepWaitForLSN): that is said by a warning.
     connection.simple_within("SET LOCAL statement_timeout = 0; COMMIT", COMMIT)?;
     if connection.warnings() != warned {
         return Err(SqlError::Postgres(ConnectionError::Here(
@@ -329,8 +337,9 @@ pub(super) fn commit(connection: &Connection) -> Result<(), SqlError> {
 
 /// Sets the writer's connection, whatever the settings of server, database and user.
 fn settings(connection: &Connection, shared: bool) -> Result<(), SqlError> {
-    // Each statement joins some keys to an index, whatever they are: what the planner would choose for many rows is never right, and
-    // planning anew for each batch's values takes as long as the batch.
+    // Each statement joins some keys to an index, whatever they are: what the planner would choose
+    // for many rows is never right, and planning anew for each batch's values takes as long as the
+    // batch.
     let idle_s = if shared { IDLE_SHARED_S } else { IDLE_S };
     connection.simple(&format!(
         "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') <> 'remote_apply'; \

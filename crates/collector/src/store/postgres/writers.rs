@@ -36,13 +36,15 @@ impl Backend {
     }
 }
 
-/// Goes up when those who write change: what nobody who lost the lock without knowing finds unchanged.
+/// Goes up when those who write change: what nobody who lost the lock without knowing finds
+/// unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Generation(i64);
 
 impl Generation {
-    /// Begins, within a transaction. Of several the first after one who was alone raises it; one who is alone always does, and ends what
-    /// any partition was taken under: a transaction of several looks at its partitions alone.
+    /// Begins, within a transaction. Of several the first after one who was alone raises it; one
+    /// who is alone always does, and ends what any partition was taken under: a transaction of
+    /// several looks at its partitions alone.
     pub(super) fn begin(session: Session<'_>, shared: bool) -> Result<Generation, SqlError> {
         if shared {
             let first = "UPDATE writer SET generation = generation + 1, shared = true WHERE NOT shared";
@@ -69,8 +71,9 @@ impl Generation {
     }
 }
 
-/// Becomes one who writes, for as long as the connection lasts. before: this writer's last connection, which the server may still wait for.
-/// Returns what the database is, and whether it is held as one of many.
+/// Becomes one who writes, for as long as the connection lasts. before: this writer's last
+/// connection, which the server may still wait for. Returns what the database is, and whether it is
+/// held as one of many.
 pub(super) fn lock(
     connection: &Connection,
     place: &DatabaseUrl,

@@ -111,8 +111,9 @@ pub(super) fn kept_meters(session: Session<'_>, keys: MeterRange) -> Result<Vec<
     }
 }
 
-/// A page of what a link begins with, in order. Each table is read by itself, from one key to another: joined, PostgreSQL would look up each
-/// meter by itself in each of them. What is kept comes last, behind what is not.
+/// A page of a link's initial state, in order. Each table is read by itself, from one key to
+/// another: joined, PostgreSQL would look up each meter by itself in each of them. Kept columns
+/// come last, behind the others.
 pub(super) fn stored_meters(
     session: Session<'_>,
     keys: MeterRange,
@@ -248,8 +249,8 @@ pub(in crate::store) fn alert(session: Session<'_>, id: i64) -> Result<Option<Al
 
 pub(super) fn alerts(session: Session<'_>, filter: &AlertFilter) -> Result<Vec<AlertRecord>, SqlError> {
     let AlertFilter { from_s, to_s, whose, open, before, limit } = *filter;
-    // The newest ones of many meters are found by id, those of one by the index by meter: a plus keeps it out
-    // (https://sqlite.org/optoverview.html, "Disqualifying WHERE Clause Terms").
+    // The newest ones of many meters are found by id, those of one by the index by meter: a plus
+    // keeps it out (https://sqlite.org/optoverview.html, "Disqualifying WHERE Clause Terms").
     let meter_is = match whose {
         MeterFilter::All => "CAST($3 AS BIGINT) <= $6",
         MeterFilter::Network(network) if network.is_default() => {
@@ -306,7 +307,8 @@ pub(super) fn open_commands(session: Session<'_>, keys: MeterRange) -> Result<Ve
     session.query(&sql, &keys.page(None, i64::MAX), command_of)
 }
 
-/// Those of a partition's meters of which it was told that they are silent, and that were not heard since.
+/// Those of a partition's meters of which it was told that they are silent, and that were not heard
+/// since.
 pub(super) fn silent(session: Session<'_>, keys: MeterRange) -> Result<Vec<MeterId>, SqlError> {
     let sql = format!(
         "SELECT DISTINCT meter FROM alerts JOIN latest USING (meter) \

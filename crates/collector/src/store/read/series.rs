@@ -33,8 +33,8 @@ fn stored_of(row: Row<'_>) -> Result<Stored, SqlError> {
     })
 }
 
-/// The first of a meter's readings in a range, and where to go on: of those that are sorted in and those that landed only just, each
-/// in order.
+/// The first of a meter's readings in a range, and where to go on: of those that are sorted in and
+/// those that landed only just, each in order.
 pub(crate) fn stored(
     session: Session<'_>,
     meter: GlobalMeterId,
@@ -86,7 +86,8 @@ fn level(interval: Interval) -> (i64, &'static str) {
     }
 }
 
-/// A meter's rollups that begin in a range, oldest first: those that are over, and the one that is not.
+/// A meter's rollups that begin in a range, oldest first: those that are over, and the one that is
+/// not.
 pub(in crate::store) fn rollups(
     session: Session<'_>,
     meter: GlobalMeterId,
@@ -236,7 +237,8 @@ impl<'a> Table<'a> {
         Some(self.place)
     }
 
-    /// Of an interval that begins within one of the table's. Meters that are not in it, those that came only just, are left out.
+    /// Of an interval that begins within one of the table's. Meters that are not in it, those that
+    /// came only just, are left out.
     fn add(&mut self, start_s: i64, key: i64, used_dwh: i64) {
         if !self.interval.1.contains(&start_s) {
             let after = self.start_s.partition_point(|begin_s| *begin_s <= start_s);

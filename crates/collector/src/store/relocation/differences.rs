@@ -1,8 +1,9 @@
 //! The differences between two databases, found without any knowledge of the writers: a later
 //! change is found the next time.
 //!
-//! Readings are compared by count and sum of a meter's weeks; of a week that differs its days, of a day its hours; of an hour the rows. Other
-//! tables are compared a page of their keys after the other: those of integers alone by count and sum first, others row by row.
+//! Readings are compared by count and sum of a meter's weeks; of a week that differs its days, of a
+//! day its hours; of an hour the rows. Other tables are compared a page of their keys after the
+//! other: those of integers alone by count and sum first, others row by row.
 
 use super::endpoint::{Columns, MigrationEndpoint, Owned, key_of};
 use super::tables::{READINGS, TABLES, Table, list};
@@ -90,7 +91,8 @@ impl<'p> Pass<'p> {
         Ok(self.progress.rows)
     }
 
-    /// Looks once more at all that was changed, and at how many rows there are, while nobody writes. Returns these.
+    /// Looks once more at all that was changed, and at how many rows there are, while nobody
+    /// writes. Returns these.
     pub(super) fn verify(&mut self) -> Result<Vec<(&'static str, u64)>, Wrong> {
         for range in std::mem::take(&mut self.changed) {
             self.inspect(&range, false)?;
@@ -171,7 +173,7 @@ impl<'p> Pass<'p> {
     fn pages(&mut self, table: &'static Table) -> Result<(), Wrong> {
         let mut after: Option<Vec<Owned>> = None;
         loop {
-            // What is ordered by a text is not ordered the same in both, and short.
+            // Texts are not ordered the same in both; and this table is short.
             let last = match table.name {
                 "meta" => None,
                 _ => last_of_page(self.from, table, after.as_deref()).map_err(Wrong::From)?,
@@ -288,7 +290,8 @@ fn parts(
     Ok(read.into_iter().collect())
 }
 
-/// A row of integers as one below 2^31, which its engine reckons: a polynomial of its columns modulo 2^31 - 1, whose parts stay below 2^62.
+/// A row of integers as one below 2^31, which its engine reckons: a polynomial of its columns
+/// modulo 2^31 - 1, whose parts stay below 2^62.
 fn digest(table: &Table) -> String {
     const MODULUS: i64 = 2_147_483_647;
     const FACTOR: i64 = 1_103_515_245;

@@ -66,7 +66,8 @@ impl MigrationEndpoint {
         })
     }
 
-    /// A database that nobody else writes from now on; made where there is none. With `make: false` it has to be there.
+    /// A database that nobody else writes from now on; made where there is none. With `make: false`
+    /// it has to be there.
     pub(super) fn target(
         place: &DatabaseUrl,
         make: bool,

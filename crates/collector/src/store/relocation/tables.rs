@@ -146,7 +146,8 @@ pub(super) const TABLES: &[Table] = &[
 
 /// SQLite's alone: readings that have landed are moved as readings.
 const OF_SQLITE: &[&str] = &["landing", "landing_too", "sorted_in"];
-/// PostgreSQL's alone: who writes, and which weeks there are; and keys, with which nothing is moved.
+/// PostgreSQL's alone: who writes, and which weeks there are; and keys, with which nothing is
+/// moved.
 const OF_POSTGRES: &[&str] = &[
     "wattseal_schema",
     "writer",

@@ -27,7 +27,8 @@ pub(in crate::store) struct Pool {
 struct Idle {
     connections: Vec<Connection>,
     lent: usize,
-    /// The file that all of them have open, where a store has it open, too; those of another one are not lent again.
+    /// The file that all of them have open, where a store has it open, too; those of another one
+    /// are not lent again.
     database: Option<FileId>,
 }
 
@@ -69,7 +70,8 @@ impl Pool {
         let file = |error| StoreError::file(path, &error);
         let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(file)?;
         let lent = Lent::of(self)?;
-        // https://sqlite.org/lang_vacuum.html#vacuuminto: in no transaction, and a file that is there has to be empty.
+        // https://sqlite.org/lang_vacuum.html#vacuuminto: in no transaction, and a file that is
+        // there has to be empty.
         lent.connection()
             .and_then(|connection| connection.execute("VACUUM INTO ?1", [path.to_string_lossy()]))
             .map_err(|error| StoreError::of(path, &error))?;

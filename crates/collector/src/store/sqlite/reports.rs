@@ -1,4 +1,5 @@
-//! Reports as SQLite stores them: one after the other, by statements that are made ready once for a batch.
+//! Reports as SQLite stores them: one after the other, by statements that are made ready once for a
+//! batch.
 
 use super::staging::Staging;
 use crate::network::GlobalMeterId;
@@ -66,7 +67,8 @@ impl<'c> Statements<'c> {
         })
     }
 
-    /// The end of a batch: the meters' rows that it changed, what is by time, and what is to be sorted in.
+    /// The end of a batch: the meters' rows that it changed, what is by time, and what is to be
+    /// sorted in.
     pub(super) fn finish(self, changed: &[Changed<'_>]) -> Result<(), SqlError> {
         let Statements { connection, staging, changes, .. } = self;
         write_by_time(connection, changes)?;
@@ -106,7 +108,8 @@ impl Reports for Statements<'_> {
         Ok(found.optional()?)
     }
 
-    /// First where it is to be; then all of the meter's readings are looked at, which takes its time, and is rare.
+    /// First where it is to be; then all of the meter's readings are looked at, which takes its
+    /// time, and is rare.
     fn find_reading(&mut self, number: Number, at_s: Option<i64>) -> Result<Option<Numbered>, SqlError> {
         let Number { meter, epoch, n } = number;
         let anywhere = (i64::MIN, i64::MAX);

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 /// "WSL1": that a database is this program's.
 pub(super) const APPLICATION_ID: i32 = 0x5753_4c31;
-/// For so long a database is looked through when it is opened; what is damaged behind is found when it is read.
+/// For so long a database is looked through when it is opened; what is damaged behind is found when
+/// it is read.
 const CHECK_FOR: Duration = Duration::from_secs(2);
 
 /// The steps from each version of the schema to the next.
@@ -151,8 +152,8 @@ pub(super) fn create(path: &Path, migrations: &[Migration]) -> Result<(), StoreE
     put_in_place(&new, path)
 }
 
-/// The log of a database that is not there any more would be taken for the new one's. It may be all that is left of that one: it is
-/// kept under another name.
+/// The log of a database that is not there any more would be taken for the new one's. It may be all
+/// that is left of that one: it is kept under another name.
 fn leave_log(path: &Path) -> Result<(), StoreError> {
     let log = beside(path, "-wal");
     if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
@@ -180,7 +181,8 @@ pub(super) fn migrate(path: &Path, from: usize, migrations: &[Migration]) -> Res
     Ok(copy)
 }
 
-/// Copies a database that is open, page by page, with what is in its log. The copy is not durable yet.
+/// Copies a database that is open, page by page, with what is in its log. The copy is not durable
+/// yet.
 ///
 /// # Errors
 /// [`StoreError::Full`] and others; then there is no copy.

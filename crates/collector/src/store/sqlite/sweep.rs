@@ -41,8 +41,8 @@ impl Sweep {
     }
 }
 
-/// Deletes of about [`STEP_ROWS`] of a meter's readings those that were taken, and heard, before a time. Returns from where there are
-/// more. What a meter kept for long is not old when it comes.
+/// Deletes of about [`STEP_ROWS`] of a meter's readings those that were taken, and heard, before a
+/// time. Returns the start of the rest. A late report is not old when it comes.
 fn delete(
     connection: &Connection,
     meter: GlobalMeterId,

@@ -1,4 +1,5 @@
-//! What one address, or one token, may hold: connections, silent ones among them, and streams of events.
+//! The limits of one address, or one token: connections, silent ones among them, and streams of
+//! events.
 
 use super::stand::{Stand, refused, told};
 use reqwest::{Method, Response};
@@ -25,7 +26,7 @@ async fn connect(stand: &Stand, from: u8) -> TcpStream {
     socket.connect(stand.address).await.expect("connected")
 }
 
-/// Whether a connection is answered.
+/// Says if a connection is answered.
 async fn is_answered(mut stream: TcpStream) -> bool {
     let _ = stream
         .write_all(b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
@@ -40,8 +41,9 @@ fn is_open(stream: &TcpStream) -> bool {
     matches!(stream.try_read(&mut [0; 1]), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
 }
 
-/// New silent connections, so many from each address, of which `most` may stay. Returns those that are open once the others were closed;
-/// that has to be before silent ones are, and a machine that is too slow for it tries again.
+/// New silent connections, so many from each address, of which `most` may stay. Returns those that
+/// are open once the others were closed; that has to be before silent ones are, and a machine that
+/// is too slow for it tries again.
 async fn open(
     stand: &Stand,
     from: RangeInclusive<u8>,
@@ -137,7 +139,8 @@ impl Http2 {
         self.send(HEADERS, END_STREAM | END_HEADERS, id, &head).await;
     }
 
-    /// The next frame: its kind, its flags and its bytes. PING and SETTINGS are answered. `None`: it is closed.
+    /// The next frame: its kind, its flags and its bytes. PING and SETTINGS are answered. `None`:
+    /// it is closed.
     async fn next(&mut self) -> Option<(u8, u8, Vec<u8>)> {
         loop {
             if let Some(&[a, b, c, kind, flags, ..]) = self.heard.first_chunk::<9>() {
@@ -161,7 +164,7 @@ impl Http2 {
         }
     }
 
-    /// Whether an answer of a whole stream comes.
+    /// Says if a whole answer comes.
     async fn is_answered(&mut self) -> bool {
         while let Some((kind, flags, _)) = self.next().await {
             if [DATA, HEADERS].contains(&kind) && flags & END_STREAM != 0 {
@@ -171,7 +174,8 @@ impl Http2 {
         false
     }
 
-    /// How long until the other side closes, while PINGs come and go; it is `None` after [`SILENT_AT_MOST`].
+    /// Returns the time until the other side closes, while PINGs come and go; `None` after
+    /// [`SILENT_AT_MOST`].
     async fn closed_after(mut self) -> Option<Duration> {
         let begun = Instant::now();
         while begun.elapsed() < SILENT_AT_MOST {
@@ -227,7 +231,8 @@ async fn http2_answer_that_is_read_slowly_comes_whole() {
     assert_eq!(read, whole);
 }
 
-/// All places are held by strangers, with HTTP/2 and with HTTP/1.1; whoever has a token keeps theirs, and others get in.
+/// All places are held by strangers, with HTTP/2 and with HTTP/1.1; whoever has a token keeps
+/// theirs, and others get in.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn strangers_who_hold_all_places_keep_nobody_out() {
     let stand = Stand::new().await;
@@ -284,7 +289,7 @@ async fn users_of_a_proxy_are_told_apart() {
     }
     assert!(flood.contains(&429), "{flood:?}");
     assert_eq!(ask(&proxy, "192.0.2.1, 192.0.2.2").await, 200, "another user of the proxy");
-    // Whoever is no proxy says nothing by the header.
+    // A client that is no proxy says nothing by the header.
     let stranger = client(3);
     let mut flood = Vec::new();
     for user in 0..20 {
@@ -293,7 +298,7 @@ async fn users_of_a_proxy_are_told_apart() {
     assert!(flood.contains(&429), "{flood:?}");
 }
 
-/// How long until the other side closes.
+/// Returns the time until the other side closes.
 async fn closed_after(mut stream: TcpStream) -> Option<Duration> {
     let begun = Instant::now();
     let mut answer = Vec::new();
@@ -304,7 +309,8 @@ async fn closed_after(mut stream: TcpStream) -> Option<Duration> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connection_without_a_whole_head_is_closed() {
     let stand = Stand::new().await;
-    // Nothing; too little to tell HTTP/1 from HTTP/2; HTTP/2's preface but for its end; half a head; another after a whole request.
+    // Nothing; too little to tell HTTP/1 from HTTP/2; HTTP/2's preface but for its end; half a
+    // head; another after a whole request.
     let whole = "GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n";
     let said = ["", "P", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r", "GET /api/v1/health HTTP/1.1\r\nHost: loc", whole];
     let waiting = said.map(|said| {
@@ -329,7 +335,7 @@ async fn listen(stand: &Stand, from: u8, token: &str) -> Response {
     client.get(stand.url("/events")).bearer_auth(token).send().await.expect("an answer")
 }
 
-/// So many who listen; those that may.
+/// Opens `count` listeners and returns those that may listen.
 async fn listeners(stand: &Stand, from: u8, token: &str, count: usize) -> Vec<Response> {
     let mut listening = Vec::new();
     for _ in 0..count {

@@ -130,7 +130,7 @@ async fn it_stops_in_time_with_listeners_and_idle_connections() {
     for _ in 0..10 {
         listeners.push(Listener::new(&stand, &tokens.viewer, "/events").await);
     }
-    // Who connects and says nothing, or half of it.
+    // Clients that connect and say nothing, or half of a request.
     let _silent = tokio::net::TcpStream::connect(stand.address).await.expect("connected");
     let mut half = tokio::net::TcpStream::connect(stand.address).await.expect("connected");
     tokio::io::AsyncWriteExt::write_all(&mut half, b"GET /api/v1/hea").await.expect("written");

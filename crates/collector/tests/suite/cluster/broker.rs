@@ -1,4 +1,5 @@
-//! NATS servers whose streams and buckets are lost, changed, or hold what no worker wrote, while workers and gateways run.
+//! NATS servers whose streams and buckets are lost, changed, or hold what no worker wrote, while
+//! workers and gateways run.
 
 use super::roles::{Role, ask, figure, gateway, held, is_ready, servers, worker};
 use super::{Radio, until};
@@ -50,7 +51,7 @@ impl Stand {
         self.worker.started.health
     }
 
-    /// Whoever may do everything does something.
+    /// A user with all permissions does harm.
     fn harm(&self, does: impl AsyncFnOnce(jetstream::Context)) {
         harm(&self.server.url(), does);
     }

@@ -1,4 +1,5 @@
-//! A NATS server that is there, and has lost the others: whoever is connected with it asks another one.
+//! A NATS server that is there, and has lost the others: whoever is connected with it asks another
+//! one.
 
 use super::Radio;
 use super::roles::{ask, gateway, servers, worker};

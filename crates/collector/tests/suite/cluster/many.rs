@@ -1,4 +1,4 @@
-//! How long a worker takes until it has very many meters, and what memory it takes then. docs/cluster.md says with which command.
+//! The time and the memory of a worker with very many meters. docs/cluster.md has the command.
 
 use super::stops::Process;
 use crate::keys::{kek, ring};
@@ -23,7 +23,8 @@ use wire::meter::{MeterId, MeterRecord, MeterState, Provision, Setup, Suite};
 const METERS_OF_A_NETWORK: u32 = 62_500;
 const WITHIN: Duration = Duration::from_secs(1800);
 
-/// Keys of a network, and its meters in the database as they are when each was heard. All have the same keys.
+/// Keys of a network, and its meters in the database as they are when each was heard. All have the
+/// same keys.
 fn provision(keys: &KeysAt<'_>, (server, database): (&Server, &str), network: NetworkId, meters: u32) {
     let registry = match keys {
         KeysAt::Folder(keys) => Registry::open_network(keys, network).expect("keys"),
@@ -55,7 +56,7 @@ fn provision(keys: &KeysAt<'_>, (server, database): (&Server, &str), network: Ne
     );
 }
 
-/// Where the keys are.
+/// The place of the keys.
 enum KeysAt<'a> {
     Folder(&'a Path),
     /// Sealed under the KEK in a file.
@@ -81,7 +82,8 @@ fn write_files(registry: &Registry, network: NetworkId, record: &MeterRecord, me
     }
 }
 
-/// Rows of `sealed_keys` as docs/collector.md, "Keys in the database", has them: by commands a million of them take an hour.
+/// Rows of `sealed_keys` as docs/collector.md, "Keys in the database", has them: by commands a
+/// million of them take an hour.
 fn write_rows(
     kek: &Path,
     (server, database): (&Server, &str),

@@ -1,4 +1,4 @@
-//! What users of the servers may do, with the configuration that the documentation shows; and what comes of wrong ones.
+//! The permissions of the servers' users, with the documented configuration and with wrong ones.
 
 use super::api::Asked;
 use super::roles::{Role, api, ask, figure, gateway, loopback, servers, worker, worker_of};
@@ -62,7 +62,7 @@ fn a_gateway_publishes_and_hears_its_own_network_alone() {
         let jetstream = async_nats::jetstream::new(client.clone());
         assert!(jetstream.delete_stream("wattseal-up").await.is_err(), "it may not");
         client.flush().await.expect("it is there");
-        // What goes to the yard, and to the hall itself by another subscription than its own, is not heard.
+        // Packets to the yard, and packets to the hall by a foreign subscription, do not arrive.
         Radio::near(yard.started.udp[0].what).deliver(&of_zero, &report);
         seven.report(&mut of_seven);
         for other in &mut others {
@@ -76,8 +76,8 @@ fn a_gateway_publishes_and_hears_its_own_network_alone() {
     worker.stop().expect("it stops well");
 }
 
-/// With the users of the documentation a question comes to its worker and an event to the api; a gateway asks, answers and tells nothing, and
-/// an api has no part in packets.
+/// With the users of the documentation a question comes to its worker and an event to the api; a
+/// gateway asks, answers and tells nothing, and an api has no part in packets.
 #[test]
 fn an_api_asks_workers_and_a_gateway_does_not() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -151,7 +151,7 @@ fn an_api_asks_workers_and_a_gateway_does_not() {
     worker.stop().expect("it stops well");
 }
 
-/// What is said in one network makes a gateway send nothing in another.
+/// A message in one network makes a gateway send nothing in another.
 #[test]
 fn a_gateway_sends_in_the_network_that_it_hears() {
     let server = nats::Nats::start();

@@ -1,5 +1,5 @@
-//! A meter made of `wire`'s sealing and the image that `meters provision` wrote for its flash: it sends its oldest report until the
-//! acknowledgement comes, and does what it is told.
+//! A meter made of `wire`'s sealing and the image that `meters provision` wrote for its flash: it
+//! sends its oldest report until the acknowledgement comes, and does what it is told.
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -61,7 +61,7 @@ impl Meter {
         self.allowed.store(reports, Ordering::SeqCst);
     }
 
-    /// Which of its reports it is at, and its message.
+    /// Returns the number of its last report, and its message.
     pub fn last_sealed(&self) -> (u32, Vec<u8>) {
         self.sealed.lock().expect("nobody panicked").clone()
     }

@@ -1,4 +1,4 @@
-//! Where keys are, files or rows of a database: what both can do, and what rows alone have.
+//! The places of keys, files or rows of a database: their common behaviour, and that of rows.
 
 mod both;
 mod durable;
@@ -12,7 +12,7 @@ use collector::store::{DatabaseUrl, Reader};
 use std::path::{Path, PathBuf};
 use testkit::postgres::shared;
 
-/// Where keys are.
+/// The place of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Files,

@@ -1,5 +1,6 @@
-//! A concentrator between meters and the collector that has their keys, while somebody forges reports by the thousand. Meters, forger
-//! and collector are at UDP addresses of loopback of their own.
+//! A concentrator between meters and the collector that has their keys, while somebody forges
+//! reports by the thousand. Meters, forger and collector are at UDP addresses of loopback of their
+//! own.
 
 use super::firmware::{Firmware, LONG};
 use super::station::{Gateway, SimulatedMeter, WITHIN, start_with};
@@ -25,7 +26,8 @@ const FORGER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 const ADDRESS: u8 = 0x4f;
 /// A meter sends the same again after so long.
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
-/// Datagrams upstream in a second that forged reports of one source become at most: what they may have at once, and that of a second.
+/// Datagrams upstream in a second that forged reports of one source become at most: what they may
+/// have at once, and that of a second.
 const UPSTREAM_MAX: usize = 100;
 
 struct Concentrator {
@@ -73,7 +75,7 @@ impl Meter {
         report.iter().for_each(|packet| send(&self.socket, packet));
     }
 
-    /// Whether the acknowledgement of its last report comes before the time-out.
+    /// Says if the acknowledgement of its last report comes before the time-out.
     fn hears_acknowledgement(&self) -> bool {
         let mut buffer = [0; 100];
         while let Ok(length) = self.socket.recv(&mut buffer) {
@@ -109,7 +111,7 @@ fn socket_at(address: IpAddr, peer: SocketAddr) -> UdpSocket {
 }
 
 fn send(socket: &UdpSocket, packet: &[u8]) {
-    // What the system does not take is lost, as by radio.
+    // A datagram that the system does not take is lost, as by radio.
     let _ = socket.send(&datagram(packet, Some(-61)).expect("it fits"));
 }
 
@@ -119,7 +121,8 @@ fn forged(rng: &mut StdRng, meter: MeterId, suite: Suite, number_lsb: u8) -> Vec
     packets(ADDRESS, MessageKind::Report, suite, meter, u32::from(number_lsb), &message)
 }
 
-/// Somebody who sends forged reports until it is dropped: of all names, and of some names in their suites.
+/// Somebody who sends forged reports until it is dropped: of all names, and of some names in their
+/// suites.
 struct Flood {
     stop: Arc<AtomicBool>,
     sent: Arc<AtomicU64>,

@@ -1,4 +1,5 @@
-//! Several networks in one service: the same meter numbers, other keys, other gateways, and nothing that crosses.
+//! Several networks in one service: the same meter numbers, other keys, other gateways, and nothing
+//! that crosses.
 
 use super::station::{Gateway, SimulatedMeter, WITHIN, start, start_with};
 use super::{SHORT, stored};
@@ -92,7 +93,7 @@ async fn networks_with_the_same_numbers_never_mix() {
         }
         assert_eq!(told, [(default.name(), 1), (seven.name(), 1), (seven.name(), 2)]);
 
-        // What network 7's meter says where it does not belong: forwarded, or recorded and sent again.
+        // A message of network 7's meter in another network: forwarded, or recorded and sent again.
         let before = running.link().snapshot().await.expect("counted");
         let report = seven.meter.report();
         default.hear(&running, &report);
@@ -301,7 +302,8 @@ async fn files_of_before_are_taken_over_as_they_are() {
     running.stop().await.expect("it stops well");
 }
 
-/// A measurement of a meter whose private key is not there: with AES-GCM no key pair takes part. Its register is its number.
+/// A measurement of a meter whose private key is not there: with AES-GCM no key pair takes part.
+/// Its register is its number.
 fn measured(record: &MeterRecord, n: u32) -> Vec<Vec<u8>> {
     let content = Content::Measurement(Measurement { time_s: 1, energy_dwh: n, power_w: 1 });
     let report = Report { n, time_set: false, lost: 0, content };

@@ -1,4 +1,5 @@
-//! A service whose database is PostgreSQL's, from the packet to the acknowledgement, while the server comes and goes.
+//! A service whose database is PostgreSQL's, from the packet to the acknowledgement, while the
+//! server comes and goes.
 
 use super::station::{Gateway, SimulatedMeter, WITHIN, start_with};
 use collector::service::{Config, Running};

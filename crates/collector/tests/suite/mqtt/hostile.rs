@@ -107,7 +107,7 @@ impl HostileBroker {
         format!("mqtt://{}", self.address).parse().expect("a broker")
     }
 
-    /// How many connections there were.
+    /// Returns the number of connections.
     fn count(&self) -> usize {
         self.connections.lock().expect("nobody panics").len()
     }

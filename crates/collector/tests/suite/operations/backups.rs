@@ -1,4 +1,4 @@
-//! What docs/operations.md, "Backup and restore", promises of a database that was dumped and restored.
+//! The promises of docs/operations.md, "Backup and restore", about a dumped and restored database.
 
 use crate::keys::{Kind, Stand, place, ring, store};
 use collector::registry::KeyStore;

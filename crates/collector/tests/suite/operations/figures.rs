@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use testkit::{nats, postgres};
 use wire::meter::Suite;
 
-/// What begins as the figures of the roles do.
+/// Returns all words with the prefixes of the roles' metrics.
 fn names(text: &str) -> BTreeSet<String> {
     let is_name =
         |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '_';
@@ -65,7 +65,7 @@ fn alerts_and_dashboard_ask_for_what_the_roles_count() {
             name if name.starts_with("wattseal_forward_") => &[&of_concentrator],
             _ => &[&of_worker, &of_concentrator],
         };
-        // What is asked of a histogram.
+        // The series of a histogram.
         let typed = format!("# TYPE {} ", name.strip_suffix("_bucket").unwrap_or(name));
         assert!(roles.iter().all(|told| told.contains(&typed)), "a role that should does not count {name}");
     }

@@ -1,5 +1,5 @@
-//! The users of PostgreSQL: each may do what its role does, and nothing else. The roles themselves run with them in `cluster::api` and
-//! `cluster::updates`.
+//! The users of PostgreSQL: each may do what its role does, and nothing else. The roles themselves
+//! run with them in `cluster::api` and `cluster::updates`.
 
 use super::text;
 use crate::concentrator::process::wattseal;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use testkit::postgres::{Server, shared};
 
-/// Whose tables are: of workers, `collect`, and the commands of administrators.
+/// The owner of tables: the user of workers, `collect`, and administrators' commands.
 pub const OWNER: &str = "wattseal";
 /// Of the role api.
 pub const API: &str = "wattseal_api";

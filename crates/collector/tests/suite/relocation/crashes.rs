@@ -39,7 +39,7 @@ fn wherever_it_ends_one_is_used_and_the_same_move_goes_on() {
     let (from, to) = (file.place(), server.place());
     let mut n = 3000;
     for step in 0..4 {
-        // What was done until then is lost with the process.
+        // The work until then is lost with the process.
         let mut relocation = begun(&from, &to);
         if step > 0 {
             relocation.copy(|_| {}).expect("copied");
@@ -87,7 +87,7 @@ const MOVER: &str = "relocation::crashes::moves_until_it_is_killed";
 const FROM: &str = "WATTSEAL_MOVED_FROM";
 const TO: &str = "WATTSEAL_MOVED_TO";
 
-/// What the process does that is killed; nothing by itself.
+/// The process that is killed; as a test it does nothing.
 #[test]
 fn moves_until_it_is_killed() {
     let (Ok(from), Ok(to)) = (std::env::var(FROM), std::env::var(TO)) else { return };
@@ -145,7 +145,7 @@ fn a_move_that_is_killed_leaves_one_that_is_used() {
     println!("{kills} kills, {moves} moves were over");
 }
 
-/// Whether it is read, and has something: a target that was not begun is neither.
+/// Says if it is read, and has rows: a target that was not begun has neither.
 fn is_used(place: &DatabaseUrl) -> bool {
     match Reader::open_if_any(place) {
         Err(StoreError::Moved { .. } | StoreError::Arriving { .. }) | Ok(None) => false,

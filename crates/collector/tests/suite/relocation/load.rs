@@ -16,10 +16,11 @@ use wire::meter::{CommandResult, MessageKind, MeterState, Suite};
 const METERS: u16 = 4;
 /// After so long a meter sends again what is not acknowledged.
 const AGAIN: Duration = Duration::from_secs(2);
-/// A collector runs for so long at least: numbers of commands are seconds, and each meter has several from each.
+/// A collector runs for so long at least: numbers of commands are seconds, and each meter has
+/// several from each.
 const RUNS: Duration = Duration::from_millis(2500);
 
-/// What the world around the collector remembers of it.
+/// The outer world's memory of the collector.
 #[derive(Default)]
 struct World {
     /// The bytes of each command, by meter and number.
@@ -132,7 +133,7 @@ async fn readings_by_the_hundred_thousand_move_while_meters_send() {
     there_and_back(readings).await;
 }
 
-/// What meters have sent before: an equal share of so many readings.
+/// Stores an equal share of `readings` for each meter.
 fn fill(place: &DatabaseUrl, meters: &mut [SimulatedMeter], readings: u32) {
     let mut store = open(place);
     let provisioned = |(id, meter): (u16, &SimulatedMeter)| {

@@ -1,4 +1,5 @@
-//! A database goes to the other engine and back, while it is written: nothing is lost, and one of both is used.
+//! A database goes to the other engine and back, while it is written: nothing is lost, and one of
+//! both is used.
 
 mod crashes;
 mod load;
@@ -43,8 +44,9 @@ fn open(place: &DatabaseUrl) -> Store {
     Store::open(place, &collector::store::Options::default()).expect("the store opens")
 }
 
-/// Something in every table, of two networks: weeks, days and hours with few readings and with many, those that have just landed, what
-/// came late, and ids that were drawn for what is not there any more.
+/// Something in every table, of two networks: weeks, days and hours with few readings and with
+/// many, those that have just landed, what came late, and ids that were drawn for what is not there
+/// any more.
 fn fill(store: &mut Store) {
     let of_seven = NetworkId(7).meter(300);
     add(store, 1..=4);
@@ -155,7 +157,8 @@ fn fill_rows(store: &mut Store) {
     while store.upkeep((NEW_YEAR_S + 120 * 24 * HOUR_S) * 1000).expect("done") {}
 }
 
-/// All rows of all tables of a file, each as text, in order; readings wherever they are. Read by another way than the one under test.
+/// All rows of all tables of a file, each as text, in order; readings wherever they are. Read by
+/// another way than the one under test.
 fn contents(path: &Path) -> BTreeMap<String, Vec<String>> {
     let connection = Connection::open(path).expect("a database");
     let names = |sql: &str| -> Vec<String> {

@@ -39,7 +39,7 @@ fn it_waits_for_workers_and_ends_their_leases() {
     settled.leave().expect("left").open().expect("opened");
     assert!(matches!(worker(&server.place()), Err(StoreError::Moved { .. })));
     assert_eq!(all_readings(&Reader::open(file.place()).expect("a database"), meter), [1, 2]);
-    // Whoever had the lease, and does not know, is fenced.
+    // The earlier holder of the lease, without knowing it, is fenced.
     let DatabaseUrl::Server(_) = server.place() else { panic!("a server") };
     let database = server.place().to_string().rsplit_once('/').expect("a name").1.to_owned();
     assert_eq!(shared().sql(&database, "SELECT fence, holder FROM partitions"), "101|");
@@ -52,7 +52,8 @@ fn it_waits_for_workers_and_ends_their_leases() {
     assert_eq!(all_readings(&one.reader(), meter), [1, 2, 3]);
 }
 
-/// A change of keys, or whatever else is no writer's, does not go into what was left: not even where it began before.
+/// A change of keys, or whatever else is no writer's, does not go into what was left: not even
+/// where it began before.
 #[test]
 fn nothing_changes_in_what_is_frozen() {
     let (server, file) = (Engine::Postgres.place(), TestStore::new());
@@ -72,7 +73,7 @@ fn nothing_changes_in_what_is_frozen() {
     drop(relocation.settle(|_| {}).expect("compared").leave().expect("left"));
 }
 
-/// Who opened it before it was left changes no keys there any more.
+/// A process that opened it before it was left changes no keys there any more.
 #[test]
 fn keys_are_not_changed_in_what_was_left() {
     let folder = tempfile::tempdir().expect("a folder");

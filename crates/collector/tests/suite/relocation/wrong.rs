@@ -1,4 +1,4 @@
-//! What is not moved, and what is not moved into: nothing is changed then.
+//! The refusals of a move, by source and by target: nothing is changed.
 
 use super::{begun, fill, moved, stands};
 use crate::link::station::SimulatedMeter;
@@ -86,7 +86,8 @@ fn places_that_are_none_are_told() {
     drop(file.open());
 }
 
-/// A table, or a column, that the program does not know is not left behind without a word: also where it is the program's own new one.
+/// A table, or a column, that the program does not know is not left behind without a word: also
+/// where it is the program's own new one.
 #[test]
 fn unknown_table_is_not_left_behind() {
     for (change, what) in [

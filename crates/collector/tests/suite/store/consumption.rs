@@ -1,5 +1,5 @@
-//! What all meters used, asked at once: it is read by time, from a table of its own, and has to be the count over all readings, and what
-//! each meter says when it is asked alone.
+//! The consumption of all meters in one query. It is read by time, from a separate table, and has
+//! to be the count over all readings, and the answer for each meter alone.
 
 use super::place::{Engine, NEW_YEAR_S, TestStore, add, measurement, on_each_engine, reading, report};
 use super::sums::{Seen, begins, sums};
@@ -87,7 +87,8 @@ pub fn check_all_meters(
     }
 }
 
-/// Meters whose readings come late, in any order, after hours and weeks of silence, and some that are revoked meanwhile.
+/// Meters whose readings come late, in any order, after hours and weeks of silence, and some that
+/// are revoked meanwhile.
 fn all_meters_used_what_their_readings_say(engine: Engine) {
     let mut rng = StdRng::seed_from_u64(testkit::random::seed());
     // Rows of the table end after 127, 255, 65,535. The same numbers are in other networks, too.
@@ -171,7 +172,8 @@ fn all_meters_used_what_their_readings_say(engine: Engine) {
     }
 }
 
-/// On the Chatham Islands clocks go from 2:45 to 3:45: the hour at 2 lasts 45 minutes, the one at 3 a quarter of an hour.
+/// On the Chatham Islands clocks go from 2:45 to 3:45: the hour at 2 lasts 45 minutes, the one at 3
+/// a quarter of an hour.
 fn an_hour_that_begins_where_clocks_change_has_its_own_sum(engine: Engine) {
     let place = engine.place();
     let mut store = place.open_in("Pacific/Chatham");
@@ -295,7 +297,8 @@ fn a_database_of_the_first_version_has_the_same_sums() {
     for meter in [1, 127, 128, 300, 65_535].map(GlobalMeterId::from) {
         let mut readings = raw(&store, meter);
         assert_eq!(readings.len(), [53, 76, 48, 63, 60][seen.len()], "meter {meter}");
-        // Registers that only count up, from the meter's first reading on, are in the order of the readings.
+        // Registers that only count up, from the meter's first reading on, are in the order of the
+        // readings.
         readings.sort_by_key(|(_, register_dwh)| *register_dwh);
         let mut before_dwh = 0;
         let seen_of = readings.iter().map(|(at_s, register_dwh)| {

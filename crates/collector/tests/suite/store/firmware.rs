@@ -103,7 +103,7 @@ fn an_image_stays_while_an_update_needs_it(engine: Engine) {
     let over = Write::UpdateProgress(progress(1, 0, &image, UpdateState::Runs, 17));
     let written = store.commit(vec![over, remove(&image), remove(&image)]).expect("there is room");
     assert_eq!(written, [Written::Done, Written::Done, Written::Unknown]);
-    // What was done with it is known all the same.
+    // The record of its update stays.
     let update = store.reader().update(1.into()).expect("readable").expect("there");
     assert_eq!((update.image, update.state), (digest(&image), UpdateState::Runs));
     let gone = store.commit(vec![new_update(1, &image, 1)]).expect("there is room");
@@ -194,7 +194,7 @@ fn a_later_update_takes_the_place_of_the_one_before(engine: Engine) {
         new_update(1, &second, 0),
         Write::UpdateProgress(refused),
         new_update(1, &third, 5),
-        // What comes late of the one before.
+        // Late progress of the one before.
         Write::UpdateProgress(progress(1, 0, &second, UpdateState::Runs, 17)),
         new_update(2, &second, 5),
         Write::UpdateNotBegun { meter: 2.into(), created_ms: NOW_MS + 5, at_ms: NOW_MS + 9 },

@@ -1,4 +1,5 @@
-//! The database's files removed and replaced under the store that has them open, and who may read them.
+//! The database's files removed and replaced under the store that has them open, and who may read
+//! them.
 
 use super::disk;
 use super::place::{NEW_YEAR_S, TestStore, add, all_readings, provisioned, reading};
@@ -20,7 +21,8 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(format!("{}{ending}", path.display()))
 }
 
-/// Each meter's readings from the first to this one, once each, in the file that the name stands for.
+/// Each meter's readings from the first to this one, once each, in the file that the name stands
+/// for.
 fn assert_there(path: &Path, last: u32) {
     let reader = Reader::open(path).expect("a database");
     let expected: Vec<u32> = (1..=last).collect();
@@ -74,7 +76,8 @@ fn removed_file_is_restored_before_any_acknowledgement() {
         assert!(matches!(error, StoreError::NotInPlace { .. }), "{endings:?}: {error:?}");
         assert!(error.to_string().contains("do not stop the service"), "{error}");
         assert!(reader.health().trouble.is_some(), "{endings:?}");
-        // The same again, as meters send it; nothing of it went into a file that nobody would have found.
+        // The same again, as meters send it; nothing of it went into a file that nobody would have
+        // found.
         let written = store.commit(batch(4)).expect("written back");
         assert!(written.iter().all(|written| matches!(written, Written::Reading { .. })), "{endings:?}");
         assert_eq!(reader.health().trouble, None);
@@ -200,7 +203,8 @@ fn a_database_that_is_a_link_is_where_the_link_leads() {
     assert_there(&real, 3);
 }
 
-/// Files go and come while batches are committed: what was acknowledged is in the file that the name stands for.
+/// Files go and come while batches are committed: what was acknowledged is in the file that the
+/// name stands for.
 fn under_load(disturb: impl Fn(&Path, &AtomicBool) + Sync) {
     let place = TestStore::new();
     let path = place.path();

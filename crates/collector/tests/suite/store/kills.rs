@@ -1,4 +1,5 @@
-//! SIGKILL at any time: what was acknowledged is there, once. 20 kills; `WATTSEAL_KILLS=200` for more.
+//! SIGKILL at any time: what was acknowledged is there, once. 20 kills; `WATTSEAL_KILLS=200` for
+//! more.
 
 use super::place::{Engine, NEW_YEAR_S, TestStore, add, all_readings, on_each_engine, reading};
 use collector::store::{ConsumptionQuery, DatabaseUrl, Interval, MeterFilter, Store};
@@ -14,7 +15,7 @@ const METERS: u16 = 50;
 const PLACE: &str = "WATTSEAL_KILLED_STORE";
 const WRITER: &str = "store::kills::writes_until_it_is_killed";
 
-/// What the process does that is killed; nothing by itself.
+/// The process that is killed; as a test it does nothing.
 #[test]
 fn writes_until_it_is_killed() {
     let Ok(place) = std::env::var(PLACE) else { return };
@@ -43,7 +44,8 @@ fn run_and_kill(place: &TestStore, after: Duration) -> Option<u32> {
         .spawn()
         .expect("it starts");
     let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
-    // Counted from the first line on, so that the kill falls into work, not into the start of the process.
+    // Counted from the first line on, so that the kill falls into work, not into the start of the
+    // process.
     let number = |line: &str| line.rsplit_once("acknowledged ")?.1.parse::<u32>().ok();
     let mut last = None;
     for line in lines.by_ref() {
@@ -69,7 +71,7 @@ fn acknowledged_reading_is_stored_once(engine: Engine) {
     let place = engine.place();
     let mut store = place.open();
     add(&mut store, 1..=METERS);
-    // So many that kills come before, while and after readings that landed are sorted in.
+    // Enough that kills come before, while and after landed readings are sorted in.
     let mut acknowledged = 640;
     let before = (1..=acknowledged)
         .flat_map(|n| (1..=METERS).map(move |meter| reading(meter, n, NEW_YEAR_S + i64::from(n) * 10, n, 5)));

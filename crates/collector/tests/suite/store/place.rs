@@ -19,7 +19,7 @@ use wire::meter::{
 /// 2026-01-01 00:00:00 UTC.
 pub const NEW_YEAR_S: i64 = 1_767_225_600;
 
-/// What a database is in.
+/// The engine of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     Sqlite,
@@ -60,7 +60,7 @@ impl TestStore {
         Engine::Sqlite.place()
     }
 
-    /// Where it is.
+    /// Returns its location.
     pub fn place(&self) -> DatabaseUrl {
         match &self.database {
             Some(database) => DatabaseUrl::named(&postgres::shared().url(database)).expect("a URL"),
@@ -68,7 +68,7 @@ impl TestStore {
         }
     }
 
-    /// Changes something behind the store's back. Whether something was changed is to be seen.
+    /// Changes something behind the store's back. The caller checks the change.
     pub fn change(&self, sql: &str) {
         match &self.database {
             Some(database) => drop(postgres::shared().sql(database, sql)),
@@ -103,7 +103,8 @@ impl TestStore {
     }
 
     pub fn open_with(&self, options: &Options) -> Store {
-        // A process that another test just began has this one's files, locks among them, until it is the other program.
+        // A process that another test just began has this one's files, locks among them, until it
+        // is the other program.
         let until = Instant::now() + Duration::from_secs(5);
         loop {
             match Store::open(self.place(), options) {

@@ -96,7 +96,8 @@ fn new_keys_begin_anew_and_old_ones_are_over(engine: Engine) {
     assert_eq!((&written[3], &written[4]), (&Written::Done, &Written::Unknown));
     let kept = store.reader().kept_meters().expect("meters");
     assert_eq!((kept[0].epoch, kept[0].state.last_n, kept[0].suite), (2, 2, Suite::None));
-    // The register before the first reading was not known with either keys: 3 from 1000 to 1003 is all.
+    // The register before the first reading was not known with either keys: 3 from 1000 to 1003 is
+    // all.
     let day = ReadingsQuery { resolution: Resolution::Day, ..raw(1) };
     let Rows::Rollup { used_wh, readings, .. } = store.reader().readings(&day).expect("days").rows else {
         panic!("rollups were asked for");

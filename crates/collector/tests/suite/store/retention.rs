@@ -32,7 +32,7 @@ fn old_readings_go_and_their_sums_stay(engine: Engine) {
     let Rows::Raw { at_s, .. } = store.reader().readings(&query).expect("readings").rows else {
         panic!("readings were asked for");
     };
-    // What landed only just is looked at when it is sorted in.
+    // Readings that landed only just are compared when they are sorted in.
     assert!(at_s[0] >= NEW_YEAR_S + 32_000 * 3600, "{at_s:?}");
     let days = ReadingsQuery { resolution: Resolution::Day, limit: 10_000, ..query };
     let Rows::Rollup { readings, .. } = store.reader().readings(&days).expect("days").rows else {

@@ -29,7 +29,7 @@ fn commit(store: &mut Store, reports: impl IntoIterator<Item = NewReport>) -> Ve
     store.commit(batch).expect("there is room")
 }
 
-/// What a meter's readings used by quarter-hour, and in all.
+/// Returns the energy of a meter's readings by quarter-hour, and in all.
 fn used_dwh(store: &Store, meter: u16) -> BTreeMap<i64, i64> {
     let (from_s, to_s) = (NEW_YEAR_S, NEW_YEAR_S + 86_400);
     let whose = MeterFilter::Meter(meter.into());

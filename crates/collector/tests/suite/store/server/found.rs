@@ -1,4 +1,4 @@
-//! What is found where a database should be.
+//! The databases that stand in another's place.
 
 use super::{METERS, batch, open, place, refused};
 use crate::store::place::{add, all_readings};
@@ -23,7 +23,8 @@ fn one_service_at_a_time() {
     open(&url).commit(batch(1)).expect("stored");
 }
 
-/// Whoever has lost the lock without knowing, as by a program between that gives connections to several, stores nothing more.
+/// A process that has lost the lock without knowing, as by a program between that gives connections
+/// to several, stores nothing more.
 #[test]
 fn superseded_writer_stores_nothing() {
     let server = shared();
@@ -43,7 +44,7 @@ fn superseded_writer_stores_nothing() {
 const BEGINS: &str = "store::server::found::begins_with_an_empty_database";
 const URL: &str = "WATTSEAL_BEGUN_STORE";
 
-/// What each of two processes does; nothing by itself.
+/// The work of each of two processes; as a test it does nothing.
 #[test]
 fn begins_with_an_empty_database() {
     let Ok(url) = std::env::var(URL) else { return };
