@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 /// An answer's status and body.
-pub struct Answered {
+pub struct HttpAnswer {
     pub status: u16,
     pub body: String,
 }
@@ -20,7 +20,7 @@ pub fn ask(
     token: Option<&str>,
     body: &str,
     within: Duration,
-) -> io::Result<Answered> {
+) -> io::Result<HttpAnswer> {
     let mut stream = TcpStream::connect_timeout(&to, within)?;
     stream.set_read_timeout(Some(within))?;
     stream.set_write_timeout(Some(within))?;
@@ -37,5 +37,5 @@ pub fn ask(
     let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
     let status = status.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "no HTTP"))?;
     let body = answer.split_once("\r\n\r\n").map_or(String::new(), |(_, body)| body.to_owned());
-    Ok(Answered { status, body })
+    Ok(HttpAnswer { status, body })
 }

@@ -18,9 +18,9 @@ mod update;
 pub use address::Address;
 pub use answer::{Answer, CommandResult, Status};
 pub use collector::{
-    Accepted, Answered, Collector, CollectorError, Counters, Delivery, Due, MeterState, OpenedMessage,
-    Policy, QueuedCommand, ReassemblyOutcome, Rejection, SealedMessage, Transmission, Update, UpdateEnd,
-    UpdateProgress, UpdateStage, UplinkOutcome,
+    Collector, CollectorError, CompletedCommand, Counters, Delivery, Due, MeterState, OpenedMessage, Policy,
+    QueuedCommand, ReassemblyOutcome, ReceivedReport, Rejection, SealedMessage, Transmission, Update,
+    UpdateEnd, UpdateProgress, UpdateStage, UplinkOutcome,
 };
 pub use command::{Command, CommandError};
 pub use keys::{Identity, KeyError, MeterKeys, PublicKey};

@@ -53,7 +53,7 @@ pub enum Taken {
 
 /// An answer of the other collector.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answered<'a> {
+pub struct RoutedAnswer<'a> {
     /// To be sent by radio as it is.
     pub packet: &'a [u8],
     /// An acknowledgement or a command, also a piece of a renewal or an image.
@@ -130,7 +130,7 @@ impl Exchange {
     }
 
     /// Takes what the other collector says. Any bytes. `None`: it is nothing that goes to a meter.
-    pub fn answered<'a>(&mut self, datagram: &'a [u8], at: Instant) -> Option<Answered<'a>> {
+    pub fn answered<'a>(&mut self, datagram: &'a [u8], at: Instant) -> Option<RoutedAnswer<'a>> {
         let (bytes, _) = parse(datagram)?;
         let (mut routes, mut delivered) = (Vec::new(), Vec::new());
         let (kind, name) = match part(bytes) {
@@ -149,7 +149,7 @@ impl Exchange {
         if routes.is_empty() {
             routes.extend(self.acknowledged.route(name).or_else(|| self.heard.get(&name).copied()));
         }
-        Some(Answered { packet: bytes, kind, routes, delivered })
+        Some(RoutedAnswer { packet: bytes, kind, routes, delivered })
     }
 
     /// Ends the reports that an acknowledgement may be of. Where that is one alone, its meter is
@@ -486,7 +486,7 @@ mod tests {
             let answered = exchange.answered(&datagram, now).expect("it goes to a meter");
             let kind = MessageKind::Command;
             let (routes, delivered) = (vec![route(1)], vec![]);
-            assert_eq!(answered, Answered { packet: piece, kind, routes, delivered });
+            assert_eq!(answered, RoutedAnswer { packet: piece, kind, routes, delivered });
             assert_eq!(exchange.take(&heard(1, piece.clone()), now, 0), Taken::Rejected, "{piece:?}");
         }
         let passed =

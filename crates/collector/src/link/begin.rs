@@ -7,7 +7,7 @@ use super::images::Images;
 use super::key_keeper::KeyKeeper;
 use super::meter_state::{LastHeard, MeterLinkState, Named};
 use super::pending::{PendingCommit, RetryQueue, Submission};
-use super::receipt::UnfinishedReceipts;
+use super::receipt::PartialMessages;
 use super::silence::SilenceWatch;
 use super::state::Link;
 use super::updates::Updates;
@@ -381,7 +381,7 @@ pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> s
         key_keeper,
         updates: Updates::new(parts.images),
         gateways: handle.gateways.clone(),
-        onlookers: handle.onlookers.clone(),
+        subscribers: handle.subscribers.clone(),
         shared: handle.shared.clone(),
         unknown_meters: parts.unknown_meters,
         auto_require_sealed: parts.auto_require_sealed,
@@ -397,7 +397,7 @@ pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> s
         commit_generation: 0,
         retry: RetryQueue::default(),
         opening: 0,
-        partial_messages: UnfinishedReceipts::default(),
+        partial_messages: PartialMessages::default(),
         check_due: true,
         tick_at: clock::now(),
         silence: SilenceWatch::new(clock::now()),

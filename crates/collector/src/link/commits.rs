@@ -381,7 +381,7 @@ impl Link {
 
     /// Tells who looks on.
     pub(super) fn publish(&self, event: event::Event) {
-        self.onlookers.publish(event);
+        self.subscribers.publish(event);
     }
 
     /// Raises an alert of the collector's own.

@@ -193,7 +193,7 @@ pub(crate) struct Shared {
 pub struct LinkHandle {
     links: Arc<RwLock<BTreeMap<Partition, Queues>>>,
     pub(super) slices: Slices,
-    pub(super) onlookers: EventSubscribers,
+    pub(super) subscribers: EventSubscribers,
     pub(super) gateways: Arc<Gateways>,
     pub(super) shared: Arc<Shared>,
 }
@@ -205,7 +205,7 @@ impl LinkHandle {
         LinkHandle {
             links: Arc::default(),
             slices,
-            onlookers: EventSubscribers::new(EVENTS_MAX),
+            subscribers: EventSubscribers::new(EVENTS_MAX),
             gateways: Arc::default(),
             shared: Arc::new(shared),
         }
@@ -213,7 +213,7 @@ impl LinkHandle {
 
     /// There are links in other processes from now on. Once is enough.
     pub(crate) fn join(&self, elsewhere: Arc<dyn RemoteLinks>) {
-        self.onlookers.join(elsewhere);
+        self.subscribers.join(elsewhere);
     }
 
     /// Makes the inputs of a link that begins now.
@@ -300,18 +300,18 @@ impl LinkHandle {
     /// far behind misses some, and is told so.
     #[must_use]
     pub fn events(&self) -> broadcast::Receiver<Event> {
-        self.onlookers.subscribe()
+        self.subscribers.subscribe()
     }
 
-    /// Tells onlookers of something that is durable, and that was not the link's: a changed label,
+    /// Tells subscribers of something that is durable, and that was not the link's: a changed label,
     /// an acknowledged alert.
     pub fn publish(&self, event: Event) {
-        self.onlookers.publish(event);
+        self.subscribers.publish(event);
     }
 
     /// Tells those who look on here of something that another process told.
     pub(crate) fn publish_local(&self, event: Event) {
-        self.onlookers.publish_local(event);
+        self.subscribers.publish_local(event);
     }
 
     /// Says if the store accepts writes.
@@ -327,7 +327,7 @@ impl LinkHandle {
 
     /// Asks whoever has the meter's link, here or elsewhere.
     async fn ask(&self, meter: GlobalMeterId, question: Question) -> Result<i64, LinkError> {
-        match (self.request_local(meter, &question), self.onlookers.elsewhere()) {
+        match (self.request_local(meter, &question), self.subscribers.elsewhere()) {
             (Some(here), _) => here.await,
             (None, Some(elsewhere)) => elsewhere.ask(meter, question).await,
             (None, None) => Err(LinkError::UnknownMeter(meter)),

@@ -22,7 +22,7 @@ const AGAIN_AFTER: Duration = Duration::from_secs(2);
 const DOUBLINGS_MAX: u32 = 5;
 
 /// A meter's record with its new keys.
-struct ToKeep {
+struct KeyJob {
     /// Of its provisioning.
     epoch: u32,
     /// The keys in whose place they come: the last ones that are durable, and then those that may
@@ -32,20 +32,20 @@ struct ToKeep {
 }
 
 /// The result of keeping keys.
-pub(super) struct Kept {
-    asked: ToKeep,
+pub(super) struct KeyResult {
+    asked: KeyJob,
     result: Result<(), RegistryError>,
 }
 
 /// The keeper of keys, with the guard of its writes.
-struct Keeping {
+struct KeyWriter {
     registry: Registry,
     slices: Slices,
     fence: Option<Arc<Fence>>,
 }
 
-impl Keeping {
-    fn keep(&self, ToKeep { before, record, .. }: &ToKeep) -> Result<(), RegistryError> {
+impl KeyWriter {
+    fn keep(&self, KeyJob { before, record, .. }: &KeyJob) -> Result<(), RegistryError> {
         let lease = match &self.fence {
             Some(fence) if !fence.holds() => return Err(RegistryError::LeaseOver),
             fence => fence.as_ref().map(|fence| (self.slices, fence.lease())),
@@ -57,30 +57,30 @@ impl Keeping {
 /// The thread, which begins with the first key, and the queues to it and back. Dropping it waits
 /// until nothing is written any more.
 pub(super) struct KeyKeeper {
-    asked: Option<Sender<ToKeep>>,
+    asked: Option<Sender<KeyJob>>,
     /// Closed: the thread has ended.
-    pub(super) kept: Receiver<Kept>,
+    pub(super) kept: Receiver<KeyResult>,
     ended: Arc<AtomicBool>,
     /// `None`: it has begun, or there are no keys to be kept.
-    idle: Option<Box<Idle>>,
+    idle: Option<Box<KeeperThread>>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// The keeper's thread before its start.
-struct Idle {
-    keeping: Keeping,
-    asked: Receiver<ToKeep>,
-    kept: Sender<Kept>,
+struct KeeperThread {
+    key_writer: KeyWriter,
+    asked: Receiver<KeyJob>,
+    kept: Sender<KeyResult>,
 }
 
-impl Idle {
+impl KeeperThread {
     fn run(self, is_over: &AtomicBool) {
         for asked in self.asked {
             if is_over.load(Ordering::SeqCst) {
                 return;
             }
-            let result = self.keeping.keep(&asked);
-            if self.kept.send(Kept { asked, result }).is_err() {
+            let result = self.key_writer.keep(&asked);
+            if self.kept.send(KeyResult { asked, result }).is_err() {
                 return;
             }
         }
@@ -99,13 +99,13 @@ impl KeyKeeper {
             return KeyKeeper { asked: None, kept: never(), ended, idle: None, thread };
         };
         let ((asked, asked_in), (kept_out, kept)) = (unbounded(), unbounded());
-        let keeping = Keeping { registry, slices, fence };
-        let idle = Some(Box::new(Idle { keeping, asked: asked_in, kept: kept_out }));
+        let key_writer = KeyWriter { registry, slices, fence };
+        let idle = Some(Box::new(KeeperThread { key_writer, asked: asked_in, kept: kept_out }));
         KeyKeeper { asked: Some(asked), kept, ended, idle, thread }
     }
 
     /// Returns whether somebody keeps it.
-    fn keep(&mut self, keys: ToKeep) -> bool {
+    fn keep(&mut self, keys: KeyJob) -> bool {
         if let Some(idle) = self.idle.take() {
             let is_over = self.ended.clone();
             let thread = std::thread::Builder::new().name("keys".to_owned());
@@ -151,14 +151,17 @@ impl Link {
             return;
         }
         let before = [&[saved], &keys.tried[..]].concat();
-        keys.is_asked = self.key_keeper.keep(ToKeep { epoch, before, record });
+        keys.is_asked = self.key_keeper.keep(KeyJob { epoch, before, record });
         // Where nobody keeps any, as where a meter seals so that was told to elsewhere, nothing is
         // gained by asking at once.
         keys.again_at = (!keys.is_asked).then(|| clock::now() + AGAIN_AFTER * (1 << DOUBLINGS_MAX));
     }
 
     /// Goes on with keys that are durable, or are to be tried again.
-    pub(super) fn on_keys_kept(&mut self, Kept { asked: ToKeep { epoch, before, record }, result }: Kept) {
+    pub(super) fn on_keys_kept(
+        &mut self,
+        KeyResult { asked: KeyJob { epoch, before, record }, result }: KeyResult,
+    ) {
         let meter = record.setup.meter;
         let named = self.global(meter);
         self.check_due = true;
@@ -240,7 +243,7 @@ mod tests {
         link: Link,
         inputs: Inputs,
         handle: LinkHandle,
-        asked: Receiver<ToKeep>,
+        asked: Receiver<KeyJob>,
         began: Instant,
         /// The meter's, with the next key.
         provision: Provision,
@@ -322,20 +325,20 @@ mod tests {
             }
         }
 
-        fn step(&mut self) -> Option<ToKeep> {
+        fn step(&mut self) -> Option<KeyJob> {
             assert!(!self.link.step(None, &self.inputs));
             self.asked.try_recv().ok()
         }
 
         /// Steps the link at this time after the beginning.
-        fn at(&mut self, since: Duration) -> Option<ToKeep> {
+        fn at(&mut self, since: Duration) -> Option<KeyJob> {
             simulated::set(self.began + since, 1_800_000_000_000 + since.as_millis() as i64);
             self.step()
         }
 
-        fn failed(&mut self, asked: ToKeep) {
+        fn failed(&mut self, asked: KeyJob) {
             let error = RegistryError::Bad { path: "keys".into(), problem: "full".to_owned() };
-            self.link.on_keys_kept(Kept { asked, result: Err(error) });
+            self.link.on_keys_kept(KeyResult { asked, result: Err(error) });
         }
     }
 
@@ -367,7 +370,7 @@ mod tests {
         let asked = stand.at(Duration::from_millis(6100)).expect("it is tried again");
         // The same once, however often it failed.
         assert!(asked.before == [stand.half.clone(), next]);
-        stand.link.on_keys_kept(Kept { asked, result: Ok(()) });
+        stand.link.on_keys_kept(KeyResult { asked, result: Ok(()) });
         assert_eq!(stand.link.collector.saved_keys(METER), None);
         let is_told = |write: &Write| matches!(write, Write::Action(action) if action.who == "collector");
         assert_eq!(stand.link.writes.iter().filter(|write| is_told(write)).count(), 1);
@@ -397,7 +400,7 @@ mod tests {
             stand.hear(1);
             let asked = stand.step().expect("it has shown its key");
             let what = error.to_string();
-            stand.link.on_keys_kept(Kept { asked, result: Err(error) });
+            stand.link.on_keys_kept(KeyResult { asked, result: Err(error) });
             assert_eq!(stand.link.ended, ends, "{what}");
         }
     }
@@ -419,7 +422,7 @@ mod tests {
         let mut known = crate::link::meter_state::MeterLinkState::new(2, 10);
         known.active().keys.is_asked = true;
         stand.link.meters.insert(METER, known);
-        stand.link.on_keys_kept(Kept { asked, result: Ok(()) });
+        stand.link.on_keys_kept(KeyResult { asked, result: Ok(()) });
         let keys = &stand.link.meters[&METER].activity().keys;
         assert!(keys.is_asked && stand.link.writes.is_empty());
         assert_eq!(stand.link.collector.saved_keys(METER), None);
@@ -447,13 +450,13 @@ mod tests {
         let begun = [&key128[..], key256, &[0; 4], key256, &[9; 32]].concat();
         let record = MeterRecord { keys: MeterKeys::from_exposed(&begun).expect("keys"), ..first.clone() };
         let asked =
-            || ToKeep { epoch: 1, before: vec![first.keys.clone()], record: Box::new(record.clone()) };
-        let mut keeping = Keeping { registry, slices: Slices::ONE, fence: Some(fence.clone()) };
+            || KeyJob { epoch: 1, before: vec![first.keys.clone()], record: Box::new(record.clone()) };
+        let mut key_writer = KeyWriter { registry, slices: Slices::ONE, fence: Some(fence.clone()) };
         fence.end();
-        let error = keeping.keep(&asked()).expect_err("it is over");
+        let error = key_writer.keep(&asked()).expect_err("it is over");
         assert!(matches!(error, RegistryError::LeaseOver), "{error}");
-        assert!(keeping.registry.get(METER).expect("there").record.keys == first.keys);
-        keeping.fence = Some(Arc::new(Fence::new(Partition::FIRST, 1, soon())));
-        keeping.keep(&asked()).expect("the database takes it");
+        assert!(key_writer.registry.get(METER).expect("there").record.keys == first.keys);
+        key_writer.fence = Some(Arc::new(Fence::new(Partition::FIRST, 1, soon())));
+        key_writer.keep(&asked()).expect("the database takes it");
     }
 }

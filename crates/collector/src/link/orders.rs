@@ -5,7 +5,7 @@ use super::state::{Link, since_2000_ms};
 use crate::clock;
 use crate::event::CommandState;
 use crate::store::CommandProgress;
-use wire::meter::{Answered, Command, CommandResult, Delivery, Due, MeterId, QueuedCommand};
+use wire::meter::{Command, CommandResult, CompletedCommand, Delivery, Due, MeterId, QueuedCommand};
 
 impl Link {
     /// Does what is to be done by now, of meters that can be reached.
@@ -81,8 +81,8 @@ impl Link {
         self.store(PendingCommit::Progress { progress, answer: None });
     }
 
-    pub(super) fn answered(&mut self, answered: Answered) {
-        let Answered { meter, ticket, command, answer } = answered;
+    pub(super) fn answered(&mut self, answered: CompletedCommand) {
+        let CompletedCommand { meter, ticket, command, answer } = answered;
         self.counted.answers += 1;
         self.check_due = true;
         let done = answer.outcome == CommandResult::Done;

@@ -139,15 +139,15 @@ impl Receipts {
 /// The packets of messages that are not whole yet, by what a packet says of its meter and its kind:
 /// a collector has one message of each.
 #[derive(Debug, Default)]
-pub(super) struct UnfinishedReceipts {
-    messages: HashMap<(MeterId, u8), Unfinished>,
+pub(super) struct PartialMessages {
+    messages: HashMap<(MeterId, u8), PartialMessage>,
     /// The number of packets of each gateway, by its number.
     by_gateway: HashMap<u32, usize>,
     count: usize,
 }
 
 #[derive(Debug)]
-struct Unfinished {
+struct PartialMessage {
     /// When the last one came.
     since: Instant,
     /// The number of the gateway that began it.
@@ -155,7 +155,7 @@ struct Unfinished {
     receipts: Receipts,
 }
 
-impl UnfinishedReceipts {
+impl PartialMessages {
     /// A piece that was kept. Where it finds no room its queue need not keep it: the message may be
     /// made whole all the same.
     pub(super) fn keep(&mut self, packet: &[u8], gateway: GatewayId, receipts: Receipts) {
@@ -168,7 +168,7 @@ impl UnfinishedReceipts {
         }
         self.count += receipts.0.len();
         self.by_gateway.insert(gateway, of_gateway + receipts.0.len());
-        let new = || Unfinished { since: now, gateway, receipts: Receipts::default() };
+        let new = || PartialMessage { since: now, gateway, receipts: Receipts::default() };
         let unfinished = self.messages.entry(name).or_insert_with(new);
         unfinished.since = now;
         unfinished.receipts.after(Some(receipts));
@@ -180,16 +180,16 @@ impl UnfinishedReceipts {
 
     /// The pieces before the one that made a message whole.
     pub(super) fn take(&mut self, packet: &[u8]) -> Option<Receipts> {
-        let Unfinished { gateway, receipts, .. } = self.messages.remove(&message_of(packet)?)?;
+        let PartialMessage { gateway, receipts, .. } = self.messages.remove(&message_of(packet)?)?;
         self.are_gone(gateway, receipts.0.len());
         Some(receipts)
     }
 
     /// Pieces that waited too long led to nothing.
     pub(super) fn tidy(&mut self, now: Instant) {
-        let is_old = |of: &Unfinished| now.saturating_duration_since(of.since) > WHOLE_WITHIN;
+        let is_old = |of: &PartialMessage| now.saturating_duration_since(of.since) > WHOLE_WITHIN;
         let old: Vec<_> = self.messages.extract_if(|_, of| is_old(of)).collect();
-        for (_, Unfinished { gateway, receipts, .. }) in old {
+        for (_, PartialMessage { gateway, receipts, .. }) in old {
             self.are_gone(gateway, receipts.0.len());
             receipts.done();
         }
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn pieces_wait_for_what_becomes_of_their_message() {
         let (told_to, mut said) = unbounded_channel();
-        let mut unfinished = UnfinishedReceipts::default();
+        let mut unfinished = PartialMessages::default();
         unfinished.keep(&piece(1), HALL, receipts(&told_to, 1));
         // Of another meter, and of another kind.
         unfinished.keep(&[0x4f, 3 << 3 | 1, 1, 3, 9], HALL, receipts(&told_to, 2));
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn pieces_that_came_to_nothing_are_done_with() {
         let (told_to, mut said) = unbounded_channel();
-        let mut unfinished = UnfinishedReceipts::default();
+        let mut unfinished = PartialMessages::default();
         for sequence in 1..=PIECES_MAX as u64 + 2 {
             unfinished.keep(&piece(1), HALL, receipts(&told_to, sequence));
         }
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn partial_messages_are_bounded_per_gateway_and_in_total() {
         let (told_to, mut said) = unbounded_channel();
-        let mut unfinished = UnfinishedReceipts::default();
+        let mut unfinished = PartialMessages::default();
         let mut kept_of = |gateway: u32, names: std::ops::Range<u16>| {
             let count = names.len();
             for name in names {

@@ -6,7 +6,7 @@ use super::handle::{Shared, Snapshot};
 use super::key_keeper::KeyKeeper;
 use super::meter_state::MeterLinkState;
 use super::pending::{RetryQueue, Submission};
-use super::receipt::UnfinishedReceipts;
+use super::receipt::PartialMessages;
 use super::remote_links::EventSubscribers;
 use super::silence::SilenceWatch;
 use super::updates::Updates;
@@ -51,7 +51,7 @@ pub(crate) struct Link {
     pub(super) key_keeper: KeyKeeper,
     pub(super) updates: Updates,
     pub(super) gateways: Arc<Gateways>,
-    pub(super) onlookers: EventSubscribers,
+    pub(super) subscribers: EventSubscribers,
     pub(super) shared: Arc<Shared>,
     /// The destination of packets of unknown meters.
     pub(super) unknown_meters: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
@@ -71,7 +71,7 @@ pub(crate) struct Link {
     pub(super) commit_generation: u64,
     pub(super) retry: RetryQueue,
     pub(super) opening: usize,
-    pub(super) partial_messages: UnfinishedReceipts,
+    pub(super) partial_messages: PartialMessages,
     pub(super) check_due: bool,
     /// The meter that a command or a piece was sent to last: the others have their turns.
     pub(super) sent_last: MeterId,

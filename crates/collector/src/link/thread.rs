@@ -12,7 +12,7 @@ use crate::store::{NewReport, Write};
 use crossbeam_channel::select;
 use std::time::Duration;
 use wire::meter::{
-    Accepted, MeterId, OpenedMessage, ReassemblyOutcome, Rejection, SealedMessage, Transmission,
+    MeterId, OpenedMessage, ReassemblyOutcome, ReceivedReport, Rejection, SealedMessage, Transmission,
     UplinkOutcome,
 };
 
@@ -277,7 +277,7 @@ impl Link {
         (known.route, known.rssi_dbm) = (Some(origin.route), origin.rssi_dbm);
     }
 
-    fn on_accepted(&mut self, accepted: Accepted, origin: Origin) {
+    fn on_accepted(&mut self, accepted: ReceivedReport, origin: Origin) {
         let meter = accepted.meter;
         self.update_route(meter, &origin);
         self.check_due |= self.collector.busy().next().is_some();
@@ -292,7 +292,7 @@ impl Link {
 
     /// A report with a number that was taken before the service began: the store compares them. It
     /// may be an attacker who sends it again.
-    fn on_old_number(&mut self, accepted: Accepted, origin: Origin) {
+    fn on_old_number(&mut self, accepted: ReceivedReport, origin: Origin) {
         if let Some(known) = self.meters.get_mut(&accepted.meter) {
             known.active().repeats += 1;
             self.counted.repeats += 1;
@@ -300,8 +300,8 @@ impl Link {
         self.store_accepted(accepted, origin);
     }
 
-    fn store_accepted(&mut self, accepted: Accepted, origin: Origin) {
-        let Accepted { meter, suite, report, sealed, .. } = accepted;
+    fn store_accepted(&mut self, accepted: ReceivedReport, origin: Origin) {
+        let ReceivedReport { meter, suite, report, sealed, .. } = accepted;
         let Some(known) = self.meters.get_mut(&meter) else { return origin.receipts.done() };
         known.active().handed_out = Some(report.n);
         if self.retry.until.is_some() {

@@ -89,7 +89,7 @@ pub(super) const ACKNOWLEDGED_BY: &str = "collector";
 
 /// A meter's row that a batch changed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Changed<'k> {
+pub(super) struct ChangedMeter<'k> {
     pub(super) meter: GlobalMeterId,
     pub(super) latest: &'k Latest,
     /// It is not stored yet.
@@ -198,11 +198,11 @@ impl MeterCache {
     }
 
     /// The meters' rows that a batch changed, by meter.
-    pub(super) fn changes(&self) -> Vec<Changed<'_>> {
+    pub(super) fn changes(&self) -> Vec<ChangedMeter<'_>> {
         let changed = |(meter, before): (&GlobalMeterId, &Option<Latest>)| {
-            Some(Changed { meter: *meter, latest: self.latest.get(meter)?, is_new: before.is_none() })
+            Some(ChangedMeter { meter: *meter, latest: self.latest.get(meter)?, is_new: before.is_none() })
         };
-        let mut changes: Vec<Changed<'_>> = self.before.iter().filter_map(changed).collect();
+        let mut changes: Vec<ChangedMeter<'_>> = self.before.iter().filter_map(changed).collect();
         changes.sort_unstable_by_key(|changed| changed.meter);
         changes
     }

@@ -11,9 +11,9 @@ use mcu::{Board, Mcu, Observer, Signal, Stop, Until};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use wire::meter::{
-    Accepted, Answered, Cause, Collector, Command, CommandResult, Content, Due, Identity, MeterRecord,
-    MeterState, PROVISION_SYMBOL, Policy, Provision, Rejection, Setup, Status, Suite, Transmission,
-    UplinkOutcome,
+    Cause, Collector, Command, CommandResult, CompletedCommand, Content, Due, Identity, MeterRecord,
+    MeterState, PROVISION_SYMBOL, Policy, Provision, ReceivedReport, Rejection, Setup, Status, Suite,
+    Transmission, UplinkOutcome,
 };
 
 pub const METER: u16 = 7;
@@ -36,8 +36,8 @@ pub struct Rig {
     clock_hz: u64,
     pub collector: Collector,
     rng: StdRng,
-    pub accepted: Vec<Accepted>,
-    answered: Vec<Answered>,
+    pub accepted: Vec<ReceivedReport>,
+    answered: Vec<CompletedCommand>,
     air_free_ns: u64,
     /// Where `ws_message_prepare`, `ws_message_acknowledges` and `ws_message_unpack` begin.
     pub prepare: u32,
@@ -293,7 +293,7 @@ impl Rig {
         self.machine.cycles() - from
     }
 
-    pub fn command(&mut self, command: Command) -> Answered {
+    pub fn command(&mut self, command: Command) -> CompletedCommand {
         let before = self.answered.len();
         self.collector.command(METER, command).expect("a command");
         self.run_until(40.0, "an answer", |rig| rig.answered.len() > before);
@@ -360,7 +360,7 @@ fn delivers_and_obeys(board: &str) {
     rig.run_until(60.0, "two signed reports", |rig| {
         rig.accepted[before..].iter().filter(|report| report.suite == Suite::EciesEcdsa).count() >= 2
     });
-    let signed: Vec<&Accepted> =
+    let signed: Vec<&ReceivedReport> =
         rig.accepted[before..].iter().filter(|report| report.suite == Suite::EciesEcdsa).collect();
     assert!(
         signed

@@ -16,9 +16,9 @@ pub mod memory;
 use memory::{BLOCK, BYTES, CELLS, EpochKey, Record, Settings, Values};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wire::meter::{
-    Accepted, Address, Alert, Answered, Cause, Channel, Command, CommandResult, Content, Identity,
-    MessageKind, MeterKeys, MeterRecord, Packet, Provision, Reassembly, RenewalPacket, Report, Status, Suite,
-    UpdatePacket,
+    Address, Alert, Cause, Channel, Command, CommandResult, CompletedCommand, Content, Identity, MessageKind,
+    MeterKeys, MeterRecord, Packet, Provision, Reassembly, ReceivedReport, RenewalPacket, Report, Status,
+    Suite, UpdatePacket,
 };
 
 /// From a start of the meter to the next.
@@ -481,7 +481,7 @@ impl Invariants {
     }
 
     /// The collector has accepted a report.
-    pub fn accepted(&mut self, accepted: &Accepted) {
+    pub fn accepted(&mut self, accepted: &ReceivedReport) {
         let Report { n, lost, .. } = accepted.report;
         let what = &self.what;
         // The pieces may have come from both sides of a cut.
@@ -503,8 +503,8 @@ impl Invariants {
     }
 
     /// The collector has an answer, while the meter's memory holds `image`.
-    pub fn answered(&mut self, answered: &Answered, image: &[u8; BYTES]) {
-        let Answered { command, answer, .. } = answered;
+    pub fn answered(&mut self, answered: &CompletedCommand, image: &[u8; BYTES]) {
+        let CompletedCommand { command, answer, .. } = answered;
         let what = self.what.clone();
         assert!(self.issued.contains(&answer.m), "{what}: an answer to m {}, of {:?}", answer.m, self.issued);
         let found =

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, Stdio};
 use std::time::{Duration, Instant};
 use wire::meter::{
-    Accepted, Answered, Cause, Collector, Command, CommandResult, Content, Due, Identity, MeterState, Policy,
-    Provision, Setup, Suite, Transmission, UplinkOutcome,
+    Cause, Collector, Command, CommandResult, CompletedCommand, Content, Due, Identity, MeterState, Policy,
+    Provision, ReceivedReport, Setup, Suite, Transmission, UplinkOutcome,
 };
 
 const METER: u16 = 5;
@@ -55,8 +55,8 @@ struct Gateway {
     collector: Collector,
     rng: StdRng,
     begun: Instant,
-    reports: Vec<Accepted>,
-    answers: Vec<Answered>,
+    reports: Vec<ReceivedReport>,
+    answers: Vec<CompletedCommand>,
 }
 
 impl Gateway {
@@ -103,7 +103,7 @@ impl Gateway {
     }
 
     fn alerts(&self) -> Vec<Cause> {
-        let alert = |report: &Accepted| match report.report.content {
+        let alert = |report: &ReceivedReport| match report.report.content {
             Content::Alert(alert) => Some(alert.cause),
             Content::Measurement(_) | Content::Other(..) => None,
         };
@@ -111,7 +111,7 @@ impl Gateway {
     }
 
     fn powers_w(&self) -> Vec<i16> {
-        let power = |report: &Accepted| match report.report.content {
+        let power = |report: &ReceivedReport| match report.report.content {
             Content::Measurement(measurement) => Some(measurement.power_w),
             Content::Alert(_) | Content::Other(..) => None,
         };

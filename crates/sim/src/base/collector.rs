@@ -16,8 +16,8 @@ use lab::LabError;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, VecDeque};
 use wire::meter::{
-    Accepted, Collector, Command, Due, Identity, MeterId, MeterRecord, MeterState, Packet, Policy,
-    QueuedCommand, Rejection, RenewalPacket, Suite, Transmission, UpdatePacket, UplinkOutcome,
+    Collector, Command, Due, Identity, MeterId, MeterRecord, MeterState, Packet, Policy, QueuedCommand,
+    ReceivedReport, Rejection, RenewalPacket, Suite, Transmission, UpdatePacket, UplinkOutcome,
 };
 
 /// When a simulation of a network begins: milliseconds from 2000-01-01 to 2026-01-01, 9,497 days.
@@ -244,7 +244,7 @@ impl CollectorStation {
 
     /// A known number with other contents. With suite `none` one of the two is the attacker's, and nobody can say which; it is not
     /// acknowledged.
-    fn number_reused(&mut self, accepted: &Accepted, attacked: bool) -> Result<(), LabError> {
+    fn number_reused(&mut self, accepted: &ReceivedReport, attacked: bool) -> Result<(), LabError> {
         if accepted.suite != Suite::None {
             return Err(wrong(format!("meter {} used number {} twice", accepted.meter, accepted.report.n)));
         }
@@ -253,7 +253,7 @@ impl CollectorStation {
         Ok(())
     }
 
-    fn deliver(&mut self, accepted: Accepted, received: Received, now_ns: u64) {
+    fn deliver(&mut self, accepted: ReceivedReport, received: Received, now_ns: u64) {
         self.stored.insert((accepted.meter, accepted.report.n), accepted.report.to_bytes());
         let Received { end_ns, from, packet, .. } = received;
         let delivery = Delivery { accepted, at_ns: now_ns, received_ns: end_ns, from, packet };

@@ -14,7 +14,7 @@ use lab::target::Workspace;
 use lab::{LabError, names};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::sync::Arc;
-use wire::meter::{self, Answered, Command, Content, Identity, Provision, Setup, Suite};
+use wire::meter::{self, Command, CompletedCommand, Content, Identity, Provision, Setup, Suite};
 
 /// The meter's board.
 const BOARD: &str = "emontx";
@@ -145,7 +145,7 @@ fn failed(problem: String) -> LabError {
 /// What the collector came to, in order.
 enum Outcome {
     Report(Box<crate::base::Delivery>),
-    Answer(Answered, u64),
+    Answer(CompletedCommand, u64),
 }
 
 struct Experiment {

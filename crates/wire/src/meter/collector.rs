@@ -95,7 +95,7 @@ pub struct Transmission {
 
 /// A report that nobody had before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Accepted {
+pub struct ReceivedReport {
     /// The meter, as it was provisioned.
     pub meter: MeterId,
     /// The suite it was sealed in.
@@ -114,7 +114,7 @@ pub struct Accepted {
 
 /// A command that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answered {
+pub struct CompletedCommand {
     /// The meter, as it was provisioned.
     pub meter: MeterId,
     /// The ticket that [`Collector::command`] returned.
@@ -130,7 +130,7 @@ pub struct Answered {
 pub enum UplinkOutcome {
     /// A new report. Keep it, then call [`Collector::confirm_report`] and send what that returns;
     /// or [`Collector::reject_report`].
-    Report(Box<Accepted>),
+    Report(Box<ReceivedReport>),
     /// A report that was stored already: this acknowledgement is to be sent again.
     Duplicate(Transmission),
     /// A report whose number is not above the last one, and that this collector does not remember:
@@ -138,14 +138,14 @@ pub enum UplinkOutcome {
     /// [`Collector::confirm_report`] and send what that returns. Nothing: it comes late, because a
     /// torn byte of the meter's memory read otherwise before; store it, and do the same. Another
     /// one: [`Collector::number_reused`].
-    OldNumber(Box<Accepted>),
+    OldNumber(Box<ReceivedReport>),
     /// Authentic, and with the number of another report that is stored: the meter's non-volatile
     /// memory was written again, and its keys are to be replaced. It is not acknowledged.
-    NumberReused(Box<Accepted>),
+    NumberReused(Box<ReceivedReport>),
     /// A report while one of the same meter is being stored: nothing to be done, it comes again.
     Busy,
     /// The answer to the command that was under way.
-    Answer(Box<Answered>),
+    Answer(Box<CompletedCommand>),
     /// The meter has taken commands with higher numbers than this collector knew of. The command
     /// goes out again with a number above them.
     NumberTooLow {

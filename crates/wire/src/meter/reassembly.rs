@@ -17,18 +17,18 @@ pub struct Message {
 
 /// The pieces of a message that have come.
 #[derive(Clone, Debug)]
-struct Unfinished {
+struct PartialMessage {
     message: Message,
     /// A bit for each piece that came.
     pieces: u8,
 }
 
-/// Puts the pieces of one meter's messages together: at most one unfinished message of each kind. A
+/// Puts the pieces of one meter's messages together: at most one partial message of each kind. A
 /// packet that is not authentic can spoil a message under way, which is then sent again, and
 /// nothing more.
 #[derive(Clone, Debug, Default)]
 pub struct Reassembly {
-    unfinished: [Option<Box<Unfinished>>; 4],
+    partial_messages: [Option<Box<PartialMessage>>; 4],
 }
 
 impl Reassembly {
@@ -39,13 +39,13 @@ impl Reassembly {
         if count == 1 {
             return Some(Message { kind, suite, number_lsb, bytes: body.to_vec() });
         }
-        let place = &mut self.unfinished[usize::from(kind.code())];
+        let place = &mut self.partial_messages[usize::from(kind.code())];
         if place
             .as_ref()
             .is_none_or(|begun| begun.message.suite != suite || begun.message.number_lsb != number_lsb)
         {
             let message = Message { kind, suite, number_lsb, bytes: vec![0; message_bytes(kind, suite)] };
-            *place = Some(Box::new(Unfinished { message, pieces: 0 }));
+            *place = Some(Box::new(PartialMessage { message, pieces: 0 }));
         }
         let begun = place.as_mut()?;
         let at = usize::from(index) * body.len();
@@ -60,7 +60,7 @@ impl Reassembly {
     /// Bytes of messages that are held at the moment: at most 144 for each kind.
     #[must_use]
     pub fn held_bytes(&self) -> usize {
-        self.unfinished.iter().flatten().map(|begun| begun.message.bytes.capacity()).sum()
+        self.partial_messages.iter().flatten().map(|begun| begun.message.bytes.capacity()).sum()
     }
 }
 

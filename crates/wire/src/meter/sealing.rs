@@ -99,7 +99,7 @@ fn signed(sealed: &[u8], context: &Context) -> Vec<u8> {
 }
 
 /// Says if the meter signed a report in [`Suite::EciesEcdsa`] for this collector. It takes no
-/// secret: an auditor can check the bytes that [`super::Accepted::sealed`] holds. Only the
+/// secret: an auditor can check the bytes that [`super::ReceivedReport::sealed`] holds. Only the
 /// collector can show their contents.
 #[must_use]
 pub fn signature_holds(meter: MeterId, signer: &PublicKey, collector: &PublicKey, sealed: &[u8]) -> bool {

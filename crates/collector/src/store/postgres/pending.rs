@@ -7,7 +7,8 @@ use super::record::Record;
 use super::weeks::Weeks;
 use crate::network::GlobalMeterId;
 use crate::store::batch::{
-    ACKNOWLEDGED_BY, Changed, Expected, InsertedReport, Neighbour, Number, Numbered, ReportAlert, Reports,
+    ACKNOWLEDGED_BY, ChangedMeter, Expected, InsertedReport, Neighbour, Number, Numbered, ReportAlert,
+    Reports,
 };
 use crate::store::by_time::Changes;
 use crate::store::latest::{COLUMNS, Rollup, row};
@@ -174,7 +175,7 @@ impl<'a> Pending<'a> {
     }
 
     /// The end of a batch: all of it is written.
-    pub(super) fn finish(mut self, weeks: &mut Weeks, changed: &[Changed<'_>]) -> Result<(), SqlError> {
+    pub(super) fn finish(mut self, weeks: &mut Weeks, changed: &[ChangedMeter<'_>]) -> Result<(), SqlError> {
         self.write_alerts()?;
         self.write_readings(weeks)?;
         self.write_signed()?;
@@ -385,7 +386,7 @@ fn write_by_time(connection: &Connection, changes: Changes, shared: bool) -> Res
 }
 
 /// The meters' rows: those that are there are changed, which takes half of what an upsert does.
-fn write_latest(connection: &Connection, changed: &[Changed<'_>]) -> Result<(), SqlError> {
+fn write_latest(connection: &Connection, changed: &[ChangedMeter<'_>]) -> Result<(), SqlError> {
     let rows = |is_new: bool| {
         let of = changed.iter().filter(|changed| changed.is_new == is_new);
         of.map(|changed| Record(row(changed.meter, changed.latest))).collect::<Vec<_>>()

@@ -4,7 +4,7 @@
 use super::staging::Staging;
 use crate::network::GlobalMeterId;
 use crate::store::batch::{
-    ACKNOWLEDGED_BY, Changed, InsertedReport, Neighbour, Number, Numbered, ReportAlert, Reports,
+    ACKNOWLEDGED_BY, ChangedMeter, InsertedReport, Neighbour, Number, Numbered, ReportAlert, Reports,
 };
 use crate::store::by_time::{Changes, Key};
 use crate::store::latest::{COLUMNS, Rollup, WIDTH, row};
@@ -69,13 +69,13 @@ impl<'c> Statements<'c> {
 
     /// The end of a batch: the meters' rows that it changed, what is by time, and what is to be
     /// sorted in.
-    pub(super) fn finish(self, changed: &[Changed<'_>]) -> Result<(), SqlError> {
+    pub(super) fn finish(self, changed: &[ChangedMeter<'_>]) -> Result<(), SqlError> {
         let Statements { connection, staging, changes, .. } = self;
         write_by_time(connection, changes)?;
         let places = (1..=WIDTH).map(|place| format!("?{place}")).collect::<Vec<_>>().join(", ");
         let mut save = connection
             .prepare_cached(&format!("REPLACE INTO latest (meter, {COLUMNS}) VALUES ({places})"))?;
-        for Changed { meter, latest, .. } in changed {
+        for ChangedMeter { meter, latest, .. } in changed {
             save.execute(params_from_iter(row(*meter, latest)))?;
         }
         Ok(staging.sort_in(connection)?)

@@ -97,7 +97,7 @@ fn a_key_is_renewed_and_one_that_was_stolen_opens_nothing_of_before_and_after() 
     let record = world.provision.record();
     let opened_with = |keys: &MeterKeys| {
         let channel = Channel { meter: METER, keys, own: world.collector.identity(), peer: &record.public };
-        let opens = |accepted: &&wire::meter::Accepted| {
+        let opens = |accepted: &&wire::meter::ReceivedReport| {
             channel.open(MessageKind::Report, SUITE, &accepted.sealed).is_ok()
         };
         world.reports.iter().filter(opens).map(|accepted| accepted.report.n).collect::<Vec<u32>>()

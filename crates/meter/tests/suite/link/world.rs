@@ -8,9 +8,9 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, VecDeque};
 use wire::meter::{
-    Accepted, Address, Alert, Answer, Answered, Channel, Collector, Command, Content, Delivery, Due,
-    Identity, Measurement, MessageKind, MeterKeys, MeterRecord, MeterState, Packet, Policy, Provision,
-    QueuedCommand, Rejection, Setup, Suite, Transmission, UpdatePacket, UplinkOutcome, packets,
+    Address, Alert, Answer, Channel, Collector, Command, CompletedCommand, Content, Delivery, Due, Identity,
+    Measurement, MessageKind, MeterKeys, MeterRecord, MeterState, Packet, Policy, Provision, QueuedCommand,
+    ReceivedReport, Rejection, Setup, Suite, Transmission, UpdatePacket, UplinkOutcome, packets,
 };
 
 /// 2026-01-01 00:00:00 UTC in milliseconds since 2000.
@@ -86,8 +86,8 @@ pub struct World {
     /// Whether the meter's are.
     pub mute: bool,
     pub load: Option<Load>,
-    pub reports: Vec<Accepted>,
-    pub answers: Vec<Answered>,
+    pub reports: Vec<ReceivedReport>,
+    pub answers: Vec<CompletedCommand>,
     /// The meter's last m, of each answer that said that the command's is too low.
     pub too_low: Vec<u32>,
     /// Messages that were not authentic: of pieces of two that a restart came between.
@@ -512,7 +512,7 @@ impl World {
     }
 
     /// Runs until the collector has the answer to a command.
-    pub fn command(&mut self, command: Command) -> Answered {
+    pub fn command(&mut self, command: Command) -> CompletedCommand {
         let before = self.answers.len();
         self.collector.command(METER, command).expect("in range");
         let limit = self.now_ns + 120 * SECOND_NS;

@@ -4,7 +4,7 @@ use super::clock::{Advice, ClockCheck};
 use super::session::Session;
 use super::state::MeterState;
 use super::update::PiecePacer;
-use super::{Answered, CollectorError, Due, Policy, Rejection, Transmission, UplinkOutcome};
+use super::{CollectorError, CompletedCommand, Due, Policy, Rejection, Transmission, UplinkOutcome};
 use crate::meter::{
     Address, Answer, Command, CommandResult, Identity, MessageKind, Opened, Status, Suite, packets,
 };
@@ -463,7 +463,7 @@ impl Session {
             self.follow(Advice::Set);
         }
         self.close_open_orders(policy);
-        UplinkOutcome::Answer(Box::new(Answered {
+        UplinkOutcome::Answer(Box::new(CompletedCommand {
             meter: self.state.meter,
             ticket: under_way.ticket,
             command,

@@ -5,7 +5,7 @@ use super::commands::{Attempts, QueuedCommand};
 use super::renewal::Keys;
 use super::state::MeterState;
 use super::update::Updating;
-use super::{Accepted, Counters, OpenedMessage, Policy, Rejection, Transmission, UplinkOutcome};
+use super::{Counters, OpenedMessage, Policy, ReceivedReport, Rejection, Transmission, UplinkOutcome};
 use crate::meter::{
     Address, Channel, Content, Identity, Message, MessageKind, MeterId, MeterRecord, Packet, Reassembly,
     Report, Suite, packets,
@@ -195,7 +195,7 @@ impl Session {
         };
         let (n, suite, plaintext) = (report.n, message.suite, opened.plaintext);
         let of = HandedOut { n, suite, address, plaintext, starts };
-        let accepted = Accepted {
+        let accepted = ReceivedReport {
             meter: self.state.meter,
             suite,
             report,
@@ -212,7 +212,7 @@ impl Session {
     /// A report whose number nobody had before.
     fn on_new_number(
         &mut self,
-        mut accepted: Accepted,
+        mut accepted: ReceivedReport,
         of: HandedOut,
         policy: &Policy,
         now_ms: u64,
@@ -252,7 +252,7 @@ impl Session {
 
     /// A report whose number was taken: the same one, or another, which no meter makes whose memory
     /// is as it left it.
-    fn on_known_number(&mut self, accepted: Accepted, of: HandedOut, own: &Identity) -> UplinkOutcome {
+    fn on_known_number(&mut self, accepted: ReceivedReport, of: HandedOut, own: &Identity) -> UplinkOutcome {
         if !self.state.had(of.suite) {
             return UplinkOutcome::Rejected(Rejection::Suite);
         }

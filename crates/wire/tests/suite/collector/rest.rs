@@ -8,19 +8,19 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::collections::HashMap;
 use testkit::random;
 use wire::meter::{
-    Accepted, Answered, Collector, Command, CommandResult, Due, MeterId, Policy, Rejection, Report, Suite,
-    Transmission, UplinkOutcome,
+    Collector, Command, CommandResult, CompletedCommand, Due, MeterId, Policy, ReceivedReport, Rejection,
+    Report, Suite, Transmission, UplinkOutcome,
 };
 
 /// The result of a message, whether or not the collector asked its owner.
 #[derive(Debug, PartialEq)]
 enum Outcome {
     /// New, and stored: this is sent.
-    Stored(Box<Accepted>, Transmission),
-    NotStored(Box<Accepted>),
+    Stored(Box<ReceivedReport>, Transmission),
+    NotStored(Box<ReceivedReport>),
     Acknowledged(Transmission),
     NumberReused,
-    Answer(Box<Answered>),
+    Answer(Box<CompletedCommand>),
     Other(UplinkOutcome),
 }
 
