@@ -106,7 +106,6 @@ pub struct CommandUpdate {
     pub state: CommandState,
 }
 
-/// The state of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommandState {

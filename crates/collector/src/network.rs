@@ -24,7 +24,6 @@ impl NetworkId {
     /// The one that nobody has to name.
     pub const DEFAULT: NetworkId = NetworkId(0);
 
-    /// A meter of this network.
     #[must_use]
     pub const fn meter(self, meter: MeterId) -> GlobalMeterId {
         GlobalMeterId { network: self, meter }

@@ -178,7 +178,6 @@ pub struct MeterFile {
 }
 
 impl MeterFile {
-    /// Returns the meter.
     #[must_use]
     pub fn meter(&self) -> GlobalMeterId {
         self.network.meter(self.record.setup.meter)

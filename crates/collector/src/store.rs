@@ -231,7 +231,6 @@ impl Store {
         }
     }
 
-    /// Returns a reader.
     #[must_use]
     pub fn reader(&self) -> Reader {
         match &self.engine {

@@ -179,7 +179,6 @@ impl Recorder {
     }
 }
 
-/// A new trace id.
 pub(crate) fn new_trace() -> TraceId {
     TraceId::from_bytes(rand::random())
 }

@@ -29,7 +29,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Default)]
 pub(super) struct EventCounts {
-    /// Events that were published.
     pub(super) published: AtomicU64,
     /// Those that were not, for want of room or of a server.
     pub(super) dropped: AtomicU64,

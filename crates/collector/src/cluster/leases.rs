@@ -29,7 +29,6 @@ const WORKERS_KEPT_FOR: Duration = Duration::from_secs(60);
 /// The content of a worker's record.
 const HERE: &str = "here";
 
-/// All buckets.
 #[derive(Clone, Debug)]
 pub(super) struct Buckets {
     leases: Bucket,

@@ -16,7 +16,6 @@ pub(super) const ALL_UP: &str = "wattseal.*.up.*.*.*.*.*";
 pub(super) const ALL_DOWN: &str = "wattseal.*.down.*";
 /// All questions.
 pub(super) const ALL_ASKED: &str = "wattseal.*.ask.*.*.*.*";
-/// All answers.
 pub(super) const ALL_ANSWERS: &str = "wattseal.answer.*.*";
 /// The subject of events, for subscribers: something became durable.
 pub(super) const EVENTS: &str = "wattseal.events";

@@ -15,7 +15,6 @@ const KEPT_MAX: usize = 2;
 /// An image that a link asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Wanted {
-    /// This one.
     Image(ImageDigest),
     /// The one of its target and version that is for the other slot.
     ForOtherSlot(ImageDigest),

@@ -184,7 +184,6 @@ impl fmt::Display for KeyRing {
     }
 }
 
-/// A KEK that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MadeKek {
     pub id: KekId,

@@ -33,7 +33,6 @@ pub enum Change {
 }
 
 impl Change {
-    /// Returns the meter.
     #[must_use]
     pub fn meter(&self) -> GlobalMeterId {
         match self {

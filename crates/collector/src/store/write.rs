@@ -163,7 +163,6 @@ pub struct NewCommand {
     pub created_ms: i64,
 }
 
-/// The progress of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandProgress {
     pub id: i64,
@@ -197,7 +196,6 @@ pub struct NewUpdate {
     pub created_ms: i64,
 }
 
-/// The progress of an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdateProgress {
     pub meter: GlobalMeterId,

@@ -98,7 +98,6 @@ impl<T> Batches<T> {
         self.counter_floor.get_mut(&network)
     }
 
-    /// Adds a job.
     pub(crate) fn add(&mut self, batch: &mut Batch<T>, job: Job<T>) -> Added {
         if let To::Caller(_) = job.to {
             self.counts.waiting.fetch_sub(1, Ordering::Relaxed);

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sends_is_refused() {
+    fn malformed_packet_is_refused() {
         let good = packets(7, MessageKind::Report, Suite::Ecies, 1, 1, &[0; 112]).remove(0);
         let with = |at: usize, byte: u8| {
             let mut packet = good.clone();

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_come_in_any_order_and_more_than_once() {
+    fn pieces_reassemble_in_any_order_and_repeated() {
         let message: Vec<u8> = (0..144).collect();
         let cut = packets(1, MessageKind::Report, Suite::EciesEcdsa, 5, 9, &message);
         let mut reassembly = Reassembly::default();
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn another_number_or_suite_begins_anew_and_one_piece_disturbs_nothing() {
+    fn other_number_or_suite_restarts_reassembly() {
         let (old, new) = (cut(Suite::Ecies, 1, 1), cut(Suite::Ecies, 2, 2));
         let mut reassembly = Reassembly::default();
         assert_eq!(take(&mut reassembly, &old[0]), None);

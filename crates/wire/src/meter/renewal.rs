@@ -199,7 +199,7 @@ mod tests {
     /// An attacker with a recorded renewal and the previous key needs both secrets: P-256 broken
     /// alone, or ML-KEM broken alone, does not give the next key.
     #[test]
-    fn neither_secret_alone_gives_the_next_key() {
+    fn next_key_needs_both_secrets() {
         let mut rng = StdRng::seed_from_u64(1);
         let (own, meter) = (Identity::generate(&mut rng), Identity::generate(&mut rng));
         let keys = MeterKeys::generate(&mut rng);

@@ -309,7 +309,7 @@ mod tests {
 
     /// `crates/testkit/vectors/meter-update.txt`, which an independent program made.
     #[test]
-    fn pieces_and_replies_have_the_bytes_of_the_independent_program() {
+    fn pieces_and_replies_match_the_independent_program() {
         let (case, _) = meter_protocol();
         let keys = MeterKeys::new(case.key128, case.key256);
         let own = Identity::from_private_bytes(&case.collector_private).expect("a key");
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_packet_is_refused() {
+    fn malformed_update_packet_is_refused() {
         let piece = |what: u8, number: u16, len: usize| {
             let [first, second] = number.to_be_bytes();
             let mut packet = vec![1, what, 0, 9, 0, first, second];
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_image_is_refused() {
+    fn malformed_image_is_refused() {
         let image = |length: u32, signature: u32, bytes: usize| {
             let mut image = b"WSI1".to_vec();
             image.resize(bytes, 0);

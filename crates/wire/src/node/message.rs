@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn two_packets_are_put_together_between_those_of_others() {
+    fn two_packets_reassemble_among_those_of_others() {
         let mut reassembly = Reassembly::default();
         assert_eq!(reassembly.take(&packet(7, 9, 0x02, 50)), Ok(None));
         assert_eq!(reassembly.take(&packet(8, 1, 0x02, 50)), Ok(None));
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_node_sends_is_refused() {
+    fn malformed_node_packet_is_refused() {
         let mut reassembly = Reassembly::default();
         assert_eq!(reassembly.take(&[0; 10]), Err(Error::Length(10)));
         assert_eq!(reassembly.take(&packet(7, 9, 0x01, 51)), Err(Error::Length(62)));

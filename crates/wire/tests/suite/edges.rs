@@ -84,7 +84,6 @@ impl Sides {
         [&b"WSM2"[..], &[0, 4, 0, 7], &sender[..8], &recipient[..8]].concat()
     }
 
-    /// The text that is signed.
     fn signed_text(&self, text: &[u8]) -> Vec<u8> {
         [text, &self.context()].concat()
     }
@@ -93,7 +92,7 @@ impl Sides {
 /// Points that are none: every one is refused as a key, and as an ephemeral key in a message that
 /// is right otherwise.
 #[test]
-fn what_is_no_point_is_refused() {
+fn invalid_curve_point_is_refused() {
     let rng = &mut StdRng::seed_from_u64(1);
     let sides = sides(rng);
     let good = sides.collector.public().to_bytes();
@@ -143,7 +142,7 @@ fn what_is_no_point_is_refused() {
 
 /// r and s at the edges, and both ways to write s: as the oracle has it.
 #[test]
-fn signatures_hold_where_the_oracle_says_so() {
+fn signature_verdicts_match_the_oracle() {
     let rng = &mut StdRng::seed_from_u64(2);
     let sides = sides(rng);
     let verifying = VerifyingKey::from(&sides.signing());

@@ -139,7 +139,6 @@ impl Invariants {
         }
     }
 
-    /// A report is stored.
     pub(super) fn stored(&mut self, meter: MeterId, n: u32, report: &[u8; 16]) {
         match self.sent.get(&(meter, n)) {
             None => self.fail(format!("report {n} of meter {meter} is stored, which never sent it")),

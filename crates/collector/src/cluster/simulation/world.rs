@@ -58,7 +58,6 @@ pub(super) enum Event {
     Command,
 }
 
-/// A fault.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fault {
     /// A worker's process ends, and another begins after that.
@@ -232,7 +231,6 @@ impl Context {
     }
 }
 
-/// All of it.
 pub(super) struct World {
     pub(super) context: Context,
     pub(super) field: MetersAndRadio,

@@ -29,7 +29,6 @@ const CONNECT: Duration = Duration::from_secs(20);
 /// When one of several servers takes writes, the others may say for so long that they do, too.
 const OTHERS: Duration = Duration::from_secs(1);
 
-/// A connection.
 pub(crate) struct Connection {
     client: Client,
     statements: RefCell<HashMap<String, Statement>>,

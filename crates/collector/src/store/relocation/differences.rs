@@ -57,7 +57,6 @@ pub(super) struct Pass<'p> {
     /// Of one table, to be changed.
     gone: Vec<Columns>,
     new: Vec<Columns>,
-    /// The ranges with changes.
     changed: Vec<Range>,
     /// The number of readings to migrate.
     readings: u64,

@@ -67,7 +67,6 @@ pub fn place(database: &str) -> DatabaseUrl {
     DatabaseUrl::named(&shared().url(database)).expect("a URL")
 }
 
-/// The keys in a database.
 pub fn store(database: &str, ring: &KeyRing) -> Result<KeyStore, collector::registry::RegistryError> {
     let reader = Reader::open_or_make(&place(database)).expect("the server");
     KeyStore::of(&reader, Some(ring), Path::new("no folder"))

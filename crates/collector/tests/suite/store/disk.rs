@@ -238,13 +238,11 @@ fn sync(descriptor: c_int, name: &CStr) -> c_int {
     }
 }
 
-/// fsync(2).
 #[unsafe(no_mangle)]
 pub extern "C" fn fsync(descriptor: c_int) -> c_int {
     sync(descriptor, c"fsync")
 }
 
-/// fdatasync(2).
 #[unsafe(no_mangle)]
 pub extern "C" fn fdatasync(descriptor: c_int) -> c_int {
     sync(descriptor, c"fdatasync")
@@ -262,7 +260,6 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Goes on by one event.
     pub fn go_on(&mut self, event: Event) {
         match event {
             Event::Write { .. } | Event::Truncate { .. } => self.pending.push(event),

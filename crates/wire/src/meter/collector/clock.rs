@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_off_for_certain_is_set() {
+    fn only_a_certainly_wrong_time_is_set() {
         let policy = Policy::default();
         let cases = [
             (report(1000, true), Advice::Keep),
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_meter_is_not_asked_all_the_time() {
+    fn meter_is_asked_for_its_time_at_most_once_a_minute() {
         let (policy, mut check) = (Policy::default(), ClockCheck::default());
         assert_eq!(check.report(&report(1, true), &policy, 100_000), Advice::Ask);
         assert_eq!(check.report(&report(2, true), &policy, 101_000), Advice::Keep);

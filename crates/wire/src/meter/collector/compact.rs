@@ -174,12 +174,12 @@ mod tests {
     use testkit::random;
 
     #[test]
-    fn compact_meter_takes_no_more_memory_than_was_reckoned_with() {
+    fn compact_meter_fits_192_bytes() {
         assert!(size_of::<CompactMeter>() <= 192, "{} bytes", size_of::<CompactMeter>());
     }
 
     #[test]
-    fn a_state_is_the_same_after_a_rest() {
+    fn state_survives_compaction() {
         let mut rng = StdRng::seed_from_u64(random::seed());
         let collector = Identity::generate(&mut rng);
         let record = Provision::generate(Setup::usual(258), collector.public(), &mut rng).record();
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_suites_keep_their_order_and_their_length() {
+    fn suite_lists_keep_order_and_length() {
         let mut list = Vec::new();
         let [none, aes128, aes256, ecies, ecdsa, ascon, rekeyed] = Suite::ALL;
         for suite in [ecdsa, none, aes256, ascon, rekeyed, ecies, aes128] {

@@ -6,7 +6,6 @@ use super::session::Session;
 use crate::meter::MeterId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A meter.
 #[derive(Debug)]
 pub(super) enum Meter {
     Compact(Box<CompactMeter>),

@@ -225,7 +225,6 @@ impl Session {
         self.queue_first(QueuedCommand::Command(order));
     }
 
-    /// The piece that is due.
     pub(super) fn piece_due(
         &mut self,
         own: &Identity,

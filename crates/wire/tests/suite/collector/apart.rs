@@ -38,7 +38,7 @@ fn answer(collector: &mut Collector, meter: &mut TestMeter, rng: &mut StdRng) ->
 }
 
 #[test]
-fn curves_are_known_before_they_are_taken() {
+fn curve_messages_are_known_before_opening() {
     let rng = &mut StdRng::seed_from_u64(1);
     let (mut collector, mut meters) = collector_and_meters(&Suite::ALL, Policy::default(), rng);
     for meter in &mut meters {
@@ -49,7 +49,7 @@ fn curves_are_known_before_they_are_taken() {
 }
 
 #[test]
-fn a_report_that_was_opened_twice_is_taken_once() {
+fn report_opened_twice_is_taken_once() {
     let rng = &mut StdRng::seed_from_u64(2);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::EciesEcdsa], Policy::default(), rng);
     let report = meters[0].report(NOW_S, rng);
@@ -67,7 +67,7 @@ fn a_report_that_was_opened_twice_is_taken_once() {
 }
 
 #[test]
-fn nothing_is_taken_of_a_meter_that_went_meanwhile_or_has_other_keys() {
+fn message_of_a_removed_or_rekeyed_meter_is_not_taken() {
     let rng = &mut StdRng::seed_from_u64(3);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Ecies], Policy::default(), rng);
     let report = meters[0].report(NOW_S, rng);
@@ -94,7 +94,7 @@ fn nothing_is_taken_of_a_meter_that_went_meanwhile_or_has_other_keys() {
 }
 
 #[test]
-fn what_the_meter_does_not_seal_like_any_more_is_not_taken() {
+fn message_in_a_former_suite_is_not_taken() {
     let rng = &mut StdRng::seed_from_u64(4);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Ecies], Policy::default(), rng);
     let meter = &mut meters[0];
@@ -112,7 +112,7 @@ fn what_the_meter_does_not_seal_like_any_more_is_not_taken() {
 }
 
 #[test]
-fn what_came_by_a_name_that_is_over_is_not_taken() {
+fn message_under_a_former_name_is_not_taken() {
     let rng = &mut StdRng::seed_from_u64(5);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::EciesEcdsa], Policy::default(), rng);
     let meter = &mut meters[0];

@@ -12,7 +12,7 @@ use wire::meter::{
 };
 
 #[test]
-fn each_report_once_and_acknowledged_when_it_is_stored() {
+fn report_is_taken_once_and_acknowledged_when_stored() {
     for suite in Suite::ALL {
         let rng = &mut StdRng::seed_from_u64(1);
         let (mut collector, mut meters) = collector_and_meters(&[suite], quiet(), rng);
@@ -57,7 +57,7 @@ fn each_report_once_and_acknowledged_when_it_is_stored() {
 }
 
 #[test]
-fn a_command_is_sent_until_it_is_answered_and_only_once_its_number_is_kept() {
+fn command_is_sent_after_its_number_is_kept_until_answered() {
     for suite in Suite::ALL {
         let rng = &mut StdRng::seed_from_u64(2);
         let (mut collector, mut meters) = collector_and_meters(&[suite], quiet(), rng);
@@ -115,7 +115,7 @@ fn a_command_is_sent_until_it_is_answered_and_only_once_its_number_is_kept() {
 }
 
 #[test]
-fn a_command_under_way_survives_the_collector_with_its_number() {
+fn command_under_way_survives_a_restart_with_its_number() {
     let rng = &mut StdRng::seed_from_u64(3);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::EciesEcdsa], quiet(), rng);
     let meter = &mut meters[0];
@@ -131,7 +131,7 @@ fn a_command_under_way_survives_the_collector_with_its_number() {
 }
 
 #[test]
-fn another_suite_with_every_packet_lost_that_can_be() {
+fn suite_change_survives_every_lost_packet() {
     for next in [Suite::EciesEcdsa, Suite::Aes256Gcm, Suite::None] {
         let rng = &mut StdRng::seed_from_u64(4);
         let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
@@ -180,7 +180,7 @@ fn another_suite_with_every_packet_lost_that_can_be() {
 }
 
 #[test]
-fn a_suite_that_the_meter_does_not_take_is_forgotten() {
+fn refused_suite_is_forgotten() {
     let rng = &mut StdRng::seed_from_u64(5);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Ecies], quiet(), rng);
     let meter = &mut meters[0];
@@ -195,7 +195,7 @@ fn a_suite_that_the_meter_does_not_take_is_forgotten() {
 }
 
 #[test]
-fn another_name_while_reports_come() {
+fn name_changes_while_reports_come() {
     let rng = &mut StdRng::seed_from_u64(6);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm, Suite::Ecies], quiet(), rng);
     let meter = &mut meters[0];
@@ -231,7 +231,7 @@ fn another_name_while_reports_come() {
 }
 
 #[test]
-fn the_time_is_set_as_long_as_it_takes_and_never_with_the_same_number() {
+fn time_is_set_until_answered_with_a_new_number_each_time() {
     let rng = &mut StdRng::seed_from_u64(7);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes256Gcm], Policy::default(), rng);
     let meter = &mut meters[0];
@@ -295,7 +295,7 @@ fn the_time_is_set_as_long_as_it_takes_and_never_with_the_same_number() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_requests_are_refused() {
     let rng = &mut StdRng::seed_from_u64(8);
     let policy = Policy { most_commands: 2, ..quiet() };
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], policy, rng);

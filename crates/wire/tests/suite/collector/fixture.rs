@@ -19,7 +19,6 @@ pub fn setup(meter: MeterId, suite: Suite) -> Setup {
     Setup { address: 0x42, collector_address: COLLECTOR, suite, ..Setup::usual(meter) }
 }
 
-/// The meter.
 pub struct TestMeter {
     pub provision: Provision,
     pub collector: PublicKey,

@@ -159,7 +159,7 @@ fn attack(count: usize, seed: u64) {
 }
 
 #[test]
-fn nothing_that_an_attacker_makes_is_taken() {
+fn attacker_s_packets_are_never_taken() {
     attack(4_000, seed());
 }
 
@@ -171,7 +171,7 @@ fn nothing_of_a_million_is_taken() {
 
 /// Any bytes cause no panic, and a message that can be taken apart can be put together again.
 #[test]
-fn any_bytes_are_taken_apart_or_refused() {
+fn any_bytes_parse_or_are_refused() {
     let rng = &mut StdRng::seed_from_u64(seed());
     let (mut parsed, mut errors) = (0, HashSet::new());
     let mut reassembly = Reassembly::default();
@@ -210,7 +210,7 @@ fn any_bytes_are_taken_apart_or_refused() {
 /// Strangers, and meters whose messages never become whole, cost the collector nothing but what its
 /// own meters are allowed.
 #[test]
-fn a_flood_leaves_no_more_than_its_bounds() {
+fn flood_stays_within_memory_bounds() {
     let rng = &mut StdRng::seed_from_u64(seed());
     let (mut collector, mut meters) =
         collector_and_meters(&[Suite::EciesEcdsa, Suite::Ecies], Policy::default(), rng);

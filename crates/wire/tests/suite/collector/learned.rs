@@ -48,7 +48,7 @@ fn carry_out(
 }
 
 #[test]
-fn a_copy_of_before_uses_no_number_again() {
+fn older_copy_reuses_no_command_number() {
     let rng = &mut StdRng::seed_from_u64(1);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
@@ -109,7 +109,7 @@ fn a_copy_of_before_uses_no_number_again() {
 /// Each order to set the time has another number. An earlier answer, played again, names the
 /// later number, whose answer was lost: the collector knows it.
 #[test]
-fn an_earlier_attempt_played_again_changes_nothing() {
+fn replayed_earlier_attempt_changes_nothing() {
     let rng = &mut StdRng::seed_from_u64(8);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
@@ -137,7 +137,7 @@ fn an_earlier_attempt_played_again_changes_nothing() {
 
 /// The second of two commands in a second is ahead of time: an older copy would reuse it.
 #[test]
-fn numbers_do_not_run_ahead_of_the_time() {
+fn command_numbers_stay_behind_the_time() {
     let rng = &mut StdRng::seed_from_u64(20);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let meter = &mut meters[0];
@@ -159,7 +159,7 @@ fn numbers_do_not_run_ahead_of_the_time() {
 
 /// Without a seal anybody says it.
 #[test]
-fn numbers_are_not_learned_from_what_is_not_sealed() {
+fn command_numbers_are_learned_from_sealed_answers_only() {
     let rng = &mut StdRng::seed_from_u64(2);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::None], quiet(), rng);
     collector.command(1, Command::Reboot).expect("queued");
@@ -171,7 +171,7 @@ fn numbers_are_not_learned_from_what_is_not_sealed() {
 
 /// An order to seal nothing opens nothing before its sealed answer, nor after its withdrawal.
 #[test]
-fn an_order_that_was_withdrawn_leaves_nothing_open() {
+fn withdrawn_order_leaves_nothing_open() {
     for suite in &Suite::ALL[1..] {
         let rng = &mut StdRng::seed_from_u64(3);
         let (mut collector, mut meters) = collector_and_meters(&[*suite], Policy::default(), rng);
@@ -202,7 +202,7 @@ fn an_order_that_was_withdrawn_leaves_nothing_open() {
 
 /// The same of a suite that is sealed, and shows less than the one before.
 #[test]
-fn what_shows_less_is_taken_after_the_answer_alone() {
+fn lower_suite_is_taken_after_its_answer_only() {
     let rng = &mut StdRng::seed_from_u64(21);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::EciesEcdsa], quiet(), rng);
     let meter = &mut meters[0];
@@ -216,7 +216,7 @@ fn what_shows_less_is_taken_after_the_answer_alone() {
 }
 
 #[test]
-fn an_order_that_was_never_sent_is_taken_back_at_once() {
+fn unsent_order_is_taken_back_at_once() {
     let rng = &mut StdRng::seed_from_u64(4);
     let (mut collector, _) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     for command in [configure(Suite::None), register(77)] {
@@ -231,7 +231,7 @@ fn an_order_that_was_never_sent_is_taken_back_at_once() {
 
 /// Carried out although it was withdrawn: the meter seals nothing, and is won back.
 #[test]
-fn a_meter_that_carried_it_out_is_won_back() {
+fn meter_that_obeyed_a_withdrawn_order_is_won_back() {
     let rng = &mut StdRng::seed_from_u64(5);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Ecies], Policy::default(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
@@ -257,7 +257,7 @@ fn a_meter_that_carried_it_out_is_won_back() {
 
 /// From `none` upwards only an authentic answer leads; a forged one locks no meter out.
 #[test]
-fn upwards_only_by_what_is_authentic() {
+fn suite_rises_by_authentic_messages_only() {
     let rng = &mut StdRng::seed_from_u64(6);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::None], quiet(), rng);
     let meter = &mut meters[0];
@@ -278,7 +278,7 @@ fn upwards_only_by_what_is_authentic() {
 
 /// The first answer is lost: measurements before the second one are taken.
 #[test]
-fn what_was_made_before_the_second_answer_is_taken() {
+fn report_made_before_the_second_answer_is_taken() {
     for next in Suite::ALL {
         let rng = &mut StdRng::seed_from_u64(19);
         let before = if next == Suite::Aes128Gcm { Suite::Ecies } else { Suite::Aes128Gcm };
@@ -302,7 +302,7 @@ fn what_was_made_before_the_second_answer_is_taken() {
 }
 
 #[test]
-fn where_all_has_to_be_sealed_nothing_else_is_taken_or_ordered() {
+fn require_sealed_takes_and_orders_no_suite_none() {
     let rng = &mut StdRng::seed_from_u64(7);
     let policy = Policy { require_sealed: true, ..quiet() };
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm, Suite::None], policy, rng);
@@ -318,7 +318,7 @@ fn where_all_has_to_be_sealed_nothing_else_is_taken_or_ordered() {
 
 /// Two forged bytes of a packet do not move a meter, with a register pending or withdrawn.
 #[test]
-fn a_name_in_a_packet_moves_nobody() {
+fn forged_name_in_a_packet_moves_no_meter() {
     for withdrawn in [false, true] {
         let rng = &mut StdRng::seed_from_u64(8);
         let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], Policy::default(), rng);
@@ -346,7 +346,7 @@ fn a_name_in_a_packet_moves_nobody() {
 
 /// An answer's address is in its nonce: it cannot be rewritten, even to one of the same name.
 #[test]
-fn an_answer_shows_where_the_meter_is() {
+fn answer_shows_the_address_of_the_meter() {
     let rng = &mut StdRng::seed_from_u64(9);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], Policy::default(), rng);
     let meter = &mut meters[0];
@@ -376,7 +376,7 @@ fn an_answer_shows_where_the_meter_is() {
 
 /// An old copy, of before the suite changed: what is authentic is taken, and teaches it.
 #[test]
-fn from_an_old_copy_true_reports_are_taken_in_any_sealed_suite() {
+fn older_copy_takes_authentic_reports_in_any_sealed_suite() {
     for (before, after) in [
         (Suite::Aes128Gcm, Suite::Aes256Gcm),
         (Suite::Aes128Gcm, Suite::EciesEcdsa),
@@ -415,7 +415,7 @@ fn from_an_old_copy_true_reports_are_taken_in_any_sealed_suite() {
 
 /// The same for names.
 #[test]
-fn from_an_old_copy_a_meter_is_heard_by_the_name_that_it_was_told() {
+fn older_copy_hears_a_meter_by_its_new_name() {
     let rng = &mut StdRng::seed_from_u64(12);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], Policy::default(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
@@ -434,7 +434,7 @@ fn from_an_old_copy_a_meter_is_heard_by_the_name_that_it_was_told() {
 
 /// Messages in suites that nothing speaks for, and that take curves, are looked at now and then.
 #[test]
-fn what_is_unexpected_costs_no_more_than_an_eighth() {
+fn unexpected_curve_messages_are_opened_one_in_eight() {
     let rng = &mut StdRng::seed_from_u64(13);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let meter = &mut meters[0];
@@ -452,7 +452,7 @@ fn what_is_unexpected_costs_no_more_than_an_eighth() {
 
 /// A meter whose memory was written again: other reports under numbers that are known.
 #[test]
-fn another_report_under_a_known_number_is_not_acknowledged() {
+fn other_report_under_a_known_number_is_unacknowledged() {
     for suite in Suite::ALL {
         let rng = &mut StdRng::seed_from_u64(14);
         let (mut collector, mut meters) = collector_and_meters(&[suite], quiet(), rng);
@@ -488,7 +488,7 @@ fn another_report_under_a_known_number_is_not_acknowledged() {
 }
 
 #[test]
-fn a_count_of_starts_that_does_not_go_up_shows_a_memory_that_went_back() {
+fn repeated_start_count_shows_a_counter_rollback() {
     let rng = &mut StdRng::seed_from_u64(15);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm, Suite::None], quiet(), rng);
     for (meter, went_back) in meters.iter_mut().zip([true, false]) {
@@ -522,7 +522,7 @@ fn a_count_of_starts_that_does_not_go_up_shows_a_memory_that_went_back() {
 
 /// Withdrawn over and over: the ways that the meter is spoken to in stay bounded.
 #[test]
-fn withdrawn_changes_are_remembered_up_to_a_bound() {
+fn withdrawn_changes_are_bounded() {
     let rng = &mut StdRng::seed_from_u64(16);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let names = (100..120).map(register);
@@ -554,7 +554,7 @@ fn withdrawn_changes_are_remembered_up_to_a_bound() {
 
 /// A state of the version before, with a change of suite and name under way.
 #[test]
-fn a_state_of_the_version_before_is_read() {
+fn state_of_the_previous_version_is_read() {
     let old = r#"{"meter":1,"revision":7,"last_n":41,"next_m":9,"next_ticket":3,"suites":["aes128-gcm","ecies"],"earliest_suite":1,
         "past_suites":["none"],"settled_n":40,"places":[{"name":1,"address":66,"collector_address":65},
         {"name":77,"address":80,"collector_address":65}],"time_set_n":5,"waiting":[],
@@ -575,7 +575,7 @@ fn a_state_of_the_version_before_is_read() {
 
 /// A meter forgets a question's number with its power: a withdrawn order stays possible.
 #[test]
-fn a_question_does_not_end_what_was_withdrawn() {
+fn status_does_not_close_a_withdrawn_order() {
     let rng = &mut StdRng::seed_from_u64(18);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);

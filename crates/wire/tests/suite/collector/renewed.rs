@@ -202,7 +202,7 @@ fn until_epoch(
 }
 
 #[test]
-fn both_sides_come_to_the_same_key() {
+fn renewal_gives_both_sides_the_same_key() {
     let (mut collector, mut side, mut rng) = Renewing::new(quiet(), 1);
     let mut now_ms = NOW_MS;
     for epoch in 1..=3 {
@@ -227,7 +227,7 @@ struct Durable {
 /// saved: the renewal comes to its end without being ordered again, and no piece of two offers has
 /// one nonce.
 #[test]
-fn a_collector_that_begins_anew_at_any_moment_begins_the_renewal_anew() {
+fn restarted_collector_restarts_the_renewal() {
     let mut ends = 0;
     for crash_after in 0.. {
         let (mut collector, mut side, mut rng) = Renewing::new(quiet(), 2);
@@ -285,7 +285,7 @@ fn a_collector_that_begins_anew_at_any_moment_begins_the_renewal_anew() {
 }
 
 #[test]
-fn keys_that_are_saved_late_are_not_those_of_a_meter_that_has_others_since() {
+fn late_saved_keys_do_not_replace_newer_ones() {
     let (mut collector, mut side, mut rng) = Renewing::new(quiet(), 3);
     collector.command(METER, Command::RenewKey).expect("queued");
     let mut now_ms = NOW_MS;
@@ -313,7 +313,7 @@ fn keys_that_are_saved_late_are_not_those_of_a_meter_that_has_others_since() {
 /// Forgeries of a renewal's replies, and replays of earlier ones, change nothing and do not stop
 /// it.
 #[test]
-fn wrong_pieces_are_refused_and_the_renewal_goes_on() {
+fn wrong_renewal_pieces_are_refused_and_it_goes_on() {
     let seed = seed();
     let (mut collector, mut side, mut rng) = Renewing::new(quiet(), seed);
     let mut attacker = StdRng::seed_from_u64(seed ^ 2);
@@ -417,7 +417,7 @@ fn wrong_ones(packet: &[u8], heard: &[Vec<u8>], rng: &mut StdRng) -> Vec<Vec<u8>
 /// An authentic response that is none: of a meter that is broken. It is not asked for over and
 /// over.
 #[test]
-fn a_response_that_is_none_ends_the_renewal() {
+fn malformed_response_ends_the_renewal() {
     let (mut collector, mut side, mut rng) = Renewing::new(quiet(), 4);
     side.lies = true;
     collector.command(METER, Command::RenewKey).expect("queued");
@@ -438,7 +438,7 @@ fn a_response_that_is_none_ends_the_renewal() {
 /// A meter that is told to seal otherwise before it has shown the next key is not asked for it any
 /// more; once it seals so again, it is.
 #[test]
-fn a_meter_that_seals_otherwise_meanwhile_shows_its_key_later() {
+fn meter_with_another_suite_shows_its_key_later() {
     let (mut collector, mut side, mut rng) = Renewing::new(quiet(), 5);
     collector.command(METER, Command::RenewKey).expect("queued");
     let mut now_ms = NOW_MS;
@@ -476,7 +476,7 @@ fn a_meter_that_seals_otherwise_meanwhile_shows_its_key_later() {
 }
 
 #[test]
-fn a_key_is_renewed_by_its_age_where_that_is_asked_for() {
+fn old_key_is_renewed_if_the_policy_asks() {
     const DAY_MS: u64 = 86_400_000;
     let by_age = Policy { renew_keys_after_s: Some(30 * 86_400), ..quiet() };
     let (mut collector, mut side, mut rng) = Renewing::new(by_age, 6);

@@ -209,7 +209,7 @@ fn run(seed: u64, steps: usize) {
 }
 
 #[test]
-fn who_rests_does_the_same_as_who_does_not() {
+fn compact_meter_behaves_like_an_active_one() {
     let seed = random::seed();
     for run_of in 0..20 {
         run(seed.wrapping_add(run_of), 400);
@@ -217,7 +217,7 @@ fn who_rests_does_the_same_as_who_does_not() {
 }
 
 #[test]
-fn a_meter_rests_when_it_was_not_heard_twice_and_has_nothing_to_do() {
+fn idle_meter_is_compacted_after_two_silent_checks() {
     let rng = &mut StdRng::seed_from_u64(1);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], super::fixture::quiet(), rng);
     let report = meters[0].report((NOW_MS / 1000) as u32, rng);

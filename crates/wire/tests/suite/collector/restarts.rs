@@ -309,7 +309,7 @@ fn run(seed: u64, steps: usize) {
 }
 
 #[test]
-fn a_collector_that_crashes_loses_and_doubles_nothing() {
+fn crashing_collector_loses_and_doubles_nothing() {
     let seed = std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok());
     match seed {
         Some(seed) => run(seed, 1000),

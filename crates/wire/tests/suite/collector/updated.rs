@@ -204,7 +204,7 @@ fn reports_in(_: &mut Collector, side: &mut Taking, rng: &mut StdRng) {
 }
 
 #[test]
-fn an_image_comes_whole_whatever_is_lost_doubled_and_turned_around() {
+fn image_arrives_whole_through_loss_and_reordering() {
     let seed = seed();
     for (round, impaired) in [0.0, 0.1, 0.3, 0.5].into_iter().enumerate() {
         let (mut collector, mut side, mut rng) = Taking::new(seed.wrapping_add(round as u64));
@@ -222,7 +222,7 @@ fn an_image_comes_whole_whatever_is_lost_doubled_and_turned_around() {
 }
 
 #[test]
-fn the_collector_and_the_meter_may_begin_anew_at_each_step() {
+fn update_survives_restarts_at_each_step() {
     let seed = seed();
     for round in 0..40 {
         let (mut collector, mut side, mut rng) = Taking::new(seed.wrapping_add(round));
@@ -255,7 +255,7 @@ fn the_collector_and_the_meter_may_begin_anew_at_each_step() {
 /// Two images whose headers are the same, one given in the place of the other at any time: no piece
 /// of one goes out under the other's m.
 #[test]
-fn another_image_in_its_place_has_another_number() {
+fn replacing_image_has_another_number() {
     let seed = seed();
     for round in 0..20 {
         let (mut collector, mut side, mut rng) = Taking::new(seed.wrapping_add(round));
@@ -281,7 +281,7 @@ fn another_image_in_its_place_has_another_number() {
 }
 
 #[test]
-fn it_ends_as_the_meter_says() {
+fn update_ends_as_the_meter_reports() {
     let end_of = |prepare: &dyn Fn(&mut Taking)| {
         let (mut collector, mut side, mut rng) = Taking::new(91);
         prepare(&mut side);
@@ -334,7 +334,7 @@ fn a_meter_on_trial_is_only_asked_until_the_trial_ends() {
 }
 
 #[test]
-fn a_meter_that_knows_nothing_of_it_ends_it() {
+fn meter_without_the_update_ends_it() {
     for outcome in [CommandResult::UnknownCommand, CommandResult::OutOfRange] {
         let (mut collector, mut side, mut rng) = Taking::new(92);
         collector.update(METER, image(2, 2, 900)).expect("known");
@@ -350,7 +350,7 @@ fn a_meter_that_knows_nothing_of_it_ends_it() {
 }
 
 #[test]
-fn nobody_tells_a_meter_to_take_an_image_that_is_not_there() {
+fn update_command_needs_an_image() {
     let (mut collector, ..) = Taking::new(93);
     let command = Command::UpdateFirmware { bytes: 900, version: 2, header: 0 };
     assert_eq!(collector.command(METER, command), Err(CollectorError::ImageNeeded));
@@ -361,7 +361,7 @@ fn nobody_tells_a_meter_to_take_an_image_that_is_not_there() {
 /// As many pieces a second as the policy says, to all meters together, and reports and commands go
 /// on meanwhile.
 #[test]
-fn pieces_leave_the_channel_room() {
+fn image_pieces_leave_room_on_the_channel() {
     let mut rng = StdRng::seed_from_u64(94);
     let policy = wire::meter::Policy { update_piece_every_ms: 200, ..quiet() };
     let suites = [Suite::Aes128Gcm; 3];
@@ -404,7 +404,7 @@ fn pieces_leave_the_channel_room() {
 
 /// A reply that is not the meter's, or of before, changes nothing.
 #[test]
-fn replies_that_are_not_to_this_are_rejected() {
+fn foreign_replies_are_rejected() {
     let (mut collector, mut side, mut rng) = Taking::new(95);
     let reply = |side: &Taking, m: u32, state: u16| {
         side.meter
