@@ -4,8 +4,8 @@
 mod address;
 mod answer;
 mod ascon;
-mod collector;
 mod command;
+mod engine;
 mod keys;
 mod packet;
 mod provision;
@@ -17,12 +17,12 @@ mod update;
 
 pub use address::Address;
 pub use answer::{Answer, CommandResult, Status};
-pub use collector::{
+pub use command::{Command, CommandError};
+pub use engine::{
     Collector, CollectorError, CompletedCommand, Counters, Delivery, Due, MeterState, OpenedMessage, Policy,
     QueuedCommand, ReassemblyOutcome, ReceivedReport, Rejection, SealedMessage, Transmission, Update,
     UpdateEnd, UpdateProgress, UpdateStage, UplinkOutcome,
 };
-pub use command::{Command, CommandError};
 pub use keys::{Identity, KeyError, MeterKeys, PublicKey};
 pub use packet::{MALFORMED_KINDS, Malformed, PACKET_BYTES_MAX, Packet, message_bytes, packets, pieces};
 pub use provision::{

@@ -1,11 +1,15 @@
 //! The session of one meter: all steps for its packets.
 
+use super::attempts::Attempts;
 use super::clock::{Advice, ClockCheck};
-use super::commands::{Attempts, QueuedCommand};
-use super::renewal::Keys;
+use super::keys::Keys;
+use super::opening::OpenedMessage;
+use super::outcome::{ReceivedReport, Transmission, UplinkOutcome};
+use super::policy::Policy;
+use super::queue::QueuedCommand;
+use super::rejection::{Counters, Rejection};
 use super::state::MeterState;
-use super::update::Updating;
-use super::{Counters, OpenedMessage, Policy, ReceivedReport, Rejection, Transmission, UplinkOutcome};
+use super::update_state::Updating;
 use crate::meter::{
     Address, Channel, Content, Identity, Message, MessageKind, MeterId, MeterRecord, Packet, Reassembly,
     Report, Suite, packets,

@@ -3,8 +3,8 @@
 //!
 //! docs/protocol.md, "What the collector knows of suite and address".
 
-use super::commands::{UnderWay, Waiting};
-use super::update::Update;
+use super::queue::{UnderWay, Waiting};
+use super::update_state::Update;
 use crate::meter::{Address, MessageKind, MeterId, MeterRecord, Suite};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -279,6 +279,12 @@ impl MeterState {
     pub(super) fn settle(&mut self) {
         self.suites.truncate(1);
         self.addresses.truncate(1);
+    }
+
+    /// An answer to one would be of no use any more.
+    pub(super) fn drop_orders_about_images(&mut self) {
+        self.under_way.take_if(|under_way| under_way.order.is_about_image());
+        self.waiting.retain(|waiting| !waiting.order.is_about_image());
     }
 }
 

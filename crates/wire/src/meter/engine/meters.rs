@@ -1,7 +1,7 @@
 //! The meters of a collector: few are awake, with a session, and most rest.
 
-use super::Policy;
 use super::compact::CompactMeter;
+use super::policy::Policy;
 use super::session::Session;
 use crate::meter::MeterId;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! The check of a meter's time against its reports.
 
-use super::Policy;
+use super::policy::Policy;
 use crate::meter::Report;
 
 /// The action on a meter's time.

@@ -7,176 +7,44 @@
 //! were added and the commands that were given: packets of unknown meters leave nothing but a
 //! count.
 
+mod attempts;
 mod clock;
 mod commands;
 mod compact;
 mod error;
+mod keys;
 mod meters;
 mod opening;
+mod outcome;
+mod policy;
+mod queue;
 mod rejection;
 mod renewal;
 mod session;
 mod state;
 mod update;
+mod update_state;
 
-pub use commands::{Delivery, QueuedCommand};
 pub use error::CollectorError;
 pub use opening::{OpenedMessage, ReassemblyOutcome, SealedMessage};
+pub use outcome::{CompletedCommand, Due, ReceivedReport, Transmission, UplinkOutcome};
+pub use policy::Policy;
+pub use queue::{Delivery, QueuedCommand};
 pub use rejection::{Counters, Rejection};
 pub use state::MeterState;
-pub use update::{Update, UpdateEnd, UpdateProgress, UpdateStage};
+pub use update_state::{Update, UpdateEnd, UpdateProgress, UpdateStage};
 
 use super::renewal::RenewalPacket;
 use super::{
-    Address, Answer, Command, Identity, MessageKind, MeterId, MeterKeys, MeterRecord, Packet, Report, Suite,
-    UpdatePacket,
+    Address, Command, Identity, MessageKind, MeterId, MeterKeys, MeterRecord, Packet, Suite, UpdatePacket,
 };
 use compact::CompactMeter;
 use meters::{Meter, Meters};
 use rand_core::CryptoRng;
-use serde::{Deserialize, Serialize};
 use session::{PacketOutcome, Session};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use update::PiecePacer;
-
-/// The behaviour of a collector. Times in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Policy {
-    /// Sets the time of meters whose time is not set, or is off by more than a second.
-    pub set_time: bool,
-    /// It looks at a meter's time, or sets it, at most once in so many milliseconds, where the
-    /// report alone does not show it.
-    pub look_at_time_every_ms: u64,
-    /// For how long it waits for an answer at first, by suite, in the order of [`Suite::ALL`]; with
-    /// each attempt twice as long, up to 64 times, and up to half of it more.
-    pub answer_within_ms: [u64; Suite::ALL.len()],
-    /// Commands that wait for a meter at most.
-    pub most_commands: usize,
-    /// Nothing is taken that is not sealed, and no meter is told to seal nothing.
-    pub require_sealed: bool,
-    /// The owner makes keys durable ([`Due::SaveKeys`]). Without it no meter is taken, and none is
-    /// told, to seal with a key that is renewed.
-    pub renew_keys: bool,
-    /// A key of [`Suite::Aes256GcmRekeyed`] is renewed when its meter is heard with one that was
-    /// not renewed within this time; `None`: by command alone.
-    pub renew_keys_after_s: Option<u32>,
-    /// Pieces of images go out at most once in so many milliseconds, to all meters together: the
-    /// radio channel is there for reports first.
-    pub update_piece_every_ms: u64,
-}
-
-impl Default for Policy {
-    /// Curves take the slowest meter, an ATmega328P at 16 MHz, 1 s (ECIES) and 2.1 s (with ECDSA)
-    /// to open, and 1.7 s to make a report during which it does not listen.
-    fn default() -> Policy {
-        Policy {
-            set_time: true,
-            look_at_time_every_ms: 60_000,
-            answer_within_ms: [500, 500, 500, 3000, 5000, 500, 500],
-            most_commands: 64,
-            require_sealed: false,
-            renew_keys: true,
-            renew_keys_after_s: None,
-            update_piece_every_ms: 100,
-        }
-    }
-}
-
-/// Packets to be sent one after the other, address first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transmission {
-    /// For whom, as it was provisioned.
-    pub meter: MeterId,
-    /// One to three.
-    pub packets: Vec<Vec<u8>>,
-}
-
-/// A report that nobody had before.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReceivedReport {
-    /// The meter, as it was provisioned.
-    pub meter: MeterId,
-    /// The suite it was sealed in.
-    pub suite: Suite,
-    /// The opened report.
-    pub report: Report,
-    /// The message as it was sealed: with [`Suite::EciesEcdsa`] the meter's signature is in it,
-    /// [`super::signature_holds`].
-    pub sealed: Vec<u8>,
-    /// When its last packet came: milliseconds since 2000-01-01 00:00:00 UTC.
-    pub heard_ms: u64,
-    /// It says that the meter started as often as it had before: its non-volatile memory was
-    /// written again, its numbers come twice, and its keys are to be replaced.
-    pub counter_rollback: bool,
-}
-
-/// A command that is over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CompletedCommand {
-    /// The meter, as it was provisioned.
-    pub meter: MeterId,
-    /// The ticket that [`Collector::command`] returned.
-    pub ticket: u32,
-    /// The command, as it was sent last.
-    pub command: Command,
-    /// The meter's answer.
-    pub answer: Answer,
-}
-
-/// The result of a packet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum UplinkOutcome {
-    /// A new report. Keep it, then call [`Collector::confirm_report`] and send what that returns;
-    /// or [`Collector::reject_report`].
-    Report(Box<ReceivedReport>),
-    /// A report that was stored already: this acknowledgement is to be sent again.
-    Duplicate(Transmission),
-    /// A report whose number is not above the last one, and that this collector does not remember:
-    /// it has to be compared with what is stored under its number. The same one: call
-    /// [`Collector::confirm_report`] and send what that returns. Nothing: it comes late, because a
-    /// torn byte of the meter's memory read otherwise before; store it, and do the same. Another
-    /// one: [`Collector::number_reused`].
-    OldNumber(Box<ReceivedReport>),
-    /// Authentic, and with the number of another report that is stored: the meter's non-volatile
-    /// memory was written again, and its keys are to be replaced. It is not acknowledged.
-    NumberReused(Box<ReceivedReport>),
-    /// A report while one of the same meter is being stored: nothing to be done, it comes again.
-    Busy,
-    /// The answer to the command that was under way.
-    Answer(Box<CompletedCommand>),
-    /// The meter has taken commands with higher numbers than this collector knew of. The command
-    /// goes out again with a number above them.
-    NumberTooLow {
-        /// The meter, as it was provisioned.
-        meter: MeterId,
-        /// Its last one.
-        last_m: u32,
-    },
-    /// An authentic report in a suite that shows less than the meter is known to show: nothing of
-    /// it is taken, but it is the meter that is heard there, and a command can reach it.
-    OtherSuite,
-    /// A piece of a message that is not whole yet.
-    Piece,
-    /// Nothing that was taken; it was counted.
-    Rejected(Rejection),
-}
-
-/// An action that the collector asks its owner for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Due {
-    /// Make this state durable, then call [`Collector::confirm_state`] with its revision, and then
-    /// [`Collector::due`] again.
-    Save(Box<MeterState>),
-    /// Make this record durable in the place of the meter's before, whose keys are others, then
-    /// call [`Collector::confirm_keys`] with it, and then [`Collector::due`] again. Where a key is
-    /// in it that was not, nothing is sealed with that before; where one is not any more, it is to
-    /// be erased.
-    SaveKeys(Box<MeterRecord>),
-    /// Send it.
-    Send(Transmission),
-}
+use update_state::PiecePacer;
 
 /// The collector's end of the link to the meters of a radio channel. Times are milliseconds since
 /// 2000-01-01 00:00:00 UTC.

@@ -1,176 +1,18 @@
 //! The commands to one meter: one at a time, the same bytes until its answer comes.
 
+use super::attempts::{Attempts, Sealed};
 use super::clock::{Advice, ClockCheck};
+use super::error::CollectorError;
+use super::outcome::{CompletedCommand, Due, Transmission, UplinkOutcome};
+use super::policy::Policy;
+use super::queue::{Delivery, QueuedCommand, UnderWay, Waiting};
+use super::rejection::Rejection;
 use super::session::Session;
-use super::state::MeterState;
-use super::update::PiecePacer;
-use super::{CollectorError, CompletedCommand, Due, Policy, Rejection, Transmission, UplinkOutcome};
+use super::update_state::PiecePacer;
 use crate::meter::{
     Address, Answer, Command, CommandResult, Identity, MessageKind, Opened, Status, Suite, packets,
 };
 use rand_core::CryptoRng;
-use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
-
-/// Of a command that changes with each attempt, as a time does, so many are remembered with their
-/// numbers: a late answer belongs to one.
-const SENT_MAX: usize = 16;
-
-/// A command before it has a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum QueuedCommand {
-    /// This.
-    Command(Command),
-    /// To set the time to what it is when the command is sent: each attempt is a new command.
-    TimeNow,
-    /// To say what time it has: the collector's own, as [`QueuedCommand::TimeNow`] may be.
-    #[serde(rename = "look-at-time")]
-    ReadClock,
-}
-
-impl QueuedCommand {
-    /// The address that the meter is to get.
-    pub(super) fn address(self) -> Option<Address> {
-        match self {
-            QueuedCommand::Command(Command::Register { meter, address, collector_address }) => {
-                Some(Address { name: meter, radio: address, collector: collector_address })
-            }
-            _ => None,
-        }
-    }
-
-    /// Says if the collector gives this command by itself, too.
-    fn is_about_time(self) -> bool {
-        matches!(self, QueuedCommand::TimeNow | QueuedCommand::ReadClock)
-    }
-
-    /// Says if the command announces an image.
-    pub(super) fn is_about_image(self) -> bool {
-        matches!(self, QueuedCommand::Command(Command::UpdateFirmware { .. }))
-    }
-
-    /// The suite that the meter is to get.
-    fn suite(self) -> Option<Suite> {
-        match self {
-            QueuedCommand::Command(Command::Configure { suite, .. }) => Some(suite),
-            _ => None,
-        }
-    }
-
-    fn command(self, now_ms: u64) -> Command {
-        match self {
-            QueuedCommand::Command(command) => command,
-            QueuedCommand::TimeNow => Command::SetTime { time_s: (now_ms / 1000) as u32 },
-            QueuedCommand::ReadClock => Command::ReadStatus { page: 0 },
-        }
-    }
-}
-
-/// The progress of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Delivery {
-    /// Others are before it.
-    Waiting,
-    /// It has a number, and was sent so often.
-    UnderWay {
-        /// The number.
-        m: u32,
-        /// The number of times that it was sent.
-        attempts: u32,
-    },
-}
-
-/// A command that others are before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Waiting {
-    ticket: u32,
-    pub(super) order: QueuedCommand,
-}
-
-/// A command that has a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct UnderWay {
-    ticket: u32,
-    order: QueuedCommand,
-    m: u32,
-    /// It brought a suite or an address that was not among those that the meter may have.
-    brought: bool,
-}
-
-impl UnderWay {
-    /// Returns the command without the number it had.
-    pub(super) fn again(self) -> Waiting {
-        Waiting { ticket: self.ticket, order: self.order }
-    }
-}
-
-/// The state of the command under way that need not survive the collector.
-#[derive(Debug, Default)]
-pub(super) struct Attempts {
-    /// Its number is durable.
-    saved: bool,
-    /// There is no number before that.
-    number_at_ms: Option<u64>,
-    /// It may have been sent before the collector began anew.
-    resumed: bool,
-    count: u32,
-    first_ms: u64,
-    next_ms: u64,
-    /// As it was sent, with its numbers, the latest last.
-    sent: VecDeque<(u32, Command)>,
-    /// With its last number, in each way that the meter may understand.
-    sealed: Vec<Sealed>,
-}
-
-/// A command, in a way that the meter may understand.
-#[derive(Debug)]
-struct Sealed {
-    suite: Suite,
-    address: Address,
-    /// Sealed with the key of the next epoch.
-    with_next: bool,
-    packets: Vec<Vec<u8>>,
-}
-
-impl MeterState {
-    /// An answer to one would be of no use any more.
-    pub(super) fn drop_orders_about_images(&mut self) {
-        self.under_way.take_if(|under_way| under_way.order.is_about_image());
-        self.waiting.retain(|waiting| !waiting.order.is_about_image());
-    }
-}
-
-impl Attempts {
-    /// After a start of the collector, of a state that was durable.
-    pub(super) fn resumed(state: &mut MeterState) -> Attempts {
-        // An update begins anew, with the owner's image.
-        state.drop_orders_about_images();
-        // The number that a time was sent with is not known any more; and under the number that
-        // began a renewal there may have been an offer, which is in no memory any more: both need
-        // another.
-        let needs_another =
-            |order| matches!(order, QueuedCommand::TimeNow | QueuedCommand::Command(Command::RenewKey));
-        if let Some(again) = state.under_way.take_if(|under_way| needs_another(under_way.order)) {
-            state.waiting.push_front(again.again());
-        }
-        Attempts { saved: true, resumed: true, ..Attempts::default() }
-    }
-
-    /// The command that was sent with this number.
-    fn sent_as(&self, m: u32) -> Option<Command> {
-        self.sent.iter().find(|sent| sent.0 == m).map(|sent| sent.1)
-    }
-
-    fn remember(&mut self, m: u32, command: Command) {
-        if self.sent_as(m).is_none() {
-            if self.sent.len() == SENT_MAX {
-                self.sent.pop_front();
-            }
-            self.sent.push_back((m, command));
-        }
-    }
-}
 
 impl Session {
     pub(super) fn has_commands(&self) -> bool {

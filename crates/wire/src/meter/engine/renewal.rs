@@ -4,9 +4,12 @@
 //! remembers. The next key is durable before the meter is asked to take it, and the one before is
 //! kept until the meter has shown that it did.
 
-use super::commands::QueuedCommand;
+use super::keys::Renewal;
+use super::outcome::{Due, Transmission};
+use super::policy::Policy;
+use super::queue::QueuedCommand;
+use super::rejection::Rejection;
 use super::session::Session;
-use super::{Due, Policy, Rejection, Transmission};
 use crate::meter::renewal::{Initiator, OFFER_PIECES, PIECES, RenewalPacket};
 use crate::meter::{Address, Command, Identity, MessageKind, MeterKeys, MeterRecord, Suite};
 use rand_core::CryptoRng;
@@ -24,30 +27,6 @@ const PROVE_AGAIN_MS: u64 = 5_000;
 /// After so many such answers the meter has lost the next key, which it has in RAM alone: the
 /// renewal is begun anew.
 const PROOFS_MAX: u32 = 6;
-
-/// One under way.
-#[derive(Debug)]
-pub(super) struct Renewal {
-    /// Of the command that began it.
-    m: u32,
-    /// Made with the first packet.
-    initiator: Option<Box<Initiator>>,
-    response: Vec<u8>,
-    /// The piece that is sent or asked for.
-    index: u8,
-    attempts: u32,
-    next_ms: u64,
-}
-
-/// The state of a meter's keys that need not survive the collector.
-#[derive(Debug, Default)]
-pub(super) struct Keys {
-    /// Those that are durable, where the record has others.
-    saved: Option<Box<MeterKeys>>,
-    renewal: Option<Renewal>,
-    prove_at_ms: u64,
-    proofs: u32,
-}
 
 impl Session {
     /// Says if a key is being renewed, or has to be kept.

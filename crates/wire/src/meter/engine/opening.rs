@@ -1,7 +1,7 @@
 //! Opening, apart from all else: it takes a message and keys, and nothing that the collector has to
 //! wait for or to lock.
 
-use super::UplinkOutcome;
+use super::outcome::UplinkOutcome;
 use crate::meter::{
     Address, Channel, Identity, Message, MessageKind, MeterId, MeterRecord, NotAuthentic, Opened, Suite,
 };
