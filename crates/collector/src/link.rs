@@ -6,22 +6,24 @@ mod begin;
 mod checks;
 mod clock;
 mod command;
-mod commits;
+mod downlink;
+mod durable;
 mod end;
 mod handle;
 mod images;
 mod key_keeper;
 mod meter_state;
 mod numbers;
-mod orders;
 mod pending;
 mod receipt;
 mod remote_links;
 mod requests;
 mod silence;
 mod state;
+mod store_queue;
 mod thread;
 mod updates;
+mod uplink;
 mod verify;
 
 #[cfg(test)]

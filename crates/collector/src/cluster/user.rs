@@ -15,7 +15,10 @@ const BELOW: &str = "  ";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NatsUser {
     /// One gateway, of one or more networks. It has an account of its own.
-    Gateway { name: RoleName, networks: Vec<NetworkId> },
+    Gateway {
+        name: RoleName,
+        networks: Vec<NetworkId>,
+    },
     Worker,
     Api,
 }

@@ -6,10 +6,11 @@ use super::handle::{Inputs, LinkHandle, Snapshot};
 use super::images::Images;
 use super::key_keeper::KeyKeeper;
 use super::meter_state::{LastHeard, MeterLinkState, Named};
-use super::pending::{PendingCommit, RetryQueue, Submission};
+use super::pending::{PendingCommit, Submission};
 use super::receipt::PartialMessages;
 use super::silence::SilenceWatch;
 use super::state::Link;
+use super::store_queue::StoreQueue;
 use super::updates::Updates;
 use super::verify::Verifiers;
 use crate::clock;
@@ -375,8 +376,7 @@ pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> s
         collector,
         meters,
         retired_epochs,
-        jobs: parts.jobs,
-        done: parts.done,
+        store_queue: StoreQueue::new(parts.jobs, parts.done),
         verifiers: Verifiers::start(parts.verifiers)?,
         key_keeper,
         updates: Updates::new(parts.images),
@@ -390,12 +390,6 @@ pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> s
         began: clock::now(),
         trace: None,
         now_ms: clock::unix_ms(),
-        writes: Vec::new(),
-        submitted: Vec::new(),
-        submissions: 0,
-        in_flight: 0,
-        commit_generation: 0,
-        retry: RetryQueue::default(),
         opening: 0,
         partial_messages: PartialMessages::default(),
         check_due: true,

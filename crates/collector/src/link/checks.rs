@@ -109,7 +109,7 @@ impl Link {
 
     /// Gives the store what was counted since it was told last.
     pub(super) fn store_counts(&mut self) {
-        if self.retry.until.is_some() {
+        if self.store_queue.is_paused() {
             return;
         }
         let (mut counts, network) = (Vec::new(), self.network());

@@ -373,7 +373,7 @@ mod tests {
         stand.link.on_keys_kept(KeyResult { asked, result: Ok(()) });
         assert_eq!(stand.link.collector.saved_keys(METER), None);
         let is_told = |write: &Write| matches!(write, Write::Action(action) if action.who == "collector");
-        assert_eq!(stand.link.writes.iter().filter(|write| is_told(write)).count(), 1);
+        assert_eq!(stand.link.store_queue.writes.iter().filter(|write| is_told(write)).count(), 1);
         assert!(stand.step().is_none());
     }
 
@@ -424,7 +424,7 @@ mod tests {
         stand.link.meters.insert(METER, known);
         stand.link.on_keys_kept(KeyResult { asked, result: Ok(()) });
         let keys = &stand.link.meters[&METER].activity().keys;
-        assert!(keys.is_asked && stand.link.writes.is_empty());
+        assert!(keys.is_asked && stand.link.store_queue.writes.is_empty());
         assert_eq!(stand.link.collector.saved_keys(METER), None);
     }
 

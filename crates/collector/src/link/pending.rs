@@ -7,7 +7,6 @@ use crate::gateway::Route;
 use crate::store::{
     CommandProgress, MeterCounts, NewAction, NewAlert, NewCommand, NewUpdate, Provisioned, UpdateProgress,
 };
-use std::time::Instant;
 use wire::meter::{MeterId, MeterRecord};
 
 /// A submitted write, with the action that follows it. It is enough to submit it again.
@@ -54,13 +53,4 @@ pub(crate) enum PendingCommit {
 pub(crate) struct Submission {
     pub(super) number: u64,
     pub(super) pending: PendingCommit,
-}
-
-/// The queue of writes that are tried again.
-#[derive(Debug, Default)]
-pub(super) struct RetryQueue {
-    /// Nothing is stored before that.
-    pub(super) until: Option<Instant>,
-    pub(super) again: Vec<Submission>,
-    pub(super) quiet_until: Option<Instant>,
 }

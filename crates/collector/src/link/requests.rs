@@ -103,7 +103,7 @@ impl Link {
     }
 
     fn queue(&mut self, meter: MeterId, request: CommandRequest) -> Result<(u32, QueuedCommand), LinkError> {
-        if self.retry.until.is_some() {
+        if self.store_queue.is_paused() {
             return Err(LinkError::Store("the last transaction failed".into()));
         }
         if let CommandRequest::Register { meter: name, .. } = request
@@ -195,7 +195,7 @@ impl Link {
             state: MeterState::new(&record),
             at_ms: self.now_ms,
         };
-        if self.retry.until.is_some() {
+        if self.store_queue.is_paused() {
             drop(answer.send(Err(LinkError::Store("the last transaction failed".into()))));
             return;
         }
@@ -240,7 +240,7 @@ impl Link {
 
     fn snapshot(&self, inputs: &Inputs) -> Snapshot {
         let now = clock::now();
-        let counts = self.jobs.counts();
+        let counts = self.store_queue.counts();
         Snapshot {
             dropped_packets: inputs.dropped_packets.load(Ordering::Relaxed),
             refused: *self.collector.counters(),

@@ -1,23 +1,22 @@
-//! The state of the link's thread. Its methods are in `thread`, `commits`, `requests`, `orders`,
-//! `updates`, `numbers` and `checks`.
+//! The state of the link's thread. `thread` has its loop, `uplink` the steps of a packet, `durable`
+//! those after a write, `downlink` the way to meters, `requests` those of others; `updates`,
+//! `numbers` and `checks` have the rest.
 
 use super::clock::Clock;
 use super::handle::{Shared, Snapshot};
 use super::key_keeper::KeyKeeper;
 use super::meter_state::MeterLinkState;
-use super::pending::{RetryQueue, Submission};
 use super::receipt::PartialMessages;
 use super::remote_links::EventSubscribers;
 use super::silence::SilenceWatch;
+use super::store_queue::StoreQueue;
 use super::updates::Updates;
 use super::verify::Verifiers;
 use crate::fence::Fence;
 use crate::gateway::{Gateways, HeardPacket};
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::partition::{Partition, Slices};
-use crate::store::{METERS_EPOCH_S, Write};
-use crate::writer::{Done, Jobs};
-use crossbeam_channel::Receiver;
+use crate::store::METERS_EPOCH_S;
 use opentelemetry::trace::TraceId;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, HashMap};
@@ -45,8 +44,7 @@ pub(crate) struct Link {
     /// Epochs that are over, of meters that were revoked.
     pub(super) retired_epochs: HashMap<MeterId, u32>,
     pub(super) policy: Policy,
-    pub(super) jobs: Arc<Jobs<Submission>>,
-    pub(super) done: Receiver<Done<Submission>>,
+    pub(super) store_queue: StoreQueue,
     pub(super) verifiers: Verifiers,
     pub(super) key_keeper: KeyKeeper,
     pub(super) updates: Updates,
@@ -64,12 +62,6 @@ pub(crate) struct Link {
     pub(super) trace: Option<TraceId>,
     /// Unix ms, as of this turn.
     pub(super) now_ms: i64,
-    pub(super) writes: Vec<Write>,
-    pub(super) submitted: Vec<Submission>,
-    pub(super) submissions: u64,
-    pub(super) in_flight: usize,
-    pub(super) commit_generation: u64,
-    pub(super) retry: RetryQueue,
     pub(super) opening: usize,
     pub(super) partial_messages: PartialMessages,
     pub(super) check_due: bool,

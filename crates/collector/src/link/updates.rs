@@ -176,7 +176,7 @@ impl Link {
             Some(Err(LinkError::UnknownMeter(global)))
         } else if self.updates.open.get(&meter).is_some_and(same) {
             Some(Ok(0))
-        } else if self.retry.until.is_some() {
+        } else if self.store_queue.is_paused() {
             Some(Err(LinkError::Store("the last transaction failed".into())))
         } else {
             None
@@ -446,7 +446,7 @@ impl Link {
 
     /// Tells the store what has changed: pieces now and then.
     fn tell_of_updates(&mut self, now: Instant) {
-        if self.retry.until.is_some() {
+        if self.store_queue.is_paused() {
             return;
         }
         let (mut told, now_ms, updates) = (Vec::new(), self.now_ms, &mut self.updates);

@@ -145,11 +145,14 @@ impl Stand {
 
     /// Returns the progress that the store got since the last call.
     fn told(&mut self) -> Vec<(MeterId, UpdateState, u16)> {
-        self.link.submitted.clear();
-        let told = std::mem::take(&mut self.link.writes).into_iter().filter_map(|write| match write {
-            Write::UpdateProgress(progress) => Some((progress.meter.meter, progress.state, progress.pieces)),
-            _ => None,
-        });
+        self.link.store_queue.submitted.clear();
+        let told =
+            std::mem::take(&mut self.link.store_queue.writes).into_iter().filter_map(|write| match write {
+                Write::UpdateProgress(progress) => {
+                    Some((progress.meter.meter, progress.state, progress.pieces))
+                }
+                _ => None,
+            });
         told.collect()
     }
 
@@ -303,13 +306,13 @@ fn pieces_are_told_now_and_then_and_each_state_at_once() {
     assert_eq!(stand.told(), [(1, UpdateState::Sending, 9)]);
     // While nothing can be stored nothing is gathered, and then the last of it is told; an end is
     // kept.
-    stand.link.retry.until = Some(clock::now());
+    stand.link.store_queue.paused_until = Some(clock::now());
     assert_eq!(tell(&mut stand, 20_000, 10), None);
-    stand.link.retry.until = None;
+    stand.link.store_queue.paused_until = None;
     assert_eq!(tell(&mut stand, 20_001, 11), Some(11));
-    stand.link.retry.until = Some(clock::now());
+    stand.link.store_queue.paused_until = Some(clock::now());
     stand.link.withdraw_update(1, None);
-    let kept = &stand.link.retry.again;
+    let kept = &stand.link.store_queue.waiting;
     let is_end = |submitted: &Submission| matches!(&submitted.pending, PendingCommit::UpdateProgress { progress, .. } if progress.state == UpdateState::Withdrawn);
     assert_eq!(kept.iter().filter(|submitted| is_end(submitted)).count(), 1);
 }

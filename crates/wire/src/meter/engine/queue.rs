@@ -91,3 +91,14 @@ impl UnderWay {
         Waiting { ticket: self.ticket, order: self.order }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn renamed_command_keeps_its_stored_name() {
+        let text = serde_json::to_string(&QueuedCommand::ReadClock).expect("JSON");
+        assert_eq!(text, r#""look-at-time""#);
+    }
+}

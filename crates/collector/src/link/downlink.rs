@@ -1,11 +1,14 @@
-//! Commands on their way: when they are sent, and what answers them.
+//! Packets to meters: commands when they are due, their answers, and acknowledgements.
 
 use super::pending::PendingCommit;
 use super::state::{Link, since_2000_ms};
 use crate::clock;
 use crate::event::CommandState;
+use crate::gateway::Route;
 use crate::store::CommandProgress;
-use wire::meter::{Command, CommandResult, CompletedCommand, Delivery, Due, MeterId, QueuedCommand};
+use wire::meter::{
+    Command, CommandResult, CompletedCommand, Delivery, Due, MeterId, QueuedCommand, Transmission,
+};
 
 impl Link {
     /// Does what is to be done by now, of meters that can be reached.
@@ -81,7 +84,7 @@ impl Link {
         self.store(PendingCommit::Progress { progress, answer: None });
     }
 
-    pub(super) fn answered(&mut self, answered: CompletedCommand) {
+    pub(super) fn on_answer(&mut self, answered: CompletedCommand) {
         let CompletedCommand { meter, ticket, command, answer } = answered;
         self.counted.answers += 1;
         self.check_due = true;
@@ -120,5 +123,14 @@ impl Link {
                 }
             }
         }
+    }
+
+    /// Sends packets, while the lease holds.
+    pub(super) fn transmit(&mut self, route: Route, sent: &Transmission) {
+        if self.fence.as_ref().is_some_and(|fence| !fence.holds()) {
+            return self.fenced();
+        }
+        self.counted.sent_packets += sent.packets.len() as u64;
+        self.gateways.transmit(route, &sent.packets);
     }
 }

@@ -8,42 +8,32 @@ use crate::clock;
 use crate::event::{self, CommandUpdate, Event};
 use crate::gateway::Route;
 use crate::store::{CommandRecord, NewAlert, NewCommand, NewUpdate, StoreError, Write, Written};
-use crate::writer::{Done, LinkJob};
+use crate::writer::Done;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use wire::meter::MeterId;
-
-/// After a transaction that failed nothing is stored for so long.
-const RETRY_AFTER: Duration = Duration::from_secs(1);
-/// The store's trouble is told at most once in that time.
-const TOLD_EVERY: Duration = Duration::from_secs(3600);
-/// Things that wait to be tried again at most, beside what meters and commands bound.
-const ALERTS_MAX: usize = 1000;
 
 impl Link {
     /// Gives something to the store, or, while that takes nothing, keeps it for later.
     pub(super) fn store(&mut self, pending: PendingCommit) {
-        self.submissions += 1;
-        let submitted = Submission { number: self.submissions, pending };
-        if self.retry.until.is_some() {
+        let submitted = self.store_queue.submission(pending);
+        if self.store_queue.is_paused() {
             self.keep(submitted);
         } else if let Some(write) = self.write_of(&submitted.pending) {
-            self.writes.push(write);
-            self.submitted.push(submitted);
+            self.store_queue.push(write, submitted);
         }
     }
 
     /// Gives a report to the store.
     pub(super) fn store_report(&mut self, write: Write, pending: PendingCommit) {
-        self.submissions += 1;
-        self.writes.push(write);
-        self.submitted.push(Submission { number: self.submissions, pending });
+        let submitted = self.store_queue.submission(pending);
+        self.store_queue.push(write, submitted);
     }
 
     fn write_of(&mut self, pending: &PendingCommit) -> Option<Write> {
         Some(match pending {
-            // Submission with its message, which is not kept here.
+            // Submitted with its message, which is not kept here.
             PendingCommit::Report { .. } => return None,
             PendingCommit::State { meter, .. } => self.state_of(*meter)?,
             PendingCommit::Command { command, .. } => Write::Command(command.clone()),
@@ -86,59 +76,37 @@ impl Link {
         self.store(PendingCommit::State { meter, revision });
     }
 
-    /// Hands over what was given since the last time.
+    /// Hands over the writes since the last time.
     pub(crate) fn flush(&mut self) {
-        if self.writes.is_empty() {
-            return;
-        }
-        let (writes, submitted) = (std::mem::take(&mut self.writes), std::mem::take(&mut self.submitted));
-        self.in_flight += submitted.len();
-        let link = LinkJob {
-            partition: self.partition,
-            commit_generation: self.commit_generation,
-            fence: self.fence.clone(),
-        };
-        if !self.jobs.give(link, writes, submitted) {
+        if !self.store_queue.flush(self.partition, self.fence.as_ref()) {
             tracing::error!("the store's thread has ended; nothing more can be stored");
             self.shared.store_ok.store(false, Ordering::Relaxed);
             self.ended = true;
         }
     }
 
-    /// Tries again what could not be stored, when it is time.
+    /// Submits the waiting writes again, when it is time.
     pub(super) fn retry_due(&mut self, now: Instant) {
-        if self.retry.until.is_none_or(|until| now < until) {
-            return;
-        }
-        self.retry.until = None;
-        let mut again = std::mem::take(&mut self.retry.again);
-        again.sort_by_key(|submitted| submitted.number);
-        for submitted in again {
+        for submitted in self.store_queue.take_due(now) {
             if let Some(write) = self.write_of(&submitted.pending) {
-                self.writes.push(write);
-                self.submitted.push(submitted);
+                self.store_queue.push(write, submitted);
             }
         }
-    }
-
-    /// Says if all submitted writes are stored or given up.
-    pub(super) fn is_idle(&self) -> bool {
-        self.in_flight == 0 && self.writes.is_empty()
     }
 
     pub(super) fn done(&mut self, done: Done<Submission>) {
         self.trace = None;
         match done {
             Done::Written(written) => {
-                self.in_flight -= written.len();
+                self.store_queue.on_results(written.len());
                 self.shared.store_ok.store(true, Ordering::Relaxed);
                 for (submitted, written) in written {
                     self.on_durable(submitted.pending, written);
                 }
             }
             Done::Failed { after: pending, commit_generation, error } => {
-                self.in_flight -= pending.len();
-                self.commit_generation = commit_generation;
+                self.store_queue.on_results(pending.len());
+                self.store_queue.begin_generation(commit_generation);
                 if let Some(error) = &error {
                     self.enter_retry(error);
                 }
@@ -152,7 +120,7 @@ impl Link {
             }
             Done::Fenced { after } => {
                 // Nothing of it is said to be done: it comes again, to who has the partition now.
-                self.in_flight -= after.len();
+                self.store_queue.on_results(after.len());
                 self.fenced();
             }
             Done::Damaged(found) => {
@@ -176,12 +144,12 @@ impl Link {
 
     fn enter_retry(&mut self, error: &Arc<StoreError>) {
         let now = clock::now();
-        self.retry.until = Some(now + RETRY_AFTER);
+        let is_alert_due = self.store_queue.pause(now);
         if self.shared.store_ok.swap(false, Ordering::Relaxed) {
             tracing::error!(%error, "nothing can be stored");
         }
-        if self.tells_for_all() && self.retry.quiet_until.is_none_or(|quiet| now >= quiet) {
-            self.retry.quiet_until = Some(now + TOLD_EVERY);
+        if self.tells_for_all() && is_alert_due {
+            self.store_queue.on_alert(now);
             self.alert(None, "store", format!("readings could not be stored for a time: {error}"));
         }
     }
@@ -195,14 +163,7 @@ impl Link {
         {
             drop(answer.send(Err(LinkError::Store("it is kept, and tried again".into()))));
         }
-        let alerts = || {
-            self.retry.again.iter().filter(|submitted| matches!(submitted.pending, PendingCommit::Alert(_)))
-        };
-        if matches!(submitted.pending, PendingCommit::Alert(_)) && alerts().count() >= ALERTS_MAX {
-            tracing::warn!("an alert was lost: {:?}", submitted.pending);
-            return;
-        }
-        self.retry.again.push(submitted);
+        self.store_queue.keep(submitted);
     }
 
     fn on_failed(&mut self, submitted: Submission, why: &str) {
