@@ -41,8 +41,8 @@ const RECEIVED_AGAIN_AFTER: Duration = Duration::from_millis(10);
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// After the store did not take something.
 const STORED_AGAIN_AFTER: Duration = Duration::from_secs(1);
-/// While messages wait, and nothing came back for so long, the other collector's name is looked up
-/// anew, and the line to it made anew: its address may have changed, or ours.
+/// The silence while messages wait, after which the other collector's name is looked up anew, and
+/// the line to it made anew: its address may have changed, or ours.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 
 /// The counts of forwarding since the start.

@@ -1,4 +1,4 @@
-//! MQTT: what happened, for Home Assistant, emonCMS and whoever else listens at the broker.
+//! MQTT: events for Home Assistant, emonCMS and all other listeners at the broker.
 //! docs/collector.md, "MQTT".
 //!
 //! It follows the [`Event`]s, which are durable before they are told. A broker that is away loses

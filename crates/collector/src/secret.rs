@@ -1,5 +1,5 @@
 //! Secrets: `wst_` (a token's) or `wsl_` (the one-time link's), and 32 random bytes in base64url.
-//! Kept is their SHA-256 alone; with so many random bits nothing slower is needed.
+//! Only their SHA-256 is kept; with 256 random bits nothing slower is needed.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

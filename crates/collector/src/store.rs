@@ -58,7 +58,7 @@ use crate::partition::{Partition, Slices};
 
 /// 2000-01-01 00:00:00 UTC, where the meters' time begins, as Unix time in seconds.
 pub const METERS_EPOCH_S: i64 = 946_684_800;
-/// A meter that was not heard for so many of its intervals is silent.
+/// The number of its intervals after which an unheard meter is silent.
 pub const SILENT_AFTER_INTERVALS: i64 = 3;
 /// Rows of a page of readings at most.
 pub const ROWS_MAX: usize = 10_000;

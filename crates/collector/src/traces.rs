@@ -1,7 +1,7 @@
-//! Traces of packets, from the gateway that hears one to what its report is acknowledged with, sent
-//! by OTLP (OpenTelemetry Protocol, HTTP with protobuf). docs/operations.md, "Traces". Off unless a
-//! process begins them; then whoever has a span hands it to a queue, and never waits: what does not
-//! fit, or does not arrive, is dropped and counted.
+//! Traces of packets, from the gateway that hears one to the acknowledgement of its report, sent by
+//! OTLP (OpenTelemetry Protocol, HTTP with protobuf). docs/operations.md, "Traces". Off unless a
+//! process begins them. Then spans go into a queue, and nothing waits: a span that does not fit, or
+//! does not arrive, is dropped and counted.
 //!
 //! A packet's trace id comes from its gateway, and says by itself whether the packet is sampled:
 //! gateway and worker agree without a word.

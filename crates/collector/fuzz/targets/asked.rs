@@ -1,5 +1,5 @@
-//! A service in memory, and what its API may answer to a request, whatever that is. The fuzz target
-//! `api` and a short test both take it.
+//! A service in memory, and the expected answers of its API to any request. The fuzz target `api`
+//! and a short test both take it.
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -27,7 +27,7 @@ use wire::meter::{Channel, Content, Identity, Measurement, MessageKind, Report, 
 const ANSWER_BYTES_MAX: usize = 8 << 20;
 /// An answer begins within this, and so does what follows events.
 const WITHIN: Duration = Duration::from_secs(8);
-/// After so many changes all begins anew, so that what came before does not make everything slow.
+/// Changes before all begins anew, so that old ones do not make everything slow.
 const CHANGES_MAX: u32 = 1000;
 /// The routes that are open without a token.
 const OPEN: [&str; 3] = ["/api/v1/health", "/api/v1/openapi.json", "/api/v1/session"];
@@ -201,7 +201,7 @@ impl Service {
         let about =
             format!("{who:?} {method} {path}: {status}: {}", text.chars().take(500).collect::<String>());
 
-        // Nothing is wrong with this service: whatever is asked, it is never its fault.
+        // Nothing is wrong with this service: no request is ever its fault.
         assert!(!status.is_server_error(), "{about}");
         assert_eq!(answer.headers()[header::X_CONTENT_TYPE_OPTIONS], "nosniff", "{about}");
         for secret in [&self.administrator, &self.viewer] {

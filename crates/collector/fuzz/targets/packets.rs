@@ -1,6 +1,5 @@
 //! Packets on the air, one after the other, to a collector with a meter of each suite that seals:
-//! whatever they are, it takes none, keeps no more than its bounds, and its meters' states stay as
-//! they were.
+//! it takes none of them, keeps no more than its bounds, and its meters' states stay as they were.
 //!
 //! The input: packets, each behind a byte with its length. Bits 6 and 7 of that byte: one of the
 //! genuine packets is taken, and the bytes that follow are laid over it, so that the fuzzer need
@@ -11,8 +10,8 @@ use libfuzzer_sys::fuzz_target;
 use rand::{SeedableRng, rngs::StdRng};
 use std::sync::LazyLock;
 use wire::meter::{
-    Channel, Collector, Content, Reassembly, UplinkOutcome, Identity, Measurement, MessageKind, MeterRecord,
-    MeterState, Policy, Provision, Report, Setup, Suite, packets,
+    Channel, Collector, Content, Identity, Measurement, MessageKind, MeterRecord, MeterState, Policy,
+    Provision, ReassemblyOutcome, Report, Setup, Suite, UplinkOutcome, packets,
 };
 
 struct Fixture {

@@ -3,7 +3,7 @@
 //! packet.
 #![no_main]
 
-use collector::gateway::serial::text::{Lines, LINE_BYTES_MAX, Said, parse, sending};
+use collector::gateway::serial::text::{LINE_BYTES_MAX, Lines, Said, parse, sending};
 use libfuzzer_sys::fuzz_target;
 use wire::meter::{PACKET_BYTES_MAX, Packet};
 

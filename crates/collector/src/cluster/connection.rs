@@ -83,7 +83,7 @@ impl ClusterError {
     }
 }
 
-/// A connection was refused, or there is none: for so long nothing is tried.
+/// The pause after a refused or missing connection.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// The longest wait for an answer of JetStream, before it is asked again.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);

@@ -20,7 +20,7 @@ use tokio_stream::StreamExt;
 
 /// Events that wait to be published at most; what is above it goes.
 const WAITING_MAX: usize = 4096;
-/// Those that came meanwhile go together, so many at most: 30 kB.
+/// Events of a message at most: 30 kB. Those that came meanwhile go together.
 const PER_MESSAGE_MAX: usize = 128;
 /// Processes whose numbers are known. There are no more but by mistake.
 const SENDERS_MAX: usize = 1024;

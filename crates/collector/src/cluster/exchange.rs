@@ -1,5 +1,5 @@
 //! Questions between the processes of a cluster, by request and reply: a worker answers those about
-//! the partitions that it has, and whoever shows the API asks.
+//! the partitions that it has; the processes with the API ask.
 //!
 //! NATS delivers a question once, or not at all, and nobody asks again what a worker may have had.
 //! So a command is given once at most; where no answer comes, whether it was is said to be not
@@ -242,7 +242,7 @@ async fn ask(
         return Some(Err(LinkError::Nobody(meter)));
     };
     match asked.await {
-        // Durable, whoever has the partition now.
+        // Durable, under any present holder of the partition.
         Ok(id) => Some(Ok(id)),
         // The link ended with it, before or after it stored it.
         Err(LinkError::Stopped) => Some(Err(LinkError::Silent(meter))),

@@ -36,7 +36,7 @@ use tokio_stream::StreamExt;
 const WAITING_MAX: usize = 4096;
 /// A packet waits no longer than that for the one before it to be stored.
 const TOGETHER_WITHIN: Duration = Duration::from_millis(10);
-/// Packets were stored for so long, each of them.
+/// The time in which all packets have to be stored.
 const FINE_AFTER: Duration = Duration::from_secs(1);
 /// After a subscription ended, which it never should.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
@@ -405,7 +405,7 @@ impl Sender {
         let Some(packets) = split_packets(message) else { return count(&self.counts.bad) };
         for bytes in packets {
             match PacketDown::from_bytes(bytes) {
-                // An input is of one network, whatever workers of another say.
+                // An input is of one network, against any worker of another.
                 Some(PacketDown { input, peer, packets }) if self.inputs.get(&input) == Some(&network) => {
                     self.counts.sent.fetch_add(packets.len() as u64, Ordering::Relaxed);
                     self.gateways.transmit(Route { gateway: GatewayId::of(input.into()), peer }, &packets);

@@ -70,8 +70,8 @@ impl HealthListen {
     }
 }
 
-/// Answers whoever names this machine alone: a browser that a page has sent here by a name of its
-/// own (DNS rebinding) names that.
+/// Answers clients that name this machine: a browser that a page has sent here by a name of its own
+/// (DNS rebinding) names that.
 async fn by_loopback_name(request: Request, next: Next) -> Response {
     let named = origin::hosts(request.uri(), request.headers()).unwrap_or_default();
     if !named.is_empty() && named.iter().all(|authority| is_loopback_name(authority.host())) {

@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Leases are renewed so often, and a renewal is answered within this, or it is sent again: before
-/// a lease is over there are three attempts.
+/// The period of renewals. One is answered within it, or sent again: before a lease is over there
+/// are three attempts.
 pub(super) const RENEW_EVERY: Duration = Duration::from_millis(600);
 /// The time for which a lease holds, counted from before its last renewal was sent. After it the
 /// worker does nothing under the lease.
@@ -33,14 +33,14 @@ const LEASE_BYTES_MAX: usize = 512;
 /// Numbers of fences are times. A lease whose number is further ahead of this clock was not made by
 /// a worker.
 const FENCE_AHEAD_MS_MAX: u64 = 366 * 24 * 60 * 60 * 1000;
-/// Leases that are remembered at most, whatever is in the bucket.
+/// Leases that are remembered at most, of any that are in the bucket.
 const LEASES_MAX: usize = 1 << 16;
-/// Workers that are remembered at most, whatever is in the bucket.
+/// Workers that are remembered at most, of any that are in the bucket.
 const WORKERS_MAX: usize = 1024;
-/// A partition that nobody takes for so long shows that the newcomers to whom it was left take
+/// The time for which a partition stays free, after which the newcomers to whom it was left take
 /// none.
 const LEFT_FOR: Duration = Duration::from_secs(6);
-/// Then nothing is left to newcomers for so long; and for twice as long each time, up to the most.
+/// The time for which nothing is left to newcomers then; it doubles each time, up to the most.
 const NO_NEWCOMERS_FOR: Duration = Duration::from_secs(60);
 const DOUBLINGS_MAX: u32 = 4;
 

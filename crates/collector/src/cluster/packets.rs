@@ -37,7 +37,7 @@ enum State {
 /// The acknowledgement of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said<R> {
-    /// All that was in it is done with: so many packets.
+    /// All of it is done with: its number of packets.
     Done(R, usize),
     /// Some of it is to come again.
     Again(R),

@@ -19,7 +19,7 @@ const DONE_WITHIN: Duration = Duration::from_secs(20);
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// Errors of the server are told within this, however busy this machine is.
 const TOLD_WITHIN: Duration = Duration::from_millis(500);
-/// In each of so many looks the server has to have allowed something.
+/// Checks in each of which the server has to have allowed something.
 const LOOKS: u32 = 2;
 /// A gateway, a stream and a bucket's key that nobody has.
 const NOBODY: &str = "wattseal-nobody";

@@ -24,7 +24,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::time::{MissedTickBehavior, interval_at, sleep, timeout};
 use tokio_stream::StreamExt;
 
-/// Packets are kept so long: meters have sent what is older again since.
+/// The age up to which packets are kept: meters have sent older ones again.
 pub(super) const KEPT_FOR: Duration = Duration::from_secs(600);
 /// And no more than that, in bytes.
 const BYTES_MAX: i64 = 1 << 30;
@@ -162,9 +162,9 @@ pub(super) enum QueueEnd {
 }
 
 impl Queue {
-    /// A consumer of this lease's own, which goes on where that of the lease before had come to,
-    /// and takes its place: what that had and did not acknowledge comes at once, and whoever still
-    /// uses it hears nothing and acknowledges nothing any more.
+    /// Opens a consumer of this lease's own. It goes on at the end of the earlier lease's, and
+    /// takes its place: packets that the earlier one did not acknowledge come at once. Its user
+    /// hears and acknowledges nothing any more.
     ///
     /// # Errors
     /// A sentence.

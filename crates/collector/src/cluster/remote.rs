@@ -17,9 +17,9 @@ use tokio::sync::mpsc;
 /// Gateways at most, in all networks. A gateway has one place, however many inputs it names: it
 /// chooses their numbers itself.
 const GATEWAYS_MAX: usize = 4096;
-/// One that was not heard for so long leaves its place to another, where there is none left.
+/// The silence after which a gateway leaves its place to another, if none is free.
 const IDLE_FOR: Duration = Duration::from_secs(60);
-/// A refusal is told for so long.
+/// The time for which a refusal is reported.
 const REFUSAL_TOLD_FOR: Duration = Duration::from_secs(60);
 /// Packets for meters that wait to be published, at most; more are lost, as by radio.
 const WAITING_MAX: usize = 8192;

@@ -48,7 +48,7 @@ impl About {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// Reads whatever somebody published.
+    /// Reads any published bytes.
     pub(super) fn parse(bytes: &[u8]) -> Result<About, String> {
         if bytes.len() > BYTES_MAX {
             return Err(format!("{} bytes, and a question has {BYTES_MAX} at most", bytes.len()));

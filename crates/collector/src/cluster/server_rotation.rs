@@ -26,7 +26,7 @@ impl ServerRotation {
         move |known, _| ready(turns.take(known))
     }
 
-    /// For so many attempts more each server has its turn.
+    /// Gives each server its turn, for that number of further attempts.
     pub(super) fn want(&self, attempts: usize) {
         self.0.wanted.store(attempts, Ordering::Relaxed);
     }

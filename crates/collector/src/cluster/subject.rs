@@ -1,8 +1,8 @@
 //! Subjects, streams and buckets. docs/cluster.md, "Subjects".
 //!
 //! The bits of the finest slice are a token each, the highest first, so that a partition is a
-//! prefix with wildcards behind it: gateways publish the same subjects whatever the number of
-//! slices is, and need not be told.
+//! prefix with wildcards behind it: gateways publish the same subjects with any number of slices,
+//! and need not be told.
 
 use super::name::RoleName;
 use crate::network::{GlobalMeterId, NetworkId};

@@ -41,7 +41,7 @@ const PARTITIONS_MAX: usize = NETWORKS_MAX;
 const BEGINNINGS: usize = 3;
 /// The period of planning.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// The keys are looked at for networks so often.
+/// The period of the check of the keys for networks.
 const NETWORKS_EVERY: Duration = Duration::from_secs(2);
 /// After JetStream did not answer.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);

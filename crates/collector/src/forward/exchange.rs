@@ -1,5 +1,5 @@
-//! The exchange of a concentrator: packets, of whatever bytes, of meters that are not known here,
-//! and of the other collector. It knows no socket, no clock and no store.
+//! The exchange of a concentrator: packets, of any bytes, of meters that are not known here, and of
+//! the other collector. It knows no socket, no clock and no store.
 
 use super::acknowledged::Acknowledged;
 use super::begun::Begun;

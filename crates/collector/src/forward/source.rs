@@ -4,8 +4,7 @@ use crate::gateway::{GatewayId, Route};
 use crate::source_prefix::source_prefix;
 use std::net::IpAddr;
 
-/// The gateway and, where many may speak to it, the address: whoever has an address has all its
-/// ports.
+/// The gateway and, if it has many senders, the address: its holder has all its ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Source {
     gateway: GatewayId,

@@ -40,9 +40,9 @@ struct Treatment {
     rate: Rate,
     /// Of a lane: of one meter by one source; of unknown meters by a source.
     lane_rate: Rate,
-    /// A message is sent again after so long, each time twice as long, up to the second.
+    /// The delays of the first and the longest repetition; each is twice as long as the one before.
     again_after: [Duration; 2],
-    /// A message that nobody acknowledged for so long goes: its meter has it, or it was nobody's.
+    /// The age at which an unacknowledged message goes: its meter has it, or it was nobody's.
     most_age: Duration,
 }
 

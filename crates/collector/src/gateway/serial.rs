@@ -29,7 +29,7 @@ const SENT_WITHIN: Duration = Duration::from_millis(250);
 /// Attempts while others are on the air, and the time between them.
 const ATTEMPTS_MAX: u32 = 5;
 const BUSY_FOR: Duration = Duration::from_millis(20);
-/// A line that takes nothing for so long is lost.
+/// The time after which a line that takes nothing is lost.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(5);
 
 /// A serial line: `DEVICE` or `DEVICE:BAUD`.

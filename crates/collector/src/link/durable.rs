@@ -340,7 +340,7 @@ impl Link {
         }
     }
 
-    /// Tells who looks on.
+    /// Publishes to subscribers.
     pub(super) fn publish(&self, event: event::Event) {
         self.subscribers.publish(event);
     }

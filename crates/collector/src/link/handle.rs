@@ -20,7 +20,7 @@ use wire::meter::{Counters, MeterId, MeterRecord, Suite};
 const PACKETS_MAX: usize = 8192;
 /// Questions that wait for a link at most.
 const ASKS_MAX: usize = 1024;
-/// Events that an onlooker may be behind before it misses some.
+/// Events that a subscriber may be behind before it misses some.
 const EVENTS_MAX: usize = 4096;
 
 /// The link's state of a meter since the service's start.
@@ -303,8 +303,8 @@ impl LinkHandle {
         self.subscribers.subscribe()
     }
 
-    /// Tells subscribers of something that is durable, and that was not the link's: a changed label,
-    /// an acknowledged alert.
+    /// Tells subscribers of something that is durable, and that was not the link's: a changed
+    /// label, an acknowledged alert.
     pub fn publish(&self, event: Event) {
         self.subscribers.publish(event);
     }
@@ -325,7 +325,7 @@ impl LinkHandle {
         self.shared.store_ok.store(ok, Ordering::Relaxed);
     }
 
-    /// Asks whoever has the meter's link, here or elsewhere.
+    /// Asks the process that has the meter's link, this or another.
     async fn ask(&self, meter: GlobalMeterId, question: Question) -> Result<i64, LinkError> {
         match (self.request_local(meter, &question), self.subscribers.elsewhere()) {
             (Some(here), _) => here.await,

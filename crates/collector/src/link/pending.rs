@@ -19,22 +19,22 @@ pub(crate) enum PendingCommit {
     /// Say its name. Not tried again: who gave the command is told that it is not given, and then
     /// it must not be.
     Command { command: NewCommand, answer: Option<Answer<Result<i64, LinkError>>> },
-    /// Tell who looks on, where it was there.
+    /// Tell subscribers, if it was there.
     NotGiven { meter: MeterId, ticket: u32 },
-    /// Tell who looks on, and who asked.
+    /// Tell subscribers and the caller.
     Progress { progress: CommandProgress, answer: Option<Answer<Result<(), LinkError>>> },
     /// Begin it. Not tried again: who wants it is told that it is not begun, and then it must not
     /// be.
     Update { update: NewUpdate, answer: Option<Answer<Result<i64, LinkError>>> },
     /// Nothing.
     UpdateNotBegun { meter: MeterId, created_ms: i64 },
-    /// Tell who looks on, and who asked.
+    /// Tell subscribers and the caller.
     UpdateProgress { progress: UpdateProgress, answer: Option<Answer<Result<(), LinkError>>> },
     /// Nothing.
     Interval { meter: MeterId, interval_s: u16 },
     /// Nothing.
     Counts(MeterCounts),
-    /// Tell who looks on.
+    /// Tell subscribers.
     Alert(NewAlert),
     /// Nothing.
     Action(NewAction),
@@ -44,7 +44,7 @@ pub(crate) enum PendingCommit {
         record: Box<MeterRecord>,
         answer: Answer<Result<(), LinkError>>,
     },
-    /// Tell who looks on, and who asked.
+    /// Tell subscribers and the caller.
     Revoked { meter: MeterId, at_ms: i64, answer: Option<Answer<Result<(), LinkError>>> },
 }
 

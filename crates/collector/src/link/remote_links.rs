@@ -30,7 +30,7 @@ pub(crate) type Asked<'a> = Pin<Box<dyn Future<Output = Result<i64, LinkError>> 
 
 /// The other processes of a cluster.
 pub(crate) trait RemoteLinks: Send + Sync {
-    /// Asks whoever has the meter's link.
+    /// Asks the process that has the meter's link.
     fn ask(&self, meter: GlobalMeterId, question: Question) -> Asked<'_>;
 
     /// Tells of what is durable, without waiting.

@@ -21,7 +21,7 @@ use wire::meter::{Image, ImageRefusal, MeterId, UpdateEnd, UpdateStage};
 /// longer, and nothing is gained; with some, those of others go out while one erases, or does not
 /// answer.
 const CONCURRENT_MAX: usize = 8;
-/// A meter that did not go on for so long, while others wait, waits behind them.
+/// The time without progress after which a meter waits behind the others.
 const TURN: Duration = Duration::from_secs(600);
 /// The shortest interval between reports of progress while nothing else changes.
 const TOLD_EVERY: Duration = Duration::from_secs(5);

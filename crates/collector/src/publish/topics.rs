@@ -13,8 +13,8 @@ pub const ONLINE: &str = "online";
 pub const OFFLINE: &str = "offline";
 /// The topic of Home Assistant's discovery, by its default.
 const DISCOVERY: &str = "homeassistant";
-/// Home Assistant shows a figure as not available when nothing newer came for so many intervals,
-/// and at least so many seconds.
+/// The intervals without a newer figure after which Home Assistant shows it as not available; there
+/// is also a least time in seconds.
 const EXPIRES_AFTER_INTERVALS: u32 = 3;
 const EXPIRES_AFTER_S: u32 = 60;
 

@@ -191,6 +191,6 @@ pub struct AlertFilter {
     pub open: bool,
     /// Only those with a lower id.
     pub before: Option<i64>,
-    /// At most so many; 0 and more than 1,000 are 1,000.
+    /// The largest number of rows; 0 and more than 1,000 are 1,000.
     pub limit: usize,
 }

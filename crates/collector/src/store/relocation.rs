@@ -11,7 +11,7 @@
 //!    and goes on.
 //! 4. The target is made like it for the last time, and compared with it ([`Relocation::settle`]).
 //!    All of it is durable.
-//! 5. The source is marked as moved ([`Settled::leave`]): it is not used any more, whatever comes.
+//! 5. The source is marked as moved ([`Settled::leave`]): it is never used again.
 //! 6. The mark goes from the target ([`Left::open`]).
 //!
 //! Until the fifth the source is what it was. Between the last two nobody can use either: the same

@@ -17,8 +17,8 @@ const EVERY: Duration = Duration::from_secs(3600);
 /// The system's clock is ahead of what was counted by no more than that between two looks, or it is
 /// a pause.
 const DRIFT_S_MAX: i64 = 3600;
-/// A clock that is behind what was counted has to stay there for so long before it is believed. One
-/// that nobody has set since the power came back is right within minutes.
+/// The time that a clock behind the counted time has to stay there before it is believed. One that
+/// nobody has set since the power came back is right within minutes.
 const BELIEVED_AFTER: Duration = Duration::from_secs(86_400);
 /// Pauses that are remembered; of more the oldest become one.
 const PAUSES_MAX: usize = 1000;

@@ -137,8 +137,8 @@ struct Begun {
 const BEGUN: usize = 64;
 
 /// Puts packets together to messages, of one node or of many. A message that is not continued by
-/// the node's next packet is given up: whoever sends packets in a node's name can hinder it so, but
-/// not make up a message, which its signature shows.
+/// the node's next packet is given up: a forger of packets in a node's name can hinder it, but not
+/// make up a message, which its signature shows.
 #[derive(Clone, Debug, Default)]
 pub struct Reassembly {
     begun: Vec<Begun>,

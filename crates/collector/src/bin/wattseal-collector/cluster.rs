@@ -95,8 +95,8 @@ pub(crate) struct WorkerArgs {
     /// Private key, PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// A reverse proxy, by its address: whoever asks through it is told apart by X-Forwarded-For;
-    /// may be repeated
+    /// A reverse proxy, by its address: its clients are told apart by X-Forwarded-For; may be
+    /// repeated
     #[arg(long, value_name = "IP", requires = "listen")]
     proxy: Vec<IpAddr>,
     #[command(flatten)]
@@ -122,8 +122,8 @@ pub(crate) struct ApiArgs {
     /// Private key, PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// A reverse proxy, by its address: whoever asks through it is told apart by X-Forwarded-For;
-    /// may be repeated
+    /// A reverse proxy, by its address: its clients are told apart by X-Forwarded-For; may be
+    /// repeated
     #[arg(long, value_name = "IP")]
     proxy: Vec<IpAddr>,
     #[command(flatten)]

@@ -28,8 +28,8 @@ pub(crate) struct CollectArgs {
     /// Private key, PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// A reverse proxy, by its address: whoever asks through it is told apart by X-Forwarded-For;
-    /// may be repeated
+    /// A reverse proxy, by its address: its clients are told apart by X-Forwarded-For; may be
+    /// repeated
     #[arg(long, value_name = "IP")]
     proxy: Vec<IpAddr>,
     /// Hear UDP gateways here; may be repeated. @7 behind it: they are of network 7

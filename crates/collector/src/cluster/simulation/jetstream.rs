@@ -15,7 +15,7 @@ use crate::cluster::queue::{AGAIN_AFTER, AGAIN_SOON};
 use crate::partition::Partition;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A question for packets is good for so long (`queue::EXPIRES`); workers ask again before.
+/// The time for which a request for packets is good (`queue::EXPIRES`); workers ask again before.
 const PULL_FOR: Us = 10_000_000;
 /// The time before the loss of a leader in which proposals may be written without an answer.
 const PROPOSED_WITHIN: Us = 300_000;
@@ -179,7 +179,7 @@ impl JetStream {
         }
     }
 
-    /// There is no leader for so long.
+    /// Takes the leader away for a time.
     pub(super) fn lose_leader(&mut self, context: &mut Context, time: Us) {
         self.lost_leader = (context.now, context.now + time);
         context.after(time, Event::JetStream(Timer::Leader));

@@ -136,7 +136,7 @@ impl Postgres {
         &self.rows
     }
 
-    /// The standby is behind for so long.
+    /// Delays the standby by a time.
     pub(super) fn slow_standby(&mut self, context: &Context, time: Us) {
         self.slow_until = context.now + time;
     }

@@ -26,7 +26,7 @@ use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Row, SimpleQueryMessag
 const ANSWER: Duration = Duration::from_secs(40);
 /// A server that cannot be connected with until then, name and password and all, is given up.
 const CONNECT: Duration = Duration::from_secs(20);
-/// When one of several servers takes writes, the others may say for so long that they do, too.
+/// The time for which other servers may claim to take writes, after one of them does.
 const OTHERS: Duration = Duration::from_secs(1);
 
 pub(crate) struct Connection {

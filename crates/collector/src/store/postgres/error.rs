@@ -10,7 +10,7 @@ use tokio_postgres::error::SqlState;
 pub(crate) enum ConnectionError {
     /// The server's error, or the reason why nothing came.
     Said(Box<tokio_postgres::Error>),
-    /// It said nothing for so long.
+    /// It was silent for that time.
     Silent(Duration),
     /// An error on this side.
     Here(String),

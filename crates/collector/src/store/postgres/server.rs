@@ -7,8 +7,7 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
-/// A server that is not there is given up after so long; one that was there and says nothing any
-/// more is, too.
+/// The time after which a server is given up: one that is not there, and one that is silent.
 const CONNECT: Duration = Duration::from_secs(10);
 const SILENT: Duration = Duration::from_secs(20);
 const ALIVE: Duration = Duration::from_secs(5);

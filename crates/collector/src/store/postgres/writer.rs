@@ -23,10 +23,11 @@ use std::time::Duration;
 
 /// The longest time of a writer's statement.
 const STATEMENT_TIMEOUT_S: u32 = 30;
-/// A commit may wait for a standby so long; then nothing is acknowledged, and it is looked again.
+/// The longest wait of a commit for a standby; then nothing is acknowledged, and it is checked
+/// again.
 const COMMIT: Duration = Duration::from_secs(30);
-/// A transaction in which nothing is asked for so long is ended by the server. One of several must
-/// not keep others from what it has locked.
+/// The idle time after which the server ends a transaction. One of several writers must not keep
+/// others from its locks.
 const IDLE_S: u32 = 60;
 const IDLE_SHARED_S: u32 = 3;
 /// A week that goes is not waited for longer than that, and is tried again the next time.
@@ -337,9 +338,8 @@ pub(super) fn commit(connection: &Connection) -> Result<(), SqlError> {
 
 /// Sets the writer's connection, whatever the settings of server, database and user.
 fn settings(connection: &Connection, shared: bool) -> Result<(), SqlError> {
-    // Each statement joins some keys to an index, whatever they are: what the planner would choose
-    // for many rows is never right, and planning anew for each batch's values takes as long as the
-    // batch.
+    // Each statement joins some keys to an index: the planner's choice for many rows is never
+    // right, and planning anew for each batch's values takes as long as the batch.
     let idle_s = if shared { IDLE_SHARED_S } else { IDLE_S };
     connection.simple(&format!(
         "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') <> 'remote_apply'; \

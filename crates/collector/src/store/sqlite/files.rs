@@ -15,7 +15,7 @@ const MODE: u32 = 0o600;
 /// The permissions of others, which are taken away.
 const OTHERS: u32 = 0o077;
 
-/// A file, whatever its name is: device and inode.
+/// A file under any name: device and inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileId {
     device: u64,
@@ -191,7 +191,7 @@ fn tighten_one(path: &Path) {
     }
 }
 
-/// Moves a file to its place, whatever is there. The file in the place is durable, and whole at
+/// Moves a file to its place, over any file there. The file in the place is durable, and whole at
 /// each moment.
 pub(super) fn put_in_place(part: &Path, path: &Path) -> Result<(), StoreError> {
     settle(part)?;

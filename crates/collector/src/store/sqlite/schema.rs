@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 /// "WSL1": that a database is this program's.
 pub(super) const APPLICATION_ID: i32 = 0x5753_4c31;
-/// For so long a database is looked through when it is opened; what is damaged behind is found when
-/// it is read.
+/// The time for which a database is checked when it is opened; later damage is found when it is
+/// read.
 const CHECK_FOR: Duration = Duration::from_secs(2);
 
 /// The steps from each version of the schema to the next.
@@ -117,7 +117,7 @@ pub(super) fn mark_of(path: &Path) -> Result<Option<Marker>, StoreError> {
     Marker::read(Session::Sqlite(&connection)).map_err(|error| StoreError::asked(&path.into(), error))
 }
 
-/// Opens a database to read, whatever version it has.
+/// Opens a database of any version to read.
 fn with_version(path: &Path) -> Result<(Connection, i64), StoreError> {
     let open = || {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;

@@ -41,9 +41,9 @@ fn is_open(stream: &TcpStream) -> bool {
     matches!(stream.try_read(&mut [0; 1]), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
 }
 
-/// New silent connections, so many from each address, of which `most` may stay. Returns those that
-/// are open once the others were closed; that has to be before silent ones are, and a machine that
-/// is too slow for it tries again.
+/// Opens silent connections from each address, of which `most` may stay. Returns those that are
+/// open once the others were closed; that has to be before silent ones are, and a machine that is
+/// too slow for it tries again.
 async fn open(
     stand: &Stand,
     from: RangeInclusive<u8>,
@@ -231,8 +231,8 @@ async fn http2_answer_that_is_read_slowly_comes_whole() {
     assert_eq!(read, whole);
 }
 
-/// All places are held by strangers, with HTTP/2 and with HTTP/1.1; whoever has a token keeps
-/// theirs, and others get in.
+/// All places are held by strangers, with HTTP/2 and with HTTP/1.1; holders of tokens keep theirs,
+/// and others get in.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn strangers_who_hold_all_places_keep_nobody_out() {
     let stand = Stand::new().await;

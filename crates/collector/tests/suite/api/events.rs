@@ -77,7 +77,7 @@ async fn a_reading_is_told_when_it_is_stored() {
             (&json!(258), &json!(n), &json!(power_w))
         );
         assert_eq!((&reading["energy_dwh"], &reading["rssi_dbm"]), (&json!(energy_dwh), &json!(-61)));
-        // It is there already for whoever asks now.
+        // A request now finds it there already.
         let meter = stand.get("/meters/258", &tokens.viewer).await;
         let last = json!({"at_s": at_s, "power_w": power_w, "energy_wh": f64::from(energy_dwh) / 10.0});
         assert_eq!(meter["last"], last);

@@ -65,7 +65,7 @@ impl Drop for Stopped {
         // No task waits for another one in a runtime; a thread with its own does.
         let stopping = std::thread::spawn(|| {
             let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-            // The test's end, whatever comes of it.
+            // The test's end, with any result.
             let _ = runtime.block_on(running.stop());
         });
         let _ = stopping.join();
@@ -91,7 +91,7 @@ impl Stand {
         Stand::with(no_limits(), None).await
     }
 
-    /// One where whatever is asked without another token is asked by an administrator.
+    /// One where an administrator makes all requests without another token.
     pub async fn administrated() -> Stand {
         let mut stand = Stand::new().await;
         let token = stand.first_token("administrator").await;

@@ -1,5 +1,5 @@
-//! The role `api` beside two workers that write one database: whoever is asked, all meters are seen
-//! and commanded.
+//! The role `api` beside two workers that write one database: all meters are seen and commanded by
+//! either.
 
 use super::shared::{Stand, figure, held};
 use super::stops::Process;

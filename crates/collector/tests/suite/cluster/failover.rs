@@ -1,5 +1,4 @@
-//! A NATS server that is there, and has lost the others: whoever is connected with it asks another
-//! one.
+//! A NATS server that is there, and has lost the others: its clients ask another one.
 
 use super::Radio;
 use super::roles::{ask, gateway, servers, worker};

@@ -129,7 +129,7 @@ fn write_rows(
     std::fs::remove_file(file).expect("there");
 }
 
-/// Waits until a worker hears so many meters, and is ready. Returns how long that took.
+/// Waits until a worker hears that number of meters, and is ready. Returns how long that took.
 fn hears(worker: &Process, meters: u32) -> Duration {
     let begun = Instant::now();
     loop {

@@ -98,7 +98,7 @@ impl Stand {
             );
             let all: Vec<String> = (1..=meter.n).map(|n| n.to_string()).collect();
             assert_eq!(self.sql(&of_meter), all.join(" "), "meter {name}");
-            // Each reading counted one more, whoever stored it.
+            // Each reading counted one more, stored by either.
             let total = self.sql(&format!("SELECT total_dwh FROM latest WHERE meter = {name}"));
             assert_eq!(total, meter.n.to_string(), "meter {name}");
         }

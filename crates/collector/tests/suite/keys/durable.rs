@@ -1,6 +1,6 @@
 //! Keys and tokens that outlive a loss of the server's power.
 //!
-//! They are said to be there once they are durable, whatever server and role are set to.
+//! They are said to be there once they are durable, with any settings of server and role.
 
 use super::{kek, ring};
 use collector::network::NetworkId;

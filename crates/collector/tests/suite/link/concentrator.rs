@@ -24,7 +24,7 @@ const METERS: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
 const FORGER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 /// The radio address of collectors that [`wire::meter::Setup::usual`] has.
 const ADDRESS: u8 = 0x4f;
-/// A meter sends the same again after so long.
+/// The delay after which a meter sends the same again.
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
 /// Datagrams upstream in a second that forged reports of one source become at most: what they may
 /// have at once, and that of a second.

@@ -53,7 +53,7 @@ async fn start(stand: &Stand) -> Running {
     .await
 }
 
-/// Of a program of so many bytes.
+/// An image of a program of that size.
 fn image(slot: usize, version: u32, bytes: usize) -> Image {
     Image::new(Flash::image(slot, version, &vec![version as u8; bytes])).expect("an image")
 }

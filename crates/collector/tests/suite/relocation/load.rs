@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use wire::meter::{CommandResult, MessageKind, MeterState, Suite};
 
 const METERS: u16 = 4;
-/// After so long a meter sends again what is not acknowledged.
+/// The delay after which a meter sends unacknowledged reports again.
 const AGAIN: Duration = Duration::from_secs(2);
-/// A collector runs for so long at least: numbers of commands are seconds, and each meter has
+/// The least time that a collector runs: numbers of commands are seconds, and each meter has
 /// several from each.
 const RUNS: Duration = Duration::from_millis(2500);
 
@@ -75,7 +75,7 @@ impl World {
         }
     }
 
-    /// A collector runs until the move says that it is to be stopped, or for so many rounds.
+    /// Runs a collector until the move says that it is to be stopped, or for that number of rounds.
     async fn collect(
         &mut self,
         (folder, place): (&Path, &DatabaseUrl),

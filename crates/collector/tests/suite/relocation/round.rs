@@ -65,7 +65,7 @@ fn writer_after_migration_continues() {
     assert_eq!(readings, (2..=2092).map(|n| n * 7).collect::<Vec<_>>());
 }
 
-/// Nothing of what comes, changes and goes while it is copied is missed, whatever table it is in.
+/// No row that comes, changes or goes while it is copied is missed, in any table.
 #[test]
 fn change_during_copy_is_found() {
     for engine in [Engine::Sqlite, Engine::Postgres] {

@@ -43,7 +43,7 @@ fn it_waits_for_workers_and_ends_their_leases() {
     let DatabaseUrl::Server(_) = server.place() else { panic!("a server") };
     let database = server.place().to_string().rsplit_once('/').expect("a name").1.to_owned();
     assert_eq!(shared().sql(&database, "SELECT fence, holder FROM partitions"), "101|");
-    // And back into another one, which workers begin with whatever lease they have.
+    // And back into another one, which workers begin with any lease.
     let again = Engine::Postgres.place();
     moved(&file.place(), &again.place()).expect("moved");
     let mut one = worker(&again.place()).expect("it opens");
@@ -52,8 +52,8 @@ fn it_waits_for_workers_and_ends_their_leases() {
     assert_eq!(all_readings(&one.reader(), meter), [1, 2, 3]);
 }
 
-/// A change of keys, or whatever else is no writer's, does not go into what was left: not even
-/// where it began before.
+/// A change of keys, or of anything else that is no writer's, does not go into the left database:
+/// not even where it began before.
 #[test]
 fn nothing_changes_in_what_is_frozen() {
     let (server, file) = (Engine::Postgres.place(), TestStore::new());

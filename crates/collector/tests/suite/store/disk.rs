@@ -21,7 +21,7 @@ use std::sync::{Mutex, PoisonError};
 /// The bytes that a disk writes whole: SQLite relies only on other sectors staying as they are.
 const SECTOR: usize = 512;
 
-/// A file, whatever its name is.
+/// A file under any name.
 type Inode = u64;
 /// Files by name, without those that are memory or locks.
 type Names = BTreeMap<String, Inode>;
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn pwrite64(descriptor: c_int, from: *const c_void, length
     let written = unsafe { own(descriptor, from, length, at) };
     if let Ok(length) = usize::try_from(written) {
         take_down(descriptor, |_, file, name| {
-            // SAFETY: so many bytes were just read from there.
+            // SAFETY: that number of bytes was just read from there.
             let bytes = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), length) }.to_vec();
             Event::Write { file, name, at: at as usize, bytes }
         });

@@ -1,5 +1,5 @@
-//! The energy since a meter's first start: over power cuts, late reports and other keys, whatever
-//! the order in which reports come.
+//! The energy since a meter's first start: over power cuts, late reports and other keys, in any
+//! order of reports.
 
 use super::place::{Engine, NEW_YEAR_S, add, measurement, on_each_engine, provisioned, report, start};
 use collector::export::{Format, Selection, export};

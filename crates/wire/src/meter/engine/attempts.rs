@@ -5,8 +5,8 @@ use super::state::MeterState;
 use crate::meter::{Address, Command, Suite};
 use std::collections::VecDeque;
 
-/// Of a command that changes with each attempt, as a time does, so many are remembered with their
-/// numbers: a late answer belongs to one.
+/// Attempts that are remembered with their numbers, of a command that changes with each, as a time
+/// does: a late answer belongs to one.
 const SENT_MAX: usize = 16;
 
 /// The state of the command under way that need not survive the collector.

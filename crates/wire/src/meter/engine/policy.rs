@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Policy {
     /// Sets the time of meters whose time is not set, or is off by more than a second.
     pub set_time: bool,
-    /// It looks at a meter's time, or sets it, at most once in so many milliseconds, where the
-    /// report alone does not show it.
+    /// The least time between two commands about a meter's time, if the report alone does not show
+    /// it.
     pub look_at_time_every_ms: u64,
     /// For how long it waits for an answer at first, by suite, in the order of [`Suite::ALL`]; with
     /// each attempt twice as long, up to 64 times, and up to half of it more.
@@ -25,8 +25,8 @@ pub struct Policy {
     /// A key of [`Suite::Aes256GcmRekeyed`] is renewed when its meter is heard with one that was
     /// not renewed within this time; `None`: by command alone.
     pub renew_keys_after_s: Option<u32>,
-    /// Pieces of images go out at most once in so many milliseconds, to all meters together: the
-    /// radio channel is there for reports first.
+    /// The least time between two pieces of images, to all meters together: the radio channel is
+    /// there for reports first.
     pub update_piece_every_ms: u64,
 }
 

@@ -59,7 +59,7 @@ impl QueuedCommand {
 pub enum Delivery {
     /// Others are before it.
     Waiting,
-    /// It has a number, and was sent so often.
+    /// It has a number.
     UnderWay {
         /// The number.
         m: u32,

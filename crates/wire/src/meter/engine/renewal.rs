@@ -16,16 +16,16 @@ use rand_core::CryptoRng;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// After so many packets without a reply the meter has begun anew, or does not seal like that any
+/// Packets without a reply after which the meter has begun anew, or does not seal like that any
 /// more: the renewal is begun anew, too.
 const ATTEMPTS_MAX: u32 = 12;
-/// Each attempt waits twice as long as the one before, so often.
+/// Attempts that wait twice as long as the one before.
 const DOUBLINGS_MAX: u32 = 3;
 /// The delay after an answer with the present key, until the meter is asked again to take the next
 /// one.
 const PROVE_AGAIN_MS: u64 = 5_000;
-/// After so many such answers the meter has lost the next key, which it has in RAM alone: the
-/// renewal is begun anew.
+/// Such answers after which the meter has lost the next key, which it has only in RAM: the renewal
+/// is begun anew.
 const PROOFS_MAX: u32 = 6;
 
 impl Session {

@@ -20,7 +20,8 @@ use std::sync::Arc;
 /// Reports that are remembered, so that one that comes again is known without its owner: a meter
 /// sends its oldest one alone.
 const RECENT_MAX: usize = 8;
-/// Of messages that take curves, in a suite that nothing speaks for, one in so many is opened.
+/// The number of messages of which one is opened, if they take curves and nothing shows that the
+/// meter seals so.
 const UNEXPECTED_INTERVAL: u8 = 8;
 
 /// A report that the owner is storing, or compares with what is stored.

@@ -19,10 +19,10 @@ use crate::meter::{
 };
 use rand_core::CryptoRng;
 
-/// After so many pieces without a reply the meter has begun anew, or does not seal like that any
+/// Pieces without a reply after which the meter has begun anew, or does not seal like that any
 /// more: it is asked how it stands.
 const ATTEMPTS_MAX: u32 = 12;
-/// Each attempt waits twice as long as the one before, so often: an erasure takes some seconds.
+/// Attempts that wait twice as long as the one before: an erasure takes some seconds.
 const DOUBLINGS_MAX: u32 = 3;
 /// The delay after a meter's restart, and then the period, of the question if it runs the image.
 const LOOK_EVERY_MS: u64 = 10_000;
@@ -110,7 +110,7 @@ impl Session {
                 header: updating.image.check(),
             },
             Step::Restart => {
-                // Durable with the command's number: whoever looks then knows that it was tried.
+                // Durable with the command's number: a later check finds that it was tried.
                 if let Some(update) = &mut self.state.update {
                     update.restarted = true;
                 }

@@ -92,7 +92,7 @@ pub(super) struct Updating {
     pub(super) step: Step,
 }
 
-/// When the next piece may go out, to whatever meter: [`Policy::update_piece_every_ms`].
+/// The time of the next piece to any meter: [`Policy::update_piece_every_ms`].
 #[derive(Debug, Default)]
 pub(super) struct PiecePacer {
     pub(super) next_ms: u64,

@@ -110,8 +110,8 @@ fn connections_that_the_server_closes_are_made_again() {
     assert_there(&reader, 5);
 }
 
-/// The commit of a primary waits for its standby. One that is not there is waited for: whoever cuts
-/// the wait off does not make it acknowledged.
+/// The commit of a primary waits for its standby. A missing one is waited for: an interrupted wait
+/// does not make it acknowledged.
 #[test]
 fn nothing_is_acknowledged_that_a_standby_has_not() {
     let server = Server::start(&["fsync=off"]);

@@ -51,8 +51,8 @@ impl Proxy {
         self.armed.store(true, Ordering::SeqCst);
     }
 
-    /// Stands still once a transaction is begun the next time: the server hears nothing more of it
-    /// for so long.
+    /// Stands still for that time once a transaction is begun the next time: the server hears
+    /// nothing more of it.
     pub fn stand_still_after_begin(&self, within: Duration) {
         self.late_ms.store(within.as_millis() as u64, Ordering::SeqCst);
     }
