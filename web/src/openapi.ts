@@ -353,8 +353,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes the first administrator's token, for who has the one-time link, and signs in with it. The
-         *     link is worth nothing from then on.
+         * Makes the first administrator's token for the holder of the one-time link, and signs in with it.
+         *     The link is worth nothing from then on.
          */
         post: operations["make_first"];
         delete?: never;
@@ -1016,7 +1016,7 @@ export interface operations {
     list_actions: {
         parameters: {
             query?: {
-                /** @description At most so many; 100 if left out. */
+                /** @description The largest number of rows; 100 if left out. */
                 limit?: number;
                 /** @description Only those with a lower `id`: the last one of the page before. */
                 before?: number;
@@ -1091,7 +1091,7 @@ export interface operations {
                 network?: number | "all";
                 /** @description `true`: those alone that nobody acknowledged. */
                 open?: boolean;
-                /** @description At most so many; 100 if left out. */
+                /** @description The largest number of rows; 100 if left out. */
                 limit?: number;
                 /** @description Only those with a lower `id`: the last one of the page before. */
                 before?: number;
@@ -1961,7 +1961,7 @@ export interface operations {
     list_commands: {
         parameters: {
             query?: {
-                /** @description At most so many; 50 if left out. */
+                /** @description The largest number of rows; 50 if left out. */
                 limit?: number;
             };
             header?: never;

@@ -15,7 +15,7 @@ use utoipa::IntoParams;
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ActionArguments {
-    /// At most so many; 100 if left out.
+    /// The largest number of rows; 100 if left out.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
     /// Only those with a lower `id`: the last one of the page before.

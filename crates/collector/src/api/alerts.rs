@@ -39,7 +39,7 @@ pub(super) struct AlertArguments {
     network: Option<NamedNetwork>,
     /// `true`: those alone that nobody acknowledged.
     open: Option<bool>,
-    /// At most so many; 100 if left out.
+    /// The largest number of rows; 100 if left out.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
     /// Only those with a lower `id`: the last one of the page before.

@@ -93,7 +93,7 @@ pub(super) struct CommandWanted {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CommandArguments {
-    /// At most so many; 50 if left out.
+    /// The largest number of rows; 50 if left out.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
 }

@@ -22,7 +22,7 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use utoipa::IntoParams;
 
-/// A comment each so often shows both sides that the other is there.
+/// The period of comments, which show both sides that the other is there.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// Browsers try again after that.
 const RETRY_AFTER: Duration = Duration::from_secs(3);

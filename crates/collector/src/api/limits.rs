@@ -28,7 +28,7 @@ impl Default for Rates {
     }
 }
 
-/// After so many requests those addresses are forgotten that were not heard for long.
+/// Requests until addresses are forgotten that were not heard for long.
 const TIDY_EVERY: u32 = 4096;
 
 pub(super) struct Limits {

@@ -1,9 +1,8 @@
-//! Places of connections: so many in all, and so many of an address. A new connection finds one
+//! Places of connections: a bound for all, and one for each address. A new connection finds one
 //! while strangers hold any: then a stranger's goes.
 //!
 //! A connection is a stranger's until a request on it has shown a token that holds. It is closed
-//! when no request is under way for some time, whichever HTTP it speaks, and whatever else it
-//! sends.
+//! when no request is under way for some time, by any HTTP, and with any other traffic.
 
 use super::concurrency_limits::Full;
 use crate::source_prefix::source_prefix;

@@ -34,7 +34,7 @@ const STREAMS_MAX: u32 = 64;
 /// TLS is agreed upon within this, and a request begins within this, the next one on the same
 /// connection, too.
 const HEAD_WITHIN: Duration = Duration::from_secs(5);
-/// Of HTTP/2's connections it is looked so often whether the other side is there.
+/// The period of the check that HTTP/2's other side is there.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// The time for answers under way when the service stops.
 const STOP_WITHIN: Duration = Duration::from_secs(5);
@@ -107,7 +107,7 @@ fn speak(http: &mut Builder<TokioExecutor>) {
         .max_concurrent_streams(STREAMS_MAX);
 }
 
-/// Takes so many connections at once, and no more, and none that stays silent.
+/// Accepts connections up to a bound, and closes silent ones.
 #[derive(Clone)]
 struct Bounded<A> {
     inner: A,

@@ -37,16 +37,16 @@ pub struct Parts {
     pub rates: Rates,
 }
 
-/// At most so many questions to the store at once; others wait.
+/// Concurrent queries of the store at most; others wait.
 const READS_MAX: usize = 16;
-/// At most so many who follow the events: in all, of an address, of a token. A browser's page is
+/// Concurrent listeners of events at most: in all, of an address, of a token. A browser's page is
 /// one of them.
 const LISTENERS_MAX: usize = 128;
 const ADDRESS_LISTENERS_MAX: usize = 64;
 const TOKEN_LISTENERS_MAX: usize = 16;
-/// For so long tokens are known without asking the store again.
+/// The time that tokens are known without asking the store again.
 const TOKENS_KNOWN_FOR: Duration = Duration::from_secs(1);
-/// That a token was used is written so often.
+/// The period in which the use of a token is written.
 const USE_WRITTEN_EVERY_MS: i64 = 60_000;
 
 /// Shared by all requests.

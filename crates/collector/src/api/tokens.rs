@@ -108,8 +108,8 @@ pub(super) struct FirstWanted {
     name: Option<String>,
 }
 
-/// Makes the first administrator's token, for who has the one-time link, and signs in with it. The
-/// link is worth nothing from then on.
+/// Makes the first administrator's token for the holder of the one-time link, and signs in with it.
+/// The link is worth nothing from then on.
 #[utoipa::path(post, path = "/tokens/first", tag = "session", request_body = FirstWanted,
     responses((status = CREATED, body = MadeToken), (status = CONFLICT, description = "name taken"),
         (status = UNAUTHORIZED, description = "another link, or one that was used")))]

@@ -23,7 +23,7 @@ use utoipa::{IntoParams, ToSchema};
 
 /// Meters of a request at most.
 const METERS_MAX: usize = 1000;
-/// Links that are asked at once; a worker takes so many of a partition, and others' questions.
+/// Links that are asked at once; a worker takes as many of a partition, and others' questions.
 const ASKED_AT_ONCE: usize = 32;
 /// Meters that are named where it is noted.
 const NAMED_MAX: usize = 20;
