@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What administrators did, newest first. */
+        /** Actions of administrators, newest first. */
         get: operations["list_actions"];
         put?: never;
         post?: never;
@@ -47,7 +47,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Somebody has seen it. Who was first stays. */
+        /** Somebody has seen it. The first name stays. */
         post: operations["acknowledge"];
         delete?: never;
         options?: never;
@@ -79,7 +79,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a reading costs the meter, suite by suite. */
+        /** The cost of a reading for the meter, suite by suite. */
         get: operations["costs"];
         put?: never;
         post?: never;
@@ -97,8 +97,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is durable from now on: `event: reading|alert|command|meter|update` with the JSON of it. `event: resync` says that some were left out,
-         *     because the listener was too slow, or a worker of the cluster was not heard for a moment: ask for all again.
+         * Events that are durable from now on: `event: reading|alert|command|meter|update` with the JSON
+         *     of it. `event: resync` says that some were left out, because the listener was too slow, or a
+         *     worker of the cluster was not heard for a moment: ask for all again.
          */
         get: operations["follow"];
         put?: never;
@@ -116,7 +117,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether readings are stored. */
+        /** Health: says if readings are stored. */
         get: operations["health"];
         put?: never;
         post?: never;
@@ -136,7 +137,10 @@ export interface paths {
         /** Images of meters' firmware, newest first. */
         get: operations["list_images"];
         put?: never;
-        /** Adds an image: at most 1 MiB, signed. Whether the signature is good, the meter's bootloader sees. 200: it was there already. */
+        /**
+         * Adds an image: at most 1 MiB, signed. The meter's bootloader verifies the signature. 200: it was
+         *     there already.
+         */
         post: operations["add_image"];
         delete?: never;
         options?: never;
@@ -238,7 +242,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A page of a meter's readings, or of its quarter-hours, hours or days, oldest first, as columns of equal length. */
+        /**
+         * A page of a meter's readings, or of its quarter-hours, hours or days, oldest first, as columns
+         *     of equal length.
+         */
         get: operations["page"];
         put?: never;
         post?: never;
@@ -306,7 +313,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is signed in, or whose token it is. */
+        /** The holder of the session or of the token. */
         get: operations["who"];
         put?: never;
         /** Signs in: the answer's cookie is the token. */
@@ -345,7 +352,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes the first administrator's token, for who has the one-time link, and signs in with it. The link is worth nothing from then on. */
+        /**
+         * Makes the first administrator's token for the holder of the one-time link, and signs in with it.
+         *     The link is worth nothing from then on.
+         */
         post: operations["make_first"];
         delete?: never;
         options?: never;
@@ -381,8 +391,9 @@ export interface paths {
         get: operations["list_updates"];
         put?: never;
         /**
-         * Has meters take an image of their firmware, some at once, the others after them. It takes the place of what they were to have before. Where a meter
-         *     takes the next image into the other slot, the other image of the same target and version is sent, if there is one.
+         * Has meters take an image of their firmware, some at once, the others after them. It takes the
+         *     place of what they were to have before. Where a meter takes the next image into the other slot,
+         *     the other image of the same target and version is sent, if there is one.
          */
         post: operations["begin_updates"];
         delete?: never;
@@ -395,7 +406,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description What an administrator did. */
+        /** @description An action of an administrator. */
         Action: {
             /**
              * Format: int64
@@ -426,7 +437,7 @@ export interface components {
              * @description When, in s.
              */
             at_s: number;
-            /** @description What. */
+            /** @description The cause. */
             cause: string;
             /** @description In words, with figures. */
             detail: string;
@@ -437,7 +448,7 @@ export interface components {
             id: number;
             /**
              * Format: int32
-             * @description Whose; `None`: the collector's own.
+             * @description The meter; `None`: the collector itself.
              */
             meter?: number | null;
             /**
@@ -446,7 +457,7 @@ export interface components {
              */
             network?: number;
         };
-        /** @description What a meter answered. */
+        /** @description A meter's answer. */
         Answered: {
             /**
              * Format: int32
@@ -463,10 +474,10 @@ export interface components {
             answer?: components["schemas"]["Answered"] | null;
             /**
              * Format: int32
-             * @description How often it was sent.
+             * @description The number of times that it was sent.
              */
             attempts: number;
-            /** @description Who gave it; `collector`: the collector itself. */
+            /** @description The name of the token that gave it; `collector`: the collector itself. */
             by: string;
             command: components["schemas"]["Ordered"];
             /** Format: int64 */
@@ -483,9 +494,9 @@ export interface components {
             network?: number;
             state: components["schemas"]["CommandState"];
         };
-        /** @description What a meter is to do, as the API has it. */
+        /** @description A command to a meter, as the API has it. */
         CommandOrder: {
-            /** @description How often it measures, and how it seals. */
+            /** @description The interval of measurements, and the suite. */
             configure: {
                 /**
                  * Format: int32
@@ -496,16 +507,18 @@ export interface components {
                 suite: components["schemas"]["Suite"];
             };
         } | {
-            /** @description What a step of its converter stands for. */
+            /** @description The units of the converter's steps. */
             calibrate: {
                 /**
                  * Format: int32
-                 * @description Current of a step, in microamperes: 1 to 4,000,000, and with the voltage's a product of at least 110,000,000.
+                 * @description Current of a step, in microamperes: 1 to 4,000,000, and with the voltage's a product of
+                 *     at least 110,000,000.
                  */
                 current_ua: number;
                 /**
                  * Format: int32
-                 * @description By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to 256.
+                 * @description By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to
+                 *     256.
                  */
                 phase: number;
                 /**
@@ -544,7 +557,7 @@ export interface components {
             };
         } | "reboot" | "renew-key";
         /**
-         * @description How far a command is.
+         * @description The progress of a command.
          * @enum {string}
          */
         CommandState: "waiting" | "sent" | "done" | "refused" | "withdrawn";
@@ -560,14 +573,14 @@ export interface components {
             resolution: components["schemas"]["Interval"];
             /** @description When each interval begins, in s: all from the first to the last, without gaps. */
             start_s: number[];
-            /** @description Whose hours, midnights and months they are. */
+            /** @description The zone of its hours, midnights and months. */
             zone: string;
         };
         /** @description Energy that a meter used. */
         ConsumptionOf: {
             /**
              * Format: int32
-             * @description Which.
+             * @description The meter.
              */
             meter: number;
             /**
@@ -578,7 +591,7 @@ export interface components {
             /** @description In Wh, for each interval; `None` (null) where there is no reading. */
             used_wh: (number | null)[];
         };
-        /** @description What a reading costs the meter that sends it; what was not measured is `None`. */
+        /** @description The cost of a reading for the meter that sends it; figures that were not measured are `None`. */
         Cost: {
             /**
              * Format: double
@@ -587,7 +600,7 @@ export interface components {
             air_bytes?: number | null;
             /**
              * Format: double
-             * @description What microcontroller and radio take from there on to the accepted acknowledgement, in µJ.
+             * @description Energy of microcontroller and radio from there on to the accepted acknowledgement, in µJ.
              */
             energy_uj?: number | null;
             /**
@@ -602,14 +615,14 @@ export interface components {
             round_trip_ms?: number | null;
             /** @description On what it was measured. */
             source: string;
-            /** @description How it is sealed. */
+            /** @description The suite. */
             suite: components["schemas"]["Suite"];
         };
         /** @description The body of every answer that is not a success. */
         Error: {
             error: components["schemas"]["ErrorContent"];
         };
-        /** @description What is wrong, and what to do. */
+        /** @description The error, with its remedy. */
         ErrorContent: {
             /**
              * @description For programs.
@@ -617,7 +630,7 @@ export interface components {
              */
             code: string;
             /**
-             * @description What was probably meant, or what to do next.
+             * @description The probable intention, or the next step.
              * @example the nearest is 258
              */
             hint?: string | null;
@@ -627,22 +640,23 @@ export interface components {
              */
             message: string;
         };
-        /** @description What the one-time link is good for. */
+        /** @description The request of the one-time link. */
         FirstWanted: {
             /**
              * @description The token's name; `administrator` if left out.
              * @example anna
              */
             name?: string | null;
-            /** @description What stands in the link behind `#/first/`: `wsl_` and 43 characters. */
+            /** @description The text in the link behind `#/first/`: `wsl_` and 43 characters. */
             secret: string;
         };
-        /** @description How the service is. */
+        /** @description The health of the service. */
         Health: {
             /** @description Why, and what to do. */
             detail?: string | null;
             /**
-             * @description `ok`; `store` while nothing can be stored, and so nothing is acknowledged; `damaged` where something stored changed by itself.
+             * @description `ok`; `store` while nothing can be stored, and so nothing is acknowledged; `damaged` where
+             *     something stored changed by itself.
              * @example ok
              */
             status: string;
@@ -661,7 +675,7 @@ export interface components {
              * @description Of the slot that it is linked for.
              */
             address: number;
-            /** @description Who added it. */
+            /** @description The name of the token that added it. */
             by: string;
             /**
              * Format: int32
@@ -672,11 +686,11 @@ export interface components {
             digest: string;
             /**
              * Format: int32
-             * @description How many it is sent in.
+             * @description The number of pieces that it is sent in.
              */
             pieces: number;
             /**
-             * @description What it is built for.
+             * @description The target that it is built for.
              * @example stm32f407
              */
             target: string;
@@ -716,7 +730,7 @@ export interface components {
              */
             power_w: number;
         };
-        /** @description How well a meter is heard. */
+        /** @description The quality of a meter's reception. */
         Link: {
             /**
              * Format: int64
@@ -740,7 +754,7 @@ export interface components {
             reports: number;
             /**
              * Format: int32
-             * @description How strong its last packet was, in dBm.
+             * @description The signal strength of its last packet, in dBm.
              */
             rssi_dbm?: number | null;
         };
@@ -766,14 +780,14 @@ export interface components {
              * @description Seconds between its measurements.
              */
             interval_s: number;
-            /** @description What it is called; may be empty. */
+            /** @description Its label; may be empty. */
             label: string;
             last?: components["schemas"]["Last"] | null;
-            /** @description How well it is heard. */
+            /** @description The quality of its reception. */
             link: components["schemas"]["Link"];
             /**
              * Format: int32
-             * @description Which, as it was provisioned.
+             * @description The meter, as it was provisioned.
              */
             meter: number;
             /**
@@ -781,20 +795,21 @@ export interface components {
              * @description Its network; left out of network 0's.
              */
             network?: number;
-            /** @description Whether it was heard within three intervals. */
+            /** @description True if it was heard within three intervals. */
             online: boolean;
             /**
              * Format: int32
              * @description Alerts that nobody acknowledged.
              */
             open_alerts: number;
-            /** @description Whether it was revoked. */
+            /** @description True if it was revoked. */
             revoked: boolean;
-            /** @description How its last report was sealed. */
+            /** @description The suite of its last report. */
             suite: components["schemas"]["Suite"];
             /**
              * Format: double
-             * @description Energy since its first start, over restarts and new keys, in Wh; `None`: it has not measured yet.
+             * @description Energy since its first start, over restarts and new keys, in Wh; `None`: it has not measured
+             *     yet.
              */
             total_wh?: number | null;
             /**
@@ -803,16 +818,16 @@ export interface components {
              */
             waiting_commands: number;
         };
-        /** @description What is changed of a meter. */
+        /** @description A change of a meter. */
         MeterChange: {
             /**
-             * @description What it is called; may be empty.
+             * @description Its label; may be empty.
              * @example Flat 3
              */
             label: string;
         };
         NamedMeter: number | string;
-        /** @description What is commanded: as it was given, or what the collector asks of its own. */
+        /** @description The command: as it was given, or one of the collector's own. */
         Ordered: {
             /** @description Seconds between measurements, and how to seal. */
             configure: {
@@ -821,7 +836,7 @@ export interface components {
                 suite: components["schemas"]["Suite"];
             };
         } | {
-            /** @description What a step of the converter stands for. */
+            /** @description The units of the converter's steps. */
             calibrate: {
                 /** Format: int32 */
                 current_ua: number;
@@ -850,7 +865,7 @@ export interface components {
         Readings: components["schemas"]["Rows"] & {
             /**
              * Format: int32
-             * @description Whose.
+             * @description The meter.
              */
             meter: number;
             /**
@@ -858,18 +873,18 @@ export interface components {
              * @description The meter's network; left out of network 0's.
              */
             network?: number;
-            /** @description Where to go on; `None`: this was all. */
+            /** @description The position of the next page; `None`: this was the last. */
             next?: string | null;
-            /** @description How fine. */
+            /** @description The resolution. */
             resolution: components["schemas"]["Resolution"];
         };
         /**
-         * @description How fine a meter's readings are shown.
+         * @description The resolution of a meter's readings.
          * @enum {string}
          */
         Resolution: "raw" | "quarter" | "hour" | "day";
         /**
-         * @description What a token lets its holder do.
+         * @description The rights of a token.
          * @enum {string}
          */
         Role: "viewer" | "administrator";
@@ -890,12 +905,12 @@ export interface components {
             power_min_w: number[];
             /** @description Mean of the readings' power, in W, to two places. */
             power_w: number[];
-            /** @description How many readings there are. */
+            /** @description The number of readings. */
             readings: number[];
             /** @description Energy used, in Wh. */
             used_wh: number[];
         };
-        /** @description Who is signed in. */
+        /** @description The holder of a session. */
         Session: {
             /**
              * @description The token's name.
@@ -910,7 +925,7 @@ export interface components {
             token: string;
         };
         /**
-         * @description How a meter seals, by name; for the description alone.
+         * @description A suite by name; for the description only.
          * @enum {string}
          */
         Suite: "none" | "aes128-gcm" | "aes256-gcm" | "ecies" | "ecies-ecdsa" | "ascon-aead128" | "aes256-gcm-rekeyed";
@@ -923,7 +938,7 @@ export interface components {
             /** Format: int64 */
             last_used_s?: number | null;
             /**
-             * @description Whose or what for it is; actions and commands are by this name.
+             * @description The holder or the purpose; actions and commands are recorded under this name.
              * @example anna
              */
             name: string;
@@ -942,7 +957,7 @@ export interface components {
         };
         /** @description A meter's latest update. */
         Update: {
-            /** @description Who asked for it. */
+            /** @description The name of the token that asked for it. */
             by: string;
             /** Format: int64 */
             changed_s: number;
@@ -959,7 +974,7 @@ export interface components {
             network?: number;
             /**
              * Format: int32
-             * @description Of so many.
+             * @description Pieces of the whole image.
              */
             of: number;
             /**
@@ -976,11 +991,11 @@ export interface components {
             version: number;
         };
         /**
-         * @description How far the update of a meter's firmware is.
+         * @description The progress of an update of a meter's firmware.
          * @enum {string}
          */
         UpdateState: "waiting" | "asking" | "sending" | "trying" | "runs" | "refused" | "went-back" | "not-possible" | "withdrawn";
-        /** @description Which meters are to have which image. */
+        /** @description The image, and the meters that are to have it. */
         UpdateWanted: {
             /** @description The image's digest. */
             image: string;
@@ -1001,7 +1016,7 @@ export interface operations {
     list_actions: {
         parameters: {
             query?: {
-                /** @description At most so many; 100 if left out. */
+                /** @description The largest number of rows; 100 if left out. */
                 limit?: number;
                 /** @description Only those with a lower `id`: the last one of the page before. */
                 before?: number;
@@ -1076,7 +1091,7 @@ export interface operations {
                 network?: number | "all";
                 /** @description `true`: those alone that nobody acknowledged. */
                 open?: boolean;
-                /** @description At most so many; 100 if left out. */
+                /** @description The largest number of rows; 100 if left out. */
                 limit?: number;
                 /** @description Only those with a lower `id`: the last one of the page before. */
                 before?: number;
@@ -1946,7 +1961,7 @@ export interface operations {
     list_commands: {
         parameters: {
             query?: {
-                /** @description At most so many; 50 if left out. */
+                /** @description The largest number of rows; 50 if left out. */
                 limit?: number;
             };
             header?: never;

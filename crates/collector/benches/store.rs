@@ -1,19 +1,23 @@
-//! How fast the store is: `cargo bench -p wattseal-collector --bench store -- commit queries`. docs/how-to/collector/postgresql.md has its figures.
+//! The speed of the store: `cargo bench -p wattseal-collector --bench store -- commit queries`.
+//! docs/how-to/collector.md has its figures.
 //!
-//! `commit`: how many readings a second one writer makes durable, of a million. `queries`: how long questions take on 10 million readings
-//! (`WATTSEAL_READINGS=N` for another number of both), and how much memory the process had at most. The database is made in the folder that
-//! `TMPDIR` names, which has to be on a real disk; 10 million readings need 2 GB there.
+//! `commit`: how many readings a second one writer makes durable, of a million. `queries`: how long
+//! questions take on 10 million readings (`WATTSEAL_READINGS=N` for another number of both), and
+//! how much memory the process had at most. The database is made in the folder that `TMPDIR` names,
+//! which has to be on a real disk; 10 million readings need 2 GB there.
 //!
-//! `postgres` beside them: the same with PostgreSQL, Debian's, with a server of its own in that folder that syncs as it is set by itself,
-//! and reads as a server that has been there for a while (`ANALYZE`); 10 million readings need 4 GB. `backup` with it: how long a dump, what
-//! restores it, and a copy of the whole server take, of a million (docs/how-to/operations.md). `WATTSEAL_TIMES=10` before `queries postgres`: ten
-//! networks, each with the thousand meters and the readings of the first; 100 million readings need 30 GB.
+//! `postgres` beside them: the same with PostgreSQL, Debian's, with a server of its own in that
+//! folder that syncs as it is set by itself, and reads as a server that has been there for a while
+//! (`ANALYZE`); 10 million readings need 4 GB. `backup` with it: how long a dump, what restores it,
+//! and a copy of the whole server take, of a million (docs/how-to/operations.md). `WATTSEAL_TIMES=10`
+//! before `queries postgres`: ten networks, each with the thousand meters and the readings of the
+//! first; 100 million readings need 30 GB.
 
 use collector::api::{Consumption, Readings};
 use collector::network::NetworkId;
 use collector::store::{
-    ConsumptionQuery, Interval, METERS_EPOCH_S, NewReport, Options, Place, Provisioned, Reader,
-    ReadingsQuery, Resolution, Store, Whose, Write,
+    ConsumptionQuery, DatabaseUrl, Interval, METERS_EPOCH_S, MeterFilter, NewReport, Options, Provisioned,
+    Reader, ReadingsQuery, Resolution, Store, Write,
 };
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -31,7 +35,7 @@ const METERS: u16 = 1000;
 /// 2026-01-01 00:00:00 UTC.
 const NEW_YEAR_S: i64 = 1_767_225_600;
 const DAY_S: i64 = 86_400;
-/// How often each question is asked.
+/// The number of times that each query is asked.
 const ASKED: usize = 1000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -63,9 +67,9 @@ enum Engine {
     Postgres,
 }
 
-/// Where a database of its own is.
+/// The location of a separate database.
 struct Database {
-    place: Place,
+    place: DatabaseUrl,
     server: Option<Server>,
     _folder: TempDir,
 }
@@ -75,7 +79,7 @@ impl Database {
         let folder = tempfile::tempdir()?;
         let server = (engine == Engine::Postgres).then(|| Server::start(&["shared_buffers=256MB"]));
         let place = match &server {
-            Some(server) => Place::named(&server.url("postgres"))?,
+            Some(server) => DatabaseUrl::named(&server.url("postgres"))?,
             None => folder.path().join("wattseal.db").into(),
         };
         Ok(Database { place, server, _folder: folder })
@@ -86,7 +90,7 @@ impl Database {
         self.server.as_ref().map_or(0.0, Server::processor_s)
     }
 
-    /// What a server does by itself in its first minutes.
+    /// Does the work that a server does by itself in its first minutes.
     fn settle(&self) {
         if let Some(server) = &self.server {
             server.sql("postgres", "VACUUM ANALYZE");
@@ -161,8 +165,8 @@ fn commits(engine: Engine, batch: usize, suite: Suite) -> Result<(), Box<dyn Err
         log_bytes = log_bytes.max(store.reader().health().log_bytes);
     }
     let total: Duration = times.iter().sum();
-    // Which measures a server's database.
-    store.look()?;
+    // This measures a server's database.
+    store.check()?;
     let health = store.reader().health();
     println!(
         "commit, {suite}, batches of {batch}: {:.0} readings/s, {:.1} µs of a processor each, and {:.1} µs of the server's; a batch {}; \
@@ -177,7 +181,8 @@ fn commits(engine: Engine, batch: usize, suite: Suite) -> Result<(), Box<dyn Err
     Ok(())
 }
 
-/// For how long this thread had a processor, which others that are busy on the machine do not change.
+/// For how long this thread had a processor, which others that are busy on the machine do not
+/// change.
 fn processor_s() -> Result<f64, Box<dyn Error>> {
     let ran = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     let ns: f64 = ran.split_whitespace().next().unwrap_or("0").parse()?;
@@ -191,14 +196,15 @@ fn quantiles(times: &mut [Duration]) -> String {
     format!("p50 {:.2} ms, p99 {:.2} ms, longest {:.2} ms", at(0.5), at(0.99), at(1.0))
 }
 
-/// What is in the database.
+/// The contents of the database.
 struct Filled {
     range: Range<i64>,
     /// Networks of [`METERS`] meters.
     times: u16,
 }
 
-/// Every meter's readings: 2,800 of each 10,000 three hours apart, a year long, and the rest 10 s apart, until `end`.
+/// Every meter's readings: 2,800 of each 10,000 three hours apart, a year long, and the rest 10 s
+/// apart, until `end`.
 fn fill(store: &mut Store, readings: usize) -> Result<Range<i64>, Box<dyn Error>> {
     let each = readings / usize::from(METERS);
     let sparse = each * 28 / 100;
@@ -219,8 +225,8 @@ fn fill(store: &mut Store, readings: usize) -> Result<Range<i64>, Box<dyn Error>
         }
         store.commit(writes)?;
     }
-    // Which measures a server's database.
-    store.look()?;
+    // This measures a server's database.
+    store.check()?;
     println!(
         "filled with {} readings in {:.0} s, database {} MB",
         each * usize::from(METERS),
@@ -230,8 +236,8 @@ fn fill(store: &mut Store, readings: usize) -> Result<Range<i64>, Box<dyn Error>
     Ok(begin..time(each))
 }
 
-/// What the store wrote of network 0's meters, again for those of others until there are `times` as many, by the server itself: as much
-/// as the store would have written of them, and sooner.
+/// Multiplies the stored rows of network 0's meters, for meters of other networks, until there are
+/// `times` as many. The server does it itself: as much as the store would have written, and sooner.
 fn multiply(server: &Server, times: u16) {
     let began = Instant::now();
     let of_meter = |table: &str, columns: &str| {
@@ -354,7 +360,7 @@ fn series(
         .count())
 }
 
-/// Whose consumption is asked for.
+/// The meters whose consumption is asked for.
 enum Of {
     /// A thousand meters: what the dashboard asks for.
     Network,
@@ -373,8 +379,8 @@ fn consumption(
     of: Of,
 ) -> Result<usize, Box<dyn Error>> {
     let whose = match of {
-        Of::Network => Whose::Network(any_network(*times, rng)),
-        Of::All => Whose::All,
+        Of::Network => MeterFilter::Network(any_network(*times, rng)),
+        Of::All => MeterFilter::All,
     };
     let from_s = rng.random_range(range.start..(range.end - length_s).max(range.start + 1));
     let query = ConsumptionQuery { from_s, to_s: from_s + length_s, resolution, whose };
@@ -384,7 +390,7 @@ fn consumption(
         .count())
 }
 
-/// What docs/how-to/operations.md, "Backup and restore", does, and how long it takes.
+/// Times the backup of docs/how-to/operations.md, "Backup and restore".
 fn backup() -> Result<(), Box<dyn Error>> {
     let readings = std::env::var("WATTSEAL_READINGS").map_or(Ok(1_000_000), |number| number.parse())?;
     let database = Database::new(Engine::Postgres)?;

@@ -1,13 +1,15 @@
 //! The HTTP side of the collector: the API of docs/how-to/collector/http.md, and the dashboard's files.
 //!
-//! A route is in one of three routers, by who may take it (`routes`); `access` finds out who asks. Nothing here decides about readings: what is shown comes from the store's `Reader`, what is commanded goes to
-//! the link, and what is changed goes to the one thread that writes.
+//! A route is in one of three routers, by who may take it (`routes`); `access` finds out who asks.
+//! Nothing here decides about readings: what is shown comes from the store's `Reader`, what is
+//! commanded goes to the link, and what is changed goes to the one thread that writes.
 
 mod access;
 mod actions;
 mod alerts;
 mod assets;
 mod commands;
+mod concurrency_limits;
 mod consumption;
 mod cookie;
 mod cost_table;
@@ -27,7 +29,6 @@ pub(crate) mod metrics;
 mod names;
 mod openapi;
 pub(crate) mod origin;
-mod permits;
 mod places;
 mod proxy;
 mod readings;

@@ -1,8 +1,9 @@
-//! Who reported what: goes over the signed messages that are stored, years later, and says whether each is what its meter signed, in
-//! order, and whether the readings are what the messages say.
+//! The audit of stored signed messages, years later: says of each if its meter signed it, in order,
+//! and if the readings are those of the messages.
 //!
-//! It takes no secret to verify signatures and order. With the collector's private key each message is opened, and compared with
-//! the reading or alert that was stored of it: docs/reference/protocol.md, "With the collector".
+//! It takes no secret to verify signatures and order. With the collector's private key each message
+//! is opened, and compared with the reading or alert that was stored of it: docs/reference/protocol.md, "With
+//! the collector".
 
 mod stored;
 
@@ -13,7 +14,7 @@ use stored::{Key, Keys, Message, Of};
 use wire::meter::{Channel, Content, Identity, MessageKind, MeterKeys, Report, Suite, signature_holds};
 
 /// Failures that are told one by one.
-const MOST_TOLD: usize = 20;
+const TOLD_MAX: usize = 20;
 /// Messages that are verified at a time.
 const CHUNK: usize = 2000;
 
@@ -32,11 +33,12 @@ pub struct Audit {
     pub gone: u64,
     /// Those that were opened, and say what is stored.
     pub opened: u64,
-    /// Those that were not opened: no private key was given, or it is not the one that they were sealed for.
+    /// Those that were not opened: no private key was given, or it is not the one that they were
+    /// sealed for.
     pub closed: u64,
     /// Meters whose total was compared with what their opened messages come to.
     pub totals: usize,
-    /// How many failures there are; 0: all is as it should be.
+    /// The number of failures; 0 for none.
     pub failures: u64,
     /// The first of them.
     pub first: Vec<Failure>,
@@ -45,7 +47,7 @@ pub struct Audit {
 /// Something that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Failure {
-    /// Whose message.
+    /// The meter of the message.
     #[serde(flatten)]
     pub meter: GlobalMeterId,
     pub epoch: u32,
@@ -54,7 +56,7 @@ pub struct Failure {
     pub wrong: Wrong,
 }
 
-/// What is wrong with a message.
+/// The failure of a message.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wrong {
@@ -100,8 +102,9 @@ pub enum Wrong {
     },
 }
 
-/// Goes over all signed messages of a database. A service may go on writing meanwhile. collectors: the private keys, one of each network,
-/// to compare what the messages say. progress: hears of how many of how many messages are done.
+/// Goes over all signed messages of a database. A service may go on writing meanwhile. collectors:
+/// the private keys, one of each network, to compare what the messages say. progress: hears of how
+/// many of how many messages are done.
 ///
 /// # Errors
 /// [`StoreError`] where the database cannot be read; what an audit finds is no error.
@@ -205,13 +208,13 @@ impl Audit {
 
     fn note(&mut self, failure: Failure) {
         self.failures += 1;
-        if self.first.len() < MOST_TOLD {
+        if self.first.len() < TOLD_MAX {
             self.first.push(failure);
         }
     }
 }
 
-/// Whether each holds, and what it says if it was opened; on all processors.
+/// Verifies each message, and returns the report of those that were opened; on all processors.
 fn verify(messages: &[Message], keys: &Keys, collectors: &[&Identity]) -> Vec<Result<Option<Report>, Wrong>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = messages.len().div_ceil(threads).max(1);
@@ -247,7 +250,7 @@ fn verify_one(message: &Message, keys: &Keys, collectors: &[&Identity]) -> Resul
     compare(message, &opened.plaintext).map(Some)
 }
 
-/// Whether a message says what is stored of it. Returns what it says.
+/// Checks that a message agrees with its stored row. Returns its report.
 fn compare(message: &Message, plaintext: &[u8; 16]) -> Result<Report, Wrong> {
     let number = |what: &str, stored: i64, said: i64| same(what, stored.to_string(), said.to_string());
     let report = Report::from_bytes(plaintext);

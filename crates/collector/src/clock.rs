@@ -1,11 +1,12 @@
-//! The time. In the simulation of a cluster (`cluster::simulation`) it is that of the worker that does something.
+//! The time. In the simulation of a cluster (`cluster::simulation`) it is that of the worker that
+//! does something.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::ops::Add;
 use std::time::{Duration, Instant};
 
-/// A moment by the clock that goes on while the machine is suspended (`CLOCK_BOOTTIME`), since its start. `Instant` stands still meanwhile,
-/// and others take what nobody seems to hold.
+/// A moment by the clock that goes on while the machine is suspended (`CLOCK_BOOTTIME`), since its
+/// start. `Instant` stands still meanwhile, and others take what nobody seems to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BootTime(Duration);
 
@@ -90,7 +91,8 @@ mod tests {
     const IN_NAMESPACE: &str = "WATTSEAL_TEST_SUSPENDED_S";
     const SUSPENDED_S: u64 = 100_000;
 
-    /// In a time namespace the machine was suspended for longer than it was. A fence of a minute that was given before that is over.
+    /// In a time namespace the machine was suspended for longer than it was. A fence of a minute
+    /// that was given before that is over.
     #[test]
     fn fence_ends_while_the_machine_is_suspended() {
         if std::env::var_os(IN_NAMESPACE).is_some() {

@@ -1,19 +1,22 @@
-//! The collector's roles as processes of their own, which meet in NATS JetStream: gateways without keys, workers of which any may be
-//! lost. docs/how-to/cluster.md is the map. Nothing of this is needed by who runs one process.
+//! The collector's roles as processes of their own, which meet in NATS JetStream: gateways without
+//! keys, workers of which any may be lost. docs/how-to/cluster.md is the map. Nothing of this is needed by
+//! who runs one process.
 //!
-//! The way of a packet: a [`gateway`] publishes it into the stream `wattseal-up`; the [`worker`] that has the lease of the meter's partition
-//! takes it from there, and its link goes on as in `collect`. What is to be sent goes to the gateway's own subject. An [`api`] has no
-//! partition: it asks workers, and hears from them what became durable. A packet is acknowledged to
-//! JetStream when what it led to is durable: a worker that dies leaves it to the next.
+//! The way of a packet: a [`gateway`] publishes it into the stream `wattseal-up`; the [`worker`]
+//! that has the lease of the meter's partition takes it from there, and its link goes on as in
+//! `collect`. Packets to meters go to the gateway's own subject. An [`api`] has no partition: it
+//! asks workers, and they send it events of durable changes. A packet is acknowledged to JetStream
+//! when its effect is durable: a worker that dies leaves it to the next.
 
-mod another_server;
 pub mod api;
 mod connection;
 mod envelope;
 mod events;
 mod exchange;
+mod failover;
 pub mod gateway;
 mod health;
+mod http_role;
 mod lease;
 mod leases;
 mod limits;
@@ -22,20 +25,19 @@ mod nkey;
 mod packets;
 mod partition_task;
 mod permissions;
-mod question;
 mod queue;
 mod remote;
-mod served;
+mod rpc;
+mod server_rotation;
 #[cfg(test)]
 mod simulation;
 mod status;
 mod subject;
-mod turns;
 mod user;
 pub mod worker;
 
 pub use connection::{ClusterError, Nats};
-pub use envelope::{MOST_TOGETHER, PacketDown, PacketUp, apart, together};
+pub use envelope::{MESSAGE_PACKETS_MAX, PacketDown, PacketUp, join_packets, split_packets};
 pub use health::HealthListen;
 pub use name::{NoName, RoleName};
 pub use nkey::make_nkey;

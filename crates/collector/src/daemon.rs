@@ -1,7 +1,8 @@
-//! `wattseal collect`: the service with its gateways, its API and what it publishes, from the first start to a graceful stop.
+//! `wattseal collect`: the service with its gateways, its API and what it publishes, from the first
+//! start to a graceful stop.
 
 use crate::api::{self, Bound, Costs, Listen, ListenError, Rates};
-use crate::forward::{ForwardCounts, Forwarder, MOST_PACKETS};
+use crate::forward::{ForwardCounts, Forwarder, PACKETS_MAX};
 use crate::gateway::serial::{SerialGateway, SerialLine};
 use crate::network::{NetworkId, OfNetwork};
 use crate::one_time_link::{OneTimeLink, OneTimeLinkError};
@@ -15,18 +16,18 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
-/// What `wattseal collect` is started with.
+/// The configuration of `wattseal collect`.
 #[derive(Clone, Debug)]
 pub struct Daemon {
     /// The service: files, UDP gateways, how it behaves.
     pub service: Config,
-    /// Where the API and the dashboard are.
+    /// The address of the API and the dashboard.
     pub listen: Listen,
     /// Serial gateways.
     pub serial: Vec<OfNetwork<SerialLine>>,
     /// `HOST:PORT` of the collector that other collectors' meters are forwarded to.
     pub forward: Option<String>,
-    /// Where to publish.
+    /// The broker to publish to.
     pub mqtt: Option<Broker>,
 }
 
@@ -50,7 +51,7 @@ pub enum DaemonError {
 }
 
 impl DaemonError {
-    /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
+    /// Says if the request was impossible (exit code 2), and did not just fail (exit code 1).
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(
@@ -61,22 +62,23 @@ impl DaemonError {
     }
 }
 
-/// What is there once it runs.
+/// The addresses and links of a running service.
 #[derive(Clone, Debug)]
 pub struct Started {
     /// The dashboard's address, for a browser.
     pub url: String,
-    /// What makes the first administrator's token, where there is none yet.
+    /// The link for the first administrator's token, while there is none.
     pub one_time_link: Option<Arc<OneTimeLink>>,
-    /// Where the UDP gateways listen.
+    /// The addresses of the UDP gateways.
     pub udp: Vec<OfNetwork<SocketAddr>>,
 }
 
 impl Daemon {
-    /// Runs until the process is told to stop by SIGINT or SIGTERM. ready: is called once all of it runs.
+    /// Runs until the process is told to stop by SIGINT or SIGTERM. ready: is called once all of it
+    /// runs.
     ///
     /// # Errors
-    /// [`DaemonError`]. What was acknowledged is stored whatever happens.
+    /// [`DaemonError`]. Acknowledged readings are stored whatever happens.
     pub fn run(self, ready: impl FnOnce(&Started)) -> Result<(), DaemonError> {
         runtime().map_err(DaemonError::Runtime)?.block_on(async {
             let stop = signals().map_err(DaemonError::Runtime)?;
@@ -95,7 +97,7 @@ impl Daemon {
     ) -> Result<(), DaemonError> {
         // Before anything is made or changed: this is what most first starts fail for.
         let bound = self.listen.bind(self.has_administrator()?)?;
-        let unknown_meters = self.forward.as_ref().map(|_| mpsc::channel(MOST_PACKETS));
+        let unknown_meters = self.forward.as_ref().map(|_| mpsc::channel(PACKETS_MAX));
         let unknown_meters = unknown_meters.map(|(give, take)| {
             self.service.unknown_meters = Some(give);
             take
@@ -177,7 +179,7 @@ async fn until_stopped(
     };
     let (shut, mut shutting) = watch::channel(false);
     let serving = tokio::spawn(api::serve(bound, parts, async move {
-        // Who tells of it went: that is an end, too.
+        // A dropped sender is an end, too.
         let _ = shutting.wait_for(|shut| *shut).await;
     }));
     tokio::pin!(serving);
@@ -207,7 +209,7 @@ async fn ask<T: Send + 'static>(
     Ok(asked.map_err(|_| ServiceError::Ended("beginning"))??)
 }
 
-/// What all roles run on.
+/// Makes the runtime of all roles.
 ///
 /// # Errors
 /// Where the system gives no threads.
@@ -232,7 +234,7 @@ pub fn signals() -> std::io::Result<impl Future<Output = ()>> {
 }
 
 impl Config {
-    /// What tells this collector's folder of keys from others on this machine.
+    /// Returns the name that tells this collector's folder of keys from others on this machine.
     fn keys_name(&self) -> String {
         use sha2::{Digest, Sha256};
         let path = std::path::absolute(&self.keys).unwrap_or_else(|_| Path::new(&self.keys).to_owned());

@@ -1,4 +1,5 @@
-//! What happened, for who looks on: the dashboard's live view, and MQTT. Told after it is durable, in order, to whoever keeps up.
+//! The events for observers: the dashboard's live view, and MQTT. An event comes after it is
+//! durable, in order, to every subscriber that keeps up.
 
 use crate::network::{GlobalMeterId, NetworkId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -32,7 +33,7 @@ pub enum Event {
 /// A measurement as it is shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    /// Whose, as it was provisioned.
+    /// The meter, as it was provisioned.
     #[serde(flatten)]
     pub meter: GlobalMeterId,
     /// Its number: higher than all before of this meter and epoch.
@@ -45,11 +46,12 @@ pub struct Reading {
     pub power_w: i16,
     /// Energy since the meter's start, in 0.1 Wh.
     pub energy_dwh: u32,
-    /// Energy since the meter's first start, in 0.1 Wh. A worker of a version before it says nothing of it.
+    /// Energy since the meter's first start, in 0.1 Wh. A worker of a version before it says
+    /// nothing of it.
     #[serde(default)]
     pub total_dwh: Option<i64>,
     pub suite: Suite,
-    /// How strong its last packet was, in dBm.
+    /// The signal strength of its last packet, in dBm.
     pub rssi_dbm: Option<i8>,
 }
 
@@ -58,12 +60,13 @@ pub struct Reading {
 pub struct Alert {
     /// Its name in the API.
     pub id: i64,
-    /// Whose; `None`: the collector's own.
+    /// The meter; `None`: the collector itself.
     #[serde(flatten, serialize_with = "whose", deserialize_with = "whose_it_is")]
     pub meter: Option<GlobalMeterId>,
     /// Unix time in seconds.
     pub at_s: i64,
-    /// What: a meter's cause (`power-on`, `watchdog`, ..), or the collector's (`silent`, `lost-readings`, `clock`, ..).
+    /// A meter's cause (`power-on`, `watchdog`, ..), or the collector's (`silent`, `lost-readings`,
+    /// `clock`, ..).
     pub cause: String,
     /// In words, with figures.
     pub detail: String,
@@ -93,7 +96,7 @@ fn whose_it_is<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Glob
     Ok(meter.map(|meter| network.meter(meter)))
 }
 
-/// How far a command is.
+/// The progress of a command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CommandUpdate {
     /// Its name in the API.
@@ -103,7 +106,6 @@ pub struct CommandUpdate {
     pub state: CommandState,
 }
 
-/// How far a command is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommandState {
@@ -119,7 +121,7 @@ pub enum CommandState {
     Withdrawn,
 }
 
-/// How far the update of a meter's firmware is.
+/// The state of an update of a meter's firmware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UpdateState {
@@ -135,16 +137,18 @@ pub enum UpdateState {
     Runs,
     /// The meter refuses the image.
     Refused,
-    /// The meter had it, and runs the one before: the signature is not good, or it did not report in.
+    /// The meter had it, and runs the one before: the signature is not good, or it did not report
+    /// in.
     WentBack,
     /// The meter has no bootloader, or a firmware that knows nothing of this.
     NotPossible,
-    /// It was taken back, or the meter got other keys; a meter that had all of it may run it all the same.
+    /// It was taken back, or the meter got other keys; a meter that had all of it may run it all
+    /// the same.
     Withdrawn,
 }
 
 impl UpdateState {
-    /// Whether nothing comes after it.
+    /// Says if it is the last state.
     #[must_use]
     pub fn is_over(self) -> bool {
         !matches!(

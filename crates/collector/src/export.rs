@@ -4,7 +4,7 @@ mod parquet_file;
 mod totals;
 
 use crate::network::GlobalMeterId;
-use crate::store::{Reader, StoreError, Stored, Whose, stored};
+use crate::store::{MeterFilter, Reader, StoreError, Stored, stored};
 use jiff::Timestamp;
 use std::io::{self, Write};
 use totals::Totals;
@@ -13,7 +13,7 @@ use wire::meter::Suite;
 /// Readings that are read at a time.
 const CHUNK: usize = 10_000;
 
-/// What readings are written as.
+/// The format of exported readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Text with a line of names, as RFC 4180 has it, in UTF-8.
@@ -24,7 +24,7 @@ pub enum Format {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// Whose; none: all meters' of all networks.
+    /// The meters; none: all meters of all networks.
     pub meters: Vec<GlobalMeterId>,
     /// From then on, in s.
     pub from_s: i64,
@@ -40,10 +40,10 @@ pub enum ExportError {
     /// A meter that there is not.
     #[error("there is no meter {0}; see `./wattseal meters list`")]
     NoMeter(GlobalMeterId),
-    /// What is written to.
+    /// The output cannot be written.
     #[error("the export cannot be written: {0}")]
     Write(#[from] io::Error),
-    /// What is written to, as Parquet says it.
+    /// The output cannot be written, by Parquet's error.
     #[error("the export cannot be written: {0}")]
     Parquet(#[from] parquet::errors::ParquetError),
 }
@@ -76,15 +76,17 @@ impl Line {
     }
 }
 
-/// What lines are written into.
+/// The output of rows.
 trait Sink {
     fn write(&mut self, line: &Line) -> Result<(), ExportError>;
 }
 
-/// Writes the readings of a selection, meter by meter, oldest first: columns `meter`, `time` (UTC), `power_w`, `energy_wh` (the
-/// register), `epoch`, `n`, `suite`, `time_set` (false: `time` is when it was heard), `lost` (measurements lost since the meter's
-/// start), `rssi_dbm`, `heard` (UTC), `total_wh` (energy since the meter's first start), and, where there is a meter of another network than 0 among them, `network`. A service may go on
-/// writing meanwhile. progress: hears how many are written. Returns how many.
+/// Writes the readings of a selection, meter by meter, oldest first: columns `meter`, `time` (UTC),
+/// `power_w`, `energy_wh` (the register), `epoch`, `n`, `suite`, `time_set` (false: `time` is when
+/// it was heard), `lost` (measurements lost since the meter's start), `rssi_dbm`, `heard` (UTC),
+/// `total_wh` (energy since the meter's first start), and, where there is a meter of another
+/// network than 0 among them, `network`. A service may go on writing meanwhile. progress: hears how
+/// many are written. Returns how many.
 ///
 /// # Errors
 /// [`ExportError`]; what was written then is not whole.
@@ -135,7 +137,7 @@ const NETWORK: &str = "network";
 /// The meters of a selection, in order.
 fn chosen(reader: &Reader, selection: &Selection) -> Result<Vec<GlobalMeterId>, ExportError> {
     let known: Vec<GlobalMeterId> =
-        reader.meters(Whose::All, 0)?.into_iter().map(|meter| meter.meter).collect();
+        reader.meters(MeterFilter::All, 0)?.into_iter().map(|meter| meter.meter).collect();
     let mut meters = selection.meters.clone();
     meters.sort_unstable();
     meters.dedup();
@@ -176,7 +178,7 @@ fn each(
 
 struct CsvSink<W: Write> {
     to: csv::Writer<W>,
-    /// Whether there is a column for the network.
+    /// Adds a column for the network.
     networks: bool,
 }
 

@@ -4,18 +4,20 @@ use crate::clock::BootTime;
 use crate::partition::Partition;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A lease as a store knows it, which takes nothing under a lower number than the highest that it saw of the partition.
+/// A lease as a store knows it, which takes nothing under a lower number than the highest that it
+/// saw of the partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LeaseNumber {
     pub partition: Partition,
     pub number: u64,
 }
 
-/// A lease of a partition, as those see it who write and acknowledge under it. Its number is higher than those of all leases of this
-/// partition before it ([`LeaseNumber`]).
+/// A lease of a partition, as those see it who write and acknowledge under it. Its number is higher
+/// than those of all leases of this partition before it ([`LeaseNumber`]).
 ///
-/// It holds up to a moment that the renewals of the lease put off. Nobody else takes the partition before that, by a clock of their own that
-/// goes as fast (`cluster::lease`). Who was stopped for longer, or whose machine was suspended, finds that it does not hold any more.
+/// It holds up to a moment that the renewals of the lease put off. Nobody else takes the partition
+/// before that, by a clock of their own that goes as fast (`cluster::lease`). After a longer stop,
+/// or a suspended machine, it does not hold any more.
 #[derive(Debug)]
 pub struct Fence {
     pub partition: Partition,
@@ -30,13 +32,13 @@ impl Fence {
         Fence { partition, number, until_us: AtomicU64::new(until.as_us()) }
     }
 
-    /// What the store compares.
+    /// Returns the lease that the store compares.
     #[must_use]
     pub fn lease(&self) -> LeaseNumber {
         LeaseNumber { partition: self.partition, number: self.number }
     }
 
-    /// Whether nobody else has the partition.
+    /// Says if nobody else has the partition.
     #[must_use]
     pub fn holds(&self) -> bool {
         BootTime::now().as_us() < self.until_us.load(Ordering::SeqCst)

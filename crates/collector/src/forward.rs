@@ -1,9 +1,10 @@
-//! The concentrator: what is heard of meters that are not known here goes unchanged to another collector, and what that one says
-//! goes back to them. docs/how-to/collector/gateways.md, "Gateways".
+//! The concentrator: what is heard of meters that are not known here goes unchanged to another
+//! collector, and what that one says goes back to them. docs/how-to/collector/gateways.md, "Gateways".
 //!
-//! Keys stay at the ends, so nothing here can be trusted, and nothing here has to be: a meter keeps its reading until the far
-//! collector has acknowledged it, with its key. What is known here is where acknowledged reports came from. Those meters' messages are
-//! stored, so that they are there as soon as the far collector is; all others' are unknown, with little room and a low rate.
+//! Keys stay at the ends, so nothing here can be trusted, and nothing here has to be: a meter keeps
+//! its reading until the far collector has acknowledged it, with its key. The concentrator knows
+//! the origins of acknowledged reports. Those meters' messages are stored, so that they are there
+//! as soon as the far collector is; all others' are unknown, with little room and a low rate.
 
 mod acknowledged;
 mod begun;
@@ -13,7 +14,7 @@ mod queue;
 mod source;
 mod waiting;
 
-use crate::gateway::udp::{MOST_DATAGRAM_BYTES, datagram};
+use crate::gateway::udp::{DATAGRAM_BYTES_MAX, datagram};
 use crate::gateway::{Gateways, HeardPacket};
 use crate::store::{NewOutbox, OutboxRecord, Write, Written};
 use crate::writer::{WriteError, WriterHandle};
@@ -31,20 +32,20 @@ use tokio::time::{Instant, sleep, sleep_until};
 use wire::meter::{MessageKind, packets};
 
 /// Packets that wait to be looked at at most; others are lost, and come again.
-pub const MOST_PACKETS: usize = 4096;
+pub const PACKETS_MAX: usize = 4096;
 /// Packets that are looked at before what they made is stored.
-const MOST_AT_ONCE: usize = 1024;
+const CONCURRENT_MAX: usize = 1024;
 /// After nothing could be received.
 const RECEIVED_AGAIN_AFTER: Duration = Duration::from_millis(10);
 /// After a name could not be looked up.
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// After the store did not take something.
 const STORED_AGAIN_AFTER: Duration = Duration::from_secs(1);
-/// While messages wait, and nothing came back for so long, the other collector's name is looked up anew, and the line to it made
-/// anew: its address may have changed, or ours.
-const MOST_SILENCE: Duration = Duration::from_secs(60);
+/// The silence while messages wait, after which the other collector's name is looked up anew, and
+/// the line to it made anew: its address may have changed, or ours.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
 
-/// How it goes, since the start.
+/// The counts of forwarding since the start.
 #[derive(Debug, Default)]
 pub struct ForwardCounts {
     /// Reports that were put together and stored or sent for the first time.
@@ -59,8 +60,9 @@ pub struct ForwardCounts {
     pub acknowledged: AtomicU64,
     /// Packets of commands that came back, and pieces of renewals and images.
     pub command_packets: AtomicU64,
-    /// Packets of meters that are not known here, and datagrams of the other collector, that are none, or not of a kind that goes that
-    /// way; answers from where nothing of their meter was acknowledged, or more than a meter gives.
+    /// Packets of meters that are not known here, and datagrams of the other collector, that are
+    /// none, or not of a kind that goes that way; answers from where nothing of their meter was
+    /// acknowledged, or more than a meter gives.
     pub refused: AtomicU64,
     /// Reports that went unacknowledged to make room, or because they waited for too long.
     pub given_up: AtomicU64,
@@ -68,8 +70,9 @@ pub struct ForwardCounts {
     pub waiting: AtomicUsize,
     /// Those of them that came from where nothing of their meter was acknowledged yet.
     pub unknown_meters: AtomicUsize,
-    /// Whether the other collector answered what was sent last: not before its first word, not while the system says that nobody listens
-    /// there, and not while reports wait and it was silent for [`MOST_SILENCE`].
+    /// Says if the other collector answered the last packets: not before its first word, not while
+    /// the system reports that nobody listens there, and not while reports wait and it was silent
+    /// for [`SILENCE_MAX`].
     pub answers_us: AtomicBool,
 }
 
@@ -81,8 +84,9 @@ pub struct Forwarder {
 }
 
 impl Forwarder {
-    /// upstream: `HOST:PORT` of the other collector's UDP gateway. unknown_meters: the packets of meters that are not known here, at most
-    /// [`MOST_PACKETS`] waiting. outbox: what waited before. Needs a tokio runtime.
+    /// upstream: `HOST:PORT` of the other collector's UDP gateway. unknown_meters: the packets of
+    /// meters that are not known here, at most [`PACKETS_MAX`] waiting. outbox: what waited before.
+    /// Needs a tokio runtime.
     pub fn start(
         upstream: String,
         unknown_meters: mpsc::Receiver<HeardPacket>,
@@ -173,14 +177,14 @@ struct Work {
 impl Work {
     async fn run(mut self, mut unknown_meters: mpsc::Receiver<HeardPacket>) {
         // One byte more than a datagram has, so that a longer one is seen as that.
-        let mut buffer = [0; MOST_DATAGRAM_BYTES + 1];
+        let mut buffer = [0; DATAGRAM_BYTES_MAX + 1];
         loop {
             let next_at = self.exchange.next_at();
             tokio::select! {
                 packet = unknown_meters.recv() => {
                     let Some(packet) = packet else { return };
                     let mut whole: Vec<Whole> = self.take(&packet).into_iter().collect();
-                    for _ in 1..MOST_AT_ONCE {
+                    for _ in 1..CONCURRENT_MAX {
                         let Ok(packet) = unknown_meters.try_recv() else { break };
                         whole.extend(self.take(&packet));
                     }
@@ -191,7 +195,7 @@ impl Work {
                 received = self.socket.recv(&mut buffer) => match received {
                     Ok(length) => {
                         self.answered(&buffer[..length]);
-                        for _ in 1..MOST_AT_ONCE {
+                        for _ in 1..CONCURRENT_MAX {
                             let Ok(length) = self.socket.try_recv(&mut buffer) else { break };
                             self.answered(&buffer[..length]);
                         }
@@ -206,7 +210,7 @@ impl Work {
                     }
                 },
                 () = sleep_until(next_at.unwrap_or_else(Instant::now)), if next_at.is_some() => {
-                    if self.line_since.elapsed() > MOST_SILENCE {
+                    if self.line_since.elapsed() > SILENCE_MAX {
                         self.renew_line().await;
                     }
                 }
@@ -244,7 +248,8 @@ impl Work {
         None
     }
 
-    /// Stores messages, and has them sent. What cannot be stored is sent all the same: its meter has it.
+    /// Stores messages, and has them sent. One that cannot be stored is sent all the same: its
+    /// meter has it.
     async fn keep(&mut self, whole: Vec<Whole>) {
         let over = std::mem::take(&mut self.removed);
         let first = over.len();
@@ -281,7 +286,7 @@ impl Work {
         }
     }
 
-    /// What went unacknowledged. Ids below 0 are of messages that were never stored.
+    /// Drops messages that went unacknowledged. Ids below 0 are of messages that were never stored.
     fn forget(&mut self, gone: Vec<i64>) {
         self.counts.given_up.fetch_add(gone.len() as u64, Ordering::Relaxed);
         self.removed.extend(gone.into_iter().filter(|id| *id >= 0));
@@ -319,12 +324,13 @@ impl Work {
 
     fn send(&self, packet: &[u8], rssi_dbm: Option<i8>) {
         if let Some(datagram) = datagram(packet, rssi_dbm) {
-            // What the system does not take is lost, as by radio: it is sent again.
+            // A datagram that the system does not take is lost, as by radio: it is sent again.
             let _ = self.socket.try_send(&datagram);
         }
     }
 
-    /// What the other collector says: to whom it is for, by the way that it was heard.
+    /// Passes an answer of the other collector on to its meter, by the route that the meter was
+    /// heard on.
     fn answered(&mut self, datagram: &[u8]) {
         let Some(answered) = self.exchange.answered(datagram, Instant::now()) else {
             return count(&self.counts.refused);

@@ -1,4 +1,5 @@
-//! What stands between the radio and the link: packets in, packets out, and nothing that has to be trusted.
+//! The gateways between the radio and the link: packets in, packets out. Nothing in them has to be
+//! trusted.
 
 pub mod serial;
 pub mod udp;
@@ -7,7 +8,8 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Which gateway of the service, in the order that they were given, and which of its inputs.
+/// The number of a gateway in the service, in the order of the command line, with the number of its
+/// input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GatewayId {
     /// One that goes leaves its number to no other.
@@ -24,11 +26,11 @@ impl GatewayId {
     }
 }
 
-/// Where a packet came from, and so where to answer.
+/// The origin of a packet, to which answers go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Route {
     pub gateway: GatewayId,
-    /// Who spoke to it, where many may.
+    /// The sender, for a gateway with several.
     pub peer: Option<SocketAddr>,
 }
 
@@ -36,9 +38,10 @@ pub struct Route {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeardPacket {
     pub route: Route,
-    /// Address first, without the radio's length byte and check sum; at most `wire::meter::MOST_PACKET_BYTES` are of use.
+    /// Address first, without the radio's length byte and check sum; at most
+    /// `wire::meter::PACKET_BYTES_MAX` are of use.
     pub bytes: Vec<u8>,
-    /// How strong it was, in dBm; `None` where the gateway does not say.
+    /// The signal strength in dBm; `None` if the gateway does not report it.
     pub rssi_dbm: Option<i8>,
 }
 
@@ -74,7 +77,8 @@ impl Gateways {
         attached.gateways.remove(&gateway.number);
     }
 
-    /// Packets to be sent one after the other to who was heard by this route. A gateway that there is not sends nothing.
+    /// Packets to be sent one after the other to who was heard by this route. A gateway that there
+    /// is not sends nothing.
     pub fn transmit(&self, route: Route, packets: &[Vec<u8>]) {
         let attached = self.0.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(gateway) = attached.gateways.get(&route.gateway.number) {

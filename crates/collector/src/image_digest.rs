@@ -1,4 +1,4 @@
-//! How an image of meters' firmware is named: by the SHA-256 of all its bytes, 64 hex digits in text.
+//! The name of an image of meters' firmware: the SHA-256 of all its bytes, 64 hex digits in text.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;

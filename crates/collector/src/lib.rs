@@ -1,8 +1,10 @@
-//! The collector: a service that takes meters' reports from gateways, verifies and stores them, acknowledges what is durable,
-//! sends commands, and shows it all by HTTP and MQTT. docs/how-to/collector.md is its map.
+//! The collector: a service that takes meters' reports from gateways, verifies and stores them,
+//! acknowledges what is durable, sends commands, and shows it all by HTTP and MQTT.
+//! docs/how-to/collector.md is its map.
 //!
-//! The way of a report: a [`gateway`] hears packets, the link puts them together, opens and judges them
-//! (`wire::meter::Collector`), the store commits many at once, and only then the link acknowledges them and tells the [`event`].
+//! The way of a report: a [`gateway`] hears packets, the link puts them together, opens and judges
+//! them (`wire::meter::Collector`), the store commits many at once, and only then the link
+//! acknowledges them and tells the [`event`].
 
 pub mod api;
 pub mod audit;
@@ -10,7 +12,6 @@ pub mod backup;
 mod clock;
 pub mod cluster;
 pub mod daemon;
-mod end_site;
 pub mod event;
 pub mod export;
 pub mod fence;
@@ -27,6 +28,7 @@ pub mod registry;
 pub mod relocation;
 pub mod secret;
 pub mod service;
+mod source_prefix;
 pub mod store;
 pub mod tokens;
 pub mod traces;

@@ -1,17 +1,18 @@
 //! Names of meters among several networks.
 //!
-//! A *network* is what one collector address on one radio channel is: meters that are told apart by the 16 bits of their packets. These
-//! bits say nothing of the network; the gateway that hears them knows it. Network 0 is the one that nobody has to name: its meters
-//! are written as their number alone.
+//! A *network* is what one collector address on one radio channel is: meters that are told apart by
+//! the 16 bits of their packets. These bits say nothing of the network; the gateway that hears them
+//! knows it. Network 0 is the one that nobody has to name: its meters are written as their number
+//! alone.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use wire::meter::MeterId;
 
-/// Between network and meter. A hyphen is unreserved in URLs (RFC 3986, 2.3), no wildcard and no level in MQTT's topics, nothing to a
-/// shell behind a digit, and allowed in every file's name; and no program takes `7-258` for a number, as many do `7.258`, and Python
-/// and YAML 1.1 `7_258`.
+/// Between network and meter. A hyphen is unreserved in URLs (RFC 3986, 2.3), no wildcard and no
+/// level in MQTT's topics, nothing to a shell behind a digit, and allowed in every file's name; and
+/// no program takes `7-258` for a number, as many do `7.258`, and Python and YAML 1.1 `7_258`.
 const SEPARATOR: char = '-';
 
 /// A network's number.
@@ -23,7 +24,6 @@ impl NetworkId {
     /// The one that nobody has to name.
     pub const DEFAULT: NetworkId = NetworkId(0);
 
-    /// A meter of this network.
     #[must_use]
     pub const fn meter(self, meter: MeterId) -> GlobalMeterId {
         GlobalMeterId { network: self, meter }
@@ -60,8 +60,8 @@ impl FromStr for NetworkId {
 #[error("a network is a number from 0 to 4294967295")]
 pub struct NoNetwork;
 
-/// Which meter, as it was provisioned, among all networks. In text `258` in network 0, `7-258` in network 7; in JSON the fields `meter` and,
-/// in other networks than 0, `network`.
+/// A meter, as it was provisioned, among all networks. In text `258` in network 0, `7-258` in
+/// network 7; in JSON the fields `meter` and, in other networks than 0, `network`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GlobalMeterId {
     #[serde(default, skip_serializing_if = "NetworkId::is_default")]
@@ -71,7 +71,8 @@ pub struct GlobalMeterId {
 }
 
 impl GlobalMeterId {
-    /// Both in one number, in the same order: what a store keeps. Of network 0 it is the meter's number.
+    /// Both in one number, in the same order: what a store keeps. Of network 0 it is the meter's
+    /// number.
     #[must_use]
     pub const fn key(self) -> i64 {
         // 48 bits.
@@ -124,7 +125,8 @@ fn number<T: FromStr>(text: &str) -> Option<T> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
-/// What belongs to a network, such as a gateway's address. In text `ADDRESS` for network 0, else `ADDRESS@7`.
+/// A value of a network, such as a gateway's address. In text `ADDRESS` for network 0, else
+/// `ADDRESS@7`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OfNetwork<T> {
     pub network: NetworkId,

@@ -1,6 +1,8 @@
-//! The one-time link: while no administrator's token holds, who opens it makes the first one, and nobody else does anything.
+//! The one-time link: while no administrator's token holds, who opens it makes the first one, and
+//! nobody else does anything.
 //!
-//! It stands in a file beside the database that its owner alone may read, and goes with the first token, or with the service.
+//! It stands in a file beside the database that its owner alone may read, and goes with the first
+//! token, or with the service.
 
 use crate::secret::{Secret, TokenHash};
 use crate::store::{TokenRecord, has_administrator};
@@ -16,7 +18,8 @@ use zeroize::Zeroizing;
 
 /// Behind the database's name.
 const ENDING: &str = ".one-time-link";
-/// Between the dashboard's address and the secret. What is behind `#` browsers send to nobody: it is in no log and no `Referer`.
+/// Between the dashboard's address and the secret. Browsers send the part behind `#` to nobody: it
+/// is in no log and no `Referer`.
 const ROUTE: &str = "#/first/";
 
 /// A link that was not used yet.
@@ -38,7 +41,8 @@ pub struct OneTimeLinkError {
 }
 
 impl OneTimeLink {
-    /// A new link where no administrator's token holds; one of before is worth nothing, and its file goes. dashboard: its address.
+    /// A new link where no administrator's token holds; one of before is worth nothing, and its
+    /// file goes. dashboard: its address.
     ///
     /// # Errors
     /// Where the file cannot be written.
@@ -74,7 +78,7 @@ impl OneTimeLink {
         &self.file
     }
 
-    /// Whether this is its secret, in a time that does not depend on it.
+    /// Says if this is its secret, in a time that does not depend on it.
     pub(crate) fn opens(&self, secret: &str) -> bool {
         TokenHash::of(secret) == self.hash
     }

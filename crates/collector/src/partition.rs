@@ -1,8 +1,9 @@
 //! Parts of a network that one worker has at a time.
 //!
-//! A network's meters are spread over 1, 2, 4, 8 or 16 *slices* by the 16 bits that name a meter in its packets. These are not authenticated: who
-//! writes another name into a packet sends it to another slice, where nobody has a key for it. A meter belongs to the slice of the name
-//! that it was provisioned with, and is registered under no name of another one.
+//! A network's meters are spread over 1, 2, 4, 8 or 16 *slices* by the 16 bits that name a meter in
+//! its packets. These are not authenticated: who writes another name into a packet sends it to
+//! another slice, where nobody has a key for it. A meter belongs to the slice of the name that it
+//! was provisioned with, and is registered under no name of another one.
 
 use crate::network::{GlobalMeterId, NetworkId};
 use std::fmt;
@@ -10,22 +11,24 @@ use std::str::FromStr;
 use wire::meter::MeterId;
 
 /// The most slices, as a power of two.
-pub const MOST_SLICE_BITS: u32 = 4;
+pub const SLICE_BITS_MAX: u32 = 4;
 
 /// 2^16 divided by the golden ratio, to the next odd number.
 pub const SPREAD: u16 = 40503;
 
-/// A meter's place among the finest slices: [`MOST_SLICE_BITS`] bits, of which a slice is the first ones. So a network that is cut finer
-/// parts slices in two, and packets that are under way need not be named anew.
+/// A meter's place among the finest slices: [`SLICE_BITS_MAX`] bits, of which a slice is the first
+/// ones. So a network that is cut finer parts slices in two, and packets that are under way need
+/// not be named anew.
 ///
-/// Numbers in a row, which is how meters are provisioned, lie as far apart as can be: Knuth, The Art of Computer Programming, volume 3,
-/// 6.4, "Fibonacci hashing", with 16 bits: [`SPREAD`].
+/// Numbers in a row, which is how meters are provisioned, lie as far apart as can be: Knuth, The
+/// Art of Computer Programming, volume 3, 6.4, "Fibonacci hashing", with 16 bits: [`SPREAD`].
 #[must_use]
 pub const fn finest_slice(name: MeterId) -> u8 {
-    (name.wrapping_mul(SPREAD) >> (MeterId::BITS - MOST_SLICE_BITS)) as u8
+    (name.wrapping_mul(SPREAD) >> (MeterId::BITS - SLICE_BITS_MAX)) as u8
 }
 
-/// The finest slice of a packet, by the name that it says; where it is too short to say one, the first.
+/// The finest slice of a packet, by the name that it says; where it is too short to say one, the
+/// first.
 #[must_use]
 pub fn finest_slice_of_packet(packet: &[u8]) -> u8 {
     // docs/reference/protocol.md, "Packets": offset 2, 2 bytes.
@@ -45,13 +48,13 @@ impl Slices {
     /// A network is one partition.
     pub const ONE: Slices = Slices { bits: 0 };
 
-    /// How many there are.
+    /// Returns the number of slices.
     #[must_use]
     pub const fn count(self) -> u8 {
         1 << self.bits
     }
 
-    /// How many of the bits of [`finest_slice`] tell slices apart.
+    /// Returns the number of bits of [`finest_slice`] that tell slices apart.
     #[must_use]
     pub const fn bits(self) -> u32 {
         self.bits
@@ -60,7 +63,7 @@ impl Slices {
     /// The slice that a finest one is in.
     #[must_use]
     pub const fn of_finest(self, finest: u8) -> u8 {
-        finest >> (MOST_SLICE_BITS - self.bits)
+        finest >> (SLICE_BITS_MAX - self.bits)
     }
 
     /// The slice of a name.
@@ -102,7 +105,7 @@ impl FromStr for Slices {
     type Err = NoSlices;
 
     fn from_str(text: &str) -> Result<Slices, NoSlices> {
-        (0..=MOST_SLICE_BITS)
+        (0..=SLICE_BITS_MAX)
             .map(|bits| Slices { bits })
             .find(|slices| slices.to_string() == text)
             .ok_or(NoSlices)
@@ -147,7 +150,7 @@ impl FromStr for Partition {
         let (network, slice) = text.split_once('.').ok_or(NoPartition)?;
         let network = network.parse().map_err(|_| NoPartition)?;
         let slice =
-            (0..1 << MOST_SLICE_BITS).find(|number: &u8| number.to_string() == slice).ok_or(NoPartition)?;
+            (0..1 << SLICE_BITS_MAX).find(|number: &u8| number.to_string() == slice).ok_or(NoPartition)?;
         Ok(Partition { network, slice })
     }
 }
@@ -171,7 +174,8 @@ mod tests {
         }
     }
 
-    /// They say which worker has a meter: another hash would leave packets in streams and leases that nobody looks for.
+    /// They say which worker has a meter: another hash would leave packets in streams and leases
+    /// that nobody looks for.
     #[test]
     fn the_slices_of_some_names_stay_as_they_are() {
         let names = [1, 2, 3, 258, 259, 300, 65_535];

@@ -1,7 +1,9 @@
-//! Texts that people give and others read: nothing in them is invisible, and nothing turns their direction.
+//! Texts that people give and others read: nothing in them is invisible, and nothing turns their
+//! direction.
 
-/// Whether a character shows nothing, or shows its neighbours otherwise than they stand: controls, the controls of bidirectional text, and the
-/// other default ignorable code points of Unicode 15 (`Default_Ignorable_Code_Point` in DerivedCoreProperties.txt) with separators of lines.
+/// Says if a character is invisible, or changes its neighbours' order: controls, the controls of
+/// bidirectional text, and the other default ignorable code points of Unicode 15
+/// (`Default_Ignorable_Code_Point` in DerivedCoreProperties.txt) with separators of lines.
 pub(crate) fn is_misleading(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -26,7 +28,8 @@ pub(crate) fn is_misleading(character: char) -> bool {
         )
 }
 
-/// Whether a character joins or parts its neighbours, or chooses their form, as Persian, Indic scripts and emoji need it.
+/// Says if a character joins or parts its neighbours, or chooses their form, as Persian, Indic
+/// scripts and emoji need it.
 pub(crate) fn is_joiner(character: char) -> bool {
     matches!(character, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}')
 }

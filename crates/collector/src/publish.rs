@@ -1,7 +1,9 @@
-//! MQTT: what happened, for Home Assistant, emonCMS and whoever else listens at the broker. docs/how-to/collector/mqtt.md, "MQTT".
+//! MQTT: events for Home Assistant, emonCMS and all other listeners at the broker.
+//! docs/how-to/collector/mqtt.md, "MQTT".
 //!
-//! It follows the [`Event`]s, which are durable before they are told. A broker that is away loses nothing but time: messages wait,
-//! the oldest of them go first when there are too many. At least once: after a lost connection some may come twice.
+//! It follows the [`Event`]s, which are durable before they are told. A broker that is away loses
+//! nothing but time: messages wait, the oldest of them go first when there are too many. At least
+//! once: after a lost connection some may come twice.
 
 mod broker;
 pub mod topics;
@@ -10,7 +12,7 @@ pub use broker::Broker;
 
 use crate::event::Event;
 use crate::network::GlobalMeterId;
-use crate::store::{Meter, Reader, StoreError, Whose};
+use crate::store::{Meter, MeterFilter, Reader, StoreError};
 use rumqttc::{
     AsyncClient, ConnectReturnCode, ConnectionError, EventLoop, LastWill, MqttOptions, Outgoing, Packet, QoS,
     Request, TlsConfiguration, TlsError, Transport,
@@ -26,9 +28,9 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use topics::{Names, STATUS, Said};
 
 /// Messages that wait for the broker at most; above it the oldest go.
-pub const MOST_WAITING: usize = 10_000;
+pub const WAITING_MAX: usize = 10_000;
 /// Messages that are handed over and not confirmed at most.
-const MOST_IN_FLIGHT: u16 = 100;
+const IN_FLIGHT_MAX: u16 = 100;
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 /// Pauses after a connection was lost or refused: the first, and the longest. One that held for
 /// as long as the longest was a good one. Each has all meters read and said, and a broker that
@@ -36,10 +38,10 @@ const KEEP_ALIVE: Duration = Duration::from_secs(30);
 const AGAIN_AFTER: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 /// Bytes of a packet that is taken, and of one that is sent, at most. A message above the latter
 /// would break each connection off, and come first again.
-const MOST_PACKET_BYTES: [usize; 2] = [10 << 10, 1 << 20];
+const PACKET_BYTES_MAX: [usize; 2] = [10 << 10, 1 << 20];
 /// Names are read anew at most once in that time.
 const NAMES_EVERY: Duration = Duration::from_millis(500);
-/// What saying good-bye may take.
+/// The longest time of the last message.
 const STOPPED_WITHIN: Duration = Duration::from_secs(2);
 
 /// Reads all meters as they are shown, revoked ones too. It may block.
@@ -49,7 +51,7 @@ pub type ReadMeters = Arc<dyn Fn() -> Result<Vec<Meter>, StoreError> + Send + Sy
 pub(crate) fn read_meters(reader: Reader) -> ReadMeters {
     Arc::new(move || {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        reader.meters(Whose::All, now.map_or(0, |now| now.as_millis() as i64))
+        reader.meters(MeterFilter::All, now.map_or(0, |now| now.as_millis() as i64))
     })
 }
 
@@ -61,8 +63,8 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    /// Connects, and does so again whenever the connection was lost. client: what the broker knows it by, other than all others
-    /// there. Needs a tokio runtime.
+    /// Connects, and does so again whenever the connection was lost. client: what the broker knows
+    /// it by, other than all others there. Needs a tokio runtime.
     pub fn start(
         broker: Broker,
         client: String,
@@ -71,8 +73,8 @@ impl Publisher {
     ) -> Publisher {
         let (stop, stopped) = oneshot::channel();
         let mut options = MqttOptions::new(client, broker.host.clone(), broker.port);
-        options.set_keep_alive(KEEP_ALIVE).set_inflight(MOST_IN_FLIGHT);
-        options.set_max_packet_size(MOST_PACKET_BYTES[0], MOST_PACKET_BYTES[1]);
+        options.set_keep_alive(KEEP_ALIVE).set_inflight(IN_FLIGHT_MAX);
+        options.set_max_packet_size(PACKET_BYTES_MAX[0], PACKET_BYTES_MAX[1]);
         options.set_last_will(LastWill::new(STATUS, topics::OFFLINE, QoS::AtLeastOnce, true));
         if let Some(user) = &broker.user {
             options.set_credentials(user, broker.password.as_str());
@@ -82,7 +84,7 @@ impl Publisher {
             let trust = broker.trust.clone().map_or(nobody, TlsConfiguration::Rustls);
             options.set_transport(Transport::tls_with_config(trust));
         }
-        let (client, events_of_it) = AsyncClient::new(options, usize::from(MOST_IN_FLIGHT));
+        let (client, events_of_it) = AsyncClient::new(options, usize::from(IN_FLIGHT_MAX));
         let (signals, signalled) = mpsc::channel(8);
         let connection = tokio::spawn(connect(events_of_it, broker.to_string(), signals));
         let work = Work {
@@ -115,13 +117,13 @@ impl Publisher {
     }
 }
 
-/// What becomes of the connection.
+/// A change of the connection.
 enum Signal {
     /// It is there, and nothing was sent by it yet.
     Connected,
     /// It was lost: nothing more is to be handed over; then say so.
     Lost(oneshot::Sender<()>),
-    /// What had been handed over, and was not confirmed, in its order.
+    /// The messages that were handed over and not confirmed, in their order.
     Unconfirmed(Vec<Said>),
 }
 
@@ -146,8 +148,8 @@ async fn connect(mut events: EventLoop, broker: String, signals: mpsc::Sender<Si
                     tracing::warn!(%broker, %error, "no connection to the MQTT broker; trying again; {hint}");
                     said = true;
                 }
-                // First nothing more is handed over, then what was is taken back: else the next connection would say that before
-                // what is older.
+                // First nothing more is handed over, then what was is taken back: else the next
+                // connection would say that before what is older.
                 let (silent, is_silent) = oneshot::channel();
                 if signals.send(Signal::Lost(silent)).await.is_err() || is_silent.await.is_err() {
                     return;
@@ -184,7 +186,7 @@ fn take_unconfirmed(events: &mut EventLoop) -> Vec<Said> {
     all.map(|publish| Said::again(publish.topic, &publish.payload, publish.retain)).collect()
 }
 
-/// What to do about a connection that there is not.
+/// Returns the remedy for a failed connection.
 fn hint(error: &ConnectionError) -> &'static str {
     match error {
         ConnectionError::ConnectionRefused(
@@ -211,7 +213,7 @@ struct Work {
     client: AsyncClient,
     meters: ReadMeters,
     names: Names,
-    /// What is said anew at each connection, before all that waits: as much as there are meters.
+    /// The messages of each new connection, before all that waits: their number is that of meters.
     greetings: VecDeque<Said>,
     waiting: VecDeque<Said>,
     /// Messages that had to go since the broker was there.
@@ -283,7 +285,7 @@ impl Work {
             );
             self.lost = 0;
         }
-        // What is said of meters goes before what they say.
+        // Greetings go before the readings of meters.
         let said = self.read_meters(|_| true).await;
         self.greetings.push_back(Said::retained(STATUS, topics::ONLINE));
         self.greetings.extend(said);
@@ -293,7 +295,7 @@ impl Work {
         for said in unconfirmed.into_iter().rev().filter(|said| !said.is_of_the_connection()) {
             self.waiting.push_front(said);
         }
-        // What is said of meters is said anew at the next connection.
+        // Greetings are sent anew at the next connection.
         self.greetings.clear();
         self.waiting.retain(|said| !said.is_of_the_connection());
         self.bound();
@@ -342,7 +344,7 @@ impl Work {
     }
 
     fn bound(&mut self) {
-        while self.waiting.len() > MOST_WAITING {
+        while self.waiting.len() > WAITING_MAX {
             self.waiting.pop_front();
             self.lost += 1;
         }

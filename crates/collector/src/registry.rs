@@ -1,15 +1,18 @@
-//! Whose meters these are: a folder of key files, or sealed keys in a database of PostgreSQL ([`KeyStore`]), which is the truth about keys.
-//! docs/how-to/collector/files.md, "Files" and "Keys in the database". Network 0's files are in the folder itself, each other's in a folder of the same
-//! form within ([`networks`]).
+//! The registry of meters: a folder of key files, or sealed keys in a database of PostgreSQL
+//! ([`KeyStore`]). It is the truth about keys. docs/how-to/collector/files.md, "Files" and "Keys in the
+//! database". Network 0's files are in the folder itself, each other's in a folder of the same form
+//! within ([`networks`]).
 //!
-//! A file is written whole or not at all, and is durable before its writer goes on; so is a row. Commands and a running service meet only
-//! there: commands lock a network's keys while they change them, and the service looks every two seconds ([`RegistryPoller`]).
+//! A file is written whole or not at all, and is durable before its writer goes on; so is a row.
+//! Commands and a running service meet only there: commands lock a network's keys while they change
+//! them, and the service looks every two seconds ([`RegistryPoller`]).
 
+mod counter_floor;
 mod file;
 mod files;
 mod firmware;
-mod issued;
 mod kek;
+mod key_backend;
 mod key_store;
 mod list;
 mod maker;
@@ -20,35 +23,34 @@ mod renewed;
 mod rewrap;
 mod sealed;
 mod sealed_poller;
-mod vault;
 
+pub(crate) use counter_floor::CounterFloor;
 pub(crate) use file::{make_folder, read_secrets, write_secrets};
 pub use firmware::require_suite;
-pub(crate) use issued::Issued;
 pub use kek::{KEK_VARIABLE, KekId, KeyRing, MadeKek, make_kek};
+pub(crate) use key_backend::Meters;
 pub use key_store::KeyStore;
 pub use list::ListedMeter;
 pub use maker::Images;
 pub use pkcs11::{AfterWrongPin, Pkcs11Error, Pkcs11Uri};
 pub use poller::{Change, RegistryPoller};
 pub use rewrap::{Rewrapped, WrappedKeys};
-pub(crate) use vault::Meters;
 
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::partition::{Partition, Slices};
-use crate::store::{Place, StoreError};
+use crate::store::{DatabaseUrl, StoreError};
 use file::Folder;
 use files::{COLLECTOR, METERS, REVOKED};
+use key_backend::{KeyBackend, Keys};
 use rand::TryRngCore;
 use rand::rngs::OsRng;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use vault::{Keys, Vault};
 use wire::meter::{Command, Identity, MeterId, MeterRecord, Provision, PublicKey, Setup, Suite};
 
-/// What is wrong with the key files, or with what is asked of them.
+/// An error in the key files, or in a request about them.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
     /// A file or folder that cannot be read or written.
@@ -63,7 +65,7 @@ pub enum RegistryError {
     #[error("{path}: {problem}")]
     Bad {
         path: PathBuf,
-        /// What is wrong, without anything of what is in it, and what to do.
+        /// The problem and its remedy, without any of the file's contents.
         problem: String,
     },
     /// A meter that is there already.
@@ -100,7 +102,7 @@ pub enum RegistryError {
         /// Those that it has.
         has: String,
     },
-    /// What is wrong with a key-encryption key; nothing of it.
+    /// A problem with a key-encryption key, without any of it.
     #[error("{0}")]
     Kek(String),
     /// A PKCS#11 token does not do what it should; nothing of a key or a PIN.
@@ -113,7 +115,7 @@ pub enum RegistryError {
         none_or(given)
     )]
     OtherKek {
-        place: Place,
+        place: DatabaseUrl,
         /// `the keys of meter 7-258 are`
         what: String,
         /// The id of the one that is needed.
@@ -127,10 +129,10 @@ pub enum RegistryError {
          meter's. Put the row back from a backup{or_else}"
     )]
     Sealed {
-        place: Place,
+        place: DatabaseUrl,
         whose: String,
         kek: String,
-        /// What else may be done.
+        /// Another remedy.
         or_else: String,
     },
     #[error(transparent)]
@@ -138,7 +140,7 @@ pub enum RegistryError {
 }
 
 impl RegistryError {
-    /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
+    /// Says if the request was impossible (exit code 2), and did not just fail (exit code 1).
     #[must_use]
     pub fn is_usage(&self) -> bool {
         if let RegistryError::Pkcs11(error) = self {
@@ -166,7 +168,7 @@ impl From<Pkcs11Error> for RegistryError {
 /// A meter's file: as secret as the keys in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeterFile {
-    /// Whose meter it is; left out of network 0's.
+    /// The network of the meter; left out for network 0.
     #[serde(default, skip_serializing_if = "NetworkId::is_default")]
     pub network: NetworkId,
     /// 1 for its first keys, one more with each provisioning after it.
@@ -176,21 +178,20 @@ pub struct MeterFile {
 }
 
 impl MeterFile {
-    /// Which meter's it is.
     #[must_use]
     pub fn meter(&self) -> GlobalMeterId {
         self.network.meter(self.record.setup.meter)
     }
 }
 
-/// What is left of a meter that was revoked: nothing secret.
+/// The remainder of a revoked meter: nothing secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RevokedFile {
     /// Of its last keys.
     pub epoch: u32,
     /// Its public key, for the audit of what it signed.
     pub public: PublicKey,
-    /// What was chosen for it.
+    /// The settings that it was made with.
     pub setup: Setup,
 }
 
@@ -211,11 +212,12 @@ impl Registry {
         Registry::open_network(keys, NetworkId::DEFAULT)
     }
 
-    /// Opens a network's folder within the collector's. Where there is none, or it is empty, it is made, with a new key pair for the
-    /// collector in this network.
+    /// Opens a network's folder within the collector's. Where there is none, or it is empty, it is
+    /// made, with a new key pair for the collector in this network.
     ///
     /// # Errors
-    /// [`RegistryError::Open`] where others could read it, [`RegistryError::File`], [`RegistryError::Bad`].
+    /// [`RegistryError::Open`] where others could read it, [`RegistryError::File`],
+    /// [`RegistryError::Bad`].
     pub fn open_network(keys: &Path, network: NetworkId) -> Result<Registry, RegistryError> {
         let path = networks::make_room(keys, network)?;
         let folder = Folder::open(&path)?;
@@ -230,13 +232,14 @@ impl Registry {
         keys: Keys,
         private: impl FnOnce() -> String,
     ) -> Result<Registry, RegistryError> {
-        let identity = match keys.look(|keys| keys.identity())? {
+        let identity = match keys.read(|keys| keys.identity())? {
             Some(identity) => identity,
             None => keys.change(|keys| {
                 if let Some(identity) = keys.identity()? {
                     return Ok(identity);
                 }
-                // Meters know the collector by its key: a new one beside theirs would be taken by none of them.
+                // Meters know the collector by its key: a new one beside theirs would be taken by
+                // none of them.
                 if keys.has_meters()? {
                     let problem = "the collector's private key is missing, and meters are there that know no other; \
                                    put it back from a backup";
@@ -282,7 +285,7 @@ impl Registry {
         &self.identity
     }
 
-    /// Where the files are, if they are files.
+    /// Returns the folder of the files, if they are files.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match &self.keys {
@@ -296,7 +299,7 @@ impl Registry {
     /// # Errors
     /// [`RegistryError`]: of the first one that is not as it should be.
     pub fn load(&self) -> Result<BTreeMap<MeterId, MeterFile>, RegistryError> {
-        self.keys.look(|keys| keys.meters(None)).map(|meters| meters.files)
+        self.keys.read(|keys| keys.meters(None)).map(|meters| meters.files)
     }
 
     /// The meters of a partition of this network.
@@ -304,12 +307,12 @@ impl Registry {
     /// # Errors
     /// [`RegistryError`]: of the first one that is not as it should be.
     pub(crate) fn load_of(&self, partition: Partition, slices: Slices) -> Result<Meters, RegistryError> {
-        self.keys.look(|keys| keys.meters(Some((partition, slices))))
+        self.keys.read(|keys| keys.meters(Some((partition, slices))))
     }
 
-    /// Whether these meters, which are in a database, may be this registry's: one of them is, or all were.
+    /// Says if these meters of a database may be this registry's: one of them is, or all were.
     pub(crate) fn belongs_to(&self, meters: &[MeterId]) -> Result<bool, RegistryError> {
-        self.keys.look(|keys| {
+        self.keys.read(|keys| {
             if meters.is_empty() || keys.has_any(meters)? {
                 return Ok(true);
             }
@@ -319,7 +322,8 @@ impl Registry {
         })
     }
 
-    /// Copies all files into this network's folder within another one, which is made. What is no file is left where it is.
+    /// Copies all files into this network's folder within another one, which is made. Other entries
+    /// stay.
     ///
     /// # Errors
     /// [`RegistryError`].
@@ -328,7 +332,7 @@ impl Registry {
         let copy = Folder::open(&networks::make_room(into, self.network)?)?;
         let _lock = folder.lock()?;
         let mut names = vec![COLLECTOR.to_owned()];
-        names.extend(issued::NAMES.map(str::to_owned));
+        names.extend(counter_floor::NAMES.map(str::to_owned));
         names.extend(folder.names(METERS)?);
         names.extend(folder.names(REVOKED)?);
         names.iter().try_for_each(|name| folder.copy(name, &copy))
@@ -338,10 +342,10 @@ impl Registry {
     ///
     /// # Errors
     /// [`RegistryError`].
-    pub(crate) fn issued(&self) -> Result<Issued, RegistryError> {
+    pub(crate) fn counter_floor(&self) -> Result<CounterFloor, RegistryError> {
         match &self.keys {
-            Keys::Files { folder, .. } => Issued::read(folder),
-            Keys::Sealed(sealed) => Issued::of(sealed),
+            Keys::Files { folder, .. } => CounterFloor::read(folder),
+            Keys::Sealed(sealed) => CounterFloor::of(sealed),
         }
     }
 
@@ -351,7 +355,8 @@ impl Registry {
         self.poller_of(None, known, 0)
     }
 
-    /// The same of a partition alone; of files of all meters. seen: the revision of [`Meters`], where `known` is of these.
+    /// The same of a partition alone; of files of all meters. seen: the revision of [`Meters`],
+    /// where `known` is of these.
     pub(crate) fn poller_of(
         &self,
         of: Option<(Partition, Slices)>,
@@ -369,11 +374,11 @@ impl Registry {
     /// # Errors
     /// [`RegistryError`].
     pub fn revoked(&self) -> Result<BTreeMap<MeterId, RevokedFile>, RegistryError> {
-        self.keys.look(|keys| keys.revoked())
+        self.keys.read(|keys| keys.revoked())
     }
 
-    /// Draws keys for a new meter, and registers it. `above`: the highest epoch that is known of it elsewhere, 0 for none. First
-    /// its images are written into `images`, for who makes it.
+    /// Draws keys for a new meter, and registers it. `above`: the highest epoch that is known of it
+    /// elsewhere, 0 for none. First its images are written into `images`, for who makes it.
     ///
     /// # Errors
     /// [`RegistryError::Exists`], [`RegistryError::Setup`], [`RegistryError::File`].
@@ -390,7 +395,8 @@ impl Registry {
         })
     }
 
-    /// Draws new keys for a meter that is to be made again, as it was set up at first. From now on it is not heard with its old ones.
+    /// Draws new keys for a meter that is to be made again, as it was set up at first. From now on
+    /// it is not heard with its old ones.
     ///
     /// # Errors
     /// [`RegistryError::Unknown`], [`RegistryError::File`].
@@ -408,7 +414,7 @@ impl Registry {
 
     fn make(
         &self,
-        keys: &dyn Vault,
+        keys: &dyn KeyBackend,
         setup: Setup,
         above: u32,
         images: &Path,
@@ -424,9 +430,10 @@ impl Registry {
         Ok((file, images))
     }
 
-    /// Registers a meter that was provisioned before for this collector's public key, from its file: a copy of one of these files. The
-    /// epoch is the file's; of a meter that was revoked it has to be the last one with the same keys, or a later one with others. Else
-    /// messages of before could come again as new ones.
+    /// Registers a meter that was provisioned before for this collector's public key, from its
+    /// file: a copy of one of these files. The epoch is the file's; of a meter that was revoked it
+    /// has to be the last one with the same keys, or a later one with others. Else messages of
+    /// before could come again as new ones.
     ///
     /// # Errors
     /// [`RegistryError`].
@@ -484,10 +491,10 @@ impl Registry {
     /// # Errors
     /// [`RegistryError::Unknown`], [`RegistryError::Bad`], [`RegistryError::File`].
     pub fn get(&self, meter: MeterId) -> Result<MeterFile, RegistryError> {
-        self.keys.look(|keys| self.registered(keys, meter))
+        self.keys.read(|keys| self.registered(keys, meter))
     }
 
-    fn registered(&self, keys: &dyn Vault, meter: MeterId) -> Result<MeterFile, RegistryError> {
+    fn registered(&self, keys: &dyn KeyBackend, meter: MeterId) -> Result<MeterFile, RegistryError> {
         keys.meter(meter)?.ok_or(RegistryError::Unknown(self.network.meter(meter)))
     }
 }
@@ -520,5 +527,5 @@ fn check(setup: &Setup) -> Result<(), RegistryError> {
     Ok(())
 }
 
-/// What the meter's arithmetic asks of both steps together: docs/reference/protocol.md, "calibrate".
+/// The least product of both steps for the meter's arithmetic: docs/reference/protocol.md, "calibrate".
 const LEAST_STEPS: u64 = 110_000_000;

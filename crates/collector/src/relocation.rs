@@ -1,16 +1,18 @@
-//! A collector's database moves to the other engine while its meters send. docs/how-to/collector/move.md, "Moving to PostgreSQL and back".
+//! A collector's database moves to the other engine while its meters send. docs/how-to/collector.md,
+//! "Moving to PostgreSQL and back".
 
 use crate::registry::{KeyStore, RegistryError};
 use crate::store::relocation::{Begun, Progress, Relocation};
-use crate::store::{Place, Reader, StoreError};
+use crate::store::{DatabaseUrl, Reader, StoreError};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What came while all was copied is copied again, until it takes no longer than that.
+/// The longest time of the last copy before the pause: changes are copied again until it takes no
+/// longer.
 const SHORT: Duration = Duration::from_secs(5);
-const MOST_COPIES: u32 = 10;
-/// So often it is looked whether the service has stopped; and so often it is copied once more meanwhile.
+const COPIES_MAX: u32 = 10;
+/// The period of the check that the service has stopped; changes are copied meanwhile.
 const LOOK: Duration = Duration::from_millis(100);
 const COPY_AGAIN: Duration = Duration::from_secs(30);
 
@@ -22,12 +24,12 @@ pub enum RelocationError {
         "{from} and {to} are of one engine: a file is copied with `./wattseal backup`, a server's database with pg_dump and pg_restore, \
          or by replication"
     )]
-    SameEngine { from: Place, to: Place },
+    SameEngine { from: DatabaseUrl, to: DatabaseUrl },
     /// Keys of other meters.
     #[error(
         "{keys} has keys of none of the meters of network {network} that are in {from}: give the folder that belongs to it with --keys"
     )]
-    OtherKeys { keys: PathBuf, from: Place, network: u32 },
+    OtherKeys { keys: PathBuf, from: DatabaseUrl, network: u32 },
     #[error(transparent)]
     Registry(#[from] RegistryError),
     #[error(transparent)]
@@ -35,7 +37,7 @@ pub enum RelocationError {
 }
 
 impl RelocationError {
-    /// Whether something was asked for that cannot be.
+    /// Says if the request was impossible.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
@@ -46,14 +48,15 @@ impl RelocationError {
     }
 }
 
-/// What goes on.
+/// The stage of a migration.
 #[derive(Debug)]
 pub enum Stage<'s> {
     /// There are no keys that could be compared, and a service needs them.
     NoKeys(&'s Path),
     /// It is copied while the service goes on.
     Copying(Progress),
-    /// The service is to be stopped now; it is waited for. Who it is, where that is known: ` (process 123)`.
+    /// The service is to be stopped now; it is waited for. The holder, if it is known: ` (process
+    /// 123)`.
     Waiting(&'s str),
     /// Nobody writes any more: the rest is copied, and all is compared.
     Settling(Progress),
@@ -64,25 +67,30 @@ pub enum Stage<'s> {
 pub struct Relocated {
     /// Of each table; empty where a move that had ended early was brought to its end.
     pub rows: Vec<(&'static str, u64)>,
-    /// How long nobody could store anything.
+    /// The time in which nobody could store anything.
     pub pause: Duration,
 }
 
-/// Moves all that is in a database into one of the other engine. It waits until the service that writes the first one has stopped.
+/// Moves all that is in a database into one of the other engine. It waits until the service that
+/// writes the first one has stopped.
 ///
 /// # Errors
-/// [`RelocationError`]: the first one is to be used as before, or the second one; never both. The same, begun again, goes on.
+/// [`RelocationError`]: the first one is to be used as before, or the second one; never both. The
+/// same, begun again, goes on.
 pub fn relocate(
-    from: &Place,
-    to: &Place,
+    from: &DatabaseUrl,
+    to: &DatabaseUrl,
     keys: &Path,
     mut tell: impl FnMut(Stage<'_>),
 ) -> Result<Relocated, RelocationError> {
-    if matches!((from, to), (Place::File(_), Place::File(_)) | (Place::Server(_), Place::Server(_))) {
+    if matches!(
+        (from, to),
+        (DatabaseUrl::File(_), DatabaseUrl::File(_)) | (DatabaseUrl::Server(_), DatabaseUrl::Server(_))
+    ) {
         return Err(RelocationError::SameEngine { from: from.clone(), to: to.clone() });
     }
     match Reader::open(from) {
-        Ok(reader) => look_at_keys(&reader, keys, &mut tell)?,
+        Ok(reader) => check_keys(&reader, keys, &mut tell)?,
         // One that is left already needs none.
         Err(StoreError::Moved { .. }) => {}
         Err(error) => return Err(error.into()),
@@ -91,7 +99,7 @@ pub fn relocate(
         Begun::Copying(relocation) => relocation,
         Begun::Left(left) => return Ok(Relocated { rows: left.open()?, pause: Duration::ZERO }),
     };
-    for _ in 0..MOST_COPIES {
+    for _ in 0..COPIES_MAX {
         let began = Instant::now();
         relocation.copy(|progress| tell(Stage::Copying(progress)))?;
         if began.elapsed() < SHORT {
@@ -118,11 +126,7 @@ pub fn relocate(
 }
 
 /// As a service looks when it starts: what it would refuse is better known before.
-fn look_at_keys(
-    reader: &Reader,
-    keys: &Path,
-    tell: &mut impl FnMut(Stage<'_>),
-) -> Result<(), RelocationError> {
+fn check_keys(reader: &Reader, keys: &Path, tell: &mut impl FnMut(Stage<'_>)) -> Result<(), RelocationError> {
     let store = KeyStore::Folder(keys.to_owned());
     let networks: BTreeSet<_> = reader
         .kept_meters()?

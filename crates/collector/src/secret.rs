@@ -1,5 +1,5 @@
-//! Secrets: `wst_` (a token's) or `wsl_` (the one-time link's), and 32 random bytes in base64url. Kept is their SHA-256 alone; with so
-//! many random bits nothing slower is needed.
+//! Secrets: `wst_` (a token's) or `wsl_` (the one-time link's), and 32 random bytes in base64url.
+//! Only their SHA-256 is kept; with 256 random bits nothing slower is needed.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,14 +8,15 @@ use std::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// What every token begins with, so that a leaked one is found by those who look for such.
+/// The beginning of every token, by which scanners find a leaked one.
 pub const PREFIX: &str = "wst_";
 /// The same of a one-time link, which is no token.
 const LINK_PREFIX: &str = "wsl_";
 const SECRET_BYTES: usize = 32;
 const ENCODED_CHARACTERS: usize = 43;
 
-/// A token, or what is secret of a link, as its owner has it. Never shown but on demand, wiped when dropped.
+/// A token, or what is secret of a link, as its owner has it. Never shown but on demand, wiped when
+/// dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Zeroizing<String>);
 

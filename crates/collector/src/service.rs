@@ -11,7 +11,7 @@ use crate::link::{End, LinkHandle};
 use crate::network::{NetworkId, OfNetwork};
 use crate::partition::Slices;
 use crate::registry::{KeyRing, RegistryError};
-use crate::store::{Options, Place, Reader, StoreError};
+use crate::store::{DatabaseUrl, Options, Reader, StoreError};
 use crate::writer::{WriteError, WriterHandle};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -22,37 +22,38 @@ use tokio::sync::{mpsc, watch as signal};
 use wire::meter::Policy;
 
 /// Networks that one service has at most: each has a thread of its own, and verifiers.
-pub const MOST_NETWORKS: usize = 64;
+pub const NETWORKS_MAX: usize = 64;
 
-/// What a service is started with.
+/// The configuration of a service.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The database; a file is made where there is none.
-    pub db: Place,
-    /// How the database behaves: zone, how long readings stay.
+    pub db: DatabaseUrl,
+    /// The database's options: zone, retention.
     pub store: Options,
     /// The folder of the keys; made where there is none.
     pub keys: PathBuf,
-    /// What the keys in the database are sealed under; `None`: they are in the folder.
+    /// The KEKs of the keys in the database; `None`: they are in the folder.
     pub keks: Option<KeyRing>,
-    /// Where UDP gateways send to; port 0 takes one that is free.
+    /// The addresses that UDP gateways send to; port 0 takes a free one.
     pub udp: Vec<OfNetwork<SocketAddr>>,
     /// Networks that are heard by other gateways than those of `udp`.
     pub networks: BTreeSet<NetworkId>,
     /// Threads that open what takes curves, for each network; 0: one a core.
     pub verifiers: usize,
-    /// How it behaves towards meters; [`Policy::require_sealed`] by what is next.
+    /// The behaviour towards meters; [`Policy::require_sealed`] comes from the next field.
     pub policy: Policy,
-    /// Whether nothing is taken that is not sealed; `None`: as soon as a meter of the network was provisioned to seal.
+    /// Refuses all that is not sealed; `None`: as soon as a meter of the network was provisioned to
+    /// seal.
     pub require_sealed: Option<bool>,
-    /// Where packets of meters go that are not known in network 0: the concentrator.
+    /// The concentrator's queue: packets of meters that are not known in network 0.
     pub unknown_meters: Option<mpsc::Sender<HeardPacket>>,
 }
 
 impl Config {
     /// With these files, no gateway, and all else as it is without options.
     #[must_use]
-    pub fn new(db: impl Into<Place>, keys: impl Into<PathBuf>) -> Config {
+    pub fn new(db: impl Into<DatabaseUrl>, keys: impl Into<PathBuf>) -> Config {
         Config {
             db: db.into(),
             store: Options::default(),
@@ -81,20 +82,20 @@ pub enum ServiceError {
     )]
     OtherKeys {
         keys: String,
-        db: Place,
+        db: DatabaseUrl,
         /// Meters in it that are not revoked.
         meters: usize,
         /// ` of network 7`; empty for network 0.
         of: String,
-        /// What to do.
+        /// The remedy.
         or: &'static str,
     },
     /// More networks than threads are to be for.
     #[error(
-        "there are {0} networks, and one service takes {MOST_NETWORKS}: start several, each with --db, --keys and gateways of its own"
+        "there are {0} networks, and one service takes {NETWORKS_MAX}: start several, each with --db, --keys and gateways of its own"
     )]
     TooManyNetworks(usize),
-    /// What a link begins with.
+    /// A link's beginning cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
     #[error("the system gives no thread: {0}; stop other programs, or raise the limit")]
@@ -133,7 +134,7 @@ impl Running {
         let (links, meters) = begun.map_err(|_| ServiceError::Ended("beginning"))??;
         let (link, keys) = (links.handle().clone(), links.keys().clone());
         tracing::info!(db = %db, %keys, meters, "the collector starts");
-        let new_networks = tokio::spawn(registry_changes::look_for_networks(keys, link.networks()));
+        let new_networks = tokio::spawn(registry_changes::discover_networks(keys, link.networks()));
         let (writer, reader) = (links.writer(), links.reader().clone());
         let mut running = Running { link, writer, reader, udp: Vec::new(), new_networks, links, ended };
         for OfNetwork { network, what: address } in udp {
@@ -172,16 +173,17 @@ impl Running {
         &self.reader
     }
 
-    /// Where the UDP gateways listen, in the order of [`Config::udp`].
+    /// Returns the addresses of the UDP gateways, in the order of [`Config::udp`].
     #[must_use]
     pub fn udp(&self) -> Vec<SocketAddr> {
         self.udp.iter().map(UdpGateway::address).collect()
     }
 
-    /// Waits until a part of it has ended in a way that it never should: then nothing is taken any more, and it is to be stopped.
+    /// Waits until a part of it has ended in a way that it never should: then nothing is taken any
+    /// more, and it is to be stopped.
     pub async fn ended(&self) {
         let mut ended = self.ended.clone();
-        // Who tells of it went without a word: that is an end, too.
+        // A dropped sender is an end, too.
         let _ = ended.wait_for(|ended| *ended).await;
     }
 
@@ -213,10 +215,10 @@ fn begin(
     let links = Links::open(config, Slices::ONE, None, runtime)?;
     let begin = || {
         networks.extend(links.networks()?);
-        if networks.len() > MOST_NETWORKS {
+        if networks.len() > NETWORKS_MAX {
             return Err(ServiceError::TooManyNetworks(networks.len()));
         }
-        // What is in the database, and has no folder of keys any more.
+        // Networks that are in the database, and have no folder of keys any more.
         links.belong(&networks)?;
         let mut meters = 0;
         for network in networks {

@@ -1,19 +1,22 @@
-//! What is kept: readings, alerts, commands, and what is known of meters. One [`Store`] writes, any number of [`Reader`]s read.
+//! The database: readings, alerts, commands, and the state of meters. One [`Store`] writes, any
+//! number of [`Reader`]s read.
 //!
-//! These two types are the whole seam: SQLite and PostgreSQL stand behind them, and nothing of either is in their signatures. What is of
-//! no engine, and that is what readings mean, is here; `sqlite` and `postgres` are the engines, and `sql` is what both understand.
-//! What [`Store::commit`] returned `Ok` for is durable. Times are Unix times, as the names say in seconds or milliseconds.
+//! These two types are the whole seam: SQLite and PostgreSQL stand behind them, and nothing of
+//! either is in their signatures. The meaning of readings belongs to no engine, and is here;
+//! `sqlite` and `postgres` are the engines, and `sql` is the common language. A write that
+//! [`Store::commit`] returned `Ok` for is durable. Times are Unix times, as the names say in
+//! seconds or milliseconds.
 
 mod batch;
 mod by_time;
 mod check;
+mod database_url;
 mod error;
 mod health;
 mod interval;
-mod key;
 mod latest;
-mod mark;
-mod place;
+mod marker;
+mod meter_range;
 mod postgres;
 mod query;
 mod read;
@@ -26,11 +29,11 @@ mod sqlite;
 mod write;
 mod zone;
 
+pub use database_url::DatabaseUrl;
 pub use error::StoreError;
-pub use place::Place;
 pub use query::{
-    AlertFilter, Consumption, ConsumptionOf, ConsumptionQuery, Cursor, Interval, NoCursor, Readings,
-    ReadingsQuery, Resolution, Rows, Whose,
+    AlertFilter, Consumption, ConsumptionOf, ConsumptionQuery, Cursor, Interval, MeterFilter, NoCursor,
+    Readings, ReadingsQuery, Resolution, Rows,
 };
 pub use read::Reader;
 pub use record::{
@@ -43,7 +46,7 @@ pub use write::{
 };
 
 pub(crate) use batch::flags_of;
-pub(crate) use key::{Keys, keys_of};
+pub(crate) use meter_range::{MeterRange, keys_of};
 pub(crate) use postgres::is_held;
 pub(crate) use read::{METERS_OF_A_PAGE, Stored, kept_from_s, stored};
 pub(crate) use record::{StoredMeter, has_administrator};
@@ -55,25 +58,24 @@ use crate::partition::{Partition, Slices};
 
 /// 2000-01-01 00:00:00 UTC, where the meters' time begins, as Unix time in seconds.
 pub const METERS_EPOCH_S: i64 = 946_684_800;
-/// A meter that was not heard for so many of its intervals is silent.
+/// The number of its intervals after which an unheard meter is silent.
 pub const SILENT_AFTER_INTERVALS: i64 = 3;
 /// Rows of a page of readings at most.
-pub const MOST_ROWS: usize = 10_000;
+pub const ROWS_MAX: usize = 10_000;
 /// Figures in a table of consumption at most: meters times intervals.
-pub const MOST_FIGURES: usize = 250_000;
+pub const FIGURES_MAX: usize = 250_000;
 /// Messages that wait to be forwarded at most, of one name.
-pub const MOST_OUTBOX_OF_A_METER: usize = 32;
+pub const METER_OUTBOX_MAX: usize = 32;
 /// Messages that wait to be forwarded at most.
-pub const MOST_OUTBOX: usize = 100_000;
+pub const OUTBOX_MAX: usize = 100_000;
 
 /// Images of firmware at most: they are read whole where a database is moved.
-pub const MOST_IMAGES: usize = 64;
+pub const IMAGES_MAX: usize = 64;
 
-/// How a store behaves.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Whose midnights begin the days, and whose hours are the hours; one with a name. Another than the database had: hours and days are
-    /// made anew of its quarter-hours when it is opened.
+    /// The zone of hours, days and months; one with a name. If the database had another, opening it
+    /// makes hours and days anew of its quarter-hours.
     pub zone: jiff::tz::TimeZone,
     /// Readings older than that go; rollups stay.
     pub keep_days: u32,
@@ -91,13 +93,13 @@ impl Default for Options {
 /// Several services that write one database, each the meters of the partitions that it has taken.
 #[derive(Clone, Debug)]
 pub struct Sharing {
-    /// What this one is called.
+    /// The worker's name.
     pub worker: String,
     /// The same for all.
     pub slices: Slices,
 }
 
-/// What writes a database: there is one, or, where it is shared, one for each meter.
+/// The writer of a database: one alone, or one for each meter of a shared database.
 pub struct Store {
     engine: Engine,
 }
@@ -108,44 +110,51 @@ enum Engine {
 }
 
 impl Store {
-    /// Opens a database, or makes one; of a server the database has to be there, empty. An older schema is brought up to date, of a file
-    /// after a copy of it beside it.
+    /// Opens a database, or makes one; of a server the database has to be there, empty. An older
+    /// schema is brought up to date, of a file after a copy of it beside it.
     ///
     /// # Errors
-    /// [`StoreError`]: not a database of this program, a later version's, damaged, in use by another service, no access. Then nothing of
-    /// it was changed.
-    pub fn open(place: impl Into<Place>, options: &Options) -> Result<Store, StoreError> {
+    /// [`StoreError`]: not a database of this program, a later version's, damaged, in use by
+    /// another service, no access. Then nothing of it was changed.
+    pub fn open(place: impl Into<DatabaseUrl>, options: &Options) -> Result<Store, StoreError> {
         Store::open_with(place.into(), options, None)
     }
 
-    /// The same as one of several that write it, where it is a server's; a file has one writer all the same. Nothing is known of meters
-    /// before [`Store::take`].
+    /// The same as one of several that write it, where it is a server's; a file has one writer all
+    /// the same. Nothing is known of meters before [`Store::take`].
     ///
     /// # Errors
-    /// As [`Store::open`]; [`StoreError::InUse`] where one writes it alone, or has yet to bring its tables up to date.
+    /// As [`Store::open`]; [`StoreError::InUse`] where one writes it alone, or has yet to bring its
+    /// tables up to date.
     pub fn open_shared(
-        place: impl Into<Place>,
+        place: impl Into<DatabaseUrl>,
         options: &Options,
         sharing: Sharing,
     ) -> Result<Store, StoreError> {
         Store::open_with(place.into(), options, Some(sharing))
     }
 
-    fn open_with(place: Place, options: &Options, sharing: Option<Sharing>) -> Result<Store, StoreError> {
+    fn open_with(
+        place: DatabaseUrl,
+        options: &Options,
+        sharing: Option<Sharing>,
+    ) -> Result<Store, StoreError> {
         Ok(Store {
             engine: match place {
-                Place::File(path) => Engine::Sqlite(Box::new(sqlite::Store::open(&path, options)?)),
-                Place::Server(server) => {
+                DatabaseUrl::File(path) => Engine::Sqlite(Box::new(sqlite::Store::open(&path, options)?)),
+                DatabaseUrl::Server(server) => {
                     Engine::Postgres(Box::new(postgres::Store::open(&server, options, sharing)?))
                 }
             },
         })
     }
 
-    /// Takes a partition under a lease: nobody stores anything under one before any more, and its meters are known as they are stored.
+    /// Takes a partition under a lease: nobody stores anything under one before any more, and its
+    /// meters are known as they are stored.
     ///
     /// # Errors
-    /// [`StoreError::Fenced`] with the later lease under which it was taken; others, where it can be tried again.
+    /// [`StoreError::Fenced`] with the later lease under which it was taken; others, where it can
+    /// be tried again.
     pub fn take(&mut self, lease: LeaseNumber) -> Result<(), StoreError> {
         match &mut self.engine {
             Engine::Sqlite(_) => Ok(()),
@@ -161,10 +170,12 @@ impl Store {
         }
     }
 
-    /// Does all of a batch, in order, or nothing of it. What it returns, one for each, in their order, is durable.
+    /// Does all of a batch, in order, or nothing of it. The returned results, one for each in their
+    /// order, are durable.
     ///
     /// # Errors
-    /// [`StoreError::Full`] and others, where nothing was stored and nothing must be acknowledged; the same can be tried again.
+    /// [`StoreError::Full`] and others, where nothing was stored and nothing must be acknowledged;
+    /// the same can be tried again.
     pub fn commit(&mut self, batch: Vec<Write>) -> Result<Vec<Written>, StoreError> {
         self.commit_under(&batch, &[])
     }
@@ -172,8 +183,8 @@ impl Store {
     /// The same under the leases of all partitions whose meters are written, where several write.
     ///
     /// # Errors
-    /// As [`Store::commit`]; [`StoreError::Fenced`] where some of the partitions were taken by others since: the same without what is of
-    /// these can be tried again.
+    /// As [`Store::commit`]; [`StoreError::Fenced`] where some of the partitions were taken by
+    /// others since: the same without what is of these can be tried again.
     pub fn commit_under(
         &mut self,
         batch: &[Write],
@@ -185,20 +196,21 @@ impl Store {
         }
     }
 
-    /// Looks whether the database is where it belongs: its files in their place, where they are put back if that can be; its server
-    /// there, with which it is connected again. To be called when there was no batch for some seconds.
+    /// Looks whether the database is where it belongs: its files in their place, where they are put
+    /// back if that can be; its server there, with which it is connected again. To be called when
+    /// there was no batch for some seconds.
     ///
     /// # Errors
     /// [`StoreError::NotInPlace`] and others: nothing can be stored.
-    pub fn look(&mut self) -> Result<(), StoreError> {
+    pub fn check(&mut self) -> Result<(), StoreError> {
         match &mut self.engine {
-            Engine::Sqlite(store) => store.look(),
-            Engine::Postgres(store) => store.look(),
+            Engine::Sqlite(store) => store.check(),
+            Engine::Postgres(store) => store.check(),
         }
     }
 
-    /// A small step of what need not be done at once: old readings go. To be called between batches, and at least once a minute; returns
-    /// whether there is more to do.
+    /// A small step of what need not be done at once: old readings go. To be called between
+    /// batches, and at least once a minute; returns whether there is more to do.
     ///
     /// # Errors
     /// As [`Store::commit`]; nothing is lost by it.
@@ -209,8 +221,9 @@ impl Store {
         }
     }
 
-    /// Compares some readings with the sums that were stored when they came, and goes on with others the next time: 100 kB are read. To
-    /// be called each second. Returns what is not as it was stored, once.
+    /// Compares some readings with the sums that were stored when they came, and goes on with
+    /// others the next time: 100 kB are read. To be called each second. Returns what is not as it
+    /// was stored, once.
     pub fn compare(&mut self) -> Option<String> {
         match &mut self.engine {
             Engine::Sqlite(store) => store.compare(),
@@ -218,7 +231,6 @@ impl Store {
         }
     }
 
-    /// Returns a reader.
     #[must_use]
     pub fn reader(&self) -> Reader {
         match &self.engine {

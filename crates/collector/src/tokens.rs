@@ -1,11 +1,12 @@
-//! Tokens made and revoked on the command line: before the first start on an address that others reach there has to be one. A running
-//! service does the same by its API; beside one it is done here where the database is a server's.
+//! Tokens made and revoked on the command line: before the first start on an address that others
+//! reach there has to be one. A running service does the same by its API; beside one it is done
+//! here where the database is a server's.
 
 use crate::one_time_link;
 use crate::plain_text::is_plain_name;
 use crate::secret::Secret;
 use crate::store::{
-    NewAction, NewToken, Options, Place, Reader, Role, Store, StoreError, TokenRecord, Write, Written,
+    DatabaseUrl, NewAction, NewToken, Options, Reader, Role, Store, StoreError, TokenRecord, Write, Written,
     has_administrator,
 };
 use jiff::Timestamp;
@@ -15,15 +16,16 @@ use rand::rngs::OsRng;
 use serde::Serialize;
 
 /// Characters of a token's name at most.
-const MOST_NAME_CHARACTERS: usize = 64;
-/// Who did it, in the list of actions.
+const NAME_CHARACTERS_MAX: usize = 64;
+/// The name in the list of actions.
 const BY: &str = "command line";
 /// The same for who had no token yet.
 pub(crate) const BY_LINK: &str = "one-time link";
-/// Nobody's names: under these stands in the list of actions what was done without a token. `local` is of the time when none was needed.
+/// Nobody's names: under these stands in the list of actions what was done without a token. `local`
+/// is of the time when none was needed.
 const RESERVED: [&str; 3] = [BY, BY_LINK, "local"];
 
-/// What is wrong with what was asked.
+/// An error in a request about tokens.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// A name that nobody could read.
@@ -51,7 +53,7 @@ pub enum TokenError {
 }
 
 impl TokenError {
-    /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
+    /// Says if the request was impossible (exit code 2), and did not just fail (exit code 1).
     #[must_use]
     pub fn is_usage(&self) -> bool {
         !matches!(self, TokenError::Store(_) | TokenError::NotTaken)
@@ -76,7 +78,7 @@ pub struct ListedToken {
 ///
 /// # Errors
 /// [`TokenError::Store`].
-pub fn list(db: &Place) -> Result<Vec<ListedToken>, TokenError> {
+pub fn list(db: &DatabaseUrl) -> Result<Vec<ListedToken>, TokenError> {
     Ok(Reader::open(db)?.tokens()?.into_iter().map(listed).collect())
 }
 
@@ -92,13 +94,14 @@ fn listed(token: TokenRecord) -> ListedToken {
     }
 }
 
-/// Whether it may be a token's name, whoever says it.
+/// Says if it may be a token's name.
 pub(crate) fn is_name(name: &str) -> bool {
     let length = name.chars().count();
-    (1..=MOST_NAME_CHARACTERS).contains(&length) && name.trim() == name && is_plain_name(name)
+    (1..=NAME_CHARACTERS_MAX).contains(&length) && name.trim() == name && is_plain_name(name)
 }
 
-/// Whether there may be a new token of this name, by which what administrators did is kept, and this role.
+/// Checks that there may be a new token of this name and role. Administrators' actions are recorded
+/// by the name.
 ///
 /// # Errors
 /// [`TokenError::Name`], [`TokenError::NameTaken`], [`TokenError::AdministratorFirst`].
@@ -117,11 +120,12 @@ pub(crate) fn check(tokens: &[TokenRecord], name: &str, role: Role) -> Result<()
     }
 }
 
-/// Makes a token, and the database where there is none; the first one is an administrator's. The secret is nowhere else than in what this returns.
+/// Makes a token, and the database where there is none; the first one is an administrator's. The
+/// secret is nowhere else than in what this returns.
 ///
 /// # Errors
 /// [`TokenError`]; [`StoreError::InUse`] while a service has the file.
-pub fn add(db: &Place, name: &str, role: Role) -> Result<(i64, Secret), TokenError> {
+pub fn add(db: &DatabaseUrl, name: &str, role: Role) -> Result<(i64, Secret), TokenError> {
     let secret = Secret::generate(&mut OsRng.unwrap_err());
     let at_ms = Timestamp::now().as_millisecond();
     let token = NewToken { name: name.to_owned(), role, hash: secret.hash().0, created_ms: at_ms };
@@ -131,7 +135,7 @@ pub fn add(db: &Place, name: &str, role: Role) -> Result<(i64, Secret), TokenErr
         Ok(vec![Write::Token(token), Write::Action(action(at_ms, what))])
     })?;
     let Some(Written::Token(id)) = written.first() else { return Err(TokenError::NotTaken) };
-    if let Place::File(path) = db {
+    if let DatabaseUrl::File(path) = db {
         one_time_link::remove(path);
     }
     Ok((*id, secret))
@@ -141,7 +145,7 @@ pub fn add(db: &Place, name: &str, role: Role) -> Result<(i64, Secret), TokenErr
 ///
 /// # Errors
 /// [`TokenError`]; [`StoreError::InUse`] while a service has the file.
-pub fn revoke(db: &Place, id: i64) -> Result<(), TokenError> {
+pub fn revoke(db: &DatabaseUrl, id: i64) -> Result<(), TokenError> {
     let at_ms = Timestamp::now().as_millisecond();
     change(db, |there| {
         let token = there.iter().find(|token| token.id == id && token.revoked_ms.is_none());
@@ -153,10 +157,10 @@ pub fn revoke(db: &Place, id: i64) -> Result<(), TokenError> {
 
 /// Writes what is decided by the tokens that there are.
 fn change(
-    db: &Place,
+    db: &DatabaseUrl,
     decide: impl FnOnce(&[TokenRecord]) -> Result<Vec<Write>, TokenError>,
 ) -> Result<Vec<Written>, TokenError> {
-    if let Place::Server(_) = db {
+    if let DatabaseUrl::Server(_) = db {
         return Reader::open_or_make(db)?.change_tokens(decide);
     }
     let there = Reader::open_if_any(db)?.map_or(Ok(Vec::new()), |reader| reader.tokens())?;
@@ -169,7 +173,7 @@ fn action(at_ms: i64, what: String) -> NewAction {
 }
 
 /// Opens a database to write as it is: in the zone that it has.
-fn open(db: &Place) -> Result<Store, StoreError> {
+fn open(db: &DatabaseUrl) -> Result<Store, StoreError> {
     let mut options = Options::default();
     if let Some(reader) = Reader::open_if_any(db)? {
         let zone = reader.zone();
@@ -185,7 +189,7 @@ mod tests {
     #[test]
     fn no_two_tokens_that_hold_have_the_same_name() {
         let folder = tempfile::tempdir().expect("a folder");
-        let db = Place::from(folder.path().join("wattseal.db"));
+        let db = DatabaseUrl::from(folder.path().join("wattseal.db"));
         let (id, _) = add(&db, "anna", Role::Administrator).expect("a token");
         assert!(matches!(add(&db, "anna", Role::Viewer), Err(TokenError::NameTaken(_))));
         for reserved in RESERVED {
@@ -201,7 +205,7 @@ mod tests {
     #[test]
     fn the_first_one_is_an_administrator_s_and_ends_the_link() {
         let folder = tempfile::tempdir().expect("a folder");
-        let db = Place::from(folder.path().join("wattseal.db"));
+        let db = DatabaseUrl::from(folder.path().join("wattseal.db"));
         let refused = add(&db, "hall", Role::Viewer).expect_err("a viewer first");
         assert!(refused.is_usage() && refused.to_string().contains("--role administrator"), "{refused}");
         assert!(Reader::open_if_any(&db).expect("nothing").is_none(), "something was made");

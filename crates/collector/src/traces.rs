@@ -1,8 +1,10 @@
-//! Traces of packets, from the gateway that hears one to what its report is acknowledged with, sent by OTLP (OpenTelemetry Protocol, HTTP with
-//! protobuf). docs/how-to/operations.md, "Traces". Off unless a process begins them; then whoever has a span hands it to a queue, and never waits:
-//! what does not fit, or does not arrive, is dropped and counted.
+//! Traces of packets, from the gateway that hears one to the acknowledgement of its report, sent by
+//! OTLP (OpenTelemetry Protocol, HTTP with protobuf). docs/how-to/operations.md, "Traces". Off unless a
+//! process begins them. Then spans go into a queue, and nothing waits: a span that does not fit, or
+//! does not arrive, is dropped and counted.
 //!
-//! A packet's trace id comes from its gateway, and says by itself whether the packet is sampled: gateway and worker agree without a word.
+//! A packet's trace id comes from its gateway, and says by itself whether the packet is sampled:
+//! gateway and worker agree without a word.
 
 mod packet;
 
@@ -26,18 +28,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Spans that wait to be sent at most.
-const MOST_WAITING: usize = 8192;
+const WAITING_MAX: usize = 8192;
 const BATCH: usize = 512;
-/// How long a span waits for others at most.
+/// The longest wait of a span for others.
 const BATCH_WITHIN: Duration = Duration::from_secs(1);
-/// Who does not answer within that is taken to be away.
+/// The longest wait for an answer, after which the receiver counts as away.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 /// At the process's end.
 const LAST_WITHIN: Duration = Duration::from_secs(2);
 
 static RECORDER: OnceLock<Recorder> = OnceLock::new();
 
-/// Where traces go: `http://HOST:4318`, or https. A path that is given stands before `/v1/traces`.
+/// The receiver of traces: `http://HOST:4318`, or https. A path of its own stands before
+/// `/v1/traces`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint(reqwest::Url);
 
@@ -88,7 +91,7 @@ impl FromStr for Share {
     }
 }
 
-/// What traces are begun with.
+/// The configuration of traces.
 #[derive(Clone, Debug)]
 pub struct Otlp {
     pub endpoint: Endpoint,
@@ -97,7 +100,7 @@ pub struct Otlp {
     pub share: Share,
     /// `gateway`, `worker` or `collect`.
     pub role: &'static str,
-    /// What tells this process from others of its role.
+    /// The name of this process among others of its role.
     pub instance: String,
 }
 
@@ -114,7 +117,8 @@ struct Recorder {
 pub struct Traces(&'static Recorder);
 
 impl Traces {
-    /// Begins to trace packets, once in a process, outside of any runtime: the sender has a thread of its own.
+    /// Begins to trace packets, once in a process, outside of any runtime: the sender has a thread
+    /// of its own.
     ///
     /// # Errors
     /// A sentence: what is wrong with the authorities, or that it was begun already.
@@ -139,7 +143,7 @@ impl Traces {
         let exporter =
             Told { exporter, endpoint, away: AtomicBool::default(), dropped: AtomicU64::default() };
         let config = BatchConfigBuilder::default()
-            .with_max_queue_size(MOST_WAITING)
+            .with_max_queue_size(WAITING_MAX)
             .with_max_export_batch_size(BATCH)
             .with_scheduled_delay(BATCH_WITHIN)
             .build();
@@ -161,7 +165,7 @@ impl Traces {
 
 impl Drop for Traces {
     fn drop(&mut self) {
-        // Who is away misses the last ones; it was told of.
+        // A receiver that is away misses the last ones; that was logged.
         let _ = self.0.processor.shutdown_with_timeout(LAST_WITHIN);
     }
 }
@@ -175,7 +179,6 @@ impl Recorder {
     }
 }
 
-/// A new trace id.
 pub(crate) fn new_trace() -> TraceId {
     TraceId::from_bytes(rand::random())
 }

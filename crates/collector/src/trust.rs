@@ -6,8 +6,8 @@ use rustls::{ClientConfig, RootCertStore};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Trusts the authorities whose certificates a PEM file has, and no others; without a file those that this system trusts. option: what
-/// names the file on the command line.
+/// Trusts the authorities whose certificates a PEM file has, and no others; without a file those
+/// that this system trusts. option: what names the file on the command line.
 ///
 /// # Errors
 /// A sentence: no such file, no certificate in it, the system trusts nobody.

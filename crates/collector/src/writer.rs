@@ -1,7 +1,9 @@
-//! The store's thread: everything that came while the last transaction was made durable is the next one.
+//! The store's thread: everything that came while the last transaction was made durable is the next
+//! one.
 //!
-//! There is one for all partitions, each of which has a link of its own, which comes and goes. A link's writes are of an era. After a transaction that failed,
-//! what the link gave before it knew of that fails, too, so that nothing overtakes what has to be tried again.
+//! There is one for all partitions, each of which has a link of its own, which comes and goes. A
+//! link's writes are of an era. After a transaction that failed, what the link gave before it knew
+//! of that fails, too, so that nothing overtakes what has to be tried again.
 
 mod batches;
 
@@ -10,7 +12,7 @@ pub(crate) use batches::{Added, Batch, Batches};
 use crate::fence::{Fence, LeaseNumber};
 use crate::network::NetworkId;
 use crate::partition::Partition;
-use crate::registry::Issued;
+use crate::registry::CounterFloor;
 use crate::store::{Reader, Store, StoreError, Write, Written};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use std::collections::BTreeMap;
@@ -23,15 +25,15 @@ use tokio::sync::{Semaphore, oneshot};
 use wire::meter::MeterState;
 
 /// Others' writes that wait at most.
-const MOST_JOBS: u64 = 1024;
+const JOBS_MAX: u64 = 1024;
 /// The same beside a writer, where each has a thread.
-const MOST_BESIDE: usize = 64;
-/// So often old readings go, at least, and it is looked whether the database is where it belongs.
+const BESIDE_MAX: usize = 64;
+/// The longest period of retention and of the check that the database is in its place.
 const UPKEEP_EVERY: Duration = Duration::from_secs(20);
-/// So often while it is not.
+/// The period of that check while it is not.
 const UPKEEP_ASTRAY: Duration = Duration::from_secs(1);
 
-/// So often some readings are compared with their sums.
+/// The period in which some readings are compared with their sums.
 const COMPARE_EVERY: Duration = Duration::from_secs(1);
 
 /// Why something was not written.
@@ -53,26 +55,27 @@ pub enum WriteError {
 /// Writes that are done together, or not at all, and what is to be told.
 pub(crate) struct Job<T> {
     writes: Vec<Write>,
-    /// What they are written under; `None`: nobody else writes that.
+    /// The guard of these writes; `None`: nobody else writes that.
     fence: Option<Arc<Fence>>,
     to: To<T>,
 }
 
-/// Whose writes they are, and under what they are written.
+/// The link of the writes, with their guard.
 #[derive(Clone)]
 pub(crate) struct LinkJob {
     pub(crate) partition: Partition,
-    pub(crate) era: u64,
+    pub(crate) commit_generation: u64,
     pub(crate) fence: Option<Arc<Fence>>,
 }
 
 enum To<T> {
     /// A partition's link: what it goes on with for each write, and in which era it gave them.
-    Link { partition: Partition, era: u64, after: Vec<T> },
+    Link { partition: Partition, commit_generation: u64, after: Vec<T> },
     /// A partition is taken under a lease; who hears of it.
     Take { lease: LeaseNumber, taken: Sender<Result<(), StoreError>> },
-    /// A partition's link begins: where it hears of its writes, and what was sent with its network's keys.
-    Begin { partition: Partition, issued: Issued, done: Sender<Done<T>> },
+    /// A partition's link begins: where it hears of its writes, and what was sent with its
+    /// network's keys.
+    Begin { partition: Partition, counter_floor: CounterFloor, done: Sender<Done<T>> },
     /// It has ended.
     End { partition: Partition },
     /// Somebody else.
@@ -81,46 +84,48 @@ enum To<T> {
     Stop,
 }
 
-/// What became of a link's writes.
+/// The result of a link's writes.
 pub(crate) enum Done<T> {
     /// They are durable.
     Written(Vec<(T, Written)>),
     /// They are not; what is given from now on is of this era.
     Failed {
-        /// What to go on with.
+        /// The submissions to go on with.
         after: Vec<T>,
-        era: u64,
+        commit_generation: u64,
         /// Why; `None`: because something before it failed.
         error: Option<Arc<StoreError>>,
     },
     /// They are not, because the lease that they were given under is over.
     Fenced {
-        /// What to leave.
+        /// The submissions to drop.
         after: Vec<T>,
     },
-    /// What is stored changed by itself: what was found.
+    /// A stored row changed by itself: the finding.
     Damaged(String),
 }
 
-/// How the transactions went.
+/// The counts of transactions.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) commits: AtomicU64,
     pub(crate) commits_us: AtomicU64,
     pub(crate) failed: AtomicU64,
-    /// Transactions that the store refused, because a partition of theirs was taken under a later lease.
+    /// Transactions that the store refused, because a partition of theirs was taken under a later
+    /// lease.
     pub(crate) fenced: AtomicU64,
     /// Jobs of others that wait.
     waiting: AtomicU64,
 }
 
-/// Where writes are given. `T`: what a link goes on with when its own are durable.
+/// The queue of writes. `T`: the submissions that a link goes on with when its own are durable.
 pub(crate) struct Jobs<T> {
     jobs: Sender<Job<T>>,
     counts: Arc<Counts>,
 }
 
-/// Writes to the store: the API's changes, the concentrator's messages. Each call is part of one transaction, done or not as a whole.
+/// Writes to the store: the API's changes, the concentrator's messages. Each call is part of one
+/// transaction, done or not as a whole.
 #[derive(Clone)]
 pub struct WriterHandle {
     give: Arc<Give>,
@@ -132,16 +137,17 @@ type Give = dyn Fn(Vec<Write>, Option<Arc<Fence>>, Reply) -> Result<(), WriteErr
 type Reply = oneshot::Sender<Result<Vec<Written>, WriteError>>;
 
 impl WriterHandle {
-    /// Of a process that stores no reports: what people change goes to the database by this reader's connections. Needs a tokio runtime.
+    /// Of a process that stores no reports: what people change goes to the database by this
+    /// reader's connections. Needs a tokio runtime.
     pub(crate) fn beside(reader: Reader) -> WriterHandle {
-        let (runtime, waiting) = (Handle::current(), Arc::new(Semaphore::new(MOST_BESIDE)));
+        let (runtime, waiting) = (Handle::current(), Arc::new(Semaphore::new(BESIDE_MAX)));
         let give = move |writes: Vec<Write>, _, reply: Reply| {
             let place = waiting.clone().try_acquire_owned().map_err(|_| WriteError::Busy)?;
             let reader = reader.clone();
             runtime.spawn_blocking(move || {
-                let written = reader.write_beside(&writes);
+                let written = reader.write_admin(&writes);
                 drop(place);
-                // Who does not wait any more need not be told.
+                // A caller who does not wait any more needs no answer.
                 drop(reply.send(written.map_err(|error| WriteError::Store(error.to_string()))));
             });
             Ok(())
@@ -203,7 +209,8 @@ impl<T: Send + 'static> Jobs<T> {
         (Jobs { jobs, counts: Arc::default() }, jobs_in)
     }
 
-    /// Takes a partition under a lease, and returns when nobody writes it under one before any more.
+    /// Takes a partition under a lease, and returns when nobody writes it under one before any
+    /// more.
     ///
     /// # Errors
     /// What the store said; `None`: its thread has ended.
@@ -211,18 +218,20 @@ impl<T: Send + 'static> Jobs<T> {
         self.begin_take(lease).recv().map_err(|_| None)?.map_err(Some)
     }
 
-    /// Begins to take a partition. What this returns hears when nobody writes it under a lease before any more.
+    /// Begins to take a partition. The returned receiver gets a message when nobody writes it under
+    /// an earlier lease any more.
     pub(crate) fn begin_take(&self, lease: LeaseNumber) -> Receiver<Result<(), StoreError>> {
         let (taken, hears) = bounded(1);
         self.tell(To::Take { lease, taken });
         hears
     }
 
-    /// A partition has a link now, which hears of its writes by what this returns; the first one hears what is of no link, too. issued:
-    /// what was sent with the network's keys; it is written before the states that it has to cover.
-    pub(crate) fn begin(&self, partition: Partition, issued: Issued) -> Receiver<Done<T>> {
+    /// A partition has a link now, which hears of its writes by what this returns; the first one
+    /// hears what is of no link, too. issued: what was sent with the network's keys; it is written
+    /// before the states that it has to cover.
+    pub(crate) fn begin(&self, partition: Partition, counter_floor: CounterFloor) -> Receiver<Done<T>> {
         let (out, done) = unbounded();
-        self.tell(To::Begin { partition, issued, done: out });
+        self.tell(To::Begin { partition, counter_floor, done: out });
         done
     }
 
@@ -231,17 +240,18 @@ impl<T: Send + 'static> Jobs<T> {
         self.tell(To::End { partition });
     }
 
-    /// A link's: there are never more of them than meters and open commands. Returns whether the thread is there.
+    /// A link's: there are never more of them than meters and open commands. Returns whether the
+    /// thread is there.
     pub(crate) fn give(
         &self,
-        LinkJob { partition, era, fence }: LinkJob,
+        LinkJob { partition, commit_generation, fence }: LinkJob,
         writes: Vec<Write>,
         after: Vec<T>,
     ) -> bool {
-        self.jobs.send(Job { writes, fence, to: To::Link { partition, era, after } }).is_ok()
+        self.jobs.send(Job { writes, fence, to: To::Link { partition, commit_generation, after } }).is_ok()
     }
 
-    /// What was given before is done, nothing after it.
+    /// Stops the store's thread, after all earlier writes.
     pub(crate) fn stop(&self) {
         self.tell(To::Stop);
     }
@@ -258,7 +268,7 @@ impl<T: Send + 'static> Jobs<T> {
     pub(crate) fn handle(&self) -> WriterHandle {
         let (jobs, counts) = (self.jobs.clone(), self.counts.clone());
         let give = move |writes, fence, reply| {
-            if counts.waiting.fetch_add(1, Ordering::Relaxed) >= MOST_JOBS {
+            if counts.waiting.fetch_add(1, Ordering::Relaxed) >= JOBS_MAX {
                 counts.waiting.fetch_sub(1, Ordering::Relaxed);
                 return Err(WriteError::Busy);
             }
@@ -304,7 +314,7 @@ impl<T> Thread<T> {
 
     /// Returns after how long it is due again.
     fn upkeep(&mut self) -> Duration {
-        if let Err(error) = self.store.look() {
+        if let Err(error) = self.store.check() {
             self.astray = true;
             self.batches.fail(Partition::FIRST, Vec::new(), Some(Arc::new(error)));
             return UPKEEP_ASTRAY;
@@ -359,7 +369,7 @@ impl<T> Thread<T> {
         committed
     }
 
-    /// What these writes say of commands is durable beside the keys before it is in the database.
+    /// Makes the commands in these writes durable beside the keys, before they are in the database.
     fn cover(&mut self, writes: &[Write]) -> Result<(), StoreError> {
         let mut states: BTreeMap<NetworkId, Vec<(u32, &MeterState)>> = BTreeMap::new();
         for write in writes {
@@ -369,8 +379,8 @@ impl<T> Thread<T> {
         }
         for (network, states) in states {
             let no_folder = || StoreError::Keys(format!("network {network} has no folder of keys"));
-            let issued = self.batches.issued(network).ok_or_else(no_folder)?;
-            issued.cover(states.into_iter()).map_err(|error| StoreError::Keys(error.to_string()))?;
+            let counter_floor = self.batches.counter_floor(network).ok_or_else(no_folder)?;
+            counter_floor.cover(states.into_iter()).map_err(|error| StoreError::Keys(error.to_string()))?;
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
 /// Transmissions that wait for the radio at most; more are lost, as a radio loses them.
-const MOST_WAITING: usize = 64;
+const WAITING_MAX: usize = 64;
 
 /// Returns the settings of the collector's radio.
 #[must_use]
@@ -22,7 +22,7 @@ pub fn radio_settings(framing: Framing, byte_ns: u64, address: u8) -> RadioSetti
         address,
         turnaround_ns: TURNAROUND_NS,
         tail_bytes: 0,
-        most_waiting: MOST_WAITING,
+        most_waiting: WAITING_MAX,
     }
 }
 
@@ -50,7 +50,7 @@ impl Transmit for Gateway {
 /// Attaches a gateway to a service.
 #[must_use]
 pub fn station(link: LinkHandle, settings: RadioSettings) -> ServiceStation {
-    let (sender, to_send) = sync_channel(MOST_WAITING);
+    let (sender, to_send) = sync_channel(WAITING_MAX);
     let gateway = link.gateways().attach(Arc::new(Gateway(sender)));
     let route = Route { gateway, peer: None };
     GatewayStation::new(vec![(ServiceUplink { link, route, to_send, came: None }, settings)])

@@ -215,7 +215,7 @@ impl Drive {
     }
 
     fn hear(&mut self, until: Instant) {
-        let mut buffer = [0; udp::MOST_DATAGRAM_BYTES + 1];
+        let mut buffer = [0; udp::DATAGRAM_BYTES_MAX + 1];
         loop {
             self.send_due();
             match self.socket.recv_from(&mut buffer) {

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 pub struct Elsewhere {
     /// Word behind `wattseal`.
     pub name: &'static str,
+    /// Earlier name, which still works.
+    pub alias: Option<&'static str>,
     /// Summary, in a line.
     pub about: &'static str,
     /// The binary that has it, which its package is named after.
@@ -23,85 +25,107 @@ const COLLECTOR: &str = "wattseal-collector";
 /// `wattseal collect`.
 pub const COLLECT: Elsewhere = Elsewhere {
     name: "collect",
+    alias: None,
     about: "The collector: takes meters' reports from gateways, stores, acknowledges and shows them, until it is stopped",
     binary: COLLECTOR,
 };
 /// `wattseal gateway`.
 pub const GATEWAY: Elsewhere = Elsewhere {
     name: "gateway",
+    alias: None,
     about: "The collector's role at the radio, without keys: packets into NATS JetStream, and what is to be sent out of it",
     binary: COLLECTOR,
 };
 /// `wattseal worker`.
 pub const WORKER: Elsewhere = Elsewhere {
     name: "worker",
+    alias: None,
     about: "The collector's role behind the radio: takes its share of the meters from NATS JetStream, verifies, stores, acknowledges",
     binary: COLLECTOR,
 };
 /// `wattseal api`.
 pub const API: Elsewhere = Elsewhere {
     name: "api",
+    alias: None,
     about: "The collector's role for people and programs: dashboard, API, events and MQTT of all workers' meters, without keys",
     binary: COLLECTOR,
 };
 /// `wattseal nkey`.
 pub const NKEY: Elsewhere = Elsewhere {
     name: "nkey",
+    alias: None,
     about: "Make the key of a user of the NATS servers, and show its public key",
     binary: COLLECTOR,
 };
 /// `wattseal load`.
 pub const LOAD: Elsewhere = Elsewhere {
     name: "load",
+    alias: None,
     about: "A collector of its own under load: readings acknowledged a second, latency, processor time, memory; every one compared",
     binary: "wattseal-load",
 };
 /// `wattseal meters`.
 pub const METERS: Elsewhere = Elsewhere {
     name: "meters",
+    alias: None,
     about: "The meters that a collector has keys of: list, provision, add, rotate, revoke",
     binary: COLLECTOR,
 };
 /// `wattseal tokens`.
 pub const TOKENS: Elsewhere = Elsewhere {
     name: "tokens",
+    alias: None,
     about: "Who may use a collector's API: list, add, revoke",
     binary: COLLECTOR,
 };
 /// `wattseal audit`.
 pub const AUDIT: Elsewhere = Elsewhere {
     name: "audit",
+    alias: None,
     about: "Who reported what: whether each signed message is its meter's, in order, and says what is stored",
     binary: COLLECTOR,
 };
 /// `wattseal export`.
-pub const EXPORT: Elsewhere =
-    Elsewhere { name: "export", about: "A collector's readings as CSV or Parquet", binary: COLLECTOR };
+pub const EXPORT: Elsewhere = Elsewhere {
+    name: "export",
+    alias: None,
+    about: "A collector's readings as CSV or Parquet",
+    binary: COLLECTOR,
+};
 /// `wattseal backup`.
 pub const BACKUP: Elsewhere = Elsewhere {
     name: "backup",
+    alias: None,
     about: "A copy of a collector's database and keys, made while its service goes on",
     binary: COLLECTOR,
 };
-/// `wattseal move`.
-pub const MOVE: Elsewhere = Elsewhere {
-    name: "move",
-    about: "A collector's database goes from a file to PostgreSQL, or back, while its meters send",
+/// `wattseal migrate`.
+pub const MIGRATE: Elsewhere = Elsewhere {
+    name: "migrate",
+    alias: Some("move"),
+    about: "Move a collector's database from a file to PostgreSQL, or back, while its meters send",
     binary: COLLECTOR,
 };
 /// `wattseal demo`.
 pub const DEMO: Elsewhere = Elsewhere {
     name: "demo",
+    alias: None,
     about: "Six meters on their models, each sealing in another way, their radio channel, a collector and its dashboard: live",
     binary: "wattseal-demo",
 };
 
 /// All of them, as they are listed.
 pub const ELSEWHERE: [&Elsewhere; 13] = [
-    &COLLECT, &GATEWAY, &WORKER, &API, &NKEY, &LOAD, &METERS, &TOKENS, &AUDIT, &EXPORT, &BACKUP, &MOVE, &DEMO,
+    &COLLECT, &GATEWAY, &WORKER, &API, &NKEY, &LOAD, &METERS, &TOKENS, &AUDIT, &EXPORT, &BACKUP, &MIGRATE,
+    &DEMO,
 ];
 
 impl Elsewhere {
+    /// Returns true if this is the command's name or its earlier one.
+    fn is_called(&self, name: &OsString) -> bool {
+        name == self.name || self.alias.is_some_and(|alias| name == alias)
+    }
+
     /// Returns true if its binary has only this command, and takes the options right away.
     fn is_alone(&self) -> bool {
         ELSEWHERE.iter().filter(|other| other.binary == self.binary).count() == 1
@@ -129,7 +153,9 @@ pub fn with_all_listed(wattseal: Command) -> Command {
 #[must_use]
 pub fn hand_over(arguments: &[OsString]) -> Option<Failure> {
     let named = |at: usize| {
-        ELSEWHERE.into_iter().find(|elsewhere| arguments.get(at).is_some_and(|name| name == elsewhere.name))
+        ELSEWHERE
+            .into_iter()
+            .find(|elsewhere| arguments.get(at).is_some_and(|name| elsewhere.is_called(name)))
     };
     let (elsewhere, rest) = match named(0) {
         Some(elsewhere) => (elsewhere, arguments[1..].to_vec()),

@@ -17,7 +17,7 @@ use crate::station::radio::RadioSettings;
 use crate::station::{BaseEvent, Delivery};
 use lab::LabError;
 use rand::rngs::StdRng;
-use wire::meter::{Answered, Collector, Identity, MeterKeys, MeterRecord, Policy, Transmission};
+use wire::meter::{Collector, CompletedCommand, Identity, MeterKeys, MeterRecord, Policy, Transmission};
 
 /// Duration of a byte at JeeLib's rate: 8 bits at 10 MHz / 29 / 7 (data sheet, Data Rate Command
 /// 0xC606).
@@ -35,7 +35,7 @@ pub struct LinkRecord {
     /// Reports that were stored.
     pub reports: Vec<Delivery>,
     /// Answers to commands, and when the last packet of each had been received.
-    pub answers: Vec<(Answered, u64)>,
+    pub answers: Vec<(CompletedCommand, u64)>,
     /// Commands that went out.
     pub commands: Vec<Transmission>,
     /// The meter's keys, each time that they were stored.

@@ -14,7 +14,7 @@ pub mod verifier;
 
 use crate::radio::{Arrival, Participant, ReceiveMode};
 use lab::LabError;
-use wire::meter::{Accepted, Answered, Image, MeterId, MeterRecord, Transmission};
+use wire::meter::{CompletedCommand, Image, MeterId, MeterRecord, ReceivedReport, Transmission};
 
 /// A packet that a station sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Outgoing {
 /// A report that the application has got.
 #[derive(Clone, Debug)]
 pub struct Delivery {
-    pub accepted: Accepted,
+    pub accepted: ReceivedReport,
     /// When it was stored.
     pub at_ns: u64,
     /// When its last packet had been received.
@@ -49,7 +49,7 @@ pub enum BaseEvent {
     /// A report is stored.
     Delivered(Box<Delivery>),
     /// A command was answered; when the answer's last packet had been received.
-    Answered(Box<Answered>, u64),
+    Answered(Box<CompletedCommand>, u64),
     /// A command goes out.
     Commanded(Box<Transmission>),
     /// A meter's keys are durable, in the place of those before.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// The commands of `wattseal-collector`, as they begin a line of the documentation.
-const COLLECTOR: [&str; 7] = ["collect", "meters", "tokens", "audit", "export", "backup", "move"];
+const COLLECTOR: [&str; 8] = ["collect", "meters", "tokens", "audit", "export", "backup", "migrate", "move"];
 
 /// The project's folder.
 ///
@@ -77,7 +77,7 @@ pub fn is_demo_s(line: &str) -> bool {
     command(line) == Some("demo") && !is_cluster_s(line)
 }
 
-/// Whether a line is for `wattseal-cluster`.
+/// Whether a line is for `wattseal-chaos`.
 #[must_use]
 pub fn is_cluster_s(line: &str) -> bool {
     line.starts_with("./wattseal demo --cluster")

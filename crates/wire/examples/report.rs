@@ -1,4 +1,5 @@
-//! A meter's report, sealed by the meter for its collector and signed, in the packets that are on the air, and opened again.
+//! A meter's report, sealed by the meter for its collector and signed, in the packets that are on
+//! the air, and opened again.
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -15,7 +16,8 @@ const SUITE: Suite = Suite::EciesEcdsa;
 
 /// Seals, sends, opens.
 pub fn main() -> Result<(), Box<dyn Error>> {
-    // Of a seed, so that the example says the same each time; keys are made with the system's random numbers.
+    // Of a seed, so that the example says the same each time; keys are made with the system's
+    // random numbers.
     let mut rng = StdRng::seed_from_u64(1);
     let keys = MeterKeys::generate(&mut rng);
     let (meter, collector) = (Identity::generate(&mut rng), Identity::generate(&mut rng));

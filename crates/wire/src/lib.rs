@@ -1,9 +1,9 @@
-//! The host's side of what the firmware sends, hears, is configured with and reports. It knows no radio, no machine and no
-//! clock: packets and times come in, packets and events go out.
+//! The host's side of what the firmware sends, hears, is configured with and reports. It knows no
+//! radio, no machine and no clock: packets and times come in, packets and events go out.
 
 #![warn(missing_docs)]
 
-/// What the page of the package shows works.
+/// The example of the package's page, which runs as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,11 +1,11 @@
-//! The meter's protocol, as `docs/reference/protocol.md` has it: packets, sealing, what is in the messages, provisioning, and the
-//! collector's end of the link.
+//! The meter's protocol, as `docs/reference/protocol.md` has it: packets, sealing, what is in the messages,
+//! provisioning, and the collector's end of the link.
 
 mod address;
 mod answer;
 mod ascon;
-mod collector;
 mod command;
+mod engine;
 mod keys;
 mod packet;
 mod provision;
@@ -17,14 +17,14 @@ mod update;
 
 pub use address::Address;
 pub use answer::{Answer, CommandResult, Status};
-pub use collector::{
-    Accepted, Answered, Collector, CollectorError, Counters, Delivery, Due, Gathered, Heard, MeterState,
-    OpenedMessage, Order, Policy, Rejection, SealedMessage, Transmission, Update, UpdateEnd, UpdateProgress,
-    UpdateStage,
-};
 pub use command::{Command, CommandError};
+pub use engine::{
+    Collector, CollectorError, CompletedCommand, Counters, Delivery, Due, MeterState, OpenedMessage, Policy,
+    QueuedCommand, ReassemblyOutcome, ReceivedReport, Rejection, SealedMessage, Transmission, Update,
+    UpdateEnd, UpdateProgress, UpdateStage, UplinkOutcome,
+};
 pub use keys::{Identity, KeyError, MeterKeys, PublicKey};
-pub use packet::{MALFORMED_KINDS, MOST_PACKET_BYTES, Malformed, Packet, message_bytes, packets, pieces};
+pub use packet::{MALFORMED_KINDS, Malformed, PACKET_BYTES_MAX, Packet, message_bytes, packets, pieces};
 pub use provision::{
     EEPROM_BYTES, FLASH_BYTES, MeterRecord, PROVISION_SYMBOL, Provision, SUITES_SYMBOL, Setup,
 };
@@ -37,7 +37,7 @@ pub use update::{Image, ImageRefusal, PieceReply, UpdatePacket};
 /// Names a meter on its collector's radio channel; 0 is nobody.
 pub type MeterId = u16;
 
-/// How a meter's messages are sealed.
+/// The sealing of a meter's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Suite {
@@ -69,8 +69,8 @@ impl Suite {
         Suite::Aes256GcmRekeyed,
     ];
 
-    /// Those whose keys are as they were provisioned: all that an owner of a [`Collector`] can use that keeps no renewed keys
-    /// ([`Policy::renew_keys`]).
+    /// Those whose keys are as they were provisioned: all that an owner of a [`Collector`] can use
+    /// that keeps no renewed keys ([`Policy::renew_keys`]).
     pub const WITH_FIXED_KEYS: [Suite; 6] = [
         Suite::None,
         Suite::Aes128Gcm,
@@ -92,19 +92,21 @@ impl Suite {
         Suite::ALL.get(usize::from(code)).copied()
     }
 
-    /// Whether reports and commands are sealed with a curve: some hundred times as long as all else takes.
+    /// Says if reports and commands are sealed with a curve: some hundred times as slow as all
+    /// else.
     #[must_use]
     pub fn has_curve(self) -> bool {
         matches!(self, Suite::Ecies | Suite::EciesEcdsa)
     }
 
-    /// Whether pieces of an image are sealed in it: it has a key for all messages.
+    /// Says if pieces of an image are sealed in this suite: it has one key for all messages.
     #[must_use]
     pub fn has_pieces(self) -> bool {
         self != Suite::None && !self.has_curve()
     }
 
-    /// What a message shows that is authentic: 0 nothing; 1 that who sealed it has the meter's keys; 2 that the meter signed it.
+    /// Returns what an authentic message proves: 0 nothing; 1 that its sender has the meter's keys;
+    /// 2 that the meter signed it.
     #[must_use]
     pub fn rank(self) -> u8 {
         match self {
@@ -118,7 +120,8 @@ impl Suite {
         }
     }
 
-    /// The suites that a build of the meter's firmware has. bits: the value of its [`SUITES_SYMBOL`].
+    /// The suites that a build of the meter's firmware has. bits: the value of its
+    /// [`SUITES_SYMBOL`].
     #[must_use]
     pub fn of_build(bits: u32) -> Vec<Suite> {
         Suite::ALL.into_iter().filter(|suite| bits >> suite.code() & 1 != 0).collect()
@@ -151,7 +154,7 @@ impl std::fmt::Display for Suite {
     }
 }
 
-/// What a message is for.
+/// The purpose of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MessageKind {

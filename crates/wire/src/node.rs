@@ -1,4 +1,5 @@
-//! The harvested node, as `device/node/node.h` and `device/node/message.h` lay its structures and messages out.
+//! The harvested node, as `device/node/node.h` and `device/node/message.h` lay its structures and
+//! messages out.
 
 mod message;
 mod structures;
@@ -11,7 +12,7 @@ pub const CONFIG_SYMBOL: &str = "ws_node_config";
 /// The symbol of the linked program where a [`Status`] can be read at any time.
 pub const STATUS_SYMBOL: &str = "ws_node_status";
 
-/// What the node signs with.
+/// The signature scheme of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// ECDSA with secp160r1 and SHA-1.

@@ -48,7 +48,7 @@ fn help_lists_all_commands_in_one_place() {
         "audit",
         "export",
         "backup",
-        "move",
+        "migrate",
         "demo",
         "help",
     ];
@@ -81,6 +81,7 @@ fn a_command_of_another_binary_is_handed_over() {
         (&["help", "meters", "add"], "wattseal-collector meters add --help"),
         (&["load", "--kills", "2"], "wattseal-load --kills 2"),
         (&["help", "demo"], "wattseal-demo --help"),
+        (&["move", "--from", "a"], "wattseal-collector migrate --from a"),
     ] {
         let output = run(arguments);
         assert_eq!((text(&output.stdout).trim(), output.status.code()), (handed, Some(2)), "{arguments:?}");
@@ -126,7 +127,7 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
         &at("bin/cargo"),
         r#"[ "$1" != --version ] || exit "${NO_RUST:-0}"; echo "$@" | sed 's/.*Cargo.toml//; s/--package/build/; s/.*build/build/' >>"$LOG""#,
     );
-    for binary in ["wattseal", "wattseal-cluster", "wattseal-collector", "wattseal-load", "wattseal-demo"] {
+    for binary in ["wattseal", "wattseal-chaos", "wattseal-collector", "wattseal-load", "wattseal-demo"] {
         programs::script(
             &at("target/release").join(binary),
             &format!("echo run {binary} \"$@\" >>\"$LOG\"; exit 2"),
@@ -178,8 +179,8 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
             "demo --cluster --for 2",
             [
                 "installs build firmware openssl avr-gcc clang cluster",
-                "build wattseal-collector --bin wattseal-collector --package wattseal-cluster --bin wattseal-cluster",
-                "run wattseal-cluster --cluster --for 2",
+                "build wattseal-collector --bin wattseal-collector --package wattseal-chaos --bin wattseal-chaos",
+                "run wattseal-chaos --cluster --for 2",
             ]
             .to_vec(),
         ),

@@ -1,4 +1,5 @@
-//! HTTP requests of any kind to the API of a whole service, from an administrator, a viewer and nobody: `asked.rs` says what has to hold.
+//! HTTP requests of any kind to the API of a whole service, from an administrator, a viewer and
+//! nobody: `asked.rs` says what has to hold.
 #![no_main]
 
 mod asked;

@@ -1,4 +1,5 @@
-//! A service in memory, and what its API may answer to a request, whatever that is. The fuzz target `api` and a short test both take it.
+//! A service in memory, and the expected answers of its API to any request. The fuzz target `api`
+//! and a short test both take it.
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -23,15 +24,16 @@ use tower::ServiceExt;
 use wire::meter::{Channel, Content, Identity, Measurement, MessageKind, Report, Setup, packets};
 
 /// Bytes of an answer at most: 250,000 figures of consumption, and their times.
-const MOST_ANSWER_BYTES: usize = 8 << 20;
+const ANSWER_BYTES_MAX: usize = 8 << 20;
 /// An answer begins within this, and so does what follows events.
 const WITHIN: Duration = Duration::from_secs(8);
-/// After so many changes all begins anew, so that what came before does not make everything slow.
-const MOST_CHANGES: u32 = 1000;
-/// What nobody may get, who has no token.
+/// Changes before all begins anew, so that old ones do not make everything slow.
+const CHANGES_MAX: u32 = 1000;
+/// The routes that are open without a token.
 const OPEN: [&str; 3] = ["/api/v1/health", "/api/v1/openapi.json", "/api/v1/session"];
 
-/// A service without gateways, with two meters that were heard, a token of each role, and the API as it is on loopback.
+/// A service without gateways, with two meters that were heard, a token of each role, and the API
+/// as it is on loopback.
 pub struct Fixture {
     runtime: Runtime,
     /// `None` only while it begins anew.
@@ -48,7 +50,7 @@ struct Service {
     _folder: tempfile::TempDir,
 }
 
-/// Who asks.
+/// The caller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Who {
     Administrator,
@@ -64,13 +66,15 @@ impl Fixture {
         Fixture { runtime, service: Some(service) }
     }
 
-    /// Asks what the bytes say, and panics where the answer is not as it has to be. The bytes: `METHOD TARGET`, lines `name: value`,
-    /// an empty line, the body. `as: viewer` and `as: nobody` are no headers, but who asks; else it is the administrator. Where no host is
-    /// named it is `localhost`. Returns how it was answered; `None` for what no HTTP request can be.
+    /// Asks what the bytes say, and panics where the answer is not as it has to be. The bytes:
+    /// `METHOD TARGET`, lines `name: value`, an empty line, the body. `as: viewer` and `as: nobody`
+    /// are no headers, but who asks; else it is the administrator. Where no host is named it is
+    /// `localhost`. Returns how it was answered; `None` for what no HTTP request can be.
     pub fn ask(&mut self, bytes: &[u8]) -> Option<StatusCode> {
         let (who, request) = read(bytes)?;
         let mut service = self.service.take().expect("there is one");
-        // A fuzzer sees what is compared, and so learns secrets; who knows one already is told nothing by an answer that repeats it.
+        // A fuzzer sees what is compared, and so learns secrets; who knows one already is told
+        // nothing by an answer that repeats it.
         let knows = |secret: &Secret| {
             bytes.windows(secret.expose().len()).any(|part| part == secret.expose().as_bytes())
         };
@@ -79,7 +83,7 @@ impl Fixture {
             return None;
         }
         let status = self.runtime.block_on(service.ask(who, request));
-        if service.changes > MOST_CHANGES {
+        if service.changes > CHANGES_MAX {
             self.runtime.block_on(service.running.stop()).expect("it stops");
             service = self.runtime.block_on(Service::start());
         }
@@ -197,7 +201,7 @@ impl Service {
         let about =
             format!("{who:?} {method} {path}: {status}: {}", text.chars().take(500).collect::<String>());
 
-        // Nothing is wrong with this service: whatever is asked, it is never its fault.
+        // Nothing is wrong with this service: no request is ever its fault.
         assert!(!status.is_server_error(), "{about}");
         assert_eq!(answer.headers()[header::X_CONTENT_TYPE_OPTIONS], "nosniff", "{about}");
         for secret in [&self.administrator, &self.viewer] {
@@ -221,7 +225,8 @@ impl Service {
             assert!(error["code"].is_string() && error["message"].is_string(), "{about}");
             assert!(error["hint"].is_string() || error["hint"].is_null(), "{about}");
         }
-        // A token that was made goes, so that the administrator's is always the last one, which is not revoked.
+        // A token that was made goes, so that the administrator's is always the last one, which is
+        // not revoked.
         if json["token"].is_string() {
             let request = Request::delete(format!("/api/v1/tokens/{}", json["id"]));
             let value = format!("Bearer {}", self.administrator.expose());
@@ -244,7 +249,7 @@ impl Service {
             let first = tokio::time::timeout(WITHIN, frames.next());
             first.await.expect("in time").map_or(Vec::new(), |bytes| bytes.expect("never fails").to_vec())
         } else {
-            to_bytes(body, MOST_ANSWER_BYTES).await.expect("within bounds").to_vec()
+            to_bytes(body, ANSWER_BYTES_MAX).await.expect("within bounds").to_vec()
         };
         Response::from_parts(head, bytes)
     }

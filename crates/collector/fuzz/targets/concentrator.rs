@@ -1,14 +1,15 @@
-//! A concentrator: packets of meters that are not its own, and what the other collector says, all of any bytes and in any order. What waits
-//! and what is begun keep their bounds; an acknowledgement goes where its meter was heard, and ends its own reports alone.
+//! A concentrator: packets of unknown meters, and messages of the other collector, all of any bytes
+//! and in any order. Waiting and unfinished messages keep their bounds. An acknowledgement goes
+//! where its meter was heard, and ends only its own reports.
 //!
-//! The input: datagrams, each behind two bytes. The first has its length in bits 0 to 5, and in bit 7 whether it is the other
-//! collector's; the second is who sent it.
+//! The input: datagrams, each behind two bytes. The first has its length in bits 0 to 5, and in bit
+//! 7 whether it is the other collector's; the second is who sent it.
 #![no_main]
 
 use collector::forward::exchange::{Exchange, Taken};
 use collector::gateway::udp::datagram;
 use collector::gateway::{GatewayId, HeardPacket, Route};
-use collector::store::{MOST_OUTBOX_OF_A_METER, OutboxRecord};
+use collector::store::{METER_OUTBOX_MAX, OutboxRecord};
 use libfuzzer_sys::fuzz_target;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -80,7 +81,7 @@ fuzz_target!(|bytes: &[u8]| {
                 }
             }
         }
-        assert!(exchange.waiting() >= stored.len() && exchange.waiting() <= heard.len() * 2 * MOST_OUTBOX_OF_A_METER);
+        assert!(exchange.waiting() >= stored.len() && exchange.waiting() <= heard.len() * 2 * METER_OUTBOX_MAX);
         assert!(exchange.unfinished_bytes() <= heard.values().map(HashSet::len).sum::<usize>() * 2 * 144);
         while let Some(id) = exchange.due(at) {
             assert!(!exchange.expire(id, SystemTime::UNIX_EPOCH));
@@ -88,7 +89,7 @@ fuzz_target!(|bytes: &[u8]| {
             sent += pieces(message.kind, message.suite);
         }
     }
-    // What may be sent at once, and in a second, of unknown and of known meters.
+    // The bounds on packets at once, and in a second, of unknown and of known meters.
     let seconds = step.div_ceil(10) as usize;
     assert!(sent <= 203 + 100 * seconds + if known.is_empty() { 0 } else { 503 + 2000 * seconds });
 });

@@ -1,4 +1,5 @@
-//! A UDP datagram: any bytes are a packet or nothing, and a packet's datagram is the same bytes again.
+//! A UDP datagram: any bytes are a packet or nothing, and a packet's datagram is the same bytes
+//! again.
 #![no_main]
 
 use collector::gateway::udp;

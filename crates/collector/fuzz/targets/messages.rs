@@ -1,4 +1,5 @@
-//! What is opened and what is in it: sealed messages of any bytes for every kind and suite, and plaintexts of any bytes.
+//! The opening of messages and their contents: sealed messages of any bytes for every kind and
+//! suite, and plaintexts of any bytes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

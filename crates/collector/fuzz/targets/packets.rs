@@ -1,16 +1,17 @@
-//! Packets on the air, one after the other, to a collector with a meter of each suite that seals: whatever they are, it takes none,
-//! keeps no more than its bounds, and its meters' states stay as they were.
+//! Packets on the air, one after the other, to a collector with a meter of each suite that seals:
+//! it takes none of them, keeps no more than its bounds, and its meters' states stay as they were.
 //!
-//! The input: packets, each behind a byte with its length. Bits 6 and 7 of that byte: one of the genuine packets is taken, and the bytes
-//! that follow are laid over it, so that the fuzzer need not guess headers.
+//! The input: packets, each behind a byte with its length. Bits 6 and 7 of that byte: one of the
+//! genuine packets is taken, and the bytes that follow are laid over it, so that the fuzzer need
+//! not guess headers.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use rand::{SeedableRng, rngs::StdRng};
 use std::sync::LazyLock;
 use wire::meter::{
-    Channel, Collector, Content, Gathered, Heard, Identity, Measurement, MessageKind, MeterRecord,
-    MeterState, Policy, Provision, Report, Setup, Suite, packets,
+    Channel, Collector, Content, Identity, Measurement, MessageKind, MeterRecord, MeterState, Policy,
+    Provision, ReassemblyOutcome, Report, Setup, Suite, UplinkOutcome, packets,
 };
 
 struct Fixture {
@@ -47,7 +48,8 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let states = |collector: &Collector| (1..=4).map(|meter| collector.state(meter)).collect::<Vec<_>>();
     let (before, mut rest) = (states(&collector), bytes);
-    // Those of the genuine pieces that came unchanged may make a message whole, which is taken then.
+    // Those of the genuine pieces that came unchanged may make a message whole, which is taken
+    // then.
     let mut genuine = false;
     while let Some((head, behind)) = rest.split_first() {
         let length = usize::from(head & 0x3f).min(behind.len());
@@ -65,16 +67,16 @@ fuzz_target!(|bytes: &[u8]| {
             given.to_vec()
         };
         genuine |= fixture.genuine.contains(&packet);
-        let heard = match collector.gather(&packet) {
-            Gathered::Done(heard) => heard,
-            Gathered::Sealed(message) => {
+        let heard = match collector.reassemble(&packet) {
+            ReassemblyOutcome::Done(heard) => heard,
+            ReassemblyOutcome::Sealed(message) => {
                 let opened = message.open();
-                collector.take(opened, 1000)
+                collector.accept(opened, 1000)
             }
         };
         match heard {
-            Heard::Rejected(_) | Heard::Piece => {}
-            Heard::Report(_) | Heard::Busy if genuine => {}
+            UplinkOutcome::Rejected(_) | UplinkOutcome::Piece => {}
+            UplinkOutcome::Report(_) | UplinkOutcome::Busy if genuine => {}
             heard => panic!("{packet:02x?} was taken: {heard:?}"),
         }
         assert!(collector.held_bytes() <= 4 * 2 * 144);

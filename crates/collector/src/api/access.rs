@@ -1,4 +1,4 @@
-//! Who asks, and what they may.
+//! The caller of a request, and the caller's rights.
 
 use super::cookie;
 use super::error::ApiError;
@@ -21,7 +21,7 @@ pub(super) struct Caller {
     pub(super) token: i64,
     pub(super) name: String,
     pub(super) role: Role,
-    /// Whether a cookie said so.
+    /// Says if a cookie authenticated the caller.
     pub(super) by_cookie: bool,
 }
 
@@ -30,13 +30,13 @@ impl Caller {
         Caller { token: token.id, name: token.name.clone(), role: token.role, by_cookie }
     }
 
-    /// Whether it would be recognised still.
+    /// Says if the caller would still be recognised.
     pub(super) fn holds(&self, tokens: &[TokenRecord]) -> bool {
         tokens.iter().any(|token| token.id == self.token && token.revoked_ms.is_none())
     }
 }
 
-/// What is before the routes of a role.
+/// The checks before the routes of a role.
 #[derive(Clone)]
 pub(super) struct Gate {
     pub(super) api: Api,
@@ -65,7 +65,7 @@ pub(super) async fn pass(State(gate): State<Gate>, mut request: Request, next: N
     next.run(request).await
 }
 
-/// Who asks. Nobody is anybody without a token; one that is wrong is counted.
+/// Identifies the caller. Nobody is anybody without a token; a wrong one is counted.
 pub(super) async fn identify(api: &Api, peer: IpAddr, headers: &HeaderMap) -> Result<Caller, ApiError> {
     let tokens = api.tokens().await?;
     if let Some(given) = headers.get(header::AUTHORIZATION) {
@@ -83,7 +83,7 @@ pub(super) async fn identify(api: &Api, peer: IpAddr, headers: &HeaderMap) -> Re
     }
 }
 
-/// What who has no token is told: how to come to one.
+/// Returns the error for a caller without a token: the way to one.
 fn nobody(api: &Api, tokens: &[TokenRecord]) -> ApiError {
     if has_administrator(tokens) {
         return ApiError::unauthorized("token-missing", "this needs a token")
@@ -101,7 +101,7 @@ fn nobody(api: &Api, tokens: &[TokenRecord]) -> ApiError {
     )
 }
 
-/// Whose token it is.
+/// Returns the holder of a token.
 pub(super) fn recognise(
     api: &Api,
     peer: IpAddr,
@@ -135,7 +135,7 @@ fn bearer(header: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Where a request comes from.
+/// Returns the address that a request comes from.
 pub(super) fn peer(request: &Request) -> IpAddr {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(address)| address.ip())

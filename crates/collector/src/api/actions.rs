@@ -1,4 +1,4 @@
-//! What administrators did.
+//! The actions of administrators.
 
 use super::error::ApiError;
 use super::extract::Arguments;
@@ -10,19 +10,19 @@ use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// Which actions.
+/// The actions to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ActionArguments {
-    /// At most so many; 100 if left out.
+    /// The largest number of rows; 100 if left out.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
     /// Only those with a lower `id`: the last one of the page before.
     before: Option<i64>,
 }
 
-/// What administrators did, newest first.
+/// Actions of administrators, newest first.
 #[utoipa::path(get, path = "/actions", operation_id = "list_actions", tag = "administration", params(ActionArguments),
     responses((status = OK, body = Vec<Action>)))]
 pub(super) async fn list(

@@ -17,9 +17,9 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 /// Alerts on a page at most.
-const MOST_ALERTS: usize = 1000;
+const ALERTS_MAX: usize = 1000;
 
-/// Which alerts.
+/// The alerts to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
@@ -33,12 +33,13 @@ pub(super) struct AlertArguments {
     /// This meter's alone.
     #[param(schema_with = meter_schema)]
     meter: Option<NamedMeter>,
-    /// Those of this network's meters, or of all; of network 0's and of the collector itself if left out.
+    /// Those of this network's meters, or of all; of network 0's and of the collector itself if
+    /// left out.
     #[param(schema_with = network_schema)]
     network: Option<NamedNetwork>,
     /// `true`: those alone that nobody acknowledged.
     open: Option<bool>,
-    /// At most so many; 100 if left out.
+    /// The largest number of rows; 100 if left out.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
     /// Only those with a lower `id`: the last one of the page before.
@@ -58,13 +59,13 @@ pub(super) async fn list(
         whose: whose(arguments.meter, arguments.network)?,
         open: arguments.open.unwrap_or(false),
         before: arguments.before,
-        limit: limit(arguments.limit, 100, MOST_ALERTS)?,
+        limit: limit(arguments.limit, 100, ALERTS_MAX)?,
     };
     let alerts = api.read(move |reader| reader.alerts(&filter)).await?;
     Ok(Json(alerts.into_iter().map(Alert::from).collect()))
 }
 
-/// Somebody has seen it. Who was first stays.
+/// Somebody has seen it. The first name stays.
 #[utoipa::path(post, path = "/alerts/{id}/acknowledge", tag = "alerts", params(("id" = i64, Path)),
     responses((status = OK, body = Alert)))]
 pub(super) async fn acknowledge(
@@ -85,7 +86,7 @@ pub(super) async fn acknowledge(
     match written.into_iter().next() {
         Some(Written::Acknowledged(alert)) => {
             if let Some(meter) = alert.meter {
-                api.parts.link.tell(Event::Meter { meter });
+                api.parts.link.publish(Event::Meter { meter });
             }
             Ok(Json(alert.into()))
         }

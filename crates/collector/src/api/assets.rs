@@ -24,7 +24,7 @@ const NOT_BUILT: &str = "<!doctype html>
 </html>
 ";
 
-/// Whatever is not the API.
+/// Every path outside the API.
 pub(super) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     if method != Method::GET && method != Method::HEAD {
         return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD")]).into_response();
@@ -33,7 +33,7 @@ pub(super) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Respo
     if let Some(file) = Dashboard::get(path) {
         return answer(path, file.data, file.metadata.sha256_hash(), &headers);
     }
-    // What has no file but looks like a page is one of the dashboard's own.
+    // A path without a file that looks like a page is one of the dashboard's own.
     if path.rsplit('/').next().is_some_and(|name| name.contains('.')) {
         return (StatusCode::NOT_FOUND, "there is no such file\n").into_response();
     }
@@ -47,7 +47,8 @@ pub(super) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Respo
     }
 }
 
-/// Files under `assets/` have their content in their names and never change; others are asked for again each time.
+/// Files under `assets/` have their content in their names and never change; others are asked for
+/// again each time.
 fn answer(path: &str, data: Cow<'static, [u8]>, hash: [u8; 32], headers: &HeaderMap) -> Response {
     let caching =
         if path.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };

@@ -18,7 +18,7 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use wire::meter::{Answer, CommandResult, MeterId, Order, Status};
+use wire::meter::{Answer, CommandResult, MeterId, QueuedCommand, Status};
 
 /// A command, and how far it is.
 #[derive(Serialize, ToSchema)]
@@ -32,16 +32,16 @@ pub(super) struct Command {
     command: Ordered,
     #[schema(value_type = CommandStateName)]
     state: CommandState,
-    /// How often it was sent.
+    /// The number of times that it was sent.
     attempts: u32,
-    /// Who gave it; `collector`: the collector itself.
+    /// The name of the token that gave it; `collector`: the collector itself.
     by: String,
     created_s: i64,
     ended_s: Option<i64>,
     answer: Option<Answered>,
 }
 
-/// What is commanded: as it was given, or what the collector asks of its own.
+/// The command: as it was given, or one of the collector's own.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Ordered {
@@ -51,7 +51,7 @@ enum Ordered {
         #[schema(value_type = SuiteName)]
         suite: wire::meter::Suite,
     },
-    /// What a step of the converter stands for.
+    /// The units of the converter's steps.
     Calibrate { voltage_uv: u32, current_ua: u32, phase: i16 },
     /// Name and radio addresses.
     Register { meter: MeterId, address: u8, collector_address: u8 },
@@ -69,7 +69,7 @@ enum Ordered {
     UpdateFirmware,
 }
 
-/// What a meter answered.
+/// A meter's answer.
 #[derive(Serialize, ToSchema)]
 struct Answered {
     /// `done`, `unknown-command`, `out-of-range`, `image-refused`, or `other`.
@@ -88,12 +88,12 @@ pub(super) struct CommandWanted {
     command: schema::CommandRequest,
 }
 
-/// Which commands.
+/// The commands to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CommandArguments {
-    /// At most so many; 50 if left out.
+    /// The largest number of rows; 50 if left out.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
 }
@@ -101,8 +101,8 @@ pub(super) struct CommandArguments {
 impl From<CommandRecord> for Command {
     fn from(record: CommandRecord) -> Command {
         let page = match record.order {
-            Order::Command(wire::meter::Command::ReadStatus { page }) => Some(page),
-            Order::LookAtTime => Some(0),
+            QueuedCommand::Command(wire::meter::Command::ReadStatus { page }) => Some(page),
+            QueuedCommand::ReadClock => Some(0),
             _ => None,
         };
         Command {
@@ -120,25 +120,25 @@ impl From<CommandRecord> for Command {
     }
 }
 
-impl From<Order> for Ordered {
-    fn from(order: Order) -> Ordered {
+impl From<QueuedCommand> for Ordered {
+    fn from(order: QueuedCommand) -> Ordered {
         use wire::meter::Command;
         match order {
-            Order::TimeNow | Order::Command(Command::SetTime { .. }) => Ordered::SetTime,
-            Order::LookAtTime => Ordered::LookAtTime,
-            Order::Command(Command::Configure { interval_s, suite }) => {
+            QueuedCommand::TimeNow | QueuedCommand::Command(Command::SetTime { .. }) => Ordered::SetTime,
+            QueuedCommand::ReadClock => Ordered::LookAtTime,
+            QueuedCommand::Command(Command::Configure { interval_s, suite }) => {
                 Ordered::Configure { interval_s, suite }
             }
-            Order::Command(Command::Calibrate { voltage_uv, current_ua, phase }) => {
+            QueuedCommand::Command(Command::Calibrate { voltage_uv, current_ua, phase }) => {
                 Ordered::Calibrate { voltage_uv, current_ua, phase }
             }
-            Order::Command(Command::Register { meter, address, collector_address }) => {
+            QueuedCommand::Command(Command::Register { meter, address, collector_address }) => {
                 Ordered::Register { meter, address, collector_address }
             }
-            Order::Command(Command::ReadStatus { page }) => Ordered::ReadStatus { page },
-            Order::Command(Command::Reboot) => Ordered::Reboot,
-            Order::Command(Command::RenewKey) => Ordered::RenewKey,
-            Order::Command(Command::UpdateFirmware { .. }) => Ordered::UpdateFirmware,
+            QueuedCommand::Command(Command::ReadStatus { page }) => Ordered::ReadStatus { page },
+            QueuedCommand::Command(Command::Reboot) => Ordered::Reboot,
+            QueuedCommand::Command(Command::RenewKey) => Ordered::RenewKey,
+            QueuedCommand::Command(Command::UpdateFirmware { .. }) => Ordered::UpdateFirmware,
         }
     }
 }
@@ -244,7 +244,7 @@ pub(super) async fn noted(api: &Api, caller: &Caller, what: String) {
     }
 }
 
-/// Which argument is out of its range.
+/// Refuses a command with an argument out of its range, by name.
 fn in_range(command: &CommandRequest) -> Result<(), ApiError> {
     let wrong = |argument: &str, given: i64, range: &str| {
         let message = format!("{argument} is {given}; it is {range}");

@@ -7,7 +7,7 @@ use super::names::{NamedMeter, NamedNetwork, meter_schema, network_schema, whose
 use super::schema::{Consumption, IntervalName};
 use super::state::{Api, now_ms};
 use super::times::{Time, time_schema};
-use crate::store::{ConsumptionQuery, Interval, Whose};
+use crate::store::{ConsumptionQuery, Interval, MeterFilter};
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
@@ -15,12 +15,13 @@ use utoipa::IntoParams;
 
 const DAY_S: i64 = 86_400;
 
-/// Which consumption.
+/// The consumption to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ConsumptionArguments {
-    /// From the interval on in which this lies: RFC 3339 or Unix seconds. Thirty days before `to` if left out.
+    /// From the interval on in which this lies: RFC 3339 or Unix seconds. Thirty days before `to`
+    /// if left out.
     #[param(schema_with = time_schema)]
     from: Option<Time>,
     /// Intervals that begin before that: RFC 3339 or Unix seconds. Now if left out.
@@ -46,7 +47,7 @@ pub(super) async fn table(
     Arguments(arguments): Arguments<ConsumptionArguments>,
 ) -> Result<Json<Consumption>, ApiError> {
     let whose = whose(arguments.meter, arguments.network)?;
-    if let Whose::Meter(meter) = whose {
+    if let MeterFilter::Meter(meter) = whose {
         known(&api, meter).await?;
     }
     let to_s = arguments.to.map_or(now_ms().div_euclid(1000) + 1, |to| to.0);

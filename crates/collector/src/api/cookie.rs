@@ -5,7 +5,7 @@ use axum::http::HeaderValue;
 use axum_extra::extract::cookie::{Cookie, SameSite};
 use time::Duration;
 
-/// A browser stays signed in for so long after it was here last.
+/// The time that a browser stays signed in after its last request.
 const SIGNED_IN_FOR: Duration = Duration::days(30);
 
 /// With TLS browsers see to it that no other host and no page without TLS has set it.

@@ -1,4 +1,5 @@
-//! What a reading costs a meter, suite by suite: measured on the meter's model, or by whoever runs models beside the collector.
+//! The cost of a reading for a meter, suite by suite: measured on the meter's model, or by a
+//! process that runs models beside the collector.
 
 use super::schema::SuiteName;
 use serde::{Deserialize, Serialize};
@@ -6,16 +7,16 @@ use std::sync::{Arc, PoisonError, RwLock};
 use utoipa::ToSchema;
 use wire::meter::Suite;
 
-/// What a reading costs the meter that sends it; what was not measured is `None`.
+/// The cost of a reading for the meter that sends it; figures that were not measured are `None`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cost {
-    /// How it is sealed.
+    /// The suite.
     #[schema(value_type = SuiteName)]
     pub suite: Suite,
     /// From the plain measurement to the message that is ready to be sent, in ms.
     pub prepare_ms: Option<f64>,
-    /// What microcontroller and radio take from there on to the accepted acknowledgement, in µJ.
+    /// Energy of microcontroller and radio from there on to the accepted acknowledgement, in µJ.
     pub energy_uj: Option<f64>,
     /// Bytes that the meter has on the air for it, with preambles and check sums.
     pub air_bytes: Option<f64>,
@@ -35,7 +36,7 @@ impl Costs {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = costs;
     }
 
-    /// What there is, in that order.
+    /// Returns the costs, in that order.
     #[must_use]
     pub fn get(&self) -> Vec<Cost> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
@@ -43,7 +44,7 @@ impl Costs {
 }
 
 impl Default for Costs {
-    /// What `data/costs.toml` says, which names the command that wrote it.
+    /// The costs of `data/costs.toml`, which names the command that wrote it.
     fn default() -> Costs {
         Costs(Arc::new(RwLock::new(measured())))
     }

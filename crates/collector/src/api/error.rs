@@ -1,4 +1,4 @@
-//! What the API answers when it does not do what was asked: always JSON of one shape.
+//! The error answers of the API: always JSON of one shape.
 
 use axum::Json;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
@@ -25,7 +25,7 @@ pub(super) struct ErrorBody {
     error: ErrorContent,
 }
 
-/// What is wrong, and what to do.
+/// The error, with its remedy.
 #[derive(Serialize, ToSchema)]
 struct ErrorContent {
     /// For programs.
@@ -34,7 +34,7 @@ struct ErrorContent {
     /// For people.
     #[schema(example = "there is no meter 285 here")]
     message: String,
-    /// What was probably meant, or what to do next.
+    /// The probable intention, or the next step.
     #[schema(example = "the nearest is 258")]
     hint: Option<String>,
 }
@@ -118,7 +118,7 @@ impl IntoResponse for ApiError {
 
 /// The name that is most like what was given, if any is like it at all.
 pub(super) fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Whoever sends long names does not want to know which is near.
+    // A long name is no typing error: no near name is searched.
     if given.len() > 100 {
         return None;
     }

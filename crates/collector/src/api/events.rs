@@ -1,14 +1,14 @@
-//! What happens, as it happens: server-sent events.
+//! The events as they happen: server-sent events.
 
 use super::access::Caller;
+use super::concurrency_limits::{Full, Permit};
 use super::error::ApiError;
 use super::extract::Arguments;
 use super::names::{NamedNetwork, network_schema, whose};
-use super::permits::{Full, Permit};
 use super::state::Api;
 use crate::event::{self, Event};
 use crate::network::NetworkId;
-use crate::store::Whose;
+use crate::store::MeterFilter;
 use axum::Extension;
 use axum::extract::{ConnectInfo, State};
 use axum::response::sse::{Event as Sent, KeepAlive, Sse};
@@ -22,25 +22,28 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use utoipa::IntoParams;
 
-/// A comment each so often shows both sides that the other is there.
+/// The period of comments, which show both sides that the other is there.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// Browsers try again after that.
 const RETRY_AFTER: Duration = Duration::from_secs(3);
-/// Events on their way to a listener; with more it is behind, and what it misses is left out by the link's own bound.
-const MOST_ON_THE_WAY: usize = 64;
+/// Events on their way to a listener; with more it is behind, and what it misses is left out by the
+/// link's own bound.
+const IN_TRANSIT_MAX: usize = 64;
 
-/// Which events.
+/// The events to follow.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EventArguments {
-    /// Those of this network's meters, or of all; of network 0's and of the collector itself if left out.
+    /// Those of this network's meters, or of all; of network 0's and of the collector itself if
+    /// left out.
     #[param(schema_with = network_schema)]
     network: Option<NamedNetwork>,
 }
 
-/// What is durable from now on: `event: reading|alert|command|meter|update` with the JSON of it. `event: resync` says that some were left out,
-/// because the listener was too slow, or a worker of the cluster was not heard for a moment: ask for all again.
+/// Events that are durable from now on: `event: reading|alert|command|meter|update` with the JSON
+/// of it. `event: resync` says that some were left out, because the listener was too slow, or a
+/// worker of the cluster was not heard for a moment: ask for all again.
 #[utoipa::path(get, path = "/events", tag = "events", params(EventArguments),
     responses((status = OK, description = "until one of both goes", content_type = "text/event-stream", body = String)))]
 pub(super) async fn follow(
@@ -52,7 +55,7 @@ pub(super) async fn follow(
     let whose = whose(None, arguments.network)?;
     let permit = permit(&api, &caller, peer.ip())?;
     let events = api.parts.link.events();
-    let (way, out) = mpsc::channel(MOST_ON_THE_WAY);
+    let (way, out) = mpsc::channel(IN_TRANSIT_MAX);
     tokio::spawn(async move {
         tell(&api, &caller, whose, events, &way).await;
         drop(permit);
@@ -82,7 +85,7 @@ fn permit(api: &Api, caller: &Caller, peer: IpAddr) -> Result<(Permit<IpAddr>, P
 async fn tell(
     api: &Api,
     caller: &Caller,
-    whose: Whose,
+    whose: MeterFilter,
     mut events: broadcast::Receiver<Event>,
     way: &mpsc::Sender<Result<Sent, Infallible>>,
 ) {
@@ -117,11 +120,12 @@ async fn tell(
 
 /// Waits until the service stops.
 async fn stopped(stopping: &mut watch::Receiver<bool>) {
-    // Whoever had to say so is gone: it has stopped, too.
+    // A dropped sender has stopped, too.
     let _ = stopping.wait_for(|stopping| *stopping).await;
 }
 
-/// Whether the listener may go on. A store that does not answer lets nobody in, and drives nobody out.
+/// Says if the listener may go on. A store that does not answer lets nobody in, and drives nobody
+/// out.
 async fn holds(api: &Api, caller: &Caller) -> bool {
     match api.tokens().await {
         Ok(tokens) => caller.holds(&tokens),
@@ -129,8 +133,8 @@ async fn holds(api: &Api, caller: &Caller) -> bool {
     }
 }
 
-/// Whether an event is about one of these meters; the collector's own are network 0's.
-fn is_of(event: &Event, whose: Whose) -> bool {
+/// Says if an event is about one of these meters; the collector's own are network 0's.
+fn is_of(event: &Event, whose: MeterFilter) -> bool {
     let meter = match event {
         Event::Missed => return true,
         Event::Reading(reading) => Some(reading.meter),
@@ -140,9 +144,9 @@ fn is_of(event: &Event, whose: Whose) -> bool {
         | Event::Update { meter } => Some(*meter),
     };
     match whose {
-        Whose::All => true,
-        Whose::Network(network) => meter.map_or(NetworkId::DEFAULT, |meter| meter.network) == network,
-        Whose::Meter(of) => meter == Some(of),
+        MeterFilter::All => true,
+        MeterFilter::Network(network) => meter.map_or(NetworkId::DEFAULT, |meter| meter.network) == network,
+        MeterFilter::Meter(of) => meter == Some(of),
     }
 }
 

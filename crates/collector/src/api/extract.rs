@@ -97,7 +97,8 @@ fn refused_body(error: &JsonRejection) -> ApiError {
     }
 }
 
-/// Serde names what it did not know and what it knows between backticks; of those the nearest is what was meant.
+/// Serde names what it did not know and what it knows between backticks; of those the nearest is
+/// what was meant.
 fn with_serde_hint(error: ApiError) -> ApiError {
     let names: Vec<&str> = error.message.split('`').skip(1).step_by(2).collect();
     let hint = match names.split_first() {

@@ -1,11 +1,12 @@
-//! What every answer tells a browser.
+//! The headers of every answer.
 
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
-/// Nothing from elsewhere is loaded, nothing is guessed, nobody frames it, nobody learns what was looked at.
+/// Nothing from elsewhere is loaded, nothing is guessed, nobody frames it, nobody learns what was
+/// looked at.
 const HEADERS: [(HeaderName, &str); 6] = [
     (
         header::CONTENT_SECURITY_POLICY,

@@ -1,4 +1,4 @@
-//! Whether the service does what it is for.
+//! The route of the service's health.
 
 use super::state::Api;
 use axum::Json;
@@ -7,10 +7,11 @@ use axum::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// How the service is.
+/// The health of the service.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Health {
-    /// `ok`; `store` while nothing can be stored, and so nothing is acknowledged; `damaged` where something stored changed by itself.
+    /// `ok`; `store` while nothing can be stored, and so nothing is acknowledged; `damaged` where
+    /// something stored changed by itself.
     #[schema(example = "ok")]
     status: &'static str,
     /// Why, and what to do.
@@ -20,7 +21,7 @@ pub(super) struct Health {
     version: &'static str,
 }
 
-/// Whether readings are stored.
+/// Health: says if readings are stored.
 #[utoipa::path(get, path = "/health", tag = "service",
     responses((status = OK, body = Health), (status = SERVICE_UNAVAILABLE, body = Health)))]
 pub(super) async fn health(State(api): State<Api>) -> (StatusCode, Json<Health>) {

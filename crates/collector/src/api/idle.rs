@@ -1,4 +1,5 @@
-//! Connections that are closed when no request is under way for some time, or when a later one takes their place.
+//! Connections that are closed when no request is under way for some time, or when a later one
+//! takes their place.
 
 use super::places::Place;
 use std::future::Future;
@@ -34,7 +35,7 @@ impl<I> Idle<I> {
 
     /// # Errors
     /// The connection is over.
-    fn look(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
+    fn check(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         let Some(closed) = &mut self.closed else { return Err(io::ErrorKind::ConnectionAborted.into()) };
         if Pin::new(closed).poll(cx).is_ready() {
             self.closed = None;
@@ -63,21 +64,21 @@ impl<I: AsyncRead + Unpin> AsyncRead for Idle<I> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        self.look(cx)?;
+        self.check(cx)?;
         Pin::new(&mut self.inner).poll_read(cx, buffer)
     }
 }
 
 impl<I: AsyncWrite + Unpin> AsyncWrite for Idle<I> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.look(cx)?;
+        self.check(cx)?;
         let written = Pin::new(&mut self.inner).poll_write(cx, bytes);
         self.wrote(&written);
         written
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.look(cx)?;
+        self.check(cx)?;
         Pin::new(&mut self.inner).poll_flush(cx)
     }
 
@@ -90,7 +91,7 @@ impl<I: AsyncWrite + Unpin> AsyncWrite for Idle<I> {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.look(cx)?;
+        self.check(cx)?;
         let written = Pin::new(&mut self.inner).poll_write_vectored(cx, slices);
         self.wrote(&written);
         written

@@ -7,7 +7,7 @@ use super::schema::Image;
 use super::state::{Api, now_ms};
 use super::tokens::action;
 use crate::image_digest::ImageDigest;
-use crate::store::{ImageAdded, ImageRecord, MOST_IMAGES, NewImage, Write, Written};
+use crate::store::{IMAGES_MAX, ImageAdded, ImageRecord, NewImage, Write, Written};
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
@@ -16,8 +16,8 @@ use axum::{Extension, Json};
 use utoipa::ToSchema;
 
 /// Bytes of an image at most: a slot of the largest target has 384 kB.
-pub(super) const MOST_IMAGE_BYTES: usize = 1 << 20;
-/// What an image comes as.
+pub(super) const IMAGE_BYTES_MAX: usize = 1 << 20;
+/// The content type of an image.
 const IMAGE_TYPE: &str = "application/octet-stream";
 
 /// An image's file, as `firmware sign` makes it; for the description alone.
@@ -33,7 +33,8 @@ pub(super) async fn list(State(api): State<Api>) -> Result<Json<Vec<Image>>, Api
     Ok(Json(images.into_iter().map(Image::from).collect()))
 }
 
-/// Adds an image: at most 1 MiB, signed. Whether the signature is good, the meter's bootloader sees. 200: it was there already.
+/// Adds an image: at most 1 MiB, signed. The meter's bootloader verifies the signature. 200: it was
+/// there already.
 #[utoipa::path(post, path = "/images", operation_id = "add_image", tag = "firmware",
     request_body(content = ImageFile, content_type = "application/octet-stream"),
     responses((status = CREATED, body = Image), (status = OK, body = Image),
@@ -78,7 +79,7 @@ pub(super) async fn add(
         Some(Written::Image(ImageAdded::New)) => StatusCode::CREATED,
         Some(Written::Image(ImageAdded::Known)) => StatusCode::OK,
         _ => {
-            let message = format!("there are {MOST_IMAGES} images, and there is no room for more");
+            let message = format!("there are {IMAGES_MAX} images, and there is no room for more");
             return Err(ApiError::conflict("images-full", message)
                 .hint("take those away that no meter is to have any more: DELETE /api/v1/images/{digest}"));
         }

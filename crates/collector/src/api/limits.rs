@@ -1,7 +1,7 @@
-//! How often an address may ask, and how often it may be wrong about a token.
+//! The rates of an address: its requests, and its wrong tokens.
 
 use super::error::ApiError;
-use crate::end_site::end_site;
+use crate::source_prefix::source_prefix;
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use std::net::IpAddr;
@@ -28,7 +28,7 @@ impl Default for Rates {
     }
 }
 
-/// After so many requests those addresses are forgotten that were not heard for long.
+/// Requests until addresses are forgotten that were not heard for long.
 const TIDY_EVERY: u32 = 4096;
 
 pub(super) struct Limits {
@@ -66,7 +66,7 @@ impl Limits {
     }
 
     fn check(&self, limiter: &DefaultKeyedRateLimiter<IpAddr>, peer: IpAddr) -> Result<(), Duration> {
-        limiter.check_key(&end_site(peer)).map_err(|until| until.wait_time_from(self.clock.now()))
+        limiter.check_key(&source_prefix(peer)).map_err(|until| until.wait_time_from(self.clock.now()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Where the API listens, and what has to hold before it may.
+//! The address that the API listens at, and the conditions for it.
 
 use super::tls::{self, TlsError, TlsFiles};
 use axum_server::tls_rustls::RustlsConfig;
@@ -6,7 +6,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
-/// Where to listen.
+/// The place to listen at.
 #[derive(Clone, Debug)]
 pub struct Listen {
     /// The address; port 0 takes a free one.
@@ -39,12 +39,7 @@ pub enum ListenError {
     #[error(
         "cannot listen on {address}: {error}. Is another service there already? Choose another with --listen"
     )]
-    Address {
-        /// Which.
-        address: SocketAddr,
-        /// What the system says.
-        error: io::Error,
-    },
+    Address { address: SocketAddr, error: io::Error },
 }
 
 /// An address that is taken, with what is needed to serve there.
@@ -58,7 +53,8 @@ pub struct Bound {
 }
 
 impl Listen {
-    /// Takes the address, if that is safe: on another address than loopback there have to be TLS and an administrator's token.
+    /// Takes the address, if that is safe: on another address than loopback there have to be TLS
+    /// and an administrator's token.
     ///
     /// # Errors
     /// [`ListenError`], which says what to do.
@@ -85,7 +81,7 @@ impl Listen {
 }
 
 impl Bound {
-    /// Where it listens, with the port that it got.
+    /// Returns the address that it listens at, with the port that it got.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -99,7 +95,7 @@ impl Bound {
     }
 }
 
-/// Whether only this machine reaches the address.
+/// Says if only this machine reaches the address.
 pub(super) fn is_loopback(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }

@@ -1,5 +1,6 @@
-//! Requests in the log: at debug level all, at info level those that were refused. Never a header, an argument or a body, of a
-//! path only which route it took, of a method only one that is known: somebody may have put a token anywhere.
+//! Requests in the log: at debug level all, at info level those that were refused. Never a header,
+//! an argument or a body, of a path only which route it took, of a method only one that is known:
+//! somebody may have put a token anywhere.
 
 use super::access::peer;
 use super::error::Refused;
@@ -45,7 +46,7 @@ fn known(method: &Method) -> &'static str {
     }
 }
 
-/// Who has no right to it, and who floods; of a flood a line a second is enough.
+/// Says if a refusal is logged: of a flood a line a second is enough.
 fn is_worth_telling(status: StatusCode, code: &str) -> bool {
     match status {
         StatusCode::UNAUTHORIZED => !matches!(code, "token-missing" | "no-administrator"),

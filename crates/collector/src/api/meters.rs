@@ -10,20 +10,20 @@ use super::tokens::action;
 use crate::event::Event;
 use crate::network::GlobalMeterId;
 use crate::plain_text::is_plain_label;
-use crate::store::{self, Whose, Write, Written};
+use crate::store::{self, MeterFilter, Write, Written};
 use axum::extract::State;
 use axum::{Extension, Json};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 /// Characters of a label at most.
-const MOST_LABEL_CHARACTERS: usize = 64;
+const LABEL_CHARACTERS_MAX: usize = 64;
 
-/// What is changed of a meter.
+/// A change of a meter.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MeterChange {
-    /// What it is called; may be empty.
+    /// Its label; may be empty.
     #[schema(
         max_length = 64,
         pattern = r"^[^\x00-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$",
@@ -32,7 +32,7 @@ pub(super) struct MeterChange {
     label: String,
 }
 
-/// Which meters.
+/// The meters to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
@@ -75,9 +75,9 @@ pub(super) async fn rename(
 ) -> Result<Json<Meter>, ApiError> {
     let label = change.label.trim().to_owned();
     let characters = change.label.chars().count();
-    if characters > MOST_LABEL_CHARACTERS || !is_plain_label(&change.label) {
+    if characters > LABEL_CHARACTERS_MAX || !is_plain_label(&change.label) {
         let message = format!(
-            "label has {characters} characters; it has at most {MOST_LABEL_CHARACTERS}, none of them a control character or an invisible one"
+            "label has {characters} characters; it has at most {LABEL_CHARACTERS_MAX}, none of them a control character or an invisible one"
         );
         return Err(ApiError::unprocessable("label-wrong", message));
     }
@@ -88,7 +88,7 @@ pub(super) async fn rename(
     if written.first() == Some(&Written::Unknown) {
         return Err(unknown(&[], meter));
     }
-    api.parts.link.tell(Event::Meter { meter });
+    api.parts.link.publish(Event::Meter { meter });
     Ok(Json(known(&api, meter).await?.into()))
 }
 
@@ -98,7 +98,7 @@ pub(super) async fn known(api: &Api, meter: GlobalMeterId) -> Result<store::Mete
     match found {
         Some(meter) => Ok(meter),
         None => {
-            let network = Whose::Network(meter.network);
+            let network = MeterFilter::Network(meter.network);
             Err(unknown(&api.read(move |reader| reader.meters(network, now_ms())).await?, meter))
         }
     }

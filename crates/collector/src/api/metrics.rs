@@ -4,7 +4,7 @@ use super::error::ApiError;
 use super::state::{Api, now_ms};
 use crate::forward::ForwardCounts;
 use crate::link::Snapshot;
-use crate::store::{CommitTimes, Health, Meter, Whose};
+use crate::store::{CommitTimes, Health, Meter, MeterFilter};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[utoipa::path(get, path = "/metrics", tag = "service",
     responses((status = OK, description = "Prometheus text format", content_type = "text/plain", body = String)))]
 pub(super) async fn metrics(State(api): State<Api>) -> Result<Response, ApiError> {
-    let meters = api.read(|reader| reader.meters(Whose::All, now_ms())).await?;
+    let meters = api.read(|reader| reader.meters(MeterFilter::All, now_ms())).await?;
     let health = api.parts.reader.health();
     // A link with too much to do is a figure, too.
     let snapshot = api.parts.link.snapshot().await.ok();
@@ -242,7 +242,8 @@ impl Text {
         let _ = writeln!(self.0, "{name}_sum {}\n{name}_count {all}", times.sum_us() as f64 * 1e-6);
     }
 
-    /// A line for each meter that has such a figure; what is asked for gives more labels, and the figure.
+    /// A line for each meter that has such a figure; what is asked for gives more labels, and the
+    /// figure.
     fn each(
         &mut self,
         meters: &[Meter],

@@ -1,9 +1,9 @@
-//! Meters and networks in paths and arguments. Who names no network asks about network 0: so what was written for one network gets no
-//! other network's meters, which have the same numbers.
+//! Meters and networks in paths and arguments. A request without a network is about network 0. So a
+//! program for one network gets no other network's meters, which have the same numbers.
 
 use super::error::ApiError;
 use crate::network::{GlobalMeterId, NetworkId, NoMeter};
-use crate::store::Whose;
+use crate::store::MeterFilter;
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer};
 use std::fmt;
@@ -93,12 +93,15 @@ pub(super) fn network_schema() -> RefOr<Schema> {
     RefOr::T(Schema::OneOf(OneOfBuilder::new().item(number).item(all).build()))
 }
 
-/// Which meters are asked about.
-pub(super) fn whose(meter: Option<NamedMeter>, network: Option<NamedNetwork>) -> Result<Whose, ApiError> {
+/// Returns the meters of a query.
+pub(super) fn whose(
+    meter: Option<NamedMeter>,
+    network: Option<NamedNetwork>,
+) -> Result<MeterFilter, ApiError> {
     match (meter, network) {
-        (Some(NamedMeter(meter)), None | Some(NamedNetwork::All)) => Ok(Whose::Meter(meter)),
+        (Some(NamedMeter(meter)), None | Some(NamedNetwork::All)) => Ok(MeterFilter::Meter(meter)),
         (Some(NamedMeter(meter)), Some(NamedNetwork::One(network))) if meter.network == network => {
-            Ok(Whose::Meter(meter))
+            Ok(MeterFilter::Meter(meter))
         }
         (Some(NamedMeter(meter)), Some(NamedNetwork::One(network))) => {
             let message = format!("meter {meter} is not of network {network}");
@@ -108,8 +111,8 @@ pub(super) fn whose(meter: Option<NamedMeter>, network: Option<NamedNetwork>) ->
                 meter.meter
             )))
         }
-        (None, Some(NamedNetwork::All)) => Ok(Whose::All),
-        (None, Some(NamedNetwork::One(network))) => Ok(Whose::Network(network)),
-        (None, None) => Ok(Whose::Network(NetworkId::DEFAULT)),
+        (None, Some(NamedNetwork::All)) => Ok(MeterFilter::All),
+        (None, Some(NamedNetwork::One(network))) => Ok(MeterFilter::Network(network)),
+        (None, None) => Ok(MeterFilter::Network(NetworkId::DEFAULT)),
     }
 }

@@ -28,7 +28,7 @@ pub(super) async fn description(State(api): State<Api>) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], api.description()).into_response()
 }
 
-/// What all routes have alike.
+/// Completes the description with the common parts of all routes.
 pub(super) fn complete(api: &mut OpenApi, tls: bool) {
     let mut info = InfoBuilder::new()
         .title(TITLE)
@@ -65,7 +65,7 @@ pub(super) fn complete(api: &mut OpenApi, tls: bool) {
     }
 }
 
-/// What routes that are not for everybody have alike.
+/// Completes the description with the common parts of routes that need a token.
 pub(super) fn guarded(api: &mut OpenApi, role: Role) {
     let scope = match role {
         Role::Viewer => "viewer",

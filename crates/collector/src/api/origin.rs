@@ -1,14 +1,16 @@
-//! Requests that a page of somewhere else makes a browser send. A name that such a page has bound to this machine (DNS rebinding) is of no
-//! use to it: nobody is anybody without a token, and the browser's cookie is of the name that its owner uses.
+//! Requests that a page of somewhere else makes a browser send. A name that such a page has bound
+//! to this machine (DNS rebinding) is of no use to it: nobody is anybody without a token, and the
+//! browser's cookie is of the name that its owner uses.
 //!
-//! The rule is that of Go's `CrossOriginProtection`: browsers say where a request is from (`Sec-Fetch-Site`, `Origin`);
-//! who says neither is no browser, and has no cookie of somebody else.
+//! The rule is that of Go's `CrossOriginProtection`: browsers say where a request is from
+//! (`Sec-Fetch-Site`, `Origin`); who says neither is no browser, and has no cookie of somebody
+//! else.
 
 use super::error::ApiError;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, Uri, header};
 
-/// Whether a request that changes something comes from where it goes to.
+/// Checks that a request that changes something comes from its own origin.
 pub(super) fn same_origin(method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
     if matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
         return Ok(());

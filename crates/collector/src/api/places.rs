@@ -1,10 +1,11 @@
-//! Places of connections: so many in all, and so many of an address. A new connection finds one while strangers hold any: then a stranger's goes.
+//! Places of connections: a bound for all, and one for each address. A new connection finds one
+//! while strangers hold any: then a stranger's goes.
 //!
-//! A connection is a stranger's until a request on it has shown a token that holds. It is closed when no request is under way for some time,
-//! whichever HTTP it speaks, and whatever else it sends.
+//! A connection is a stranger's until a request on it has shown a token that holds. It is closed
+//! when no request is under way for some time, by any HTTP, and with any other traffic.
 
-use super::permits::Full;
-use crate::end_site::end_site;
+use super::concurrency_limits::Full;
+use crate::source_prefix::source_prefix;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::middleware::Next;
@@ -64,7 +65,7 @@ pub(super) struct Place {
     traffic: Mutex<Traffic>,
 }
 
-/// What a connection is at.
+/// The state of a connection.
 #[derive(Debug)]
 struct Traffic {
     requests: usize,
@@ -84,10 +85,10 @@ impl Places {
         Places { bounds, proxies, held: Arc::default() }
     }
 
-    /// A place for a new connection, and the closing of it that a later one asks for. Where all are held the oldest stranger goes of the
-    /// address that has most of them.
+    /// A place for a new connection, and the closing of it that a later one asks for. Where all are
+    /// held the oldest stranger goes of the address that has most of them.
     pub(super) fn take(&self, peer: IpAddr) -> Result<(Place, oneshot::Receiver<()>), Full> {
-        let site = end_site(peer);
+        let site = source_prefix(peer);
         let mut held = lock(&self.held);
         let of_site = held.connections.values().filter(|holder| holder.site == site).count();
         if of_site >= self.bounds.of_address_max && !self.proxies.contains(&peer.to_canonical()) {
@@ -161,7 +162,8 @@ impl Place {
         }
     }
 
-    /// When the connection is to be closed, by what is known now. quiet_max: how long no request may be under way.
+    /// When the connection is to be closed, by what is known now. quiet_max: how long no request
+    /// may be under way.
     pub(super) fn closes_at(&self, quiet_max: Duration) -> Instant {
         let traffic = lock(&self.traffic);
         if traffic.requests > 0 {
@@ -226,7 +228,8 @@ impl HttpBody for Tracked {
     }
 }
 
-/// Tells a request's connection that it is under way, until its answer was taken whole. A request that came by no connection has none.
+/// Tells a request's connection that it is under way, until its answer was taken whole. A request
+/// that came by no connection has none.
 pub(super) async fn track(request: Request, next: Next) -> Response {
     let Some(place) = request.extensions().get::<Arc<Place>>().cloned() else {
         return next.run(request).await;
@@ -245,7 +248,7 @@ mod tests {
         IpAddr::from([192, 0, 2, last])
     }
 
-    /// Which of them are open, in order.
+    /// Returns which of them are open, in order.
     fn open(held: &mut [(Place, oneshot::Receiver<()>)]) -> Vec<bool> {
         held.iter_mut()
             .map(|(_, closed)| closed.try_recv() == Err(oneshot::error::TryRecvError::Empty))

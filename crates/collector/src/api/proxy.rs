@@ -1,4 +1,5 @@
-//! Requests that come through a reverse proxy (`--proxy`), whose address all of its users would share.
+//! Requests that come through a reverse proxy (`--proxy`), whose address all of its users would
+//! share.
 
 use super::state::Api;
 use axum::extract::{ConnectInfo, Request, State};
@@ -7,7 +8,8 @@ use axum::middleware::Next;
 use axum::response::Response;
 use std::net::{IpAddr, SocketAddr};
 
-/// The address that each proxy adds at the end: of the one who asked it. What stands before it anybody may have written.
+/// The address that each proxy adds at the end: its client's. Anybody may have written the text
+/// before it.
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// Puts the address of the proxy's user in the place of the proxy's.

@@ -7,7 +7,7 @@ use super::names::NamedMeter;
 use super::schema::{Readings, ResolutionName};
 use super::state::{Api, now_ms};
 use super::times::{Time, forms, time_schema};
-use crate::store::{Cursor, MOST_ROWS, ReadingsQuery, Resolution};
+use crate::store::{Cursor, ROWS_MAX, ReadingsQuery, Resolution};
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Deserializer};
@@ -16,12 +16,13 @@ use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 
 const DAY_S: i64 = 86_400;
 
-/// Which readings.
+/// The readings to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReadingsArguments {
-    /// From then on: RFC 3339 or Unix seconds; or `next` of the page before. A day before `to` if left out.
+    /// From then on: RFC 3339 or Unix seconds; or `next` of the page before. A day before `to` if
+    /// left out.
     #[param(schema_with = start_schema)]
     from: Option<Start>,
     /// Before that: RFC 3339 or Unix seconds. Now if left out.
@@ -35,7 +36,7 @@ pub(super) struct ReadingsArguments {
     limit: Option<usize>,
 }
 
-/// Where a page begins.
+/// The start of a page.
 enum Start {
     At(Time),
     AfterCursor(Cursor),
@@ -60,7 +61,8 @@ impl<'de> Deserialize<'de> for Start {
     }
 }
 
-/// A page of a meter's readings, or of its quarter-hours, hours or days, oldest first, as columns of equal length.
+/// A page of a meter's readings, or of its quarter-hours, hours or days, oldest first, as columns
+/// of equal length.
 #[utoipa::path(get, path = "/meters/{meter}/readings", tag = "readings",
     params(("meter" = inline(NamedMeter), Path), ReadingsArguments), responses((status = OK, body = Readings)))]
 pub(super) async fn page(
@@ -68,7 +70,7 @@ pub(super) async fn page(
     InPath(NamedMeter(meter)): InPath<NamedMeter>,
     Arguments(arguments): Arguments<ReadingsArguments>,
 ) -> Result<Json<Readings>, ApiError> {
-    let limit = limit(arguments.limit, MOST_ROWS, MOST_ROWS)?;
+    let limit = limit(arguments.limit, ROWS_MAX, ROWS_MAX)?;
     let to_s = arguments.to.map_or(now_ms().div_euclid(1000) + 1, |to| to.0);
     let (from_s, after) = match arguments.from {
         Some(Start::At(Time(from_s))) => (from_s, None),

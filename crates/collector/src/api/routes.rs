@@ -17,10 +17,10 @@ use std::time::Duration;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// Where all of it is.
+/// The path of all routes.
 pub(super) const BASE: &str = "/api/v1";
 /// Bytes of a body at most, but for images.
-const MOST_BODY_BYTES: usize = 64 * 1024;
+const BODY_BYTES_MAX: usize = 64 * 1024;
 /// An answer begins within this, or there is none.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
@@ -59,7 +59,7 @@ fn administrators() -> OpenApiRouter<Api> {
         .merge(
             OpenApiRouter::new()
                 .routes(routes!(images::add))
-                .layer(DefaultBodyLimit::max(images::MOST_IMAGE_BYTES)),
+                .layer(DefaultBodyLimit::max(images::IMAGE_BYTES_MAX)),
         )
         .routes(routes!(images::remove))
         .routes(routes!(updates::begin))
@@ -84,7 +84,7 @@ pub(super) fn router(api: &Api) -> Router {
     router
         .method_not_allowed_fallback(other_method)
         .fallback(other)
-        .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
+        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(from_fn_with_state(api.clone(), admit))
         .layer(from_fn(log::requests))
         .layer(from_fn(headers::set))

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::meter::{ImageRefusal, MeterId, Suite};
 
-/// How a meter seals, by name; for the description alone.
+/// A suite by name; for the description only.
 #[derive(ToSchema)]
 #[schema(as = Suite, rename_all = "kebab-case")]
 #[expect(dead_code, reason = "its names are the description's")]
@@ -23,7 +23,7 @@ pub(super) enum SuiteName {
     Aes256GcmRekeyed,
 }
 
-/// What a token lets its holder do.
+/// The rights of a token.
 #[derive(ToSchema)]
 #[schema(as = Role, rename_all = "kebab-case")]
 #[expect(dead_code, reason = "its names are the description's")]
@@ -34,7 +34,7 @@ pub(super) enum RoleName {
     Administrator,
 }
 
-/// How far a command is.
+/// The progress of a command.
 #[derive(ToSchema)]
 #[schema(as = CommandState, rename_all = "kebab-case")]
 #[expect(dead_code, reason = "its names are the description's")]
@@ -51,7 +51,7 @@ pub(super) enum CommandStateName {
     Withdrawn,
 }
 
-/// How far the update of a meter's firmware is.
+/// The progress of an update of a meter's firmware.
 #[derive(ToSchema)]
 #[schema(as = UpdateState, rename_all = "kebab-case")]
 #[expect(dead_code, reason = "its names are the description's")]
@@ -68,11 +68,13 @@ pub(super) enum UpdateStateName {
     Runs,
     /// The meter refuses the image.
     Refused,
-    /// The meter had it, and runs the one before: the signature is not good, or it did not report in.
+    /// The meter had it, and runs the one before: the signature is not good, or it did not report
+    /// in.
     WentBack,
     /// The meter has no bootloader, or a firmware that knows nothing of this.
     NotPossible,
-    /// It was taken back, or the meter got other keys; a meter that had all of it may run it all the same.
+    /// It was taken back, or the meter got other keys; a meter that had all of it may run it all
+    /// the same.
     Withdrawn,
 }
 
@@ -95,11 +97,11 @@ pub(super) enum RefusalName {
     NotKept,
     /// The image that runs is on trial itself.
     OnTrial,
-    /// What this version does not know.
+    /// A state that this version does not know.
     Other,
 }
 
-/// How fine a meter's readings are shown.
+/// The resolution of a meter's readings.
 #[derive(ToSchema)]
 #[schema(as = Resolution, rename_all = "kebab-case")]
 #[expect(dead_code, reason = "its names are the description's")]
@@ -134,33 +136,34 @@ pub(super) enum IntervalName {
 /// A meter as it is shown.
 #[derive(Serialize, ToSchema)]
 pub struct Meter {
-    /// Which, as it was provisioned.
+    /// The meter, as it was provisioned.
     #[schema(value_type = u16)]
     meter: MeterId,
     /// Its network; left out of network 0's.
     #[schema(value_type = u32)]
     #[serde(skip_serializing_if = "NetworkId::is_default")]
     network: NetworkId,
-    /// What it is called; may be empty.
+    /// Its label; may be empty.
     label: String,
     /// Of its keys.
     epoch: u32,
-    /// How its last report was sealed.
+    /// The suite of its last report.
     #[schema(value_type = SuiteName)]
     suite: Suite,
     /// Seconds between its measurements.
     interval_s: u16,
-    /// Whether it was revoked.
+    /// True if it was revoked.
     revoked: bool,
     /// Its last measurement.
     last: Option<Last>,
-    /// Energy since its first start, over restarts and new keys, in Wh; `None`: it has not measured yet.
+    /// Energy since its first start, over restarts and new keys, in Wh; `None`: it has not measured
+    /// yet.
     total_wh: Option<f64>,
     /// When it was heard last, in s.
     heard_s: Option<i64>,
-    /// Whether it was heard within three intervals.
+    /// True if it was heard within three intervals.
     online: bool,
-    /// How well it is heard.
+    /// The quality of its reception.
     link: Link,
     /// Alerts that nobody acknowledged.
     open_alerts: u32,
@@ -179,10 +182,10 @@ pub struct Last {
     energy_wh: f64,
 }
 
-/// How well a meter is heard.
+/// The quality of a meter's reception.
 #[derive(Serialize, ToSchema)]
 pub struct Link {
-    /// How strong its last packet was, in dBm.
+    /// The signal strength of its last packet, in dBm.
     rssi_dbm: Option<i8>,
     /// Reports that were stored.
     reports: u64,
@@ -199,7 +202,7 @@ pub struct Link {
 pub struct Alert {
     /// Its name in the API.
     id: i64,
-    /// Whose; `None`: the collector's own.
+    /// The meter; `None`: the collector itself.
     #[schema(value_type = Option<u16>)]
     meter: Option<MeterId>,
     /// The meter's network; left out of network 0's.
@@ -208,7 +211,7 @@ pub struct Alert {
     network: NetworkId,
     /// When, in s.
     at_s: i64,
-    /// What.
+    /// The cause.
     cause: String,
     /// In words, with figures.
     detail: String,
@@ -224,7 +227,7 @@ pub(super) struct Image {
     /// SHA-256 of all its bytes.
     #[schema(value_type = String, pattern = "^[0-9a-f]{64}$")]
     digest: ImageDigest,
-    /// What it is built for.
+    /// The target that it is built for.
     #[schema(example = "stm32f407")]
     target: String,
     version: u32,
@@ -232,11 +235,11 @@ pub(super) struct Image {
     address: u32,
     /// Size of it: header, program, signature.
     bytes: u32,
-    /// How many it is sent in.
+    /// The number of pieces that it is sent in.
     pieces: u16,
     /// When it was added, in s.
     added_s: i64,
-    /// Who added it.
+    /// The name of the token that added it.
     by: String,
 }
 
@@ -261,15 +264,15 @@ pub(super) struct Update {
     refusal: Option<&'static str>,
     /// Those that the meter has.
     pieces: u16,
-    /// Of so many.
+    /// Pieces of the whole image.
     of: u16,
-    /// Who asked for it.
+    /// The name of the token that asked for it.
     by: String,
     created_s: i64,
     changed_s: i64,
 }
 
-/// What an administrator did.
+/// An action of an administrator.
 #[derive(Serialize, ToSchema)]
 pub struct Action {
     /// Higher than those of all before.
@@ -285,20 +288,20 @@ pub struct Action {
 /// A page of readings, as columns of equal length, oldest first.
 #[derive(Serialize, ToSchema)]
 pub struct Readings {
-    /// Whose.
+    /// The meter.
     #[schema(value_type = u16)]
     meter: MeterId,
     /// The meter's network; left out of network 0's.
     #[schema(value_type = u32)]
     #[serde(skip_serializing_if = "NetworkId::is_default")]
     network: NetworkId,
-    /// How fine.
+    /// The resolution.
     #[schema(value_type = ResolutionName)]
     resolution: Resolution,
     /// The columns.
     #[serde(flatten)]
     rows: Rows,
-    /// Where to go on; `None`: this was all.
+    /// The position of the next page; `None`: this was the last.
     next: Option<String>,
 }
 
@@ -327,7 +330,7 @@ pub(super) enum Rows {
         power_max_w: Vec<i16>,
         /// Energy used, in Wh.
         used_wh: Vec<f64>,
-        /// How many readings there are.
+        /// The number of readings.
         readings: Vec<u32>,
     },
 }
@@ -338,7 +341,7 @@ pub struct Consumption {
     /// By what.
     #[schema(value_type = IntervalName)]
     resolution: Interval,
-    /// Whose hours, midnights and months they are.
+    /// The zone of its hours, midnights and months.
     zone: String,
     /// When each interval begins, in s: all from the first to the last, without gaps.
     start_s: Vec<i64>,
@@ -349,7 +352,7 @@ pub struct Consumption {
 /// Energy that a meter used.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ConsumptionOf {
-    /// Which.
+    /// The meter.
     #[schema(value_type = u16)]
     meter: MeterId,
     /// Its network; left out of network 0's.
@@ -360,12 +363,12 @@ pub(super) struct ConsumptionOf {
     used_wh: Vec<Option<f64>>,
 }
 
-/// What a meter is to do, as the API has it.
+/// A command to a meter, as the API has it.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[schema(as = CommandOrder)]
 pub(super) enum CommandRequest {
-    /// How often it measures, and how it seals.
+    /// The interval of measurements, and the suite.
     Configure {
         /// Seconds between measurements, at least 1.
         #[schema(minimum = 1)]
@@ -374,15 +377,17 @@ pub(super) enum CommandRequest {
         #[schema(value_type = SuiteName)]
         suite: Suite,
     },
-    /// What a step of its converter stands for.
+    /// The units of the converter's steps.
     Calibrate {
         /// Voltage of a step, in microvolts: 1 to 4,000,000.
         #[schema(minimum = 1, maximum = 4_000_000)]
         voltage_uv: u32,
-        /// Current of a step, in microamperes: 1 to 4,000,000, and with the voltage's a product of at least 110,000,000.
+        /// Current of a step, in microamperes: 1 to 4,000,000, and with the voltage's a product of
+        /// at least 110,000,000.
         #[schema(minimum = 1, maximum = 4_000_000)]
         current_ua: u32,
-        /// By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to 256.
+        /// By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to
+        /// 256.
         #[schema(minimum = -256, maximum = 256)]
         phase: i16,
     },
@@ -408,7 +413,8 @@ pub(super) enum CommandRequest {
     },
     /// Begin anew.
     Reboot,
-    /// Renew the key of the suite `aes256-gcm-rekeyed`: the collector and the meter agree on another one, by P-256 and ML-KEM-512.
+    /// Renew the key of the suite `aes256-gcm-rekeyed`: the collector and the meter agree on
+    /// another one, by P-256 and ML-KEM-512.
     RenewKey,
 }
 
@@ -554,7 +560,7 @@ mod tests {
     use crate::store::Role;
     use utoipa::PartialSchema;
 
-    /// Whether the names of a description are those that its type is written with.
+    /// Asserts that a description's names are those that its type is written with.
     fn are_names_of<Named: PartialSchema>(values: impl Serialize) {
         let schema = serde_json::to_value(Named::schema()).expect("JSON");
         assert_eq!(schema["enum"], serde_json::to_value(values).expect("JSON"));

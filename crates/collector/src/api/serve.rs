@@ -1,8 +1,8 @@
 //! Serves until it is told to stop.
 
+use super::concurrency_limits::Full;
 use super::idle::Idle;
 use super::listen::Bound;
-use super::permits::Full;
 use super::places::{self, Bounds, Place, Places};
 use super::routes::router;
 use super::state::{Api, Parts};
@@ -30,22 +30,24 @@ const BOUNDS: Bounds = Bounds { connections_max: 512, of_address_max: 128, of_to
 /// Of a server on loopback for other programs of this machine.
 const LOCAL_BOUNDS: Bounds = Bounds { connections_max: 64, of_address_max: 64, of_token_max: 0 };
 /// Streams of one HTTP/2 connection at most.
-const MOST_STREAMS: u32 = 64;
-/// TLS is agreed upon within this, and a request begins within this, the next one on the same connection, too.
+const STREAMS_MAX: u32 = 64;
+/// TLS is agreed upon within this, and a request begins within this, the next one on the same
+/// connection, too.
 const HEAD_WITHIN: Duration = Duration::from_secs(5);
-/// Of HTTP/2's connections it is looked so often whether the other side is there.
+/// The period of the check that HTTP/2's other side is there.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
-/// Who is being answered when the service stops has so long.
+/// The time for answers under way when the service stops.
 const STOP_WITHIN: Duration = Duration::from_secs(5);
 
-/// All that [`serve`] serves on loopback without TLS, without the listener: for requests that come by no connection. Each has to carry
-/// its peer's address, as axum's `ConnectInfo<SocketAddr>`. stopping: becomes true, or its sender goes, when the service stops.
+/// All that [`serve`] serves on loopback without TLS, without the listener: for requests that come
+/// by no connection. Each has to carry its peer's address, as axum's `ConnectInfo<SocketAddr>`.
+/// stopping: becomes true, or its sender goes, when the service stops.
 pub fn on_loopback(parts: Parts, stopping: watch::Receiver<bool>) -> Router {
     router(&Api::new(parts, false, Arc::default(), stopping))
 }
 
-/// Serves the API and the dashboard. After `shutdown` no connection is taken any more, who follows events is let go, and answers under
-/// way are finished, for at most five seconds.
+/// Serves the API and the dashboard. After `shutdown` no connection is taken any more, who follows
+/// events is let go, and answers under way are finished, for at most five seconds.
 ///
 /// # Errors
 /// Where the system takes the address away.
@@ -97,15 +99,15 @@ pub(crate) async fn serve_on_loopback(listener: TcpListener, router: Router) -> 
     server.acceptor(Bounded { inner: NoDelayAcceptor, places }).serve(service).await
 }
 
-/// How long a connection may be silent is [`Idle`]'s to say, for HTTP/1.1 and HTTP/2.
+/// Sets the limits of HTTP/2. [`Idle`] closes silent connections, also of HTTP/1.1.
 fn speak(http: &mut Builder<TokioExecutor>) {
     http.http2()
         .timer(TokioTimer::new())
         .keep_alive_interval(KEEP_ALIVE_EVERY)
-        .max_concurrent_streams(MOST_STREAMS);
+        .max_concurrent_streams(STREAMS_MAX);
 }
 
-/// Takes so many connections at once, and no more, and none that stays silent.
+/// Accepts connections up to a bound, and closes silent ones.
 #[derive(Clone)]
 struct Bounded<A> {
     inner: A,
@@ -121,7 +123,7 @@ impl<A> Bounded<A> {
     }
 }
 
-/// What a connection's requests carry, and so its place.
+/// The extension of a connection's requests: its place.
 type Carried = Extension<Arc<Place>>;
 
 impl<S, A> Accept<TcpStream, S> for Bounded<A>

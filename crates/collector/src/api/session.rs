@@ -1,4 +1,5 @@
-//! Browsers sign in with a token, and have it from then on in a cookie that no page can read. A revoked token is out at once.
+//! Browsers sign in with a token, and have it from then on in a cookie that no page can read. A
+//! revoked token is out at once.
 
 use super::access::{identify, recognise};
 use super::cookie;
@@ -18,7 +19,7 @@ use std::net::SocketAddr;
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
-/// Who is signed in.
+/// The holder of a session.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Session {
     /// The token's name.
@@ -37,7 +38,7 @@ pub(super) struct SignIn {
     token: GivenSecret,
 }
 
-/// What was given as a secret; wiped, and shown nowhere.
+/// A secret from a request; wiped, and shown nowhere.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(super) struct GivenSecret(Zeroizing<String>);
@@ -70,7 +71,7 @@ pub(super) async fn sign_in(
         .into_response())
 }
 
-/// Who is signed in, or whose token it is.
+/// The holder of the session or of the token.
 #[utoipa::path(get, path = "/session", tag = "session",
     responses((status = OK, body = Session), (status = UNAUTHORIZED, description = "nobody")))]
 pub(super) async fn who(

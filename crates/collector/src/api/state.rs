@@ -1,9 +1,9 @@
-//! What every route has at hand.
+//! The state of every route.
 
+use super::concurrency_limits::ConcurrencyLimits;
 use super::cost_table::Costs;
 use super::error::ApiError;
 use super::limits::{Limits, Rates};
-use super::permits::Permits;
 use crate::forward::ForwardCounts;
 use crate::link::LinkHandle;
 use crate::one_time_link::OneTimeLink;
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, watch};
 
-/// What the API is made of.
+/// The parts of the API.
 #[derive(Clone)]
 pub struct Parts {
     /// Reads what is shown.
@@ -27,25 +27,26 @@ pub struct Parts {
     pub writer: WriterHandle,
     /// Takes commands, and tells what happens.
     pub link: LinkHandle,
-    /// How forwarding goes, where this is a concentrator.
+    /// The counts of forwarding, in a concentrator.
     pub forward: Option<Arc<ForwardCounts>>,
-    /// What readings cost meters.
+    /// The costs of readings.
     pub costs: Costs,
     /// Makes the first administrator's token, where there is none yet.
     pub one_time_link: Option<Arc<OneTimeLink>>,
-    /// How often an address may ask.
+    /// The rates of an address.
     pub rates: Rates,
 }
 
-/// At most so many questions to the store at once; others wait.
-const MOST_READS: usize = 16;
-/// At most so many who follow the events: in all, of an address, of a token. A browser's page is one of them.
-const MOST_LISTENERS: usize = 128;
-const MOST_LISTENERS_OF_AN_ADDRESS: usize = 64;
-const MOST_LISTENERS_OF_A_TOKEN: usize = 16;
-/// For so long tokens are known without asking the store again.
+/// Concurrent queries of the store at most; others wait.
+const READS_MAX: usize = 16;
+/// Concurrent listeners of events at most: in all, of an address, of a token. A browser's page is
+/// one of them.
+const LISTENERS_MAX: usize = 128;
+const ADDRESS_LISTENERS_MAX: usize = 64;
+const TOKEN_LISTENERS_MAX: usize = 16;
+/// The time that tokens are known without asking the store again.
 const TOKENS_KNOWN_FOR: Duration = Duration::from_secs(1);
-/// That a token was used is written so often.
+/// The period in which the use of a token is written.
 const USE_WRITTEN_EVERY_MS: i64 = 60_000;
 
 /// Shared by all requests.
@@ -55,7 +56,7 @@ pub(super) struct Api(Arc<Shared>);
 pub(super) struct Shared {
     pub(super) parts: Parts,
     pub(super) limits: Limits,
-    /// Whether it speaks TLS.
+    /// Says if it speaks TLS.
     pub(super) tls: bool,
     /// Reverse proxies, in canonical form.
     pub(super) proxies: Arc<[IpAddr]>,
@@ -65,8 +66,8 @@ pub(super) struct Shared {
     pub(super) tokens_changed: watch::Sender<u64>,
     /// Held while tokens are being changed, so that there is always an administrator.
     pub(super) changing_tokens: tokio::sync::Mutex<()>,
-    /// Who follows the events, by address and by token.
-    pub(super) listeners: (Permits<IpAddr>, Permits<i64>),
+    /// The listeners of events, by address and by token.
+    pub(super) listeners: (ConcurrencyLimits<IpAddr>, ConcurrencyLimits<i64>),
     /// The description, once the routes are known, and their paths.
     description: OnceLock<(Bytes, Vec<String>)>,
     reads: Semaphore,
@@ -100,11 +101,11 @@ impl Api {
             tokens_changed: watch::Sender::new(0),
             changing_tokens: tokio::sync::Mutex::new(()),
             listeners: (
-                Permits::new(MOST_LISTENERS, MOST_LISTENERS_OF_AN_ADDRESS),
-                Permits::new(MOST_LISTENERS, MOST_LISTENERS_OF_A_TOKEN),
+                ConcurrencyLimits::new(LISTENERS_MAX, ADDRESS_LISTENERS_MAX),
+                ConcurrencyLimits::new(LISTENERS_MAX, TOKEN_LISTENERS_MAX),
             ),
             description: OnceLock::new(),
-            reads: Semaphore::new(MOST_READS),
+            reads: Semaphore::new(READS_MAX),
             tokens: Mutex::new(None),
             used_ms: Mutex::default(),
         }))
@@ -148,7 +149,7 @@ impl Api {
             WriteError::Busy => {
                 ApiError::unavailable("busy", "too much waits to be stored").hint("try again")
             }
-            // What the API writes is under no lease.
+            // The API's writes are under no lease.
             WriteError::Fenced | WriteError::Stopped => stopping(),
         })
     }
@@ -177,7 +178,8 @@ impl Api {
         *self.tokens.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Has it written that a token was used, if that was not done a short time ago. Nobody waits for it.
+    /// Has it written that a token was used, if that was not done a short time ago. Nobody waits
+    /// for it.
     pub(super) fn token_used(&self, token: i64) {
         let at_ms = now_ms();
         let mut used_ms = self.used_ms.lock().unwrap_or_else(PoisonError::into_inner);
@@ -203,7 +205,7 @@ pub(super) fn now_ms() -> i64 {
     Timestamp::now().as_millisecond()
 }
 
-/// What a trouble of the store is for who asked: its files are nobody's business there, they are in the log.
+/// Translates an error of the store for the caller: its files are in the log only.
 fn refused_by_store(error: StoreError) -> ApiError {
     match error {
         StoreError::TooMuch { .. } => ApiError::unprocessable("too-much", error.to_string()),

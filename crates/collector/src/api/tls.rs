@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// Where certificate and key are.
+/// The files of certificate and key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
     /// The server's certificate and those that certify it, in PEM.
@@ -22,12 +22,7 @@ pub struct TlsFiles {
 pub enum TlsError {
     /// A file cannot be read.
     #[error("cannot read {path}: {error}; --tls-cert and --tls-key name PEM files that this user may read")]
-    Unreadable {
-        /// Which.
-        path: PathBuf,
-        /// What the system says.
-        error: std::io::Error,
-    },
+    Unreadable { path: PathBuf, error: std::io::Error },
     /// No certificate in a file.
     #[error("{0} has no certificate: --tls-cert takes PEM text with BEGIN CERTIFICATE")]
     NoCertificate(PathBuf),
@@ -36,12 +31,7 @@ pub enum TlsError {
     NoKey(PathBuf),
     /// The file is not what it should be.
     #[error("{path} is not whole PEM text: {error}")]
-    Damaged {
-        /// Which.
-        path: PathBuf,
-        /// What is wrong with it.
-        error: pem::Error,
-    },
+    Damaged { path: PathBuf, error: pem::Error },
     /// They do not belong together, or are of a kind that is not known.
     #[error("the certificate in {certificate} and the key in {key} cannot be used: {error}")]
     Unusable {
@@ -49,12 +39,11 @@ pub enum TlsError {
         certificate: PathBuf,
         /// The key's file.
         key: PathBuf,
-        /// What rustls says.
         error: rustls::Error,
     },
 }
 
-/// How often the files are looked at: renewed certificates are taken without a restart.
+/// The period of the check of the files: renewed certificates are taken without a restart.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
 /// TLS 1.2 and 1.3 with the files' certificate and key.

@@ -18,14 +18,14 @@ use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use utoipa::ToSchema;
 
-/// What the first token is called where nobody says.
+/// The default name of the first token.
 const FIRST_NAME: &str = "administrator";
 
 /// A token, without its secret, which is not kept.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Token {
     id: i64,
-    /// Whose or what for it is; actions and commands are by this name.
+    /// The holder or the purpose; actions and commands are recorded under this name.
     #[schema(example = "anna")]
     name: String,
     #[schema(value_type = RoleName)]
@@ -96,11 +96,11 @@ pub(super) async fn make(
     Ok((StatusCode::CREATED, Json(made)))
 }
 
-/// What the one-time link is good for.
+/// The request of the one-time link.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FirstWanted {
-    /// What stands in the link behind `#/first/`: `wsl_` and 43 characters.
+    /// The text in the link behind `#/first/`: `wsl_` and 43 characters.
     #[schema(value_type = String)]
     secret: GivenSecret,
     /// The token's name; `administrator` if left out.
@@ -108,7 +108,8 @@ pub(super) struct FirstWanted {
     name: Option<String>,
 }
 
-/// Makes the first administrator's token, for who has the one-time link, and signs in with it. The link is worth nothing from then on.
+/// Makes the first administrator's token for the holder of the one-time link, and signs in with it.
+/// The link is worth nothing from then on.
 #[utoipa::path(post, path = "/tokens/first", tag = "session", request_body = FirstWanted,
     responses((status = CREATED, body = MadeToken), (status = CONFLICT, description = "name taken"),
         (status = UNAUTHORIZED, description = "another link, or one that was used")))]
@@ -203,7 +204,7 @@ pub(super) async fn revoke(
     Ok(Json((&token).into()))
 }
 
-/// What is kept of who did what.
+/// Returns the record of an administrator's action.
 pub(super) fn action(who: &str, at_ms: i64, what: String) -> Write {
     tracing::info!(who, what, "changed");
     Write::Action(NewAction { at_ms, who: who.to_owned(), what })

@@ -22,13 +22,13 @@ use tokio::task::JoinSet;
 use utoipa::{IntoParams, ToSchema};
 
 /// Meters of a request at most.
-const MOST_METERS: usize = 1000;
-/// Links that are asked at once; a worker takes so many of a partition, and others' questions.
+const METERS_MAX: usize = 1000;
+/// Links that are asked at once; a worker takes as many of a partition, and others' questions.
 const ASKED_AT_ONCE: usize = 32;
 /// Meters that are named where it is noted.
-const MOST_NAMED: usize = 20;
+const NAMED_MAX: usize = 20;
 
-/// Which meters are to have which image.
+/// The image, and the meters that are to have it.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UpdateWanted {
@@ -40,7 +40,7 @@ pub(super) struct UpdateWanted {
     meters: Vec<NamedMeter>,
 }
 
-/// Which updates.
+/// The updates to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
@@ -62,8 +62,9 @@ pub(super) async fn list(
     Ok(Json(updates.into_iter().map(Update::from).collect()))
 }
 
-/// Has meters take an image of their firmware, some at once, the others after them. It takes the place of what they were to have before. Where a meter
-/// takes the next image into the other slot, the other image of the same target and version is sent, if there is one.
+/// Has meters take an image of their firmware, some at once, the others after them. It takes the
+/// place of what they were to have before. Where a meter takes the next image into the other slot,
+/// the other image of the same target and version is sent, if there is one.
 #[utoipa::path(post, path = "/updates", operation_id = "begin_updates", tag = "firmware", request_body = UpdateWanted,
     responses((status = CREATED, body = Vec<Update>),
         (status = NOT_FOUND, description = "an image or a meter that there is not: none is begun", body = ErrorBody),
@@ -73,8 +74,8 @@ pub(super) async fn begin(
     Extension(caller): Extension<Caller>,
     Body(UpdateWanted { image, meters }): Body<UpdateWanted>,
 ) -> Result<(StatusCode, Json<Vec<Update>>), ApiError> {
-    if !(1..=MOST_METERS).contains(&meters.len()) {
-        let message = format!("meters has {} meters; it has 1 to {MOST_METERS}", meters.len());
+    if !(1..=METERS_MAX).contains(&meters.len()) {
+        let message = format!("meters has {} meters; it has 1 to {METERS_MAX}", meters.len());
         return Err(ApiError::unprocessable("argument-range", message));
     }
     let mut seen = BTreeSet::new();
@@ -141,7 +142,7 @@ fn open(update: UpdateRecord) -> Result<UpdateRecord, ApiError> {
     Ok(update)
 }
 
-/// Whether all of them are there; the first that is not is named.
+/// Checks that all meters exist; names the first that does not.
 async fn all_known(api: &Api, meters: &[GlobalMeterId]) -> Result<(), ApiError> {
     let all = meters.to_vec();
     let revoked = api.read(move |reader| reader.revoked(&all)).await?;
@@ -193,8 +194,8 @@ fn refused(error: LinkError) -> ApiError {
 }
 
 fn named(meters: &[GlobalMeterId]) -> String {
-    let some: Vec<String> = meters.iter().take(MOST_NAMED).map(GlobalMeterId::to_string).collect();
-    match (meters.len(), meters.len().saturating_sub(MOST_NAMED)) {
+    let some: Vec<String> = meters.iter().take(NAMED_MAX).map(GlobalMeterId::to_string).collect();
+    match (meters.len(), meters.len().saturating_sub(NAMED_MAX)) {
         (1, _) => format!("meter {}", some.join("")),
         (_, 0) => format!("meters {}", some.join(", ")),
         (_, others) => format!("meters {} and {others} others", some.join(", ")),

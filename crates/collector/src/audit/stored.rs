@@ -1,4 +1,4 @@
-//! What an audit reads: signed messages with what is stored of each, and the keys.
+//! The rows that an audit reads: signed messages with their stored readings, and the keys.
 
 use crate::network::GlobalMeterId;
 use crate::store::{Session, SqlError, flags_of, values};
@@ -27,7 +27,7 @@ pub(super) struct Message {
     pub(super) of: Of,
 }
 
-/// What is stored of a message.
+/// The stored row of a message.
 pub(super) enum Of {
     Reading(Reading),
     /// Its plaintext.
@@ -107,15 +107,16 @@ fn stored_of(session: Session<'_>, (meter, epoch): Key, n: u32, at_s: i64) -> Re
     Ok(alert.map_or(Of::Nothing, Of::Alert))
 }
 
-/// The meters' totals; none where they were made of what an older database had, and may lack what came before.
+/// The meters' totals; none where they were made of what an older database had, and may lack what
+/// came before.
 pub(super) fn totals(session: Session<'_>) -> Result<HashMap<GlobalMeterId, i64>, SqlError> {
     let sql = "SELECT meter, total_dwh FROM latest WHERE total_dwh IS NOT NULL \
                AND NOT EXISTS (SELECT 1 FROM meta WHERE key = 'totals_from_days')";
     Ok(session.query(sql, &[], |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect())
 }
 
-/// How many readings are stored as signed, up to the last message of each meter and epoch; all of those that have none. after: the last
-/// message that was looked at.
+/// Returns the number of readings that are stored as signed, up to the last message of each meter
+/// and epoch; all of those without messages. after: the last message that was audited.
 pub(super) fn readings_as_signed(
     session: Session<'_>,
     last_n: &HashMap<Key, u32>,
@@ -134,7 +135,7 @@ pub(super) fn readings_as_signed(
             let sql = format!("SELECT epoch, n FROM {table} WHERE meter = $1 AND (flags >> 1) & 7 = $2");
             session.query(&sql, values![meter, code], |row| {
                 let (key, n): (Key, u32) = ((meter, row.get(0)?), row.get(1)?);
-                // What was stored since the audit began comes with the next one.
+                // Readings stored since the audit began come with the next one.
                 if last_n.get(&key).map_or(!late.contains(&key), |last_n| n <= *last_n) {
                     *counts.entry(key).or_default() += 1;
                 }

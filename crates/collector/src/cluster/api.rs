@@ -1,12 +1,13 @@
-//! The role `api`: dashboard, API, events and MQTT of all meters, without a key and without a partition. It reads the database, and changes in
-//! it what people change; what is about a meter's commands it asks of the worker that has the meter.
+//! The role `api`: dashboard, API, events and MQTT of all meters, without a key and without a
+//! partition. It reads the database, and changes in it what people change; what is about a meter's
+//! commands it asks of the worker that has the meter.
 
 use super::connection::{ClusterError, Connection, Nats};
 use super::events::{EventCounts, Told};
 use super::exchange::{ExchangeCounts, Others};
 use super::health::{Figures, HealthListen};
+use super::http_role::Served;
 use super::name::RoleName;
-use super::served::Served;
 use super::status::{Part, Status};
 use super::user::NatsUser;
 use crate::api::Listen;
@@ -14,7 +15,7 @@ use crate::link::LinkHandle;
 use crate::partition::Slices;
 use crate::publish::{Broker, Publisher, read_meters};
 use crate::service::ServiceError;
-use crate::store::{Place, Reader, StoreError};
+use crate::store::{DatabaseUrl, Reader, StoreError};
 use crate::writer::WriterHandle;
 use std::future::Future;
 use std::net::SocketAddr;
@@ -26,22 +27,22 @@ use tokio::time::sleep;
 /// Between two looks at the database.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// What `api` is started with.
+/// The configuration of `api`.
 #[derive(Clone, Debug)]
 pub struct ApiServer {
     pub nats: Nats,
-    /// What it is called in NATS: other than all others there.
+    /// Its name in NATS, different from all others there.
     pub name: RoleName,
     /// A server's database.
-    pub db: Place,
-    /// Where the dashboard and the API are.
+    pub db: DatabaseUrl,
+    /// The address of the dashboard and the API.
     pub listen: Listen,
-    /// Where to publish.
+    /// The broker to publish to.
     pub mqtt: Option<Broker>,
     pub health: Option<HealthListen>,
 }
 
-/// Where it can be found.
+/// The addresses of a started API role.
 #[derive(Clone, Debug)]
 pub struct ApiServerStarted {
     /// The dashboard's address, for a browser.
@@ -49,7 +50,7 @@ pub struct ApiServerStarted {
     pub health: Option<SocketAddr>,
 }
 
-/// What it counted.
+/// The role's counts.
 #[derive(Clone, Default)]
 struct Counts {
     exchange: Arc<ExchangeCounts>,
@@ -68,16 +69,17 @@ impl Counts {
 }
 
 impl ApiServer {
-    /// Runs until `stop`. ready: is called once the dashboard is served; what it waits for until then is in its health.
+    /// Runs until `stop`. ready: is called once the dashboard is served; what it waits for until
+    /// then is in its health.
     ///
     /// # Errors
-    /// [`ClusterError`]: what waiting does not mend.
+    /// [`ClusterError`]: errors that waiting does not mend.
     pub async fn serve(
         self,
         ready: impl FnOnce(&ApiServerStarted),
         stop: impl Future<Output = ()>,
     ) -> Result<(), ClusterError> {
-        if let Place::File(path) = &self.db {
+        if let DatabaseUrl::File(path) = &self.db {
             return Err(ClusterError::Usage(format!(
                 "{} is a file, which one process of this machine has: give the role api a database of PostgreSQL, --db postgres://USER@HOST/NAME, \
                  or a worker its own dashboard, with its --listen",
@@ -96,7 +98,7 @@ impl ApiServer {
             error = &mut refused => return Err(error),
             () = &mut stop => return Ok(()),
         };
-        // Which links there are workers know.
+        // Workers know the links.
         let link = LinkHandle::new(Slices::ONE);
         let told = Told::start(connection.clone(), self.name.clone(), counts.events.clone());
         link.join(Arc::new(Others::new(
@@ -116,7 +118,7 @@ impl ApiServer {
         let ended = tokio::select! {
             () = &mut stop => Ok(()),
             () = served.ended() => Err(ClusterError::Ended("API")),
-            ended = look(&reader, &link, &status) => Err(ended),
+            ended = check(&reader, &link, &status) => Err(ended),
             error = &mut refused => Err(error),
         };
         if let Some(publisher) = publisher {
@@ -155,7 +157,7 @@ impl ApiServer {
 }
 
 /// Says whether the database answers, for as long as it is asked.
-async fn look(reader: &Reader, link: &LinkHandle, status: &Status) -> ClusterError {
+async fn check(reader: &Reader, link: &LinkHandle, status: &Status) -> ClusterError {
     loop {
         sleep(LOOK_EVERY).await;
         let reader = reader.clone();

@@ -1,8 +1,8 @@
 //! The connection to the NATS servers.
 
 use super::name::RoleName;
+use super::server_rotation::ServerRotation;
 use super::status::{Part, Status};
-use super::turns::Turns;
 use crate::api::ListenError;
 use crate::registry::{RegistryError, read_secrets};
 use crate::service::ServiceError;
@@ -14,12 +14,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// What the command line says of the servers.
+/// The NATS servers of the command line.
 #[derive(Clone, Debug)]
 pub struct Nats {
     /// One or more servers of a cluster.
     pub servers: Vec<ServerAddr>,
-    /// Whose certificates are trusted; `None`: those that this system trusts.
+    /// The trusted certificate authorities; `None`: those of this system.
     pub ca: Option<PathBuf>,
     /// Credentials (JWT and seed), or the seed of an nkey alone.
     pub credentials: Option<PathBuf>,
@@ -49,7 +49,7 @@ pub enum ClusterError {
     WideUser { user: String, may: String, permissions: String },
     #[error(transparent)]
     Service(#[from] ServiceError),
-    /// Where the dashboard and the API were to be.
+    /// The dashboard and the API cannot listen.
     #[error(transparent)]
     Listen(#[from] ListenError),
     #[error("UDP gateway {address}: {error}; choose another address with --udp")]
@@ -70,7 +70,7 @@ pub enum ClusterError {
 }
 
 impl ClusterError {
-    /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
+    /// Says if the request was impossible (exit code 2), and did not just fail (exit code 1).
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(
@@ -83,14 +83,14 @@ impl ClusterError {
     }
 }
 
-/// A connection was refused, or there is none: for so long nothing is tried.
+/// The pause after a refused or missing connection.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
-/// What JetStream does not answer within this it is asked again.
+/// The longest wait for an answer of JetStream, before it is asked again.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 /// Servers that went without a word are noticed within twice this.
 const PING_EVERY: Duration = Duration::from_secs(5);
-/// What is published and not acknowledged by JetStream at most; more is lost, as by radio.
-pub(super) const MOST_IN_FLIGHT: usize = 4096;
+/// Published messages that JetStream has not acknowledged, at most; more are lost, as by radio.
+pub(super) const IN_FLIGHT_MAX: usize = 4096;
 
 impl Nats {
     fn servers(&self) -> String {
@@ -102,7 +102,11 @@ impl Nats {
     }
 
     /// With what is in the files; they are read each time.
-    pub(super) fn options(&self, name: &RoleName, turns: &Turns) -> Result<ConnectOptions, ClusterError> {
+    pub(super) fn options(
+        &self,
+        name: &RoleName,
+        turns: &ServerRotation,
+    ) -> Result<ConnectOptions, ClusterError> {
         let mut options = ConnectOptions::new()
             .name(name)
             // A gateway's user may hear the answers to its own questions alone.
@@ -142,12 +146,13 @@ impl Nats {
         Ok(options)
     }
 
-    /// Connects; where no server is there, goes on until one is. Once it is connected it stays so by itself.
+    /// Connects; where no server is there, goes on until one is. Once it is connected it stays so
+    /// by itself.
     ///
     /// # Errors
-    /// [`ClusterError`]: what waiting does not mend.
+    /// [`ClusterError`]: errors that waiting does not mend.
     pub(super) async fn connect(&self, name: &RoleName, status: &Status) -> Result<Connection, ClusterError> {
-        let (servers, turns) = (self.servers(), Turns::default());
+        let (servers, turns) = (self.servers(), ServerRotation::default());
         loop {
             let told = status.clone();
             let options = self.options(name, &turns)?.event_callback(move |event| {
@@ -180,7 +185,7 @@ impl Nats {
     }
 }
 
-/// Whether a server was there, and TLS did not come about.
+/// Says if a server was there, and TLS failed.
 fn is_of_tls(error: &(dyn std::error::Error + 'static)) -> bool {
     let below = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
     below.is_some_and(|below| below.is::<rustls::Error>()) || error.source().is_some_and(is_of_tls)
@@ -201,7 +206,7 @@ pub(super) fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// What becomes of the connection.
+/// Records an event of the connection.
 fn tell(status: &Status, event: &Event) {
     match event {
         Event::Connected => status.fine(Part::Nats),
@@ -222,20 +227,20 @@ fn tell(status: &Status, event: &Event) {
 pub(super) struct Connection {
     pub(super) client: Client,
     pub(super) jetstream: jetstream::Context,
-    pub(super) turns: Turns,
+    pub(super) turns: ServerRotation,
 }
 
 impl Connection {
-    fn new(client: Client, turns: Turns) -> Connection {
+    fn new(client: Client, turns: ServerRotation) -> Connection {
         let jetstream = ContextBuilder::new()
             .timeout(ANSWERED_WITHIN)
             .ack_timeout(ANSWERED_WITHIN)
-            .max_ack_inflight(MOST_IN_FLIGHT)
+            .max_ack_inflight(IN_FLIGHT_MAX)
             .build(client.clone());
         Connection { client, jetstream, turns }
     }
 
-    /// Whether a server is there at the moment.
+    /// Says if a server is connected now.
     pub(super) fn is_connected(&self) -> bool {
         self.client.connection_state() == async_nats::connection::State::Connected
     }

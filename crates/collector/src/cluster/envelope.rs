@@ -1,21 +1,22 @@
-//! Packets on their way between gateways and workers. docs/how-to/cluster.md, "Packets in NATS". Any bytes may come: nothing of them is true yet.
-//! Numbers are big-endian, as on the air.
+//! Packets on their way between gateways and workers. docs/how-to/cluster.md, "Packets in NATS". Any bytes
+//! may come: nothing of them is true yet. Numbers are big-endian, as on the air.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
-use wire::meter::MOST_PACKET_BYTES;
+use wire::meter::PACKET_BYTES_MAX;
 
 /// The first byte of each message.
 const VERSION: u8 = 2;
 /// Of a message at most: with more of them each costs hardly less.
-pub const MOST_TOGETHER: usize = 32;
+pub const MESSAGE_PACKETS_MAX: usize = 32;
 /// The strength where it is not known, as in a UDP gateway's datagrams.
 const NOT_KNOWN: i8 = 127;
 /// Packets of a meter's message: docs/reference/protocol.md, "Packets".
-const MOST_PACKETS: usize = 3;
+const PACKETS_MAX: usize = 3;
 
-/// What some packets are as one message, in their order; at most [`MOST_TOGETHER`], as they are by `to_bytes`.
+/// Joins some packets into one message, in their order; at most [`MESSAGE_PACKETS_MAX`], each as
+/// `to_bytes` makes it.
 #[must_use]
-pub fn together<B: AsRef<[u8]>>(packets: &[B]) -> Vec<u8> {
+pub fn join_packets<B: AsRef<[u8]>>(packets: &[B]) -> Vec<u8> {
     let mut bytes = vec![VERSION];
     for packet in packets {
         // At most 211: what `PacketDown` has of three.
@@ -27,7 +28,7 @@ pub fn together<B: AsRef<[u8]>>(packets: &[B]) -> Vec<u8> {
 
 /// The packets of a message, for `from_bytes`; `None` for what is no message.
 #[must_use]
-pub fn apart(bytes: &[u8]) -> Option<Vec<&[u8]>> {
+pub fn split_packets(bytes: &[u8]) -> Option<Vec<&[u8]>> {
     let mut rest = bytes.strip_prefix(&[VERSION])?;
     let mut packets = Vec::new();
     while !rest.is_empty() {
@@ -36,7 +37,7 @@ pub fn apart(bytes: &[u8]) -> Option<Vec<&[u8]>> {
         packets.push(packet);
         rest = behind;
     }
-    (1..=MOST_TOGETHER).contains(&packets.len()).then_some(packets)
+    (1..=MESSAGE_PACKETS_MAX).contains(&packets.len()).then_some(packets)
 }
 
 /// A packet that a gateway heard.
@@ -46,11 +47,11 @@ pub struct PacketUp {
     pub trace: [u8; 16],
     /// When it was heard, in Unix ms, by the gateway's clock.
     pub heard_ms: i64,
-    /// How strong it was, in dBm; `None`: the radio does not say.
+    /// The signal strength in dBm; `None`: the radio does not report it.
     pub rssi_dbm: Option<i8>,
-    /// Which of the gateway's sockets or serial lines heard it.
+    /// The number of the gateway's socket or serial line that heard it.
     pub input: u16,
-    /// Who spoke to it there, where many may.
+    /// The sender there, for an input with several.
     pub peer: Option<SocketAddr>,
     /// Address first; 1 to 61 bytes.
     pub packet: Vec<u8>,
@@ -59,7 +60,7 @@ pub struct PacketUp {
 /// Packets that a gateway is to send, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketDown {
-    /// Where the meter was heard.
+    /// The input that heard the meter.
     pub input: u16,
     pub peer: Option<SocketAddr>,
     /// 1 to 3, address first, each of 1 to 61 bytes.
@@ -116,16 +117,17 @@ impl PacketDown {
             rest = behind;
         }
         let fits =
-            (1..=MOST_PACKETS).contains(&packets.len()) && packets.iter().all(|packet| is_packet(packet));
+            (1..=PACKETS_MAX).contains(&packets.len()) && packets.iter().all(|packet| is_packet(packet));
         fits.then_some(PacketDown { input, peer, packets })
     }
 }
 
 fn is_packet(bytes: &[u8]) -> bool {
-    (1..=MOST_PACKET_BYTES).contains(&bytes.len())
+    (1..=PACKET_BYTES_MAX).contains(&bytes.len())
 }
 
-/// The input, and the peer: 0, or 4 with an address and a port, or 6 with an address, a port and a scope.
+/// The input, and the peer: 0, or 4 with an address and a port, or 6 with an address, a port and a
+/// scope.
 fn put_origin(bytes: &mut Vec<u8>, input: u16, peer: Option<SocketAddr>) {
     bytes.extend(input.to_be_bytes());
     match peer {
@@ -194,10 +196,10 @@ mod tests {
         for none in [&[][..], &[0, 2, 0], &[0, 2, 0, 0], &[0, 2, 0, 2, 1], &[0, 2, 7, 1, 1]] {
             assert_eq!(PacketDown::from_bytes(none), None, "{none:?}");
         }
-        assert_eq!(together(&[&[7, 8][..], &[9]]), [2, 2, 7, 8, 1, 9]);
-        let many = together(&[[0]; MOST_TOGETHER + 1]);
+        assert_eq!(join_packets(&[&[7, 8][..], &[9]]), [2, 2, 7, 8, 1, 9]);
+        let many = join_packets(&[[0]; MESSAGE_PACKETS_MAX + 1]);
         for none in [&[][..], &[2], &[1, 1, 9], &[2, 2, 9], &[2, 1, 9, 1], &many] {
-            assert_eq!(apart(none), None, "{none:?}");
+            assert_eq!(split_packets(none), None, "{none:?}");
         }
     }
 
@@ -229,9 +231,9 @@ mod tests {
         }
 
         #[test]
-        fn packets_go_together(packets in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..=211), 1..=MOST_TOGETHER)) {
-            let message = together(&packets);
-            prop_assert_eq!(apart(&message), Some(packets.iter().map(Vec::as_slice).collect()));
+        fn packets_go_together(packets in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..=211), 1..=MESSAGE_PACKETS_MAX)) {
+            let message = join_packets(&packets);
+            prop_assert_eq!(split_packets(&message), Some(packets.iter().map(Vec::as_slice).collect()));
         }
 
         #[test]
@@ -245,8 +247,8 @@ mod tests {
             if ours && let Some(first) = bytes.first_mut() {
                 *first = VERSION;
             }
-            if let Some(packets) = apart(&bytes) {
-                prop_assert_eq!(together(&packets), bytes.clone());
+            if let Some(packets) = split_packets(&bytes) {
+                prop_assert_eq!(join_packets(&packets), bytes.clone());
             }
         }
     }

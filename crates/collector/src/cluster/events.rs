@@ -1,9 +1,9 @@
-//! Events of workers, told to those who look on in other processes. What is lost on the way is not told again: it is stored, and whoever looks
-//! on hears that some were missed.
+//! Events of workers for subscribers in other processes. A lost event is not sent again: its data
+//! are stored, and subscribers get a note that some were missed.
 
 use super::connection::Connection;
 use super::name::RoleName;
-use super::question::VERSION;
+use super::rpc::VERSION;
 use super::subject::EVENTS;
 use crate::api::metrics::Text;
 use crate::event::Event;
@@ -19,17 +19,16 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_stream::StreamExt;
 
 /// Events that wait to be published at most; what is above it goes.
-const MOST_WAITING: usize = 4096;
-/// Those that came meanwhile go together, so many at most: 30 kB.
-const MOST_IN_A_MESSAGE: usize = 128;
+const WAITING_MAX: usize = 4096;
+/// Events of a message at most: 30 kB. Those that came meanwhile go together.
+const PER_MESSAGE_MAX: usize = 128;
 /// Processes whose numbers are known. There are no more but by mistake.
-const MOST_SENDERS: usize = 1024;
-/// So often it is looked whether the connection is another one.
+const SENDERS_MAX: usize = 1024;
+/// The period of the check for another connection.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Default)]
 pub(super) struct EventCounts {
-    /// Events that were published.
     pub(super) published: AtomicU64,
     /// Those that were not, for want of room or of a server.
     pub(super) dropped: AtomicU64,
@@ -65,14 +64,14 @@ impl EventCounts {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Events {
     version: u8,
-    /// Who tells.
+    /// The sender.
     from: String,
     /// 1 for its first message, and one more for each that was to follow.
     n: u64,
     events: Vec<Event>,
 }
 
-/// Where events of this process go to be published.
+/// The queue of this process's events to publish.
 #[derive(Clone)]
 pub(super) struct Told {
     way: mpsc::Sender<Event>,
@@ -84,13 +83,13 @@ pub(super) struct Told {
 impl Told {
     /// Publishes by this connection, on a task that ends with the process.
     pub(super) fn start(connection: Connection, me: RoleName, counts: Arc<EventCounts>) -> Told {
-        let (way, waiting) = mpsc::channel(MOST_WAITING);
+        let (way, waiting) = mpsc::channel(WAITING_MAX);
         let told = Told { way, dropped: Arc::default(), counts };
         tokio::spawn(publish(connection, me, waiting, told.dropped.clone(), told.counts.clone()));
         told
     }
 
-    pub(super) fn tell(&self, event: &Event) {
+    pub(super) fn publish(&self, event: &Event) {
         if self.way.try_send(event.clone()).is_err() {
             self.counts.dropped.fetch_add(1, Ordering::Relaxed);
             self.dropped.store(true, Ordering::Relaxed);
@@ -106,7 +105,7 @@ async fn publish(
     counts: Arc<EventCounts>,
 ) {
     let (mut n, mut events) = (0, Vec::new());
-    while waiting.recv_many(&mut events, MOST_IN_A_MESSAGE).await > 0 {
+    while waiting.recv_many(&mut events, PER_MESSAGE_MAX).await > 0 {
         // A number that does not come says that some were missed.
         n += 1 + u64::from(dropped.swap(false, Ordering::Relaxed));
         let count = events.len() as u64;
@@ -155,7 +154,7 @@ impl Hearing {
                     Some(message) => self.take(&message.payload),
                     None => return,
                 },
-                // What was told between two connections nobody heard.
+                // Events between two connections reached nobody.
                 _ = looks.tick() => if connects() != connection {
                     connection = connects();
                     self.missed();
@@ -179,13 +178,13 @@ impl Hearing {
         }
         self.counts.heard.fetch_add(message.events.len() as u64, Ordering::Relaxed);
         for event in message.events {
-            self.link.told(event);
+            self.link.publish_local(event);
         }
     }
 
     fn missed(&self) {
         self.counts.missed.fetch_add(1, Ordering::Relaxed);
-        self.link.told(Event::Missed);
+        self.link.publish_local(Event::Missed);
     }
 }
 
@@ -209,7 +208,7 @@ impl Heard {
         if message.from == self.me {
             return Number::Own;
         }
-        if self.last.len() >= MOST_SENDERS && !self.last.contains_key(&message.from) {
+        if self.last.len() >= SENDERS_MAX && !self.last.contains_key(&message.from) {
             self.last.clear();
         }
         let last = self.last.insert(message.from.clone(), message.n).unwrap_or(0);
@@ -232,13 +231,14 @@ mod tests {
             [number("a", 1), number("a", 2), number("b", 1), number("me", 7)],
             [Next, Next, Next, Own]
         );
-        // Lost, one of before, one that was there before this one began to hear, the last that there can be.
+        // Lost, one of before, one that was there before this one began to hear, the last that
+        // there can be.
         let others = [number("a", 4), number("a", 5), number("a", 5), number("c", 9), number("d", u64::MAX)];
         assert_eq!(others, [Missed, Next, Missed, Missed, Missed]);
         assert_eq!([number("d", 1), number("b", 2)], [Missed, Next]);
-        for name in 0..2 * MOST_SENDERS {
+        for name in 0..2 * SENDERS_MAX {
             number(&name.to_string(), 1);
         }
-        assert!(heard.last.len() <= MOST_SENDERS);
+        assert!(heard.last.len() <= SENDERS_MAX);
     }
 }

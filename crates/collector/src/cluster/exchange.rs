@@ -1,19 +1,20 @@
-//! Questions between the processes of a cluster, by request and reply: a worker answers those about the partitions that it has, and whoever
-//! shows the API asks.
+//! Questions between the processes of a cluster, by request and reply: a worker answers those about
+//! the partitions that it has; the processes with the API ask.
 //!
-//! NATS delivers a question once, or not at all, and nobody asks again what a worker may have had. So a command is given once at most; where
-//! no answer comes, whether it was is said to be not known.
+//! NATS delivers a question once, or not at all, and nobody asks again what a worker may have had.
+//! So a command is given once at most; where no answer comes, whether it was is said to be not
+//! known.
 
-use super::another_server::Silence;
 use super::connection::Connection;
 use super::events::Told;
+use super::failover::Silence;
 use super::name::RoleName;
-use super::question::{About, Answer};
+use super::rpc::{About, Answer};
 use super::subject;
 use crate::api::metrics::Text;
 use crate::event::Event;
 use crate::fence::Fence;
-use crate::link::{Asked, Elsewhere, LinkError, LinkHandle, Question};
+use crate::link::{Asked, LinkError, LinkHandle, Question, RemoteLinks};
 use crate::network::GlobalMeterId;
 use crate::partition::Slices;
 use async_nats::client::RequestErrorKind;
@@ -27,13 +28,14 @@ use tokio_stream::StreamExt;
 
 /// An answer comes within this, or is not waited for any more. The API itself answers within 30 s.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
-/// While a partition is handed over nobody hears questions for a moment; they are asked again, because nobody had them.
+/// While a partition is handed over nobody hears questions for a moment; they are asked again,
+/// because nobody had them.
 const NOBODY_FOR: Duration = Duration::from_secs(1);
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 /// Questions about a partition that are answered at once; others hear that it has too much to do.
-const MOST_AT_ONCE: usize = 64;
+const CONCURRENT_MAX: usize = 64;
 
-/// What was asked of others, and of this one.
+/// The counts of requests to others, and to this process.
 #[derive(Debug, Default)]
 pub(super) struct ExchangeCounts {
     /// Questions that went out.
@@ -87,7 +89,8 @@ impl Others {
         self.counts.asked.fetch_add(1, Ordering::Relaxed);
         let (begun, bytes) = (Instant::now(), About::new(meter, question).to_bytes());
         loop {
-            // What is published while there is no server goes out when there is one again: later than anybody waits for it.
+            // A message published without a server goes out when there is one again: later than
+            // anybody waits for it.
             if !self.connection.is_connected() {
                 self.counts.no_connection.fetch_add(1, Ordering::Relaxed);
                 return Err(LinkError::NoConnection);
@@ -136,13 +139,13 @@ impl Others {
     }
 }
 
-impl Elsewhere for Others {
+impl RemoteLinks for Others {
     fn ask(&self, meter: GlobalMeterId, question: Question) -> Asked<'_> {
         Box::pin(Others::ask(self, meter, question))
     }
 
-    fn tell(&self, event: &Event) {
-        self.told.tell(event);
+    fn publish(&self, event: &Event) {
+        self.told.publish(event);
     }
 }
 
@@ -179,7 +182,7 @@ impl Answering {
 
     /// Answers until the connection is closed for good.
     pub(super) async fn serve(&mut self) {
-        let places = Arc::new(Semaphore::new(MOST_AT_ONCE));
+        let places = Arc::new(Semaphore::new(CONCURRENT_MAX));
         while let Some(message) = self.questions.next().await {
             let (of, place) = (self.of.clone(), places.clone().try_acquire_owned());
             tokio::spawn(async move {
@@ -224,7 +227,8 @@ impl Partition {
     }
 }
 
-/// Asks the link of a partition under its lease. `None`: another may have the partition, and answers.
+/// Asks the link of a partition under its lease. `None`: another may have the partition, and
+/// answers.
 async fn ask(
     fence: &Fence,
     link: &LinkHandle,
@@ -233,12 +237,12 @@ async fn ask(
     if !fence.holds() {
         return None;
     }
-    let Some(asked) = link.ask_here(meter, &question) else {
+    let Some(asked) = link.request_local(meter, &question) else {
         // It has just been given up.
         return Some(Err(LinkError::Nobody(meter)));
     };
     match asked.await {
-        // Durable, whoever has the partition now.
+        // Durable, under any present holder of the partition.
         Ok(id) => Some(Ok(id)),
         // The link ended with it, before or after it stored it.
         Err(LinkError::Stopped) => Some(Err(LinkError::Silent(meter))),

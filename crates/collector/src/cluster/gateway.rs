@@ -1,9 +1,10 @@
-//! The role `gateway`: packets of its sockets and serial lines into JetStream, and what is to be sent back to them. It has no keys, keeps
-//! nothing, and holds what fits; all else is lost, as by radio, and counted.
+//! The role `gateway`: packets of its sockets and serial lines into JetStream, and what is to be
+//! sent back to them. It has no keys, keeps nothing, and holds what fits; all else is lost, as by
+//! radio, and counted.
 
-use super::another_server::Silence;
-use super::connection::{ClusterError, Connection, MOST_IN_FLIGHT, Nats};
-use super::envelope::{MOST_TOGETHER, PacketDown, PacketUp, apart, together};
+use super::connection::{ClusterError, Connection, IN_FLIGHT_MAX, Nats};
+use super::envelope::{MESSAGE_PACKETS_MAX, PacketDown, PacketUp, join_packets, split_packets};
+use super::failover::Silence;
 use super::health::{Figures, HealthListen};
 use super::limits::Limits;
 use super::name::RoleName;
@@ -32,19 +33,19 @@ use tokio::time::{interval, sleep, sleep_until};
 use tokio_stream::StreamExt;
 
 /// Packets that wait to be published at most.
-const MOST_WAITING: usize = 4096;
+const WAITING_MAX: usize = 4096;
 /// A packet waits no longer than that for the one before it to be stored.
 const TOGETHER_WITHIN: Duration = Duration::from_millis(10);
-/// Packets were stored for so long, each of them.
+/// The time in which all packets have to be stored.
 const FINE_AFTER: Duration = Duration::from_secs(1);
 /// After a subscription ended, which it never should.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
-/// What `gateway` is started with.
+/// The configuration of `gateway`.
 #[derive(Clone, Debug)]
 pub struct Gateway {
     pub nats: Nats,
-    /// What it is called in NATS: other than all other gateways.
+    /// Its name in NATS, different from all other gateways.
     pub name: RoleName,
     pub udp: Vec<OfNetwork<SocketAddr>>,
     pub serial: Vec<OfNetwork<SerialLine>>,
@@ -53,7 +54,7 @@ pub struct Gateway {
     pub health: Option<HealthListen>,
 }
 
-/// Where it can be found.
+/// The addresses of a started gateway.
 #[derive(Clone, Debug)]
 pub struct GatewayStarted {
     pub udp: Vec<OfNetwork<SocketAddr>>,
@@ -71,9 +72,9 @@ struct Counts {
     full: AtomicU64,
     /// While there was no connection.
     away: AtomicU64,
-    /// What JetStream did not store.
+    /// Messages that JetStream did not store.
     refused: AtomicU64,
-    /// What came from NATS, and is nothing to send.
+    /// Messages from NATS that are nothing to send.
     bad: AtomicU64,
 }
 
@@ -134,7 +135,7 @@ impl Gateway {
             .map(|health| health.serve("gateway", status.clone(), figures(&counts)))
             .transpose()?;
         let gateways = Arc::new(Gateways::default());
-        let (heard, to_publish) = mpsc::channel(MOST_WAITING);
+        let (heard, to_publish) = mpsc::channel(WAITING_MAX);
         let limits = Arc::new(Limits::new(self.most_packets));
         let hear = |network: NetworkId| {
             let (heard, limits, counts) = (heard.clone(), limits.clone(), counts.clone());
@@ -219,7 +220,8 @@ fn figures(counts: &Arc<Counts>) -> Figures {
 /// A network, and one of its finest slices: what has a subject.
 type SliceOf = (NetworkId, u8);
 
-/// What of a slice is on its way into the stream: while JetStream stores a message, the packets that are heard wait, and are the next one.
+/// The packets of a slice on their way into the stream. While JetStream stores a message, new
+/// packets wait, and become the next one.
 #[derive(Default)]
 struct Slice {
     /// Messages that are not stored yet.
@@ -231,11 +233,11 @@ struct Slice {
 
 impl Slice {
     fn is_due(&self) -> bool {
-        !self.waiting.is_empty() && self.on_the_way == 0 || self.waiting.len() >= MOST_TOGETHER
+        !self.waiting.is_empty() && self.on_the_way == 0 || self.waiting.len() >= MESSAGE_PACKETS_MAX
     }
 }
 
-/// What became of a message with so many packets, which was published then.
+/// The result of a published message, with its number of packets and its time.
 type Stored = (SliceOf, usize, Instant, Result<(), PublishError>);
 
 /// The way up.
@@ -258,7 +260,7 @@ impl Publisher {
             let earliest = self.slices.values().filter_map(|slice| slice.since).min();
             let waited = earliest.map(|since| since + TOGETHER_WITHIN);
             tokio::select! {
-                packet = heard.recv(), if self.stored.len() < MOST_IN_FLIGHT => {
+                packet = heard.recv(), if self.stored.len() < IN_FLIGHT_MAX => {
                     let Some((network, packet, heard_at)) = packet else { return };
                     self.heard(network, packet, heard_at).await;
                 }
@@ -276,7 +278,7 @@ impl Publisher {
                         if stored_at.is_none_or(|at| at < published_at) {
                             (failed_at, stored_at) = (Some(Instant::now()), None);
                             silence.unanswered(&self.connection);
-                            self.status.trouble(Part::JetStream, not_stored(&error));
+                            self.status.trouble(Part::JetStream, reject_report(&error));
                         }
                         self.came_back(of).await;
                     }
@@ -299,7 +301,7 @@ impl Publisher {
 
     async fn heard(&mut self, network: NetworkId, packet: HeardPacket, heard_at: SystemTime) {
         if !self.connection.is_connected() {
-            // What waited would be too late.
+            // Waiting packets would be too late.
             count(&self.counts.away);
             return;
         }
@@ -330,7 +332,7 @@ impl Publisher {
         slice.since = None;
         let (packets, spans): (Vec<_>, Vec<_>) = slice.waiting.drain(..).unzip();
         let subject = subject::up(network, finest, &self.name);
-        match self.connection.jetstream.publish(subject, together(&packets).into()).await {
+        match self.connection.jetstream.publish(subject, join_packets(&packets).into()).await {
             Ok(acknowledgement) => {
                 slice.on_the_way += 1;
                 let published_at = Instant::now();
@@ -347,7 +349,7 @@ impl Publisher {
     }
 }
 
-fn not_stored(error: &PublishError) -> String {
+fn reject_report(error: &PublishError) -> String {
     match error.kind() {
         PublishErrorKind::StreamNotFound => {
             "packets are not stored: there is no stream for them; has a worker made it? \
@@ -400,10 +402,10 @@ impl Sender {
     }
 
     fn send(&self, network: NetworkId, message: &[u8]) {
-        let Some(packets) = apart(message) else { return count(&self.counts.bad) };
+        let Some(packets) = split_packets(message) else { return count(&self.counts.bad) };
         for bytes in packets {
             match PacketDown::from_bytes(bytes) {
-                // An input is of one network, whatever workers of another say.
+                // An input is of one network, against any worker of another.
                 Some(PacketDown { input, peer, packets }) if self.inputs.get(&input) == Some(&network) => {
                     self.counts.sent.fetch_add(packets.len() as u64, Ordering::Relaxed);
                     self.gateways.transmit(Route { gateway: GatewayId::of(input.into()), peer }, &packets);

@@ -1,4 +1,5 @@
-//! `--health`: whether a role lives, whether it does its work, and what it counted. docs/how-to/cluster.md, "Health".
+//! `--health`: whether a role lives, whether it does its work, and what it counted.
+//! docs/how-to/cluster.md, "Health".
 
 use super::connection::ClusterError;
 use super::permissions::Permissions;
@@ -17,11 +18,11 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// Where health is asked: an address of this machine alone, because nobody has to say who asks.
+/// The address at which health is asked: one of this machine, because nobody has to authenticate.
 #[derive(Clone, Copy, Debug)]
 pub struct HealthListen(pub SocketAddr);
 
-/// What a role counted, as Prometheus reads it.
+/// The role's metrics, in Prometheus' format.
 pub(super) type Figures = Arc<dyn Fn(Text) -> Pin<Box<dyn Future<Output = Text> + Send>> + Send + Sync>;
 
 #[derive(Clone)]
@@ -69,7 +70,8 @@ impl HealthListen {
     }
 }
 
-/// Answers whoever names this machine alone: a browser that a page has sent here by a name of its own (DNS rebinding) names that.
+/// Answers clients that name this machine: a browser that a page has sent here by a name of its own
+/// (DNS rebinding) names that.
 async fn by_loopback_name(request: Request, next: Next) -> Response {
     let named = origin::hosts(request.uri(), request.headers()).unwrap_or_default();
     if !named.is_empty() && named.iter().all(|authority| is_loopback_name(authority.host())) {

@@ -1,8 +1,10 @@
-//! Who is to have which partition: what is seen of the buckets, and what a worker does about it. No clocks are compared: a lease is over
-//! when nobody has seen it renewed for [`EXPIRES_AFTER`] by their own clock.
+//! The choice of a worker for each partition: its view of the buckets, and its actions. No clocks
+//! are compared: a lease is over when nobody has seen it renewed for [`EXPIRES_AFTER`] by their own
+//! clock.
 //!
-//! Any bytes may be in a bucket, and a bucket may be lost. A lease that cannot be read is one that nobody renews: it is replaced after
-//! [`EXPIRES_AFTER`], by its holder sooner, at the revision that was seen.
+//! Any bytes may be in a bucket, and a bucket may be lost. A lease that cannot be read is one that
+//! nobody renews: it is replaced after [`EXPIRES_AFTER`], by its holder sooner, at the revision
+//! that was seen.
 
 use super::name::RoleName;
 use crate::clock::{self, BootTime};
@@ -13,44 +15,50 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Leases are renewed so often, and a renewal is answered within this, or it is sent again: before a lease is over there are three attempts.
+/// The period of renewals. One is answered within it, or sent again: before a lease is over there
+/// are three attempts.
 pub(super) const RENEW_EVERY: Duration = Duration::from_millis(600);
-/// Who could not renew for so long, counted from before the last renewal was sent, does nothing under the lease any more.
+/// The time for which a lease holds, counted from before its last renewal was sent. After it the
+/// worker does nothing under the lease.
 pub(super) const HOLDS_FOR: Duration = Duration::from_secs(2);
-/// Who has not seen a renewal for so long takes the partition. A second more than [`HOLDS_FOR`]: clocks that go at different speeds, and a
-/// transaction that was begun under the lease, which the store looks at once more.
+/// The time without a renewal after which another worker takes the partition. A second more than
+/// [`HOLDS_FOR`]: for clocks at different speeds, and for a transaction that was begun under the
+/// lease, which the store checks once more.
 pub(super) const EXPIRES_AFTER: Duration = Duration::from_secs(3);
 
 /// After something was not answered.
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
 /// Bytes of a lease in its bucket at most. Ours have about 100.
-const MOST_LEASE_BYTES: usize = 512;
-/// Numbers of fences are times. A lease whose number is further ahead of this clock was not made by a worker.
-const MOST_FENCE_AHEAD_MS: u64 = 366 * 24 * 60 * 60 * 1000;
-/// Leases that are remembered at most, whatever is in the bucket.
-const MOST_LEASES: usize = 1 << 16;
-/// Workers that are remembered at most, whatever is in the bucket.
-const MOST_WORKERS: usize = 1024;
-/// A partition that nobody takes for so long shows that the newcomers to whom it was left take none.
+const LEASE_BYTES_MAX: usize = 512;
+/// Numbers of fences are times. A lease whose number is further ahead of this clock was not made by
+/// a worker.
+const FENCE_AHEAD_MS_MAX: u64 = 366 * 24 * 60 * 60 * 1000;
+/// Leases that are remembered at most, of any that are in the bucket.
+const LEASES_MAX: usize = 1 << 16;
+/// Workers that are remembered at most, of any that are in the bucket.
+const WORKERS_MAX: usize = 1024;
+/// The time for which a partition stays free, after which the newcomers to whom it was left take
+/// none.
 const LEFT_FOR: Duration = Duration::from_secs(6);
-/// Then nothing is left to newcomers for so long; and for twice as long each time, up to the most.
+/// The time for which nothing is left to newcomers then; it doubles each time, up to the most.
 const NO_NEWCOMERS_FOR: Duration = Duration::from_secs(60);
-const MOST_DOUBLINGS: u32 = 4;
+const DOUBLINGS_MAX: u32 = 4;
 
-/// A lease, as it is in the bucket under its partition's name. It stays there when it is given up, so that numbers go on.
+/// A lease, as it is in the bucket under its partition's name. It stays there when it is given up,
+/// so that numbers go on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Lease {
-    /// Who has it; `None`: nobody.
+    /// The worker that has it; `None`: nobody.
     pub(super) worker: Option<String>,
     /// Of the fence: higher with each who takes it.
     pub(super) fence: u64,
-    /// How often it was renewed.
+    /// The number of its renewals.
     pub(super) renewed: u64,
 }
 
 impl Lease {
-    /// The lease of who takes the partition after one with this number. now_ms: Unix time, which numbers are above, so that they rise where
-    /// a bucket was lost.
+    /// The lease of who takes the partition after one with this number. now_ms: Unix time, which
+    /// numbers are above, so that they rise where a bucket was lost.
     pub(super) fn after(fence: u64, worker: &RoleName, now_ms: u64) -> Lease {
         let fence = fence.saturating_add(1).max(now_ms);
         Lease { worker: Some(worker.to_string()), fence, renewed: 0 }
@@ -58,10 +66,10 @@ impl Lease {
 
     /// The lease that these bytes are; `None` where no worker wrote them.
     pub(super) fn read(bytes: &[u8]) -> Option<Lease> {
-        let short = (bytes.len() <= MOST_LEASE_BYTES).then_some(bytes)?;
+        let short = (bytes.len() <= LEASE_BYTES_MAX).then_some(bytes)?;
         let lease: Lease = serde_json::from_slice(short).ok()?;
         let named = lease.worker.as_ref().is_none_or(|worker| worker.parse::<RoleName>().is_ok());
-        let latest = unix_ms().saturating_add(MOST_FENCE_AHEAD_MS);
+        let latest = unix_ms().saturating_add(FENCE_AHEAD_MS_MAX);
         (named && lease.fence <= latest).then_some(lease)
     }
 }
@@ -103,7 +111,8 @@ impl Seen {
     }
 }
 
-/// A partition that may be taken: the revision that is to be replaced, and the number that is to be exceeded; 0: there was none.
+/// A partition that may be taken: the revision that is to be replaced, and the number that is to be
+/// exceeded; 0: there was none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Free {
     pub(super) partition: Partition,
@@ -117,7 +126,7 @@ pub(super) struct Writing {
     pub(super) partition: Partition,
     pub(super) lease: Lease,
     pub(super) revision: u64,
-    /// How long it holds if it is written: counted from before it is sent.
+    /// The end of the lease if it is written: counted from before it is sent.
     until: BootTime,
 }
 
@@ -136,7 +145,7 @@ impl Writing {
     }
 }
 
-/// What came of writing a lease.
+/// The result of writing a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WriteAnswer {
     /// The new revision.
@@ -149,7 +158,7 @@ pub(super) enum WriteAnswer {
     Missing,
 }
 
-/// How a lease that was taken goes on.
+/// The next step of a held lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeepNext {
     /// It is renewed after that.
@@ -169,24 +178,24 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// How it goes on after it was taken.
+    /// The first step after it was taken.
     pub(super) const FIRST: KeepNext = KeepNext::Renew(RENEW_EVERY);
 
-    /// What to write to renew it, from now on.
+    /// Returns the renewal to write, from now on.
     pub(super) fn renewal(&mut self) -> Writing {
         self.lease.renewed += 1;
         let until = BootTime::now() + HOLDS_FOR;
         Writing { partition: self.fence.partition, lease: self.lease.clone(), revision: self.revision, until }
     }
 
-    /// What to write to give it up: nothing is done under it any more.
+    /// Returns the entry to write to give it up: nothing is done under it any more.
     pub(super) fn giving_up(&self) -> Writing {
         self.fence.end();
         let lease = Lease { worker: None, ..self.lease.clone() };
         Writing { partition: self.fence.partition, lease, revision: self.revision, until: BootTime::now() }
     }
 
-    /// What came of a renewal.
+    /// Records the result of a renewal.
     pub(super) fn renewed(&mut self, renewal: &Writing, answer: WriteAnswer) -> KeepNext {
         match answer {
             WriteAnswer::Written(revision) => {
@@ -201,9 +210,9 @@ impl Held {
         }
     }
 
-    /// Goes on with what is in the bucket; `None`: that is not known. A lease that was lost, or cannot be read, is written again: nobody
-    /// takes the partition while this one holds.
-    pub(super) fn looked(&mut self, found: Option<Found>) -> KeepNext {
+    /// Goes on with what is in the bucket; `None`: that is not known. A lease that was lost, or
+    /// cannot be read, is written again: nobody takes the partition while this one holds.
+    pub(super) fn on_lease_read(&mut self, found: Option<Found>) -> KeepNext {
         match found {
             None => KeepNext::Renew(AGAIN_AFTER),
             Some(Found { revision, lease: None }) => {
@@ -221,25 +230,25 @@ impl Held {
     }
 }
 
-/// What is to be done now.
+/// The actions that are due now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) take: Vec<Free>,
     pub(super) release: Vec<Partition>,
 }
 
-/// Whether partitions are left to workers that have none.
+/// The account of partitions that are left to new workers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Newcomers {
-    /// How long partitions were left that nobody took, since one of them took some.
+    /// The time for which partitions were left without being taken, since a new worker took some.
     left: Duration,
     /// When it was looked last, if some were.
     left_at: Option<Instant>,
     /// Until when nothing is left to them.
     not_before: Option<Instant>,
-    /// How often that was in vain.
+    /// The number of such times in a row.
     in_vain: u32,
-    /// How many others had partitions.
+    /// The number of others with partitions.
     holders: usize,
 }
 
@@ -252,7 +261,7 @@ impl Newcomers {
         self.holders = holders;
     }
 
-    /// Whether they count. is_left: whether there is a partition that nobody has.
+    /// Says if they count. is_left: a partition has no holder.
     fn count(&mut self, is_left: bool, now: Instant) -> bool {
         if self.not_before.is_some_and(|until| now < until) {
             return false;
@@ -264,14 +273,14 @@ impl Newcomers {
         if self.left < LEFT_FOR {
             return true;
         }
-        let time = NO_NEWCOMERS_FOR * (1 << self.in_vain.min(MOST_DOUBLINGS));
+        let time = NO_NEWCOMERS_FOR * (1 << self.in_vain.min(DOUBLINGS_MAX));
         (self.left, self.left_at, self.not_before) = (Duration::ZERO, None, Some(now + time));
         self.in_vain = self.in_vain.saturating_add(1);
         false
     }
 }
 
-/// What a worker saw of the buckets.
+/// A worker's view of the buckets.
 #[derive(Debug)]
 pub(super) struct View {
     me: RoleName,
@@ -295,7 +304,7 @@ impl View {
     }
 
     /// The bucket was asked for a partition, and this is there.
-    pub(super) fn looked(&mut self, partition: Partition, found: Found, now: Instant) {
+    pub(super) fn on_lease_read(&mut self, partition: Partition, found: Found, now: Instant) {
         if self.leases.get(&partition).is_none_or(|seen| seen.found.revision != found.revision) {
             self.see(partition, found, now);
         }
@@ -303,7 +312,7 @@ impl View {
 
     fn see(&mut self, partition: Partition, found: Found, now: Instant) {
         let before = self.leases.get(&partition);
-        if before.is_none() && self.leases.len() >= MOST_LEASES {
+        if before.is_none() && self.leases.len() >= LEASES_MAX {
             return;
         }
         let fence = found.lease.as_ref().map_or(0, |lease| lease.fence);
@@ -311,7 +320,8 @@ impl View {
         self.leases.insert(partition, Seen { found, since: now, fence });
     }
 
-    /// The bucket of the leases is another one than before. Those that hold are written into it again.
+    /// The bucket of the leases is another one than before. Those that hold are written into it
+    /// again.
     pub(super) fn leases_made_anew(&mut self, now: Instant) {
         for seen in self.leases.values_mut() {
             (seen.found, seen.since) = (Found::NOTHING, now);
@@ -327,7 +337,7 @@ impl View {
 
     /// A worker said that it is there.
     pub(super) fn worker(&mut self, name: RoleName, now: Instant) {
-        let known = self.others.contains_key(&name) || self.others.len() < MOST_WORKERS;
+        let known = self.others.contains_key(&name) || self.others.len() < WORKERS_MAX;
         if known && name != self.me {
             self.others.insert(name, now);
         }
@@ -349,8 +359,9 @@ impl View {
         })
     }
 
-    /// How many workers share all partitions with this one: those that have some, and as many of those that have none yet, unless that was
-    /// in vain. Names alone are no workers: somebody may have written them.
+    /// Returns the number of workers that share all partitions with this one: those with
+    /// partitions, and as many of those without, unless that was in vain. Names alone are no
+    /// workers: somebody may have written them.
     fn sharing(&mut self, all: &BTreeSet<Partition>, held: &BTreeSet<Partition>, now: Instant) -> usize {
         self.others.retain(|_, since| now.saturating_duration_since(*since) < EXPIRES_AFTER);
         let of_others = all.difference(held).filter_map(|partition| self.leases.get(partition));
@@ -368,7 +379,7 @@ impl View {
         if self.newcomers.count(is_left, now) { holders + newcomers } else { holders }
     }
 
-    /// Whether a partition may be taken.
+    /// Returns the partition if it may be taken.
     fn free(&self, partition: Partition, now: Instant) -> Option<Free> {
         match self.leases.get(&partition) {
             None => Some(Free { partition, revision: 0, fence: 0 }),
@@ -379,7 +390,7 @@ impl View {
         }
     }
 
-    /// What to do, of the partitions that there are, having some of them.
+    /// Plans the actions on all partitions for a worker with some of them.
     pub(super) fn plan(
         &mut self,
         all: &BTreeSet<Partition>,
@@ -494,8 +505,8 @@ mod tests {
             assert_eq!(read(of(worker, 7)), None, "{worker}");
         }
         assert_eq!(read(of(r#""one""#, u64::MAX)), None, "a number that none can follow");
-        assert_eq!(read(of(r#""one""#, unix_ms() + 2 * MOST_FENCE_AHEAD_MS)), None);
-        assert_eq!(read(of(r#""one""#, 7) + &" ".repeat(MOST_LEASE_BYTES)), None, "too long");
+        assert_eq!(read(of(r#""one""#, unix_ms() + 2 * FENCE_AHEAD_MS_MAX)), None);
+        assert_eq!(read(of(r#""one""#, 7) + &" ".repeat(LEASE_BYTES_MAX)), None, "too long");
         for text in ["", "null", "{}", "\0", r#"{"stream":"wattseal-up","seq":1}"#] {
             assert_eq!(read(text.to_owned()), None, "{text}");
         }
@@ -524,10 +535,10 @@ mod tests {
         assert_eq!(lease.renewed(&renewal, WriteAnswer::OtherRevision), KeepNext::Look);
         for found in [Found { revision: 9, lease: None }, Found::NOTHING] {
             let revision = found.revision;
-            assert_eq!(lease.looked(Some(found)), KeepNext::Renew(AGAIN_AFTER));
+            assert_eq!(lease.on_lease_read(Some(found)), KeepNext::Renew(AGAIN_AFTER));
             assert_eq!(lease.renewal().revision, revision);
         }
-        assert_eq!(lease.looked(Some(found(10, Some("b")))), KeepNext::Over);
+        assert_eq!(lease.on_lease_read(Some(found(10, Some("b")))), KeepNext::Over);
     }
 
     #[test]
@@ -552,7 +563,7 @@ mod tests {
         let mut view = View::new(name("b"));
         view.lease(Partition::FIRST, found(u64::MAX, None), now);
         assert_eq!(view.plan(&all, &BTreeSet::new(), 64, now).take[0].revision, u64::MAX);
-        view.looked(Partition::FIRST, found(3, None), now);
+        view.on_lease_read(Partition::FIRST, found(3, None), now);
         assert_eq!(view.plan(&all, &BTreeSet::new(), 64, now).take[0].revision, 3);
     }
 
@@ -587,7 +598,7 @@ mod tests {
             assert!(kept.len() >= all.len() / 2, "{tick}: {kept:?}");
             less += u32::from(kept.len() < all.len());
         }
-        assert!(most <= MOST_WORKERS, "{most}");
+        assert!(most <= WORKERS_MAX, "{most}");
         assert_eq!(kept, all);
         // 6 s of 100, and again after 60: 24 times each, and some where all names are over at once.
         assert!(less <= 60, "{less}");
@@ -609,8 +620,8 @@ mod tests {
     }
 
     proptest! {
-        /// Workers that come and go, each with its own view, in any order: no partition is held by two, and after some rounds each has its
-        /// share and none is left.
+        /// Workers that come and go, each with its own view, in any order: no partition is held by
+        /// two, and after some rounds each has its share and none is left.
         #[test]
         fn workers_share_evenly_and_none_is_held_twice(count in 1usize..6, log in 0u32..=4, gone in any::<[bool; 5]>()) {
             let all = slices(1 << log);

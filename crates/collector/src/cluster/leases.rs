@@ -1,4 +1,5 @@
-//! The buckets: leases, workers, settings. Anything may be in them, and each is made anew where it is lost.
+//! The buckets: leases, workers, settings. Anything may be in them, and each is made anew where it
+//! is lost.
 
 use super::connection::{ClusterError, Connection, chain};
 use super::lease::{Found, Free, Held, KeepNext, Lease, RENEW_EVERY, WriteAnswer, Writing};
@@ -17,18 +18,17 @@ use tokio_stream::{Stream, StreamExt};
 
 /// After something was not answered.
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
-/// Whether a bucket is still the one that is watched is looked at so often.
+/// The period of the check that a bucket is still the watched one.
 const MADE_LOOK_EVERY: Duration = Duration::from_secs(1);
 /// All that was in a bucket has come by then. The server does not always say of the last entry that
-/// it is the last; a worker that waited for it took no partition, for ever. A lease that was not seen
-/// is not replaced: it has another revision.
+/// it is the last; a worker that waited for it took no partition, for ever. A lease that was not
+/// seen is not replaced: it has another revision.
 const CURRENT_WITHIN: Duration = Duration::from_secs(2);
 /// A worker that is dead is forgotten by then.
 const WORKERS_KEPT_FOR: Duration = Duration::from_secs(60);
 /// The content of a worker's record.
 const HERE: &str = "here";
 
-/// All buckets.
 #[derive(Clone, Debug)]
 pub(super) struct Buckets {
     leases: Bucket,
@@ -36,7 +36,7 @@ pub(super) struct Buckets {
     settings: Bucket,
 }
 
-/// What was seen of a bucket.
+/// A change that was seen in a bucket.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
     Lease {
@@ -87,7 +87,8 @@ impl Buckets {
     /// The number of slices that all agree about; wanted: what is to be there, where nothing is.
     ///
     /// # Errors
-    /// As a sentence where JetStream did not answer, or others have to write it; [`ClusterError::OtherSlices`].
+    /// As a sentence where JetStream did not answer, or others have to write it;
+    /// [`ClusterError::OtherSlices`].
     pub(super) async fn slices(
         &self,
         wanted: Option<Slices>,
@@ -135,8 +136,9 @@ impl Buckets {
         written.map(drop).map_err(|error| said(subject::SETTINGS, &error))
     }
 
-    /// Looks again and again at the number of slices by which this worker goes. Where it was lost or cannot be read it is written again, at
-    /// the revision that was seen. Goes on until nobody listens.
+    /// Looks again and again at the number of slices by which this worker goes. Where it was lost
+    /// or cannot be read it is written again, at the revision that was seen. Goes on until nobody
+    /// listens.
     pub(super) async fn keep_slices(self, slices: Slices, changes: mpsc::Sender<Change>) {
         while !changes.is_closed() {
             // Where JetStream does not answer others say so.
@@ -164,7 +166,8 @@ impl Buckets {
         }
     }
 
-    /// Tells all that is in the buckets of leases and workers, and what changes, until nobody listens.
+    /// Tells all that is in the buckets of leases and workers, and what changes, until nobody
+    /// listens.
     pub(super) async fn watch(self, changes: mpsc::Sender<Change>) {
         let buckets = [self.leases, self.workers];
         let (current, mut is_current) = mpsc::channel(buckets.len());
@@ -184,7 +187,8 @@ impl Buckets {
         let _ = changes.send(Change::Current).await;
     }
 
-    /// Takes a partition that is free. Or there is something else than was to be replaced; `None`: it is not known what.
+    /// Takes a partition that is free. Or there is something else than was to be replaced; `None`:
+    /// it is not known what.
     ///
     /// # Errors
     /// A sentence: JetStream did not answer.
@@ -198,7 +202,7 @@ impl Buckets {
             Ok(revision) => Ok(Ok(HeldLease { leases: leases.clone(), held: taking.taken(revision) })),
             // Another worker was faster, or what was seen is not what is there.
             Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => {
-                Ok(Err(look(leases, free.partition).await))
+                Ok(Err(read_lease(leases, free.partition).await))
             }
             Err(error) => {
                 Err(format!("the lease of {} could not be taken: {}", free.partition, chain(&error)))
@@ -208,7 +212,8 @@ impl Buckets {
 
     /// Says again and again that a worker is there. Goes on for ever.
     ///
-    /// Who is not answered in time can renew no lease, and says nothing until it is: else others would leave it a share that nobody had.
+    /// Announces this worker. Without a timely answer it can renew no lease, and stays silent until
+    /// it has one: others would leave it a share that nobody had.
     pub(super) async fn announce(&self, me: &RoleName) {
         let mut is_answered = true;
         loop {
@@ -299,7 +304,8 @@ impl Bucket {
     }
 }
 
-/// Tells the changes of a watch until it ends, or nobody hears them; and once, that all which was there has been told.
+/// Tells the changes of a watch until it ends, or nobody hears them; and once, that all which was
+/// there has been told.
 async fn tell_entries<E>(
     entries: impl Stream<Item = Result<kv::Entry, E>>,
     bucket: &str,
@@ -334,8 +340,8 @@ async fn tell_current(current: &mut Option<mpsc::Sender<()>>) {
     }
 }
 
-/// A bucket is a stream with these settings: NATS' ADR-8, "JetStream based Key-Value Stores". The client's own function for it asks a server
-/// of Debian 12 (2.9) what it does not say.
+/// A bucket is a stream with these settings: NATS' ADR-8, "JetStream based Key-Value Stores". The
+/// client's own function for it asks a server of Debian 12 (2.9) what it does not say.
 fn stream_of(bucket: &str, kept: Duration, replicas: usize) -> stream::Config {
     stream::Config {
         name: format!("KV_{bucket}"),
@@ -401,14 +407,15 @@ fn change(bucket: &str, entry: Entry) -> Option<Change> {
     })
 }
 
-/// The content of an entry. One that was deleted is one that cannot be read: it is replaced at its revision.
+/// The content of an entry. One that was deleted is one that cannot be read: it is replaced at its
+/// revision.
 fn found(entry: Entry) -> Found {
     let lease = if entry.operation == Operation::Put { Lease::read(&entry.value) } else { None };
     Found { revision: entry.revision, lease }
 }
 
 /// The content of a partition's entry; `None`: that is not known.
-async fn look(leases: &kv::Store, partition: Partition) -> Option<Found> {
+async fn read_lease(leases: &kv::Store, partition: Partition) -> Option<Found> {
     let entry = timeout(RENEW_EVERY, leases.entry(partition.to_string())).await;
     let entry = entry.ok()?.ok()?;
     Some(entry.map_or(Found::NOTHING, found))
@@ -425,7 +432,8 @@ impl HeldLease {
         &self.held.fence
     }
 
-    /// Renews it, until that could not be done for too long, or somebody else has it: then the fence does not hold any more.
+    /// Renews it, until that could not be done for too long, or somebody else has it: then the
+    /// fence does not hold any more.
     pub(super) async fn keep(&mut self) {
         let mut next = Held::FIRST;
         while self.held.fence.holds() {
@@ -436,7 +444,7 @@ impl HeldLease {
                     let answer = self.write(&renewal).await;
                     self.held.renewed(&renewal, answer)
                 }
-                KeepNext::Look => self.look().await,
+                KeepNext::Look => self.check().await,
                 KeepNext::Over => break,
             };
         }
@@ -454,19 +462,19 @@ impl HeldLease {
         }
     }
 
-    async fn look(&mut self) -> KeepNext {
-        let found = look(&self.leases, self.held.fence.partition).await;
-        self.held.looked(found)
+    async fn check(&mut self) -> KeepNext {
+        let found = read_lease(&self.leases, self.held.fence.partition).await;
+        self.held.on_lease_read(found)
     }
 
-    /// Gives it up, so that another worker takes it at once. What was done under it is durable.
+    /// Gives it up, so that another worker takes it at once. All writes under it are durable.
     pub(super) async fn give_up(mut self) {
         for _ in 0..2 {
             match self.write(&self.held.giving_up()).await {
                 WriteAnswer::Written(_) => return,
                 // Another's, or not known: it is over in three seconds.
                 _ => {
-                    if !matches!(self.look().await, KeepNext::Renew(Duration::ZERO)) {
+                    if !matches!(self.check().await, KeepNext::Renew(Duration::ZERO)) {
                         return;
                     }
                 }
@@ -481,7 +489,8 @@ mod tests {
     use std::convert::Infallible;
     use tokio::time::Instant;
 
-    /// A watch of two leases, of which NATS marks the last one or none, that says nothing after them.
+    /// A watch of two leases, of which NATS marks the last one or none, that says nothing after
+    /// them.
     async fn told_current_after(last_is_marked: bool) -> Duration {
         let entry = |key: &str, seen_current| kv::Entry {
             bucket: subject::LEASES.into(),

@@ -1,16 +1,18 @@
-//! What one gateway may bring: a flood at one costs the others nothing.
+//! The limits of one gateway's traffic: a flood at one costs the others nothing.
 
 use crate::network::{GlobalMeterId, NetworkId};
 use governor::clock::DefaultClock;
 use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota, RateLimiter};
 use std::num::NonZeroU32;
 
-/// Packets a second in one meter's name, and at once. A meter that empties its journal sends a report of at most three packets, and the next
-/// when that is acknowledged, which takes 100 ms with the slowest radios (docs/reference/protocol.md); others hear its neighbours' copies of it.
+/// Packets a second in one meter's name, and at once. A meter that empties its journal sends a
+/// report of at most three packets, and the next when that is acknowledged, which takes 100 ms with
+/// the slowest radios (docs/reference/protocol.md); others hear its neighbours' copies of it.
 const OF_A_NAME_PER_S: NonZeroU32 = NonZeroU32::new(50).unwrap();
 const OF_A_NAME_AT_ONCE: NonZeroU32 = NonZeroU32::new(100).unwrap();
 
-/// Token buckets: one for the gateway, and one for each name that packets say, of which there are 65,536 in a network.
+/// Token buckets: one for the gateway, and one for each name that packets say, of which there are
+/// 65,536 in a network.
 #[derive(Debug)]
 pub(super) struct Limits {
     all: DefaultDirectRateLimiter,
@@ -27,7 +29,7 @@ impl Limits {
         }
     }
 
-    /// Whether a packet may go on.
+    /// Says if a packet may go on.
     pub(super) fn take(&self, network: NetworkId, packet: &[u8]) -> bool {
         let name = packet.get(2..4).and_then(|name| name.try_into().ok()).map_or(0, u16::from_be_bytes);
         // First its own, so that a flood in one name leaves the gateway's to others.

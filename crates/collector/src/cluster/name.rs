@@ -4,10 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 /// No longer, so that subjects stay short.
-const MOST_BYTES: usize = 32;
+const BYTES_MAX: usize = 32;
 
-/// What a gateway or a worker is called: 1 to 32 letters, digits, `-` and `_`. None of them means anything in a subject, where it is one
-/// token, nor in a key of a bucket.
+/// The name of a gateway or a worker: 1 to 32 letters, digits, `-` and `_`. None of them means
+/// anything in a subject, of which it is one token, nor in a key of a bucket.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RoleName(String);
 
@@ -34,7 +34,7 @@ impl FromStr for RoleName {
 
     fn from_str(text: &str) -> Result<RoleName, NoName> {
         let may = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        if (1..=MOST_BYTES).contains(&text.len()) && text.bytes().all(may) {
+        if (1..=BYTES_MAX).contains(&text.len()) && text.bytes().all(may) {
             Ok(RoleName(text.to_owned()))
         } else {
             Err(NoName)

@@ -6,8 +6,8 @@ use nkeys::KeyPair;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// Draws a user's key pair, and writes its seed into a file that is not there yet, readable by its owner only. Returns the public key, as
-/// the servers' configuration has it.
+/// Draws a user's key pair, and writes its seed into a file that is not there yet, readable by its
+/// owner only. Returns the public key, as the servers' configuration has it.
 ///
 /// # Errors
 /// [`ClusterError::Usage`] where the file is there, [`ClusterError::Secrets`].

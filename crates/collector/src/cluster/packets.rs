@@ -1,4 +1,5 @@
-//! What JetStream is told of a partition's packets, of which a message has one or more, and by which consumer they come: the rules, without the server.
+//! The rules of acknowledging a partition's messages, of one or more packets each, and of its
+//! consumers, without the server.
 
 use super::subject;
 use crate::fence::{Fence, LeaseNumber};
@@ -33,10 +34,10 @@ enum State {
     Done,
 }
 
-/// What JetStream is to be told of a message.
+/// The acknowledgement of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said<R> {
-    /// All that was in it is done with: so many packets.
+    /// All of it is done with: its number of packets.
     Done(R, usize),
     /// Some of it is to come again.
     Again(R),
@@ -49,8 +50,9 @@ impl<R: Clone> PendingMessages<R> {
         (PendingMessages { fence, messages: HashMap::new(), became }, hears)
     }
 
-    /// A message with so many packets came. Which of them go to the link: not those that it has, which came again with the message. They would be nothing new
-    /// to it, and so be done with, before what they led to the first time is durable.
+    /// Returns receipts for the packets of a message, but for those that the link has: these came
+    /// again with the message. For the link they would be nothing new, and so be acknowledged
+    /// before their first effect is durable.
     pub(super) fn receipts(&mut self, message: u64, reply: R, packets: u8) -> Vec<Receipt> {
         let waits = || vec![State::Waits; usize::from(packets)];
         let pending = self.messages.entry(message).or_insert_with(|| Pending {
@@ -70,7 +72,8 @@ impl<R: Clone> PendingMessages<R> {
         receipts
     }
 
-    /// What JetStream is to be told after this became of a packet: nothing yet, or nothing any more when the lease is over.
+    /// Returns the acknowledgement after the result of a packet: none yet, or none any more when
+    /// the lease is over.
     pub(super) fn became(
         &mut self,
         QueuePlace { message, packet }: QueuePlace,
@@ -97,7 +100,7 @@ impl<R: Clone> PendingMessages<R> {
         self.fence.holds().then_some(said)
     }
 
-    /// How many packets there are.
+    /// Returns the number of packets.
     pub(super) fn count(&self) -> usize {
         let left =
             |pending: &Pending<R>| pending.packets.iter().filter(|state| **state != State::Done).count();
@@ -105,12 +108,12 @@ impl<R: Clone> PendingMessages<R> {
     }
 }
 
-/// How a lease's own consumer comes after those of leases before it.
+/// The succession of a lease's own consumer after those of earlier leases.
 #[derive(Debug)]
 pub(super) struct Succession {
     lease: LeaseNumber,
     filter: String,
-    /// How the consumers of the partition begin.
+    /// The prefix of the partition's consumers.
     ours: String,
     /// Up to where each of those before had acknowledged all, in the stream.
     floors: Vec<u64>,
@@ -124,7 +127,7 @@ impl Succession {
         Succession { lease, filter, ours, floors: Vec::new(), before: Vec::new() }
     }
 
-    /// Whether a consumer of the stream is, or was, the partition's.
+    /// Says if a consumer of the stream is, or was, the partition's.
     pub(super) fn is_ours(&self, name: &str) -> bool {
         name.starts_with(&self.ours)
     }
@@ -151,14 +154,16 @@ impl Succession {
         format!("{}{}", self.ours, self.lease.number)
     }
 
-    /// Where it starts in the stream, whose last message this is; `None`: at its beginning. Nothing was acknowledged that the stream never
-    /// had: then it was made anew, or somebody made that consumer.
+    /// Returns its start in the stream, whose last message is `last`; `None`: the beginning. An
+    /// acknowledgement beyond `last` shows that the stream was made anew, or that somebody made
+    /// that consumer.
     pub(super) fn start(&self, last: u64) -> Option<u64> {
         let floor = self.floors.iter().filter(|floor| **floor <= last).max();
         floor.map(|floor| floor.saturating_add(1))
     }
 
-    /// Those whose place it takes: none of a later lease, which there is where this one is over and its worker stood still.
+    /// Those whose place it takes: none of a later lease, which there is where this one is over and
+    /// its worker stood still.
     pub(super) fn over(&self) -> impl Iterator<Item = &String> {
         self.before.iter().filter(|name| {
             let number = name.strip_prefix(&self.ours).and_then(|number| number.parse::<u64>().ok());
@@ -167,8 +172,8 @@ impl Succession {
     }
 }
 
-/// Whether a consumer has come further than its stream, as where that was made anew, or where somebody said so when it was made: it would
-/// deliver nothing. delivered: up to where it was, which was asked first.
+/// Says if a consumer is ahead of its stream, so that it would deliver nothing: after the stream
+/// was made anew, or by its own settings. delivered: its position, which was asked first.
 pub(super) fn is_ahead(delivered: u64, last: u64) -> bool {
     delivered > last
 }

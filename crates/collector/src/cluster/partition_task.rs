@@ -1,4 +1,4 @@
-//! What a worker does with one partition, from taking the lease to giving it up.
+//! The work of a worker on one partition, from taking the lease to giving it up.
 
 use super::connection::Connection;
 use super::exchange::{Answering, ExchangeCounts};
@@ -15,7 +15,7 @@ use async_nats::jetstream::stream::Stream;
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::{Semaphore, oneshot};
 
-/// What all partitions of a worker have in common.
+/// The shared state of a worker's partitions.
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) connection: Connection,
@@ -24,7 +24,7 @@ pub(super) struct Shared {
     pub(super) keys: KeyStore,
     /// `None`: it was closed.
     pub(super) links: Arc<RwLock<Option<Links>>>,
-    /// So many links begin side by side.
+    /// The limit of links that begin at the same time.
     pub(super) beginnings: Arc<Semaphore>,
     pub(super) link: LinkHandle,
     pub(super) remote: Arc<RemoteGateways>,
@@ -32,7 +32,7 @@ pub(super) struct Shared {
     pub(super) exchange: Arc<ExchangeCounts>,
 }
 
-/// How it ended.
+/// The end of the work.
 #[derive(Debug)]
 pub(super) enum Ended {
     /// It was told to.
@@ -48,17 +48,20 @@ pub(super) enum Ended {
 }
 
 impl Shared {
-    /// Does all that is to be done with a partition, until it is told to stop, or the lease is over.
+    /// Does all that is to be done with a partition, until it is told to stop, or the lease is
+    /// over.
     pub(super) async fn hold(self, mut lease: HeldLease, stop: oneshot::Receiver<()>) -> (Partition, Ended) {
         let fence = lease.fence().clone();
         let partition = fence.partition;
         let mut queue = None;
         let ended = tokio::select! {
             ended = self.work(&fence, &mut queue, stop) => ended,
-            // What renews the lease goes on beside the work, also while that waits for the store.
+            // The renewal of the lease goes on beside the work, also while the work waits for the
+            // store.
             () = lease.keep() => Ended::Lost,
         };
-        // No packet is handed over any more. What the link has it stores and acknowledges; nothing, where the lease is over.
+        // No packet is handed over any more. The link stores and acknowledges its own; none, if the
+        // lease is over.
         let mut closing = Box::pin(self.links(move |links| links.end(partition)));
         let closed = tokio::select! {
             closed = &mut closing => closed,
@@ -95,8 +98,8 @@ impl Shared {
             }
             Err(error) => return Ended::NotBegun(error),
         }
-        // Who had it before may have stored what it did not come to tell.
-        self.link.tell(Event::Missed);
+        // The previous holder may have stored readings without sending their events.
+        self.link.publish(Event::Missed);
         let opened =
             Queue::open(&self.connection, &self.stream, fence.clone(), self.slices, self.counts.clone())
                 .await;
@@ -118,7 +121,7 @@ impl Shared {
                 QueueEnd::Failed(why) => Ended::Failed(why),
             },
             () = answering.serve() => Ended::Failed("the connection is closed".to_owned()),
-            // Who tells of it went without a word: that is an end, too.
+            // A dropped sender is an end, too.
             _ = &mut stop => Ended::Told,
         }
     }

@@ -4,8 +4,8 @@
 
 use super::connection::{ClusterError, Nats, chain};
 use super::name::RoleName;
+use super::server_rotation::ServerRotation;
 use super::status::Status;
-use super::turns::Turns;
 use super::user::NatsUser;
 use async_nats::{Client, Event, HeaderMap, ServerAddr};
 use std::net::IpAddr;
@@ -19,7 +19,7 @@ const DONE_WITHIN: Duration = Duration::from_secs(20);
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// Errors of the server are told within this, however busy this machine is.
 const TOLD_WITHIN: Duration = Duration::from_millis(500);
-/// In each of so many looks the server has to have allowed something.
+/// Checks in each of which the server has to have allowed something.
 const LOOKS: u32 = 2;
 /// A gateway, a stream and a bucket's key that nobody has.
 const NOBODY: &str = "wattseal-nobody";
@@ -196,7 +196,7 @@ impl Nats {
     async fn allowed(&self, user: &NatsUser, name: &RoleName) -> Result<Vec<Forbidden>, String> {
         let said = Said::default();
         let hear = said.clone();
-        let options = self.options(name, &Turns::default()).map_err(|error| error.to_string())?;
+        let options = self.options(name, &ServerRotation::default()).map_err(|error| error.to_string())?;
         let options = options.event_callback(move |event| {
             hear.take(event);
             async {}
@@ -205,14 +205,14 @@ impl Nats {
         let mut allowed = forbidden(user);
         for _ in 0..LOOKS {
             said.clear();
-            allowed = look(&client, &said, allowed).await?;
+            allowed = check(&client, &said, allowed).await?;
         }
         Ok(allowed)
     }
 }
 
 /// Those of them that the server did not refuse.
-async fn look(client: &Client, said: &Said, tried: Vec<Forbidden>) -> Result<Vec<Forbidden>, String> {
+async fn check(client: &Client, said: &Said, tried: Vec<Forbidden>) -> Result<Vec<Forbidden>, String> {
     let failed = |error: &dyn std::error::Error| chain(error);
     let mut subscriptions = Vec::new();
     for forbidden in &tried {

@@ -1,7 +1,7 @@
 //! A partition's packets, from the stream to the link.
 
 use super::connection::{Connection, chain};
-use super::envelope::{PacketUp, apart};
+use super::envelope::{PacketUp, split_packets};
 use super::leases::Change;
 use super::name::RoleName;
 use super::packets::{PendingMessages, Said, Succession, is_ahead};
@@ -24,35 +24,38 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::time::{MissedTickBehavior, interval_at, sleep, timeout};
 use tokio_stream::StreamExt;
 
-/// Packets are kept so long: meters have sent what is older again since.
+/// The age up to which packets are kept: meters have sent older ones again.
 pub(super) const KEPT_FOR: Duration = Duration::from_secs(600);
 /// And no more than that, in bytes.
-const MOST_BYTES: i64 = 1 << 30;
+const BYTES_MAX: i64 = 1 << 30;
 /// Bytes of a message at most: 32 packets have 3,585.
-const MOST_MESSAGE_BYTES: i32 = 4096;
-/// Messages of a subject at most. A gateway has 16 of a network, and so a quarter of the stream at most.
-const MOST_OF_A_SUBJECT: i64 = 4096;
+const MESSAGE_BYTES_MAX: i32 = 4096;
+/// Messages of a subject at most. A gateway has 16 of a network, and so a quarter of the stream at
+/// most.
+const PER_SUBJECT_MAX: i64 = 4096;
 /// Messages that one partition has of the stream at most.
-const MOST_PENDING: i64 = 8192;
+const PENDING_MAX: i64 = 8192;
 /// A packet that is not done with by then comes again.
 pub(super) const AGAIN_AFTER: Duration = Duration::from_secs(30);
 /// One that could not be stored, sooner.
 pub(super) const AGAIN_SOON: Duration = Duration::from_secs(1);
 /// Asked for at once.
 const BATCH: usize = 1000;
-/// How long a question for packets waits, and how often the server says meanwhile that it is there.
+/// The longest wait of a request for packets, and the period of the server's heartbeats meanwhile.
 const EXPIRES: Duration = Duration::from_secs(10);
 const HEARTBEAT: Duration = Duration::from_secs(2);
-/// So often one after the other nothing was said: the consumer itself is gone, whatever the servers say, and another is made, under another lease.
-const MOST_MISSED: u32 = 4;
+/// Missed heartbeats in a row at most. After them the consumer itself is gone, whatever the servers
+/// say, and another is made under another lease.
+const MISSED_MAX: u32 = 4;
 /// A consumer of a lease before says within this where it has come to.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
-/// Whether a consumer is where it can be is looked at so often.
+/// The period of the check that a consumer is where it can be.
 const CONSUMER_LOOK_EVERY: Duration = Duration::from_secs(10);
-/// Whether the stream is there is looked at so often.
+/// The period of the check that the stream exists.
 const STREAM_LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Consumers of leases before that are asked, and deleted, at most: more were made by nobody who had the partition.
-const MOST_BEFORE: usize = 16;
+/// Consumers of leases before that are asked, and deleted, at most: more were made by nobody who
+/// had the partition.
+const BEFORE_MAX: usize = 16;
 /// A link's queue is full: it is looked at again.
 const ROOM_AFTER: Duration = Duration::from_millis(2);
 
@@ -69,15 +72,16 @@ pub(super) struct QueueCounts {
 /// Makes the stream, where it is not there.
 ///
 /// # Errors
-/// A sentence: JetStream is not there, has no leader, or has a stream of that name that takes other packets.
+/// A sentence: JetStream is not there, has no leader, or has a stream of that name that takes other
+/// packets.
 pub(super) async fn open_stream(connection: &Connection, replicas: usize) -> Result<stream::Stream, String> {
     let config = stream::Config {
         name: subject::STREAM.into(),
         subjects: vec![subject::ALL_UP.into()],
         max_age: KEPT_FOR,
-        max_bytes: MOST_BYTES,
-        max_message_size: MOST_MESSAGE_BYTES,
-        max_messages_per_subject: MOST_OF_A_SUBJECT,
+        max_bytes: BYTES_MAX,
+        max_message_size: MESSAGE_BYTES_MAX,
+        max_messages_per_subject: PER_SUBJECT_MAX,
         discard: stream::DiscardPolicy::Old,
         num_replicas: replicas,
         ..stream::Config::default()
@@ -89,8 +93,8 @@ pub(super) async fn open_stream(connection: &Connection, replicas: usize) -> Res
         .map_err(|error| format!("stream {}: {}", subject::STREAM, chain(&error)))?;
     let config = stream.cached_info().config.clone();
     // Of a version before it has no bound for one gateway.
-    if (config.max_message_size, config.max_messages_per_subject) != (MOST_MESSAGE_BYTES, MOST_OF_A_SUBJECT) {
-        let (max_message_size, max_messages_per_subject) = (MOST_MESSAGE_BYTES, MOST_OF_A_SUBJECT);
+    if (config.max_message_size, config.max_messages_per_subject) != (MESSAGE_BYTES_MAX, PER_SUBJECT_MAX) {
+        let (max_message_size, max_messages_per_subject) = (MESSAGE_BYTES_MAX, PER_SUBJECT_MAX);
         let bounded = stream::Config { max_message_size, max_messages_per_subject, ..config.clone() };
         let updated = jetstream.update_stream(bounded).await;
         updated.map_err(|error| format!("stream {}: {}", subject::STREAM, chain(&error)))?;
@@ -105,7 +109,8 @@ pub(super) async fn open_stream(connection: &Connection, replicas: usize) -> Res
     Ok(stream)
 }
 
-/// Looks again and again whether the stream is there, and makes it anew where it was lost. Goes on until nobody listens.
+/// Looks again and again whether the stream is there, and makes it anew where it was lost. Goes on
+/// until nobody listens.
 pub(super) async fn keep_stream(connection: Connection, replicas: usize, changes: mpsc::Sender<Change>) {
     while !changes.is_closed() {
         if let Err(why) = open_stream(&connection, replicas).await {
@@ -115,7 +120,7 @@ pub(super) async fn keep_stream(connection: Connection, replicas: usize, changes
     }
 }
 
-/// How often one after the other the server did not say that it is there.
+/// The count of missed heartbeats in a row.
 #[derive(Debug, Default)]
 struct Heartbeats {
     missed: u32,
@@ -123,7 +128,8 @@ struct Heartbeats {
 }
 
 impl Heartbeats {
-    /// Another time. Two are told within twice the time in which one is due, where nothing was heard between them.
+    /// Another time. Two are told within twice the time in which one is due, where nothing was
+    /// heard between them.
     fn missed(&mut self, now: Instant) -> u32 {
         let is_next = self.last.is_some_and(|last| now.duration_since(last) < 3 * HEARTBEAT);
         self.missed = if is_next { self.missed + 1 } else { 1 };
@@ -140,7 +146,7 @@ pub(super) struct Queue {
     partition: Partition,
     /// With where goes what is said of each.
     pending: PendingMessages<Subject>,
-    /// What becomes of packets.
+    /// The results of packets.
     became: UnboundedReceiver<(QueuePlace, Outcome)>,
     counts: Arc<QueueCounts>,
 }
@@ -156,8 +162,9 @@ pub(super) enum QueueEnd {
 }
 
 impl Queue {
-    /// A consumer of this lease's own, which goes on where that of the lease before had come to, and takes its place: what that had and did
-    /// not acknowledge comes at once, and whoever still uses it hears nothing and acknowledges nothing any more.
+    /// Opens a consumer of this lease's own. It goes on at the end of the earlier lease's, and
+    /// takes its place: packets that the earlier one did not acknowledge come at once. Its user
+    /// hears and acknowledges nothing any more.
     ///
     /// # Errors
     /// A sentence.
@@ -181,8 +188,9 @@ impl Queue {
         }
         // The latest alone, by their numbers, which are times.
         ours.sort_unstable();
-        for name in ours.into_iter().rev().take(MOST_BEFORE) {
-            // One that nobody leads says nothing, and may for ever. Asked for the list with all figures JetStream would wait for it, too.
+        for name in ours.into_iter().rev().take(BEFORE_MAX) {
+            // One that nobody leads says nothing, and may for ever. Asked for the list with all
+            // figures JetStream would wait for it, too.
             match timeout(ANSWERED_WITHIN, stream.consumer_info(&name)).await {
                 Ok(Ok(consumer)) => {
                     let floor = consumer.ack_floor.stream_sequence;
@@ -202,7 +210,7 @@ impl Queue {
             // Each by itself: a piece whose message never gets whole keeps no other packet.
             ack_policy: AckPolicy::Explicit,
             ack_wait: AGAIN_AFTER,
-            max_ack_pending: MOST_PENDING,
+            max_ack_pending: PENDING_MAX,
             inactive_threshold: KEPT_FOR,
             ..pull::Config::default()
         };
@@ -246,8 +254,9 @@ impl Queue {
                         pull::MessagesErrorKind::MissingHeartbeat if self.is_gone().await => {
                             return QueueEnd::Failed("their consumer was lost".into());
                         }
-                        // Who leads the consumer now does not know what the one before was asked for: it is asked again.
-                        pull::MessagesErrorKind::MissingHeartbeat if heartbeats.missed(Instant::now()) < MOST_MISSED => {
+                        // The consumer's new leader does not know the previous one's requests: they
+                        // are sent again.
+                        pull::MessagesErrorKind::MissingHeartbeat if heartbeats.missed(Instant::now()) < MISSED_MAX => {
                             messages = match self.messages().await {
                                 Ok(messages) => messages,
                                 Err(end) => return end,
@@ -274,14 +283,14 @@ impl Queue {
         asked.messages().await.map_err(|error| QueueEnd::Failed(chain(&error)))
     }
 
-    /// Whether JetStream says that the consumer is not there.
+    /// Says if JetStream reports that the consumer does not exist.
     async fn is_gone(&self) -> bool {
         use async_nats::jetstream::context::ConsumerInfoErrorKind::{NotFound, StreamNotFound};
         let asked = timeout(ANSWERED_WITHIN, self.consumer.get_info()).await;
         matches!(asked, Ok(Err(error)) if matches!(error.kind(), NotFound | StreamNotFound))
     }
 
-    /// Whether the consumer has come further than the stream.
+    /// Says if the consumer is ahead of the stream.
     async fn delivers_nothing(&self) -> bool {
         let asked = async {
             let delivered = self.consumer.get_info().await.ok()?.delivered.stream_sequence;
@@ -304,8 +313,8 @@ impl Queue {
             ns: info.published.unix_timestamp_nanos(),
             gateway: subject::gateway_of(&message.subject),
         };
-        // What is no message leads to nothing, as a packet that is none.
-        let packets = apart(&message.payload).unwrap_or_else(|| vec![&[]]);
+        // Bytes that are no message have no effect, like a packet that is none.
+        let packets = split_packets(&message.payload).unwrap_or_else(|| vec![&[]]);
         // At most 32.
         let receipts = self.pending.receipts(info.stream_sequence, reply, packets.len() as u8);
         for receipt in receipts {
@@ -349,7 +358,8 @@ impl Queue {
         })
     }
 
-    /// Tells JetStream what became of a message, as long as the lease holds. What is lost of that is told when the message comes again.
+    /// Reports the result of a message to JetStream while the lease holds. A lost report is sent
+    /// when the message comes again.
     async fn tell(&mut self, place: QueuePlace, outcome: Outcome) {
         let (reply, kind) = match self.pending.became(place, outcome) {
             Some(Said::Done(reply, packets)) => {
@@ -381,7 +391,7 @@ impl Queue {
     }
 }
 
-/// What JetStream says of a message.
+/// JetStream's account of a message.
 struct Published {
     again: bool,
     /// Unix time by the server's clock.
@@ -402,8 +412,9 @@ fn packet(
     Some((trace, HeardPacket { route, bytes: packet, rssi_dbm }))
 }
 
-/// When a packet was heard: when the server had it, which is at once. Its clock is believed as far as packets are kept, and not ahead
-/// of this one: a reading of a meter without a time is stored as of then, however long it waited.
+/// When a packet was heard: when the server had it, which is at once. Its clock is believed as far
+/// as packets are kept, and not ahead of this one: a reading of a meter without a time is stored as
+/// of then, however long it waited.
 fn heard_ms(published_ns: i128, now_ms: i64) -> i64 {
     let published_ms = i64::try_from(published_ns / 1_000_000).unwrap_or(now_ms);
     let waited_ms = now_ms.saturating_sub(published_ms);

@@ -1,7 +1,7 @@
 //! Gateways of other processes, as a worker answers them.
 
 use super::connection::Connection;
-use super::envelope::{MOST_TOGETHER, PacketDown, together};
+use super::envelope::{MESSAGE_PACKETS_MAX, PacketDown, join_packets};
 use super::name::RoleName;
 use super::subject;
 use crate::gateway::{GatewayId, Gateways, Route, Transmit};
@@ -14,20 +14,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// Gateways at most, in all networks. A gateway has one place, however many inputs it names: it chooses their numbers itself.
-const MOST_GATEWAYS: usize = 4096;
-/// One that was not heard for so long leaves its place to another, where there is none left.
+/// Gateways at most, in all networks. A gateway has one place, however many inputs it names: it
+/// chooses their numbers itself.
+const GATEWAYS_MAX: usize = 4096;
+/// The silence after which a gateway leaves its place to another, if none is free.
 const IDLE_FOR: Duration = Duration::from_secs(60);
-/// A refusal is told for so long.
+/// The time for which a refusal is reported.
 const REFUSAL_TOLD_FOR: Duration = Duration::from_secs(60);
 /// Packets for meters that wait to be published, at most; more are lost, as by radio.
-const MOST_WAITING: usize = 8192;
-/// Of these one gateway's at most: what a batch of the store acknowledges may be all of one gateway.
-const MOST_WAITING_OF_A_GATEWAY: usize = MOST_WAITING / 2;
+const WAITING_MAX: usize = 8192;
+/// Of these one gateway's at most: what a batch of the store acknowledges may be all of one
+/// gateway.
+const GATEWAY_WAITING_MAX: usize = WAITING_MAX / 2;
 /// So much of it is sorted by gateways at once.
 const TURN: usize = 256;
 
-/// Where it goes, and the packet.
+/// A packet with its destination.
 type Waiting = (Arc<Destination>, Vec<u8>);
 
 /// A gateway's subject, and how much waits to be published there.
@@ -47,13 +49,13 @@ pub(super) struct RemoteGateways {
 
 #[derive(Default)]
 struct Known {
-    places: HashMap<NetworkId, HashMap<RoleName, Place>>,
+    places: HashMap<NetworkId, HashMap<RoleName, DatabaseUrl>>,
     count: usize,
     /// When a gateway was refused last.
     refused: Option<Instant>,
 }
 
-struct Place {
+struct DatabaseUrl {
     gateway: GatewayId,
     /// When it was heard last.
     heard: Instant,
@@ -75,7 +77,7 @@ impl RemoteGateways {
         gateways: Arc<Gateways>,
         counts: Arc<RemoteCounts>,
     ) -> RemoteGateways {
-        let (down, mut waiting) = mpsc::channel::<Waiting>(MOST_WAITING);
+        let (down, mut waiting) = mpsc::channel::<Waiting>(WAITING_MAX);
         tokio::spawn(async move {
             let mut taken = Vec::new();
             while waiting.recv_many(&mut taken, TURN).await > 0 {
@@ -86,7 +88,7 @@ impl RemoteGateways {
                 for (subject, packets) in messages(taken) {
                     // While no server is there it would be too late.
                     if connection.is_connected() {
-                        let _ = connection.client.publish(subject, together(&packets).into()).await;
+                        let _ = connection.client.publish(subject, join_packets(&packets).into()).await;
                     }
                 }
             }
@@ -94,7 +96,8 @@ impl RemoteGateways {
         RemoteGateways { gateways, known: Mutex::default(), down, counts }
     }
 
-    /// The way back to where a packet was heard; `None` where there is no room for one more gateway.
+    /// The way back to where a packet was heard; `None` where there is no room for one more
+    /// gateway.
     pub(super) fn route(
         &self,
         network: NetworkId,
@@ -122,7 +125,7 @@ impl RemoteGateways {
         (network, name): (NetworkId, &RoleName),
         now: Instant,
     ) -> Option<GatewayId> {
-        if known.count >= MOST_GATEWAYS && !self.free_place(known, now) {
+        if known.count >= GATEWAYS_MAX && !self.free_place(known, now) {
             known.refused = Some(now);
             self.counts.unknown.fetch_add(1, Ordering::Relaxed);
             return None;
@@ -131,12 +134,13 @@ impl RemoteGateways {
         let to = Destination { subject: subject::down(network, name).into(), waiting: AtomicUsize::new(0) };
         let sender = Sender { to: Arc::new(to), down: self.down.clone(), counts: self.counts.clone() };
         let gateway = self.gateways.attach(Arc::new(sender));
-        known.places.entry(network).or_default().insert(name.clone(), Place { gateway, heard: now });
+        known.places.entry(network).or_default().insert(name.clone(), DatabaseUrl { gateway, heard: now });
         known.count += 1;
         Some(gateway)
     }
 
-    /// Takes the place of the gateway that was not heard for the longest time, if that was long enough.
+    /// Takes the place of the gateway that was not heard for the longest time, if that was long
+    /// enough.
     fn free_place(&self, known: &mut Known, now: Instant) -> bool {
         let all = known.places.iter();
         let all = all.flat_map(|(network, of)| of.iter().map(move |(name, place)| (*network, name, place)));
@@ -162,20 +166,20 @@ impl RemoteGateways {
         let lately = known.refused.is_some_and(|refused| refused.elapsed() < REFUSAL_TOLD_FOR);
         lately.then(|| {
             format!(
-                "gateways are refused: {MOST_GATEWAYS} others were heard within {} s; look at the users of the NATS servers",
+                "gateways are refused: {GATEWAYS_MAX} others were heard within {} s; look at the users of the NATS servers",
                 IDLE_FOR.as_secs()
             )
         })
     }
 }
 
-/// What goes to the same gateway goes together, in its order.
+/// Joins the packets for each gateway, in their order.
 fn messages(waiting: impl Iterator<Item = (Subject, Vec<u8>)>) -> Vec<(Subject, Vec<Vec<u8>>)> {
     let mut messages: Vec<(Subject, Vec<Vec<u8>>)> = Vec::new();
     for (subject, packet) in waiting {
         // The latest one to this gateway has room where any has.
         let latest = messages.iter_mut().rev().find(|(to, _)| *to == subject);
-        match latest.filter(|(_, packets)| packets.len() < MOST_TOGETHER) {
+        match latest.filter(|(_, packets)| packets.len() < MESSAGE_PACKETS_MAX) {
             Some((_, packets)) => packets.push(packet),
             None => messages.push((subject, vec![packet])),
         }
@@ -193,7 +197,7 @@ struct Sender {
 impl Transmit for Sender {
     fn transmit(&self, route: Route, packets: &[Vec<u8>]) {
         let down = PacketDown { input: route.gateway.input, peer: route.peer, packets: packets.to_vec() };
-        let has_room = self.to.waiting.fetch_add(1, Ordering::Relaxed) < MOST_WAITING_OF_A_GATEWAY;
+        let has_room = self.to.waiting.fetch_add(1, Ordering::Relaxed) < GATEWAY_WAITING_MAX;
         let sent = has_room && self.down.try_send((self.to.clone(), down.to_bytes())).is_ok();
         if !sent {
             self.to.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -209,7 +213,7 @@ mod tests {
 
     /// Without a connection: packets to gateways stay where they wait.
     fn remote() -> (RemoteGateways, mpsc::Receiver<Waiting>) {
-        let (down, waiting) = mpsc::channel(MOST_WAITING);
+        let (down, waiting) = mpsc::channel(WAITING_MAX);
         let (gateways, counts) = (Arc::default(), Arc::default());
         (RemoteGateways { gateways, known: Mutex::default(), down, counts }, waiting)
     }
@@ -243,7 +247,7 @@ mod tests {
         let (remote, mut waiting) = remote();
         let route = |name: String| remote.route(NetworkId(7), &name.parse().expect("a name"), 0, None);
         let first = route("g0".to_owned()).expect("there is room");
-        assert!((1..MOST_GATEWAYS).all(|number| route(format!("g{number}")).is_some()));
+        assert!((1..GATEWAYS_MAX).all(|number| route(format!("g{number}")).is_some()));
         assert_eq!((route("late".to_owned()), remote.trouble().is_some()), (None, true));
         assert_eq!(remote.counts.unknown.load(Ordering::Relaxed), 1);
         let mut known = remote.known.lock().expect("a lock");
@@ -262,22 +266,22 @@ mod tests {
         let (remote, _waiting) = remote();
         let hall = remote.route(NetworkId(7), &name("hall"), 0, None).expect("there is room");
         let yard = remote.route(NetworkId(7), &name("yard"), 0, None).expect("there is room");
-        (0..2 * MOST_WAITING).for_each(|_| remote.gateways.transmit(hall, &[vec![1]]));
+        (0..2 * WAITING_MAX).for_each(|_| remote.gateways.transmit(hall, &[vec![1]]));
         remote.gateways.transmit(yard, &[vec![1]]);
         let sent = remote.counts.sent.load(Ordering::Relaxed);
-        assert_eq!(sent, MOST_WAITING_OF_A_GATEWAY as u64 + 1);
+        assert_eq!(sent, GATEWAY_WAITING_MAX as u64 + 1);
     }
 
     #[test]
     fn packets_to_one_gateway_are_joined_in_order() {
         let of = |to: &'static str, packet: u8| (Subject::from_static(to), vec![packet]);
-        let many = (0..MOST_TOGETHER as u8 + 2).map(|packet| of("hall", packet));
+        let many = (0..MESSAGE_PACKETS_MAX as u8 + 2).map(|packet| of("hall", packet));
         let waiting = [of("hall", 100), of("yard", 101)].into_iter().chain(many).chain([of("yard", 102)]);
         let messages = messages(waiting);
         let sizes: Vec<_> = messages.iter().map(|(to, packets)| (to.as_str(), packets.len())).collect();
-        assert_eq!(sizes, [("hall", MOST_TOGETHER), ("yard", 2), ("hall", 3)]);
+        assert_eq!(sizes, [("hall", MESSAGE_PACKETS_MAX), ("yard", 2), ("hall", 3)]);
         let hall: Vec<u8> =
             messages.iter().filter(|(to, _)| to.as_str() == "hall").flat_map(|(_, of)| of.concat()).collect();
-        assert_eq!(hall, std::iter::once(100).chain(0..MOST_TOGETHER as u8 + 2).collect::<Vec<_>>());
+        assert_eq!(hall, std::iter::once(100).chain(0..MESSAGE_PACKETS_MAX as u8 + 2).collect::<Vec<_>>());
     }
 }

@@ -1,24 +1,26 @@
-//! A cluster in simulated time, with JetStream, PostgreSQL, a network and clocks that fail: docs/explanation/cluster-simulation.md.
+//! A cluster in simulated time, with JetStream, PostgreSQL, a network and clocks that fail:
+//! docs/explanation/cluster-simulation.md.
 //!
-//! What decides is the code of the collector itself: leases (`lease::{View, Held}`), fences, which consumer follows which and what is
-//! acknowledged (`packets`), which writes are one transaction and what comes of it (`writer::Batches`), and the links with their
-//! `wire::meter::Collector`. Meters are the C files of `device/meter`. The servers, and the order in which workers ask them, are models.
+//! The decisions are the collector's own code: leases (`lease::{View, Held}`), fences, the
+//! succession of consumers and acknowledgements (`packets`), transactions and their results
+//! (`writer::Batches`), and the links with their `wire::meter::Collector`. Meters are the C files
+//! of `device/meter`. The servers, and the order in which workers ask them, are models.
 
-mod desk;
-mod field;
 mod invariants;
 mod jetstream;
 mod lies;
+mod meters_and_radio;
 mod partition;
 mod postgres;
 mod rows;
 mod worker;
 mod world;
+mod writer_model;
 
-use self::field::Field;
 use self::invariants::{Counts, Invariants};
 use self::jetstream::JetStream;
 use self::lies::Lies;
+use self::meters_and_radio::MetersAndRadio;
 use self::postgres::Postgres;
 use self::rows::Rows;
 use self::worker::{Clock, Common, Worker};
@@ -35,12 +37,14 @@ const SECOND: Us = 1_000_000;
 const FAULTS_UNTIL: Us = 25 * SECOND;
 /// The last of them are over.
 const CALM_FROM: Us = 36 * SECOND;
-/// So long all that is pending may take then: a statement that hangs is given up after 30 s, and an answer to a command waited for for 48.
+/// The time for all pending work then: a statement that hangs is given up after 30 s, and an answer
+/// to a command after 48.
 const PENDING_FOR: Us = 150 * SECOND;
-/// Clocks of workers go faster or slower by so much, in millionths: a lease that holds for 2 s and is over after 3 allows a fifth.
-const MOST_FASTER: i64 = 100_000;
+/// Clocks of workers go faster or slower by so much, in millionths: a lease that holds for 2 s and
+/// is over after 3 allows a fifth.
+const FASTER_MAX: i64 = 100_000;
 
-/// Whether the broker says what is true until [`CALM_FROM`].
+/// The honesty of the broker until [`CALM_FROM`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Broker {
     Honest,
@@ -78,7 +82,7 @@ fn world(seed: u64, broker: Broker) -> World {
         lies: broker == Broker::Lying,
     });
     let states: Vec<MeterState> = records.iter().map(MeterState::new).collect();
-    let field = Field::new(provisions, slices, gateways, rng.random());
+    let field = MetersAndRadio::new(provisions, slices, gateways, rng.random());
     let mut lies = (broker == Broker::Lying).then(|| Lies::new(seed, slices));
     let mut harms = Vec::new();
     if let Some(lies) = &mut lies {
@@ -92,7 +96,7 @@ fn world(seed: u64, broker: Broker) -> World {
     let commands: Vec<Us> =
         (0..rng.random_range(0..=8)).map(|_| rng.random_range(4 * SECOND..CALM_FROM)).collect();
     let clock = |rng: &mut StdRng| Clock {
-        faster: rng.random_range(-MOST_FASTER..=MOST_FASTER),
+        faster: rng.random_range(-FASTER_MAX..=FASTER_MAX),
         ahead_ms: rng.random_range(-500..=500),
     };
     let workers: Vec<Worker> =
@@ -157,14 +161,14 @@ fn run(seed: u64, broker: Broker) -> Result<Counts, String> {
     }
 }
 
-/// What did not get through yet, of before the calm.
+/// Returns the work from before the calm that is not done yet.
 fn pending(world: &World) -> String {
     let reports: Vec<_> = world.context.checks.outstanding(CALM_FROM).collect();
     let commands: Vec<_> = world.postgres.rows().open_commands().map(|command| command.id).collect();
     // A report that is new is not behind the others.
     let meters: Vec<_> = world.field.waiting().filter(|(_, waiting)| *waiting > 1).collect();
     let mut pending = String::new();
-    // What a meter has no room for it says.
+    // A meter reports its losses.
     if reports.len() as u64 > world.field.lost() {
         pending += &format!("reports {reports:?} are not stored. ");
     }
@@ -213,8 +217,9 @@ fn run_all(seeds: std::ops::Range<u64>, broker: Broker) -> Counts {
     })
 }
 
-/// Seeds that found something once: packets that came again while the link had them, reports behind another of their meter, consumers of later
-/// leases that were deleted, commands that were given though it was said that they were not.
+/// Seeds that found something once: packets that came again while the link had them, reports behind
+/// another of their meter, consumers of later leases that were deleted, commands that were given
+/// though it was said that they were not.
 const REGRESSIONS: [u64; 8] = [1, 2, 18, 326, 734, 950, 2379, 4053];
 
 /// The same with a broker that lies: a consumer that was made behind what its stream has.

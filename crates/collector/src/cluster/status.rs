@@ -1,14 +1,15 @@
-//! What keeps a role from its work.
+//! The troubles that keep a role from its work.
 
 use super::permissions::Permissions;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Parts of a role that may be in trouble, each with its reason. A reason that comes, changes or goes is told in the log.
+/// Parts of a role that may be in trouble, each with its reason. A reason that comes, changes or
+/// goes is told in the log.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Status(Arc<Mutex<BTreeMap<Part, String>>>, Arc<Mutex<Permissions>>);
 
-/// What may be in trouble.
+/// A part that may be in trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Part {
     /// The connection to the servers.
@@ -17,9 +18,9 @@ pub(super) enum Part {
     JetStream,
     /// The database.
     Store,
-    /// What a worker is to have of the cluster's partitions.
+    /// The worker's share of the partitions.
     Partitions,
-    /// What is in streams and buckets.
+    /// The contents of streams and buckets.
     Data,
     /// Gateways that are not heard.
     Gateways,
@@ -55,7 +56,7 @@ impl Status {
         }
     }
 
-    /// What is in trouble, and why.
+    /// Returns the parts in trouble, each with its cause.
     pub(super) fn troubles(&self) -> BTreeMap<Part, String> {
         self.lock().clone()
     }

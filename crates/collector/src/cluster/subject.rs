@@ -1,43 +1,43 @@
 //! Subjects, streams and buckets. docs/how-to/cluster.md, "Subjects".
 //!
-//! The bits of the finest slice are a token each, the highest first, so that a partition is a prefix with wildcards behind it: gateways
-//! publish the same subjects whatever the number of slices is, and need not be told.
+//! The bits of the finest slice are a token each, the highest first, so that a partition is a
+//! prefix with wildcards behind it: gateways publish the same subjects with any number of slices,
+//! and need not be told.
 
 use super::name::RoleName;
 use crate::network::{GlobalMeterId, NetworkId};
-use crate::partition::{MOST_SLICE_BITS, Partition, Slices, finest_slice};
+use crate::partition::{Partition, SLICE_BITS_MAX, Slices, finest_slice};
 
 /// Packets that were heard.
 pub(super) const STREAM: &str = "wattseal-up";
-/// What the stream keeps: network, four bits, gateway.
+/// The subjects of the stream: network, four bits, gateway.
 pub(super) const ALL_UP: &str = "wattseal.*.up.*.*.*.*.*";
-/// What gateways are to send.
+/// The subjects of packets that gateways send.
 pub(super) const ALL_DOWN: &str = "wattseal.*.down.*";
 /// All questions.
 pub(super) const ALL_ASKED: &str = "wattseal.*.ask.*.*.*.*";
-/// All answers.
 pub(super) const ALL_ANSWERS: &str = "wattseal.answer.*.*";
-/// What became durable, for those who look on.
+/// The subject of events, for subscribers: something became durable.
 pub(super) const EVENTS: &str = "wattseal.events";
 /// Below it answers come.
 pub(super) const ANSWERS: &str = "wattseal.answer.";
-/// Who has which partition.
+/// The bucket of leases.
 pub(super) const LEASES: &str = "wattseal-leases";
-/// Which workers there are.
+/// The bucket of workers.
 pub(super) const WORKERS: &str = "wattseal-workers";
-/// What all workers have to agree about.
+/// The bucket of settings that all workers share.
 pub(super) const SETTINGS: &str = "wattseal-settings";
 /// Its key: how many slices a network has.
 pub(super) const SLICES: &str = "slices";
 
-/// Where a gateway publishes a packet of this network.
+/// Returns the subject of a gateway's packets of this network.
 pub(super) fn up(network: NetworkId, finest_slice: u8, gateway: &RoleName) -> String {
-    format!("wattseal.{network}.up.{}.{gateway}", bits(finest_slice, MOST_SLICE_BITS))
+    format!("wattseal.{network}.up.{}.{gateway}", bits(finest_slice, SLICE_BITS_MAX))
 }
 
 /// All that a gateway publishes in a network.
 pub(super) fn all_up_of(network: NetworkId, gateway: &RoleName) -> String {
-    let any = vec!["*"; MOST_SLICE_BITS as usize].join(".");
+    let any = vec!["*"; SLICE_BITS_MAX as usize].join(".");
     format!("wattseal.{network}.up.{any}.{gateway}")
 }
 
@@ -46,9 +46,9 @@ pub(super) fn of_partition(partition: Partition, slices: Slices) -> String {
     format!("wattseal.{}.up.{}.*", partition.network, slice(partition, slices))
 }
 
-/// Where something is asked about a meter.
+/// Returns the subject of requests about a meter.
 pub(super) fn ask(meter: GlobalMeterId) -> String {
-    format!("wattseal.{}.ask.{}", meter.network, bits(finest_slice(meter.meter), MOST_SLICE_BITS))
+    format!("wattseal.{}.ask.{}", meter.network, bits(finest_slice(meter.meter), SLICE_BITS_MAX))
 }
 
 /// All that is asked about a partition's meters.
@@ -56,7 +56,7 @@ pub(super) fn asked(partition: Partition, slices: Slices) -> String {
     format!("wattseal.{}.ask.{}", partition.network, slice(partition, slices))
 }
 
-/// Where one hears the answer to one question.
+/// Returns the subject of the answer to one request.
 pub(super) fn answer(name: &RoleName, question: u64) -> String {
     format!("{ANSWERS}{name}.{question:016x}")
 }
@@ -64,7 +64,7 @@ pub(super) fn answer(name: &RoleName, question: u64) -> String {
 /// The four tokens of a slice.
 fn slice(partition: Partition, slices: Slices) -> String {
     let known = bits(partition.slice, slices.bits());
-    let any = vec!["*"; (MOST_SLICE_BITS - slices.bits()) as usize].join(".");
+    let any = vec!["*"; (SLICE_BITS_MAX - slices.bits()) as usize].join(".");
     let tokens = [known.as_str(), &any].into_iter().filter(|tokens| !tokens.is_empty());
     tokens.collect::<Vec<_>>().join(".")
 }
@@ -74,12 +74,12 @@ pub(super) fn gateway_of(subject: &str) -> Option<RoleName> {
     subject.rsplit_once('.')?.1.parse().ok()
 }
 
-/// Where a gateway hears what it is to send in a network.
+/// Returns the subject of the packets that a gateway is to send in a network.
 pub(super) fn down(network: NetworkId, gateway: &RoleName) -> String {
     format!("wattseal.{network}.down.{gateway}")
 }
 
-/// How the consumers of a partition begin: behind it the number of the lease.
+/// Returns the prefix of a partition's consumers; the number of the lease follows.
 pub(super) fn consumers_of(partition: Partition) -> String {
     format!("{}-{}-", partition.network, partition.slice)
 }

@@ -15,10 +15,11 @@ const BELOW: &str = "  ";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NatsUser {
     /// One gateway, of one or more networks. It has an account of its own.
-    Gateway { name: RoleName, networks: Vec<NetworkId> },
-    /// All workers.
+    Gateway {
+        name: RoleName,
+        networks: Vec<NetworkId>,
+    },
     Worker,
-    /// All apis.
     Api,
 }
 
@@ -114,7 +115,6 @@ impl NatsUser {
         format!("{{\n{}}}\n", below(&user))
     }
 
-    /// The account of a gateway.
     fn gateway_account(&self, public_key: &str) -> String {
         let NatsUser::Gateway { name, networks } = self else { return String::new() };
         let of = |network: &NetworkId| {

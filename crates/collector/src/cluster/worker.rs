@@ -1,18 +1,18 @@
-//! The role `worker`: takes its share of the partitions, and does for each what `collect` does for a network. It holds nothing that another
-//! worker cannot take over.
+//! The role `worker`: takes its share of the partitions, and does for each what `collect` does for
+//! a network. It holds nothing that another worker cannot take over.
 
-use super::another_server::Silence;
 use super::connection::{ClusterError, Connection, Nats};
 use super::events::{EventCounts, Told};
 use super::exchange::{ExchangeCounts, Others};
+use super::failover::Silence;
 use super::health::{Figures, HealthListen};
+use super::http_role::Served;
 use super::lease::{Free, RENEW_EVERY, View};
 use super::leases::{Buckets, Change};
 use super::name::RoleName;
 use super::partition_task::{Ended, Shared};
 use super::queue::{QueueCounts, keep_stream, open_stream};
 use super::remote::{RemoteCounts, RemoteGateways};
-use super::served::Served;
 use super::status::{Part, Status};
 use super::subject;
 use super::user::NatsUser;
@@ -21,8 +21,8 @@ use crate::api::metrics::{self, Text};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::registry::RegistryError;
-use crate::service::{Config, Links, MOST_NETWORKS, ServiceError};
-use crate::store::{Place, StoreError};
+use crate::service::{Config, Links, NETWORKS_MAX, ServiceError};
+use crate::store::{DatabaseUrl, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::net::SocketAddr;
@@ -36,48 +36,49 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 /// Partitions that one worker has at most: each has threads of its own.
-const MOST_PARTITIONS: usize = MOST_NETWORKS;
+const PARTITIONS_MAX: usize = NETWORKS_MAX;
 /// Links that begin side by side: one waits for the database while another reads what came.
 const BEGINNINGS: usize = 3;
-/// What is to be done is looked at so often.
+/// The period of planning.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// The keys are looked at for networks so often.
+/// The period of the check of the keys for networks.
 const NETWORKS_EVERY: Duration = Duration::from_secs(2);
 /// After JetStream did not answer.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// After another process had the database.
 const STORE_AGAIN_AFTER: Duration = Duration::from_millis(200);
-/// What in a stream or bucket was not as workers make it is told for so long.
+/// The time for which a finding in a stream or bucket is reported.
 const DATA_TOLD_FOR: Duration = Duration::from_secs(5);
-/// A partition that could not begin here is not tried again before that: another worker may do it meanwhile.
+/// A partition that could not begin here is not tried again before that: another worker may do it
+/// meanwhile.
 const BEGIN_AGAIN_AFTER: Duration = Duration::from_secs(5);
 
-/// What `worker` is started with.
+/// The configuration of `worker`.
 #[derive(Clone, Debug)]
 pub struct Worker {
     pub nats: Nats,
-    /// What it is called in NATS: other than all other workers, also than itself before a restart.
+    /// Its name in NATS, different from all other workers, and from itself before a restart.
     pub name: RoleName,
     /// The store, the keys, how it behaves; no gateways.
     pub service: Config,
     /// Into how many slices each network is to be cut; `None`: as it is, at first 1.
     pub slices: Option<Slices>,
-    /// Whether they may be changed.
+    /// Says if they may be changed.
     pub change_slices: bool,
     /// On how many servers streams and buckets are that are made.
     pub replicas: usize,
     pub health: Option<HealthListen>,
-    /// Where the dashboard and the API are, while it has a store; `None`: nowhere.
+    /// The address of the dashboard and the API, while it has a store; `None`: nowhere.
     pub listen: Option<Listen>,
 }
 
-/// Where it can be found.
+/// The addresses of a started worker.
 #[derive(Clone, Debug)]
 pub struct WorkerStarted {
     pub health: Option<SocketAddr>,
 }
 
-/// What a worker counted, and what its figures are made of once it has a store.
+/// The worker's counts, with the sources of its metrics once it has a store.
 #[derive(Default)]
 struct Counts {
     queue: Arc<QueueCounts>,
@@ -165,10 +166,12 @@ fn figures(counts: &Arc<Counts>) -> Figures {
 }
 
 impl Worker {
-    /// Runs until `stop`. Then what it has is stored, acknowledged, and given up. ready: is called at once; its health says when it works.
+    /// Runs until `stop`. Then what it has is stored, acknowledged, and given up. ready: is called
+    /// at once; its health says when it works.
     ///
     /// # Errors
-    /// [`ClusterError`]: what waiting does not mend. What was acknowledged is stored whatever happens.
+    /// [`ClusterError`]: errors that waiting does not mend. Acknowledged readings are stored
+    /// whatever happens.
     pub async fn serve(
         self,
         ready: impl FnOnce(&WorkerStarted),
@@ -204,7 +207,7 @@ impl Worker {
             connected = self.nats.connect(&self.name, status) => connected?,
             () = &mut stop => return Ok(()),
         };
-        // What the command line says of slices is said once: they may be changed later.
+        // The command line's slices count once: they may be changed later.
         let mut slices = (self.slices, self.change_slices);
         loop {
             let prepared = tokio::select! {
@@ -337,7 +340,7 @@ impl Worker {
     }
 }
 
-/// How a worker ends that served.
+/// The end of a worker that served.
 enum End {
     /// It was told to.
     Stopped,
@@ -345,13 +348,14 @@ enum End {
     Slices(Slices),
 }
 
-/// Whether a worker waits for a database: one that another has, or a server that is not to be had at the moment, as while its standby is promoted.
+/// Says if a worker waits for the database: another worker has it, or its server is not reachable
+/// now, such as while its standby is promoted.
 fn is_waited_for(error: &ServiceError) -> bool {
     match error {
         ServiceError::Store(error) | ServiceError::Registry(RegistryError::Store(error)) => {
             matches!(
                 error,
-                StoreError::InUse { .. } | StoreError::Unreachable { place: Place::Server(_), .. }
+                StoreError::InUse { .. } | StoreError::Unreachable { place: DatabaseUrl::Server(_), .. }
             )
         }
         _ => false,
@@ -366,7 +370,7 @@ struct Running {
     status: Status,
     counts: Arc<Counts>,
     view: View,
-    /// What in streams and buckets is not as workers make it, and when that was seen last.
+    /// The findings in streams and buckets, with the time when each was seen last.
     data_troubles: BTreeMap<&'static str, (Instant, String)>,
     silence: Silence,
     /// All partitions of the cluster.
@@ -435,7 +439,7 @@ impl Running {
                     };
                     if let Err(error) = ended { break Err(error) }
                 }
-                _ = ticks.tick(), if current => self.look().await,
+                _ = ticks.tick(), if current => self.check().await,
                 () = &mut stop => break Ok(End::Stopped),
             }
         };
@@ -474,7 +478,7 @@ impl Running {
         }
     }
 
-    fn look_at_data(&mut self, now: Instant) {
+    fn check_data(&mut self, now: Instant) {
         self.data_troubles.retain(|_, (seen, _)| now.duration_since(*seen) < DATA_TOLD_FOR);
         let unreadable = self.view.unreadable(&self.all).next();
         let unreadable = unreadable.map(|partition| {
@@ -522,10 +526,10 @@ impl Running {
     }
 
     /// Looks at what is to be done, and does it.
-    async fn look(&mut self) {
-        self.look_for_networks().await;
+    async fn check(&mut self) {
+        self.discover_networks().await;
         let now = Instant::now();
-        self.look_at_data(now);
+        self.check_data(now);
         match self.shared.remote.trouble() {
             Some(why) => self.status.trouble(Part::Gateways, why),
             None => self.status.fine(Part::Gateways),
@@ -544,7 +548,7 @@ impl Running {
             );
         }
         let held: BTreeSet<Partition> = self.held.keys().copied().collect();
-        let plan = self.view.plan(&self.all, &held, MOST_PARTITIONS, now);
+        let plan = self.view.plan(&self.all, &held, PARTITIONS_MAX, now);
         for partition in plan.release {
             // Dropped: it is told.
             drop(self.held.get_mut(&partition).and_then(Option::take));
@@ -578,7 +582,7 @@ impl Running {
             // Another worker has it, or what was seen is not what is there.
             Ok(Err(found)) => {
                 if let Some(found) = found {
-                    self.view.looked(free.partition, found, Instant::now());
+                    self.view.on_lease_read(free.partition, found, Instant::now());
                 }
             }
             Err(why) => {
@@ -592,8 +596,9 @@ impl Running {
         true
     }
 
-    /// Takes what the last look found, and begins another where it is time: a database may be slow to answer, and leases are not.
-    async fn look_for_networks(&mut self) {
+    /// Takes what the last look found, and begins another where it is time: a database may be slow
+    /// to answer, and leases are not.
+    async fn discover_networks(&mut self) {
         if let Some(looked) = self.networks_look.take_if(|look| look.is_finished())
             && let Ok(found) = looked.await
         {

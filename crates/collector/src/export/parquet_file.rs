@@ -1,4 +1,5 @@
-//! Readings as a Parquet file: columns of a row group are gathered, then written one after the other.
+//! Readings as a Parquet file: columns of a row group are gathered, then written one after the
+//! other.
 
 use super::{ExportError, Line, Sink};
 use parquet::basic::Compression;
@@ -54,7 +55,7 @@ struct Columns {
 pub(super) struct ParquetSink<W: Write + Send> {
     file: SerializedFileWriter<W>,
     columns: Columns,
-    /// Whether there is a column for the network.
+    /// Adds a column for the network.
     networks: bool,
 }
 

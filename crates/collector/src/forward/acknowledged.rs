@@ -1,7 +1,8 @@
 //! The meters of which the other collector acknowledged something, and where that came from.
 //!
-//! The concentrator cannot tell who sent a packet. But only who holds the keys acknowledges, and only what a meter sealed: so where an
-//! acknowledged report came from somebody hears that meter, or heard it once.
+//! The concentrator cannot tell who sent a packet. But only who holds the keys acknowledges, and
+//! only what a meter sealed: so where an acknowledged report came from somebody hears that meter,
+//! or heard it once.
 
 use super::bucket::{Bucket, Rate};
 use super::source::Source;
@@ -12,12 +13,14 @@ use tokio::time::Instant;
 use wire::meter::MeterId;
 
 /// Sources of a meter at most: more than one gateway may hear it.
-pub(super) const MOST_SOURCES: usize = 4;
-/// Where nothing was acknowledged for so long, another source of the meter may have its place.
+pub(super) const SOURCES_MAX: usize = 4;
+/// The silence after which another source of the meter may have its place.
 const KEPT_FOR: Duration = Duration::from_secs(24 * 3600);
-/// Reports that are stored, and answers that are passed on, of a meter and source. A journal that is emptied is a burst.
+/// Reports that are stored, and answers that are passed on, of a meter and source. A journal that
+/// is emptied is a burst.
 const RATE: Rate = Rate { per_s: 4, burst: 32 };
-/// Replies to pieces that are passed on: twice what an image's pieces, one each 100 ms, bring; a renewal has 53.
+/// Replies to pieces that are passed on: twice what an image's pieces, one each 100 ms, bring; a
+/// renewal has 53.
 const REPLIES: Rate = Rate { per_s: 20, burst: 64 };
 
 struct AcknowledgedSource {
@@ -39,8 +42,8 @@ impl Acknowledged {
         self.0.get(&name).is_some_and(|of_name| of_name.iter().any(|known| known.source == source))
     }
 
-    /// Something was acknowledged that came by this route. Returns whether it is known from now on: where a name has its sources
-    /// already, no other takes the place of one that is in use.
+    /// Something was acknowledged that came by this route. Returns whether it is known from now on:
+    /// where a name has its sources already, no other takes the place of one that is in use.
     pub(super) fn insert(&mut self, name: MeterId, route: Route, at: Instant) -> bool {
         let source = Source::from(route);
         let of_name = self.0.entry(name).or_default();
@@ -48,7 +51,7 @@ impl Acknowledged {
             (known.route, known.at) = (route, at);
             return true;
         }
-        if of_name.len() >= MOST_SOURCES {
+        if of_name.len() >= SOURCES_MAX {
             let unused = |known: &AcknowledgedSource| at.saturating_duration_since(known.at) > KEPT_FOR;
             let Some(oldest) = of_name.iter().position(unused) else { return false };
             of_name.swap_remove(oldest);
@@ -58,17 +61,17 @@ impl Acknowledged {
         true
     }
 
-    /// Where the report came from that was acknowledged last.
+    /// Returns the route of the last acknowledged report.
     pub(super) fn route(&self, name: MeterId) -> Option<Route> {
         self.0.get(&name)?.iter().max_by_key(|known| known.at).map(|known| known.route)
     }
 
-    /// Whether one more report of this meter and source may be stored now; it counts as that.
+    /// Says if one more report of this meter and source may be stored now, and counts it.
     pub(super) fn may_store(&mut self, name: MeterId, source: Source, now: Instant) -> bool {
         self.find(name, source).is_some_and(|known| pass(&mut known.stored, now))
     }
 
-    /// Whether one more answer of this meter and source may be passed on now; it counts as that.
+    /// Says if one more answer of this meter and source may be passed on now, and counts it.
     pub(super) fn may_answer(&mut self, name: MeterId, source: Source, now: Instant) -> bool {
         self.find(name, source).is_some_and(|known| pass(&mut known.answers, now))
     }

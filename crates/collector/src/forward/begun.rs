@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use wire::meter::{Message, MeterId, Packet, Reassembly, pieces};
 
 /// Names and sources of which there is something at most; the oldest goes, and comes again.
-pub(super) const MOST_BEGUN: usize = 4096;
+pub(super) const BEGUN_MAX: usize = 4096;
 
 /// By name and source: nobody else's pieces get into a meter's messages.
 #[derive(Default)]
@@ -37,7 +37,7 @@ impl Begun {
     }
 
     fn insert(&mut self, key: (MeterId, Source)) {
-        if self.of.len() >= MOST_BEGUN
+        if self.of.len() >= BEGUN_MAX
             && let Some((_, oldest)) = self.order.pop_first()
         {
             self.of.remove(&oldest);

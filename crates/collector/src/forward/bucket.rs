@@ -3,7 +3,7 @@
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What a bucket lets pass.
+/// The rate of a bucket.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     /// Tokens a second in the long run.
@@ -18,7 +18,8 @@ impl Rate {
     }
 }
 
-/// A token bucket, full at first. Its state is one time, as in the virtual scheduling algorithm of ITU-T I.371, Annex A.
+/// A token bucket, full at first. Its state is one time, as in the virtual scheduling algorithm of
+/// ITU-T I.371, Annex A.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket {
     rate: Rate,

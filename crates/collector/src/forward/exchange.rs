@@ -1,5 +1,5 @@
-//! What a concentrator makes of packets, of whatever bytes: of meters that are not known here, and of the other collector. It knows no
-//! socket, no clock and no store.
+//! The exchange of a concentrator: packets, of any bytes, of meters that are not known here, and of
+//! the other collector. It knows no socket, no clock and no store.
 
 use super::acknowledged::Acknowledged;
 use super::begun::Begun;
@@ -15,28 +15,29 @@ use tokio::time::Instant;
 use wire::meter::{MessageKind, MeterId, Packet, RenewalPacket, UpdatePacket};
 
 /// Routes that a packet of the other collector goes by at most.
-const MOST_ROUTES: usize = 8;
+const ROUTES_MAX: usize = 8;
 
 /// A report that was put together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Whole {
     /// As it is stored, and sent.
     pub message: NewOutbox,
-    /// Where its last piece was heard.
+    /// The route of its last piece.
     pub route: Route,
-    /// How strong that was, in dBm.
+    /// The signal strength of its last piece, in dBm.
     pub rssi_dbm: Option<i8>,
 }
 
-/// What a packet of a meter leads to.
+/// The result of a meter's packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// Nothing: it is no packet, or none that goes this way.
     Rejected,
     /// Nothing yet.
     Piece,
-    /// An answer, which goes on as it is: it has one piece, and no acknowledgement. A command is sent again until its answer comes, and so
-    /// is a piece of a renewal or an image until its reply comes.
+    /// An answer, which goes on as it is: it has one piece, and no acknowledgement. A command is
+    /// sent again until its answer comes, and so is a piece of a renewal or an image until its
+    /// reply comes.
     Answer,
     /// A report that waits already.
     Duplicate,
@@ -45,13 +46,14 @@ pub enum Taken {
         /// By id.
         gone: Vec<i64>,
     },
-    /// A report that is new, to be stored, and then to be inserted: of a meter that is known by this source.
+    /// A report that is new, to be stored, and then to be inserted: of a meter that is known by
+    /// this source.
     Whole(Whole),
 }
 
-/// What the other collector says.
+/// An answer of the other collector.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answered<'a> {
+pub struct RoutedAnswer<'a> {
     /// To be sent by radio as it is.
     pub packet: &'a [u8],
     /// An acknowledgement or a command, also a piece of a renewal or an image.
@@ -61,13 +63,13 @@ pub struct Answered<'a> {
     pub delivered: Vec<i64>,
 }
 
-/// What is between meters and the collector that knows them.
+/// The exchange between meters and the collector that knows them.
 pub struct Exchange {
     waiting: Waiting,
     acknowledged: Acknowledged,
     /// Of known meters and sources, and of unknown ones.
     begun: [Begun; 2],
-    /// Where a name was heard last. Anybody may have sent that.
+    /// The last route of each name. Anybody may have sent that packet.
     heard: HashMap<MeterId, Route>,
 }
 
@@ -83,7 +85,8 @@ impl Exchange {
         }
     }
 
-    /// Takes a packet of a meter that is not known here. Any bytes. at, at_ms: now, and in Unix time.
+    /// Takes a packet of a meter that is not known here. Any bytes. at, at_ms: now, and in Unix
+    /// time.
     pub fn take(&mut self, heard: &HeardPacket, at: Instant, at_ms: i64) -> Taken {
         let (route, source) = (heard.route, Source::from(heard.route));
         if let Some((kind, name)) = part(&heard.bytes) {
@@ -127,7 +130,7 @@ impl Exchange {
     }
 
     /// Takes what the other collector says. Any bytes. `None`: it is nothing that goes to a meter.
-    pub fn answered<'a>(&mut self, datagram: &'a [u8], at: Instant) -> Option<Answered<'a>> {
+    pub fn answered<'a>(&mut self, datagram: &'a [u8], at: Instant) -> Option<RoutedAnswer<'a>> {
         let (bytes, _) = parse(datagram)?;
         let (mut routes, mut delivered) = (Vec::new(), Vec::new());
         let (kind, name) = match part(bytes) {
@@ -146,11 +149,11 @@ impl Exchange {
         if routes.is_empty() {
             routes.extend(self.acknowledged.route(name).or_else(|| self.heard.get(&name).copied()));
         }
-        Some(Answered { packet: bytes, kind, routes, delivered })
+        Some(RoutedAnswer { packet: bytes, kind, routes, delivered })
     }
 
-    /// Ends the reports that an acknowledgement may be of. Where that is one alone, its meter is known where it was heard; of several
-    /// all but one may be forged.
+    /// Ends the reports that an acknowledgement may be of. Where that is one alone, its meter is
+    /// known where it was heard; of several all but one may be forged.
     fn deliver(&mut self, packet: &Packet<'_>, at: Instant) -> (Vec<Route>, Vec<i64>) {
         let name = packet.meter;
         let delivered = self.waiting.named(Name { name, number_lsb: packet.number_lsb, suite: packet.suite });
@@ -167,12 +170,13 @@ impl Exchange {
         origins.sort_by_key(|origin| origin.standing == Standing::Unknown);
         let mut routes: Vec<Route> = origins.iter().map(|origin| origin.route).collect();
         routes.dedup();
-        routes.truncate(MOST_ROUTES);
+        routes.truncate(ROUTES_MAX);
         (routes, delivered)
     }
 
-    /// Has a report wait that is stored, and due at `at`. from: where it was heard, and how strong it was in dBm, where that is known.
-    /// Returns what made room for it. Nothing is lost by that: meters have what was not acknowledged.
+    /// Has a report wait that is stored, and due at `at`. from: where it was heard, and how strong
+    /// it was in dBm, where that is known. Returns what made room for it. Nothing is lost by that:
+    /// meters have what was not acknowledged.
     pub fn insert(
         &mut self,
         record: OutboxRecord,
@@ -191,7 +195,8 @@ impl Exchange {
         self.waiting.insert_unstored(message, Origin { route, rssi_dbm, standing }, at)
     }
 
-    /// The report that waits by that id, to be sent now, with the strength it was heard with; it is due later again.
+    /// The report that waits by that id, to be sent now, with the strength it was heard with; it is
+    /// due later again.
     pub fn sent(&mut self, id: i64, now: Instant) -> Option<(NewOutbox, Option<i8>)> {
         self.waiting.sent(id, now)
     }
@@ -202,7 +207,8 @@ impl Exchange {
         self.waiting.next_at()
     }
 
-    /// The next report that may be sent by now: as often as its sender and all of them together may send.
+    /// The next report that may be sent by now: as often as its sender and all of them together may
+    /// send.
     #[must_use]
     pub fn due(&self, now: Instant) -> Option<i64> {
         self.waiting.due(now)
@@ -236,7 +242,8 @@ impl Exchange {
     }
 }
 
-/// Whose a packet of a renewal or an image is, and which way it goes: it is no piece of a message, and is passed on by itself.
+/// Returns the name and the direction of a packet of a renewal or an image. It is no piece of a
+/// message, and is passed on by itself.
 fn part(bytes: &[u8]) -> Option<(MessageKind, MeterId)> {
     let renewal = RenewalPacket::parse(bytes).map(|packet| (packet.kind, packet.meter));
     renewal.or_else(|| UpdatePacket::parse(bytes).map(|packet| (packet.kind, packet.meter)))
@@ -245,7 +252,7 @@ fn part(bytes: &[u8]) -> Option<(MessageKind, MeterId)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forward::begun::MOST_BEGUN;
+    use crate::forward::begun::BEGUN_MAX;
     use crate::gateway::GatewayId;
     use crate::gateway::udp::datagram;
     use rand::SeedableRng;
@@ -401,11 +408,11 @@ mod tests {
     #[test]
     fn begun_messages_are_bounded() {
         let mut exchange = exchange();
-        for name in 1..=3 * MOST_BEGUN as u16 {
+        for name in 1..=3 * BEGUN_MAX as u16 {
             let piece = cut(MessageKind::Report, Suite::EciesEcdsa, name, 9, 1).remove(0);
             exchange.take(&heard(1, piece), Instant::now(), 0);
         }
-        assert_eq!(exchange.unfinished_bytes(), MOST_BEGUN * 144);
+        assert_eq!(exchange.unfinished_bytes(), BEGUN_MAX * 144);
     }
 
     #[test]
@@ -479,7 +486,7 @@ mod tests {
             let answered = exchange.answered(&datagram, now).expect("it goes to a meter");
             let kind = MessageKind::Command;
             let (routes, delivered) = (vec![route(1)], vec![]);
-            assert_eq!(answered, Answered { packet: piece, kind, routes, delivered });
+            assert_eq!(answered, RoutedAnswer { packet: piece, kind, routes, delivered });
             assert_eq!(exchange.take(&heard(1, piece.clone()), now, 0), Taken::Rejected, "{piece:?}");
         }
         let passed =

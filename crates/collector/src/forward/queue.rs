@@ -1,5 +1,5 @@
-//! When messages are due, lane by lane. A lane has a rate of its own, and so has the queue, so that neither one sender nor all of them
-//! fill the line.
+//! When messages are due, lane by lane. A lane has a rate of its own, and so has the queue, so that
+//! neither one sender nor all of them fill the line.
 
 use super::bucket::{Bucket, Rate};
 use super::source::Source;
@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use tokio::time::Instant;
 use wire::meter::MeterId;
 
-/// Whose messages have a rate in common: a meter's by a source, or all of a source.
+/// The messages that share a rate: a meter's by a source, or all of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct LaneKey {
     pub(super) name: Option<MeterId>,
@@ -32,7 +32,7 @@ pub(super) struct Queue {
     /// When each lane may send its next.
     next: BTreeSet<(Instant, LaneKey)>,
     ids: Vec<i64>,
-    /// Where each is in `ids`.
+    /// The position of each in `ids`.
     positions: HashMap<i64, usize>,
 }
 
@@ -60,7 +60,7 @@ impl Queue {
         lane.due.insert((at, id));
         self.positions.insert(id, self.ids.len());
         self.ids.push(id);
-        self.look_at(key);
+        self.inspect(key);
     }
 
     /// at: when it was due.
@@ -74,7 +74,7 @@ impl Queue {
                 self.positions.insert(*moved, position);
             }
         }
-        self.look_at(key);
+        self.inspect(key);
     }
 
     /// Has a message due at another time.
@@ -83,7 +83,7 @@ impl Queue {
             lane.due.remove(&(from, id));
             lane.due.insert((to, id));
         }
-        self.look_at(key);
+        self.inspect(key);
     }
 
     /// Counts the datagrams of a message that is sent.
@@ -92,7 +92,7 @@ impl Queue {
         if let Some(lane) = self.lanes.get_mut(&key) {
             lane.bucket.take(datagrams, now);
         }
-        self.look_at(key);
+        self.inspect(key);
     }
 
     /// When the next message may be sent.
@@ -119,7 +119,7 @@ impl Queue {
     }
 
     /// After something of a lane has changed.
-    fn look_at(&mut self, key: LaneKey) {
+    fn inspect(&mut self, key: LaneKey) {
         let Some(lane) = self.lanes.get_mut(&key) else { return };
         self.next.remove(&(lane.next_at, key));
         let Some((at, _)) = lane.due.first() else {

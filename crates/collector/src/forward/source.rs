@@ -1,10 +1,10 @@
-//! Where packets come from, as far as that can be told apart.
+//! The sources of packets, as far as they can be told apart.
 
-use crate::end_site::end_site;
 use crate::gateway::{GatewayId, Route};
+use crate::source_prefix::source_prefix;
 use std::net::IpAddr;
 
-/// The gateway and, where many may speak to it, the address: whoever has an address has all its ports.
+/// The gateway and, if it has many senders, the address: its holder has all its ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Source {
     gateway: GatewayId,
@@ -13,6 +13,6 @@ pub(super) struct Source {
 
 impl From<Route> for Source {
     fn from(route: Route) -> Source {
-        Source { gateway: route.gateway, address: route.peer.map(|peer| end_site(peer.ip())) }
+        Source { gateway: route.gateway, address: route.peer.map(|peer| source_prefix(peer.ip())) }
     }
 }

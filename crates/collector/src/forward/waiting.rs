@@ -1,12 +1,12 @@
-//! The messages that wait for the far collector's acknowledgement, and when each is sent again. The store has those of meters that
-//! it acknowledged something of before.
+//! The messages that wait for the far collector's acknowledgement, and when each is sent again. The
+//! store has those of meters that it acknowledged something of before.
 
-use super::acknowledged::MOST_SOURCES;
+use super::acknowledged::SOURCES_MAX;
 use super::bucket::Rate;
 use super::queue::{LaneKey, Queue};
 use super::source::Source;
 use crate::gateway::Route;
-use crate::store::{MOST_OUTBOX, MOST_OUTBOX_OF_A_METER, NewOutbox, OutboxRecord};
+use crate::store::{METER_OUTBOX_MAX, NewOutbox, OUTBOX_MAX, OutboxRecord};
 use rand::Rng;
 use rand::rngs::StdRng;
 use std::cmp::Reverse;
@@ -16,22 +16,23 @@ use tokio::time::Instant;
 use wire::meter::{MeterId, Suite, pieces};
 
 /// Messages of a meter by one source at most.
-pub(super) const MOST_OF_A_SOURCE: usize = 8;
+pub(super) const PER_SOURCE_MAX: usize = 8;
 /// Messages of unknown meters at most. They are in memory alone.
-pub(super) const MOST_UNKNOWN: usize = 4096;
-/// Where room is short, the one that goes is chosen among so many.
+pub(super) const UNKNOWN_MAX: usize = 4096;
+/// The number of messages among which one is dropped when room is short.
 const CANDIDATES: usize = 16;
 
-/// Whose message it is, as far as the concentrator can know.
+/// The standing of a message, as far as the concentrator can know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// Something of that meter was acknowledged that came from there; or it was stored before a restart.
+    /// Something of that meter was acknowledged that came from there; or it was stored before a
+    /// restart.
     Acknowledged,
     /// It may be anybody's.
     Unknown,
 }
 
-/// How messages of a standing are treated.
+/// The treatment of a standing's messages.
 struct Treatment {
     /// Messages that wait at most.
     most: usize,
@@ -39,14 +40,14 @@ struct Treatment {
     rate: Rate,
     /// Of a lane: of one meter by one source; of unknown meters by a source.
     lane_rate: Rate,
-    /// A message is sent again after so long, each time twice as long, up to the second.
+    /// The delays of the first and the longest repetition; each is twice as long as the one before.
     again_after: [Duration; 2],
-    /// A message that nobody acknowledged for so long goes: its meter has it, or it was nobody's.
+    /// The age at which an unacknowledged message goes: its meter has it, or it was nobody's.
     most_age: Duration,
 }
 
 const ACKNOWLEDGED: Treatment = Treatment {
-    most: MOST_OUTBOX,
+    most: OUTBOX_MAX,
     rate: Rate { per_s: 2000, burst: 500 },
     // A journal that is emptied is a burst; then four messages of three pieces a second.
     lane_rate: Rate { per_s: 12, burst: 96 },
@@ -55,7 +56,7 @@ const ACKNOWLEDGED: Treatment = Treatment {
 };
 
 const UNKNOWN: Treatment = Treatment {
-    most: MOST_UNKNOWN,
+    most: UNKNOWN_MAX,
     rate: Rate { per_s: 100, burst: 200 },
     lane_rate: Rate { per_s: 20, burst: 60 },
     again_after: [Duration::from_secs(1), Duration::from_secs(1024)],
@@ -71,7 +72,7 @@ impl Standing {
     }
 }
 
-/// What an acknowledgement says of its report.
+/// The report that an acknowledgement names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Name {
     pub(super) name: MeterId,
@@ -79,7 +80,7 @@ pub(super) struct Name {
     pub(super) suite: Suite,
 }
 
-/// Where a message was heard.
+/// The origin of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Origin {
     pub(super) route: Route,
@@ -89,12 +90,12 @@ pub(super) struct Origin {
 
 struct Entry {
     record: OutboxRecord,
-    /// One for each source, at most [`MOST_SOURCES`].
+    /// One for each source, at most [`SOURCES_MAX`].
     origins: Vec<Origin>,
-    /// Which of them it counts for; `None`: not known after a restart.
+    /// The source that it counts for; `None`: not known after a restart.
     source: Option<Source>,
     standing: Standing,
-    /// How often it was heard.
+    /// The number of times that it was heard.
     heard: u32,
     attempts: u32,
     next_at: Instant,
@@ -111,7 +112,7 @@ impl Entry {
         let source = |origin: &Origin| Source::from(origin.route);
         if let Some(same) = self.origins.iter_mut().find(|known| source(known) == source(&origin)) {
             *same = origin;
-        } else if self.origins.len() < MOST_SOURCES {
+        } else if self.origins.len() < SOURCES_MAX {
             self.origins.push(origin);
         } else if let Some(unknown_meter) =
             self.origins.iter_mut().find(|known| known.standing == Standing::Unknown)
@@ -164,8 +165,9 @@ impl Waiting {
         }
     }
 
-    /// Takes a message that is stored, due at `at`; origin: where it was heard, which is not known after a restart. Returns the messages
-    /// that made room for it. Nothing is lost by that: meters have what was not acknowledged.
+    /// Takes a message that is stored, due at `at`; origin: where it was heard, which is not known
+    /// after a restart. Returns the messages that made room for it. Nothing is lost by that: meters
+    /// have what was not acknowledged.
     pub(super) fn insert(&mut self, record: OutboxRecord, origin: Option<Origin>, at: Instant) -> Vec<i64> {
         let id = record.id;
         self.remove(id);
@@ -211,8 +213,9 @@ impl Waiting {
         self.take_out(id).map(|entry| entry.origins)
     }
 
-    /// Whether the same message waits. It was heard there now: that of a meter that is known there is due at once, and from the
-    /// beginning; with unknown meters it changes nothing but who goes first where room is short.
+    /// Says if the same message waits, and records its new origin. A message of a meter that is
+    /// known there is due at once, from the beginning. With unknown meters only the order of
+    /// dropping changes.
     pub(super) fn heard_again(&mut self, message: &NewOutbox, origin: Origin, now: Instant) -> bool {
         let Some(ids) = self.of_name.get(&message.name) else { return false };
         let same = |id: &&i64| {
@@ -232,7 +235,8 @@ impl Waiting {
         true
     }
 
-    /// A meter is known by that source from now on: its messages of there, and of before a restart, are treated like that.
+    /// A meter is known by that source from now on: its messages of there, and of before a restart,
+    /// are treated like that.
     pub(super) fn acknowledged(&mut self, name: MeterId, source: Source, now: Instant) {
         for id in self.of_name.get(&name).cloned().unwrap_or_default() {
             let is_there = |entry: &Entry| entry.source.is_none_or(|of| of == source);
@@ -242,7 +246,8 @@ impl Waiting {
         }
     }
 
-    /// Counts a message for a source by which its meter is known, and has it sent from the beginning.
+    /// Counts a message for a source by which its meter is known, and has it sent from the
+    /// beginning.
     fn move_to(&mut self, id: i64, source: Source, now: Instant) {
         let Some(entry) = self.take_out(id) else { return };
         let next_at = entry.next_at.min(now);
@@ -261,9 +266,9 @@ impl Waiting {
                 of_name.iter().filter_map(|id| Some((*id, is_of(id)?.source))).collect();
             let of_source: Vec<i64> =
                 of_name.iter().filter(|(_, of)| *of == source).map(|(id, _)| *id).collect();
-            let candidates = if source.is_some() && of_source.len() >= MOST_OF_A_SOURCE {
+            let candidates = if source.is_some() && of_source.len() >= PER_SOURCE_MAX {
                 of_source
-            } else if of_name.len() >= MOST_OUTBOX_OF_A_METER {
+            } else if of_name.len() >= METER_OUTBOX_MAX {
                 of_name.into_iter().map(|(id, _)| id).collect()
             } else if self.queue(standing).len() >= most {
                 self.some(standing)
@@ -285,8 +290,8 @@ impl Waiting {
         (0..CANDIDATES).filter_map(|_| queue.any(rng)).collect()
     }
 
-    /// The one that was heard least often, a meter says the same until it is acknowledged; among these one of who has most; else any:
-    /// who knows when a meter speaks must not know what goes.
+    /// The one that was heard least often, a meter says the same until it is acknowledged; among
+    /// these one of who has most; else any: who knows when a meter speaks must not know what goes.
     fn least(&mut self, candidates: &[i64]) -> Option<i64> {
         let Waiting { entries, acknowledged, unknown_meters, rng, .. } = self;
         let rank = |id: &&i64| {
@@ -310,7 +315,7 @@ impl Waiting {
         self.acknowledged.due(now).or_else(|| self.unknown_meters.due(now))
     }
 
-    /// Whether it waited for too long.
+    /// Says if it waited for too long.
     pub(super) fn is_over(&self, id: i64, now: SystemTime) -> bool {
         let now_ms = now.duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
         self.entries.get(&id).is_some_and(|entry| {
@@ -451,7 +456,7 @@ mod tests {
         for number_lsb in 0..200 {
             waiting.insert_unstored(new(5, number_lsb), known, now);
         }
-        assert_eq!(waiting.len(), MOST_OF_A_SOURCE);
+        assert_eq!(waiting.len(), PER_SOURCE_MAX);
         assert_eq!(waiting.named(Name { name: 5, number_lsb: 255, suite: Suite::Aes128Gcm }), [1]);
     }
 
@@ -462,7 +467,7 @@ mod tests {
             let unknown_meter = origin(gateway, Standing::Unknown);
             waiting.insert_unstored(new(5, gateway as u8), unknown_meter, Instant::now());
         }
-        assert_eq!(waiting.len(), MOST_OUTBOX_OF_A_METER);
+        assert_eq!(waiting.len(), METER_OUTBOX_MAX);
     }
 
     #[test]
@@ -473,10 +478,10 @@ mod tests {
         for name in 10..30 {
             waiting.insert_unstored(new(name, 1), origin(4, Standing::Unknown), now);
         }
-        for name in 100..100 + 2 * MOST_UNKNOWN as u16 {
+        for name in 100..100 + 2 * UNKNOWN_MAX as u16 {
             waiting.insert_unstored(new(name, 1), origin(5, Standing::Unknown), now);
         }
-        assert_eq!((waiting.len(), waiting.unknown_meters()), (MOST_UNKNOWN + 1, MOST_UNKNOWN));
+        assert_eq!((waiting.len(), waiting.unknown_meters()), (UNKNOWN_MAX + 1, UNKNOWN_MAX));
         let is_there =
             |name| !waiting.named(Name { name, number_lsb: 1, suite: Suite::Aes128Gcm }).is_empty();
         assert!(is_there(5) && (10..30).all(is_there));

@@ -1,7 +1,8 @@
-//! A serial line to an RFM12Pi, RFM69Pi or JeeLink: radio packets as lines of text, as emonHub speaks it ([`text`]).
+//! A serial line to an RFM12Pi, RFM69Pi or JeeLink: radio packets as lines of text, as emonHub
+//! speaks it ([`text`]).
 //!
-//! The board's node number has to be that of the meters' collector address (0x4f: node 15, as emonHub sets it), or 31, and its
-//! group and band theirs; it keeps both itself.
+//! The board's node number has to be that of the meters' collector address (0x4f: node 15, as
+//! emonHub sets it), or 31, and its group and band theirs; it keeps both itself.
 
 pub mod text;
 
@@ -17,18 +18,18 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_serial::{SerialPortBuilderExt, SerialStream};
 
-/// What emonHub's boards are set to.
+/// The baud rate of emonHub's boards.
 pub const DEFAULT_BAUD: u32 = 38_400;
 /// Packets that wait to be sent at most; others are lost, as by radio.
-const MOST_WAITING: usize = 64;
+const WAITING_MAX: usize = 64;
 /// After a line was lost, or could not be opened.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
-/// What the board takes to send, and to wait for a free channel, beyond the serial line's time.
+/// The board's time to send, and to wait for a free channel, beyond the serial line's time.
 const SENT_WITHIN: Duration = Duration::from_millis(250);
 /// Attempts while others are on the air, and the time between them.
-const MOST_ATTEMPTS: u32 = 5;
+const ATTEMPTS_MAX: u32 = 5;
 const BUSY_FOR: Duration = Duration::from_millis(20);
-/// A line that takes nothing for so long is lost.
+/// The time after which a line that takes nothing is lost.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(5);
 
 /// A serial line: `DEVICE` or `DEVICE:BAUD`.
@@ -67,13 +68,14 @@ pub struct SerialGateway {
 }
 
 impl SerialGateway {
-    /// Opens the line, and does so again whenever it was lost. `hear` takes what is heard, without waiting. Needs a tokio runtime.
+    /// Opens the line, and does so again whenever it was lost. `hear` takes what is heard, without
+    /// waiting. Needs a tokio runtime.
     pub fn start(
         line: SerialLine,
         gateways: &Gateways,
         hear: impl Fn(HeardPacket) + Send + Sync + 'static,
     ) -> SerialGateway {
-        let (waiting, to_send) = mpsc::channel(MOST_WAITING);
+        let (waiting, to_send) = mpsc::channel(WAITING_MAX);
         let id = gateways.attach(Arc::new(Sender(waiting)));
         let route = Route { gateway: id, peer: None };
         let hear = move |bytes, rssi_dbm| hear(HeardPacket { route, bytes, rssi_dbm });
@@ -123,7 +125,7 @@ async fn serve(line: SerialLine, mut to_send: mpsc::Receiver<Vec<u8>>, hear: imp
             Err(_) => {}
         }
         sleep(AGAIN_AFTER).await;
-        // What waited meanwhile is of no use any more: it was sent again, or will be.
+        // Waiting packets are of no use any more: they were sent again, or will be.
         while to_send.try_recv().is_ok() {}
     }
 }
@@ -181,9 +183,10 @@ async fn talk(
                 });
             }
             () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => {
-                // Either the board was busy, or it did not say what became of the packet, as an old one.
+                // Either the board was busy, or it did not say what became of the packet, as an old
+                // one.
                 pending = match pending.take() {
-                    Some(Pending { text, attempts, busy: true, .. }) if attempts < MOST_ATTEMPTS => {
+                    Some(Pending { text, attempts, busy: true, .. }) if attempts < ATTEMPTS_MAX => {
                         match give(&mut port, text, attempts + 1, baud).await {
                             Ok(pending) => Some(pending),
                             Err(error) => return error,

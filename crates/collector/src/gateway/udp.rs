@@ -1,4 +1,5 @@
-//! UDP gateways: a datagram is `WS1`, the strength in dBm, and one packet. docs/how-to/collector/gateways.md, "Gateways".
+//! UDP gateways: a datagram is `WS1`, the strength in dBm, and one packet. docs/how-to/collector.md,
+//! "Gateways".
 
 use super::{GatewayId, Gateways, HeardPacket, Route, Transmit};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -7,13 +8,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
-use wire::meter::MOST_PACKET_BYTES;
+use wire::meter::PACKET_BYTES_MAX;
 
-/// What a datagram begins with.
+/// The first bytes of a datagram.
 const MAGIC: &[u8; 3] = b"WS1";
 /// Bytes before the packet: the magic and the strength.
 const HEADER: usize = 4;
-pub const MOST_DATAGRAM_BYTES: usize = HEADER + MOST_PACKET_BYTES;
+pub const DATAGRAM_BYTES_MAX: usize = HEADER + PACKET_BYTES_MAX;
 /// The strength where it is not known.
 const NOT_KNOWN: i8 = 127;
 /// The system keeps so much for us while we are not looking, where it lets us have it.
@@ -21,22 +22,24 @@ const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 /// Datagrams that are taken before other tasks have their turn.
 const TURN: usize = 256;
 
-/// A datagram with a packet in it; `None` where it is too long for one. rssi_dbm: `None` where it is not known.
+/// A datagram with a packet in it; `None` where it is too long for one. rssi_dbm: `None` where it
+/// is not known.
 #[must_use]
 pub fn datagram(packet: &[u8], rssi_dbm: Option<i8>) -> Option<Vec<u8>> {
-    if packet.len() > MOST_PACKET_BYTES {
+    if packet.len() > PACKET_BYTES_MAX {
         return None;
     }
     let [strength] = rssi_dbm.unwrap_or(NOT_KNOWN).to_ne_bytes();
     Some([&MAGIC[..], &[strength], packet].concat())
 }
 
-/// The packet in a datagram, and how strong it was; `None` for what is none. Any bytes: nothing of the packet is true yet.
+/// The packet in a datagram, and how strong it was; `None` for what is none. Any bytes: nothing of
+/// the packet is true yet.
 #[must_use]
 pub fn parse(datagram: &[u8]) -> Option<(&[u8], Option<i8>)> {
     let (strength, packet) = datagram.strip_prefix(MAGIC)?.split_first()?;
     let strength = i8::from_ne_bytes([*strength]);
-    let fits = (1..=MOST_PACKET_BYTES).contains(&packet.len());
+    let fits = (1..=PACKET_BYTES_MAX).contains(&packet.len());
     fits.then_some((packet, (strength != NOT_KNOWN).then_some(strength)))
 }
 
@@ -53,7 +56,7 @@ impl Transmit for Sender {
     fn transmit(&self, route: Route, packets: &[Vec<u8>]) {
         let Some(peer) = route.peer else { return };
         for packet in packets {
-            // What the system does not take is lost, as by radio: it is sent again.
+            // A datagram that the system does not take is lost, as by radio: it is sent again.
             if let Some(datagram) = datagram(packet, None) {
                 let _ = self.0.try_send_to(&datagram, peer);
             }
@@ -62,7 +65,8 @@ impl Transmit for Sender {
 }
 
 impl UdpGateway {
-    /// Listens at an address, port 0 for one that is free. `hear` takes what is heard, without waiting.
+    /// Listens at an address, port 0 for one that is free. `hear` takes what is heard, without
+    /// waiting.
     ///
     /// # Errors
     /// What the system says of the address.
@@ -83,13 +87,13 @@ impl UdpGateway {
         Ok(UdpGateway { address, task })
     }
 
-    /// Where it listens.
+    /// Returns the address that it listens at.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Hears no more. What was heard by it can still be answered.
+    /// Stops receiving. Packets that it received can still be answered.
     pub fn stop(&self) {
         self.task.abort();
     }
@@ -97,7 +101,7 @@ impl UdpGateway {
 
 async fn listen(socket: Arc<UdpSocket>, gateway: GatewayId, hear: impl Fn(HeardPacket)) {
     // One byte more than a datagram has, so that a longer one is seen as that.
-    let mut buffer = [0; MOST_DATAGRAM_BYTES + 1];
+    let mut buffer = [0; DATAGRAM_BYTES_MAX + 1];
     loop {
         if let Err(error) = socket.readable().await {
             tracing::error!(%error, "a UDP gateway has ended");

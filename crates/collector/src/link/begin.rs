@@ -1,4 +1,4 @@
-//! How a partition's link begins: with the meters of the registry, and with what is stored of them.
+//! The beginning of a partition's link, with the meters of the registry and their stored state.
 
 use super::clock::Clock;
 use super::end::End;
@@ -6,10 +6,11 @@ use super::handle::{Inputs, LinkHandle, Snapshot};
 use super::images::Images;
 use super::key_keeper::KeyKeeper;
 use super::meter_state::{LastHeard, MeterLinkState, Named};
-use super::pending::{PendingCommit, RetryQueue, Submitted};
-use super::receipt::UnfinishedReceipts;
+use super::pending::{PendingCommit, Submission};
+use super::receipt::PartialMessages;
 use super::silence::SilenceWatch;
 use super::state::Link;
+use super::store_queue::StoreQueue;
 use super::updates::Updates;
 use super::verify::Verifiers;
 use crate::clock;
@@ -18,7 +19,7 @@ use crate::fence::Fence;
 use crate::gateway::HeardPacket;
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
-use crate::registry::{Issued, MeterFile, Registry};
+use crate::registry::{CounterFloor, MeterFile, Registry};
 use crate::store::{
     CommandProgress, CommandRecord, Provisioned, Reader, StoreError, StoredMeter, UpdateRecord, Write,
     Written,
@@ -32,12 +33,12 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use wire::meter::{Collector, Identity, MeterId, MeterRecord, MeterState, Policy, PublicKey};
 
-/// What a partition's link begins with, brought in line: the registry's keys, and what is stored.
+/// The initial state of a partition's link: the registry's keys, in line with the stored state.
 pub(crate) struct Beginning {
     partition: Partition,
     collector: Collector,
     meters: BTreeMap<MeterId, MeterLinkState>,
-    over: HashMap<MeterId, u32>,
+    retired_epochs: HashMap<MeterId, u32>,
     newest_ms: i64,
     /// Commands that the database has as open, and no meter waits for any more.
     lost: Vec<CommandRecord>,
@@ -56,7 +57,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// Whether the database has these keys.
+    /// Says if the database has these keys.
     fn is_stored(&self) -> bool {
         let public = self.stored.as_ref().and_then(|stored| stored.public);
         public == Some(self.file.record.public.to_bytes())
@@ -65,29 +66,30 @@ impl Candidate {
 
 /// The link's other parts.
 pub(crate) struct Parts {
-    pub(crate) jobs: Arc<Jobs<Submitted>>,
+    pub(crate) jobs: Arc<Jobs<Submission>>,
     /// Threads that open what takes curves.
     pub(crate) verifiers: usize,
     /// Nothing unsealed is taken as soon as there is a meter that seals.
-    pub(crate) seal_by_itself: bool,
-    /// Where packets of meters go that are not this collector's.
+    pub(crate) auto_require_sealed: bool,
+    /// The destination of packets of unknown meters.
     pub(crate) unknown_meters: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
-    /// What it writes under; `None`: nobody else writes.
+    /// The guard of its writes; `None`: nobody else writes.
     pub(crate) fence: Option<Arc<Fence>>,
-    /// Where images of meters' firmware are.
+    /// The images of meters' firmware.
     pub(crate) images: Arc<Images>,
-    /// Where renewed keys are kept; `None`: no meter's key is renewed.
+    /// The registry that keeps renewed keys; `None`: no meter's key is renewed.
     pub(crate) registry: Option<Registry>,
-    /// What became of its writes.
-    pub(crate) done: Receiver<Done<Submitted>>,
+    /// The results of its writes.
+    pub(crate) done: Receiver<Done<Submission>>,
     /// Spreads attempts, and makes ephemeral keys.
     pub(crate) rng: StdRng,
 }
 
 impl Beginning {
-    /// files: the keys of the partition's meters. commit: writes, and returns when that is durable. issued: what was
-    /// sent with these, which the database need not know: numbers of commands go on above it. A meter whose keys and stored state do not
-    /// fit is left out, and the log says so; all others work.
+    /// files: the keys of the partition's meters. commit: writes, and returns when that is durable.
+    /// issued: what was sent with these, which the database need not know: numbers of commands go
+    /// on above it. A meter whose keys and stored state do not fit is left out, and the log says
+    /// so; all others work.
     ///
     /// # Errors
     /// What the store said.
@@ -97,14 +99,14 @@ impl Beginning {
         identity: Identity,
         policy: Policy,
         mut files: BTreeMap<MeterId, MeterFile>,
-        issued: &Issued,
+        counter_floor: &CounterFloor,
     ) -> Result<Beginning, E> {
         let network = partition.network;
         let mut beginning = Beginning {
             partition,
             collector: Collector::new(identity, policy),
             meters: BTreeMap::new(),
-            over: HashMap::new(),
+            retired_epochs: HashMap::new(),
             newest_ms: 0,
             lost: Vec::new(),
             forgotten: Vec::new(),
@@ -133,14 +135,14 @@ impl Beginning {
                                 at_ms: clock::unix_ms(),
                             }])?;
                         }
-                        beginning.over.insert(meter, stored.epoch);
+                        beginning.retired_epochs.insert(meter, stored.epoch);
                     }
                 }
             }
-            beginning.admit(candidates, &mut commit, &silent, issued)?;
+            beginning.admit(candidates, &mut commit, &silent, counter_floor)?;
         }
         let new = files.into_values().map(|file| Candidate { file, stored: None }).collect();
-        beginning.admit(new, &mut commit, &silent, issued)?;
+        beginning.admit(new, &mut commit, &silent, counter_floor)?;
         beginning.collector.shrink_to_fit();
         // As that does.
         beginning.meters = std::mem::take(&mut beginning.meters).into_iter().collect();
@@ -172,7 +174,7 @@ impl Beginning {
                 stored.epoch,
                 network.meter(meter)
             );
-            self.over.insert(meter, stored.epoch);
+            self.retired_epochs.insert(meter, stored.epoch);
             return None;
         }
         let stored = Some(stored).filter(|stored| stored.epoch == epoch);
@@ -185,7 +187,7 @@ impl Beginning {
         candidates: Vec<Candidate>,
         commit: &mut impl FnMut(Vec<Write>) -> Result<Vec<Written>, E>,
         silent: &HashSet<MeterId>,
-        issued: &Issued,
+        counter_floor: &CounterFloor,
     ) -> Result<(), E> {
         let (network, public, now_ms) =
             (self.partition.network, *self.collector.identity().public(), clock::unix_ms());
@@ -200,7 +202,7 @@ impl Beginning {
                 true => Written::Done,
                 false => written.next().unwrap_or(Written::Unknown),
             };
-            self.add(candidate, silent, &written, issued);
+            self.add(candidate, silent, &written, counter_floor);
         }
         Ok(())
     }
@@ -218,18 +220,18 @@ impl Beginning {
             partition,
             collector: Collector::new(identity, policy),
             meters: BTreeMap::new(),
-            over: HashMap::new(),
+            retired_epochs: HashMap::new(),
             newest_ms,
             lost: Vec::new(),
             forgotten: Vec::new(),
             updates: Vec::new(),
             with_new_keys: HashSet::new(),
         };
-        let issued = Issued::nowhere();
+        let counter_floor = CounterFloor::nowhere();
         for (record, stored) in meters {
             let file = MeterFile { network: partition.network, epoch: stored.epoch, record };
             let candidate = Candidate { file, stored: Some(stored) };
-            beginning.add(candidate, &HashSet::new(), &Written::Done, &issued);
+            beginning.add(candidate, &HashSet::new(), &Written::Done, &counter_floor);
         }
         commands.into_iter().for_each(|command| beginning.resume(command));
         beginning
@@ -240,7 +242,7 @@ impl Beginning {
         Candidate { file: MeterFile { epoch, record, .. }, stored }: Candidate,
         silent: &HashSet<MeterId>,
         written: &Written,
-        issued: &Issued,
+        counter_floor: &CounterFloor,
     ) {
         let (meter, network) = (record.setup.meter, self.partition.network);
         let global = network.meter(meter);
@@ -253,7 +255,7 @@ impl Beginning {
             return;
         }
         let mut known = MeterLinkState::new(epoch, record.setup.interval_s);
-        let told = issued.told(meter, epoch);
+        let told = counter_floor.told(meter, epoch);
         if told.is_some() && stored.is_none() {
             self.forgotten.push(meter);
         }
@@ -270,8 +272,8 @@ impl Beginning {
             }
             None => MeterState::new(&record),
         };
-        // Whatever copy the database is.
-        state.number_commands_from(issued.below());
+        // This holds for any copy of the database.
+        state.number_commands_from(counter_floor.below());
         if let Some(told) = told {
             state.may_have(&told.suites, &told.addresses);
         }
@@ -353,8 +355,17 @@ pub(crate) fn start(
 /// # Errors
 /// Where the system gives no thread to a verifier.
 pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> std::io::Result<Link> {
-    let Beginning { partition, collector, meters, over, newest_ms, lost, forgotten, updates, with_new_keys } =
-        beginning;
+    let Beginning {
+        partition,
+        collector,
+        meters,
+        retired_epochs,
+        newest_ms,
+        lost,
+        forgotten,
+        updates,
+        with_new_keys,
+    } = beginning;
     handle.shared.newest_ms.fetch_max(newest_ms, Ordering::Relaxed);
     let key_keeper = KeyKeeper::new(parts.registry, (handle.slices, parts.fence.clone()));
     let mut link = Link {
@@ -364,31 +375,24 @@ pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> s
         policy: *collector.policy(),
         collector,
         meters,
-        over,
-        jobs: parts.jobs,
-        done: parts.done,
+        retired_epochs,
+        store_queue: StoreQueue::new(parts.jobs, parts.done),
         verifiers: Verifiers::start(parts.verifiers)?,
         key_keeper,
         updates: Updates::new(parts.images),
         gateways: handle.gateways.clone(),
-        onlookers: handle.onlookers.clone(),
+        subscribers: handle.subscribers.clone(),
         shared: handle.shared.clone(),
         unknown_meters: parts.unknown_meters,
-        seal_by_itself: parts.seal_by_itself,
+        auto_require_sealed: parts.auto_require_sealed,
         rng: parts.rng,
         clock: Clock::new(newest_ms),
         began: clock::now(),
         trace: None,
         now_ms: clock::unix_ms(),
-        writes: Vec::new(),
-        submitted: Vec::new(),
-        submissions: 0,
-        in_flight: 0,
-        era: 0,
-        retry: RetryQueue::default(),
         opening: 0,
-        unfinished: UnfinishedReceipts::default(),
-        look_at_due: true,
+        partial_messages: PartialMessages::default(),
+        check_due: true,
         tick_at: clock::now(),
         silence: SilenceWatch::new(clock::now()),
         sent_last: 0,

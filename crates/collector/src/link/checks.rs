@@ -1,4 +1,4 @@
-//! What the link looks at each second: silence, forgeries, its clock, the store.
+//! The checks of each second: silence, forgeries, clock, store.
 
 use super::meter_state::Activity;
 use super::pending::PendingCommit;
@@ -10,48 +10,48 @@ use std::time::{Duration, Instant};
 use wire::meter::{MeterId, Policy, Rejection};
 
 /// Packets in a meter's name that are not authentic, of which more in a minute are told.
-const MOST_FORGED: u64 = 30;
+const FORGED_MAX: u64 = 30;
 /// They are told at most once in that time, of each meter.
 const FORGED_QUIET: Duration = Duration::from_secs(3600);
-/// So many alerts about them in an hour at most, of all meters.
-const MOST_FORGED_ALERTS: u32 = 20;
-/// So often the store is told what was counted.
+/// Alerts about forgeries in an hour at most, of all meters.
+const FORGED_ALERTS_MAX: u32 = 20;
+/// The period in ticks in which the store gets the counts.
 const COUNTS_EVERY: u32 = 10;
-/// So often meters rest that nothing was heard of since the time before: once or twice so many seconds after their last packet, by when
-/// a report does not come again.
+/// The period in ticks in which idle meters are compacted: one or two periods after their last
+/// packet. By then no report comes again.
 const REST_EVERY: u32 = 20;
 
 impl Link {
     pub(super) fn tick(&mut self, now: Instant) {
-        self.try_again(now);
-        self.unfinished.tidy(now);
-        self.look_at_clock(now);
-        self.look_for_silence(now);
-        self.tend_updates(now);
+        self.retry_due(now);
+        self.partial_messages.tidy(now);
+        self.check_clock(now);
+        self.check_silence(now);
+        self.advance_updates(now);
         self.minute.ticks += 1;
         if self.minute.ticks.is_multiple_of(COUNTS_EVERY) {
             self.store_counts();
         }
         if self.minute.ticks.is_multiple_of(REST_EVERY) {
-            self.collector.rest(since_2000_ms(self.now_ms));
+            self.collector.compact_idle(since_2000_ms(self.now_ms));
         }
         if self.minute.ticks >= 60 {
             self.minute.ticks = 0;
-            self.look_for_forgeries(now);
+            self.check_forgeries(now);
         }
     }
 
-    fn look_at_clock(&mut self, now: Instant) {
+    fn check_clock(&mut self, now: Instant) {
         let steady_ms = now.saturating_duration_since(self.began).as_millis() as i64;
         let was_behind = self.clock.is_behind();
         self.clock.stored(self.shared.newest_ms.load(Ordering::Relaxed));
-        if let Some(step_ms) = self.clock.look(clock::unix_ms(), steady_ms) {
+        if let Some(step_ms) = self.clock.check(clock::unix_ms(), steady_ms) {
             if self.tells_for_all() {
                 let detail = format!("the collector's clock was set by {:+.1} s", step_ms as f64 / 1000.0);
                 self.alert(None, "clock", detail);
             }
             // Commands were to be sent by the old time.
-            self.look_at_due = true;
+            self.check_due = true;
         }
         let behind = self.clock.is_behind();
         if behind && !was_behind && self.tells_for_all() {
@@ -70,15 +70,15 @@ impl Link {
         }
     }
 
-    fn look_for_silence(&mut self, now: Instant) {
-        for (meter, silence) in self.silence.look(&mut self.meters, now) {
+    fn check_silence(&mut self, now: Instant) {
+        for (meter, silence) in self.silence.check(&mut self.meters, now) {
             let detail =
                 format!("nothing new was heard for {} s, more than three intervals", silence.as_secs());
             self.alert(Some(meter), "silent", detail);
         }
     }
 
-    fn look_for_forgeries(&mut self, now: Instant) {
+    fn check_forgeries(&mut self, now: Instant) {
         if self.minute.hour.is_none_or(|hour| now.duration_since(hour) > FORGED_QUIET) {
             (self.minute.hour, self.minute.forged_alerts) = (Some(now), 0);
         }
@@ -92,7 +92,7 @@ impl Link {
             let known = known.active();
             let in_minute = count - std::mem::replace(&mut known.forged, count);
             let quiet = known.forged_quiet_until.is_some_and(|until| now < until);
-            if in_minute > MOST_FORGED && !quiet && self.minute.forged_alerts < MOST_FORGED_ALERTS {
+            if in_minute > FORGED_MAX && !quiet && self.minute.forged_alerts < FORGED_ALERTS_MAX {
                 self.minute.forged_alerts += 1;
                 known.forged_quiet_until = Some(now + FORGED_QUIET);
                 forged.push((*meter, in_minute));
@@ -109,7 +109,7 @@ impl Link {
 
     /// Gives the store what was counted since it was told last.
     pub(super) fn store_counts(&mut self) {
-        if self.retry.until.is_some() {
+        if self.store_queue.is_paused() {
             return;
         }
         let (mut counts, network) = (Vec::new(), self.network());

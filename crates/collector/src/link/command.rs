@@ -1,28 +1,30 @@
-//! What is commanded, and why it is not done. Both go between the processes of a cluster, too.
+//! Commands and the reasons for their refusal. Both go between the processes of a cluster, too.
 
 use crate::image_digest::ImageDigest;
 use crate::network::GlobalMeterId;
 use serde::{Deserialize, Serialize};
 use wire::meter::{MeterId, Suite};
 
-/// What a meter is to do.
+/// A command to a meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum CommandRequest {
-    /// How often it measures, and how it seals.
+    /// The interval of measurements, and the suite.
     Configure {
         /// Seconds between measurements, at least 1.
         interval_s: u16,
         /// For all messages from then on.
         suite: Suite,
     },
-    /// What a step of its converter stands for.
+    /// The units of the converter's steps.
     Calibrate {
         /// Voltage of a step, in microvolts: 1 to 4,000,000.
         voltage_uv: u32,
-        /// Current of a step, in microamperes: 1 to 4,000,000, and with the voltage's a product of at least 110,000,000.
+        /// Current of a step, in microamperes: 1 to 4,000,000, and with the voltage's a product of
+        /// at least 110,000,000.
         current_ua: u32,
-        /// By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to 256.
+        /// By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to
+        /// 256.
         phase: i16,
     },
     /// Its name and the radio addresses.
@@ -47,7 +49,7 @@ pub enum CommandRequest {
     RenewKey,
 }
 
-/// What the link does not do.
+/// A refusal of the link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkError {
@@ -98,7 +100,7 @@ pub enum LinkError {
     /// Keys of an epoch that is over.
     #[error("meter {meter} has keys of epoch {known} already; those of epoch {given} are over")]
     EpochOver { meter: GlobalMeterId, known: u32, given: u32 },
-    /// What is kept of the meter is damaged, or is another's.
+    /// The stored state of the meter is damaged, or another's.
     #[error("what is stored of meter {0} does not fit its keys; provision it again")]
     State(GlobalMeterId),
     /// Nothing can be stored at the moment.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// A link's thread has one, and tells of the thread's end with it, also where that panics: the first end of any is told.
+/// A link's thread has one, and tells of the thread's end with it, also where that panics: the
+/// first end of any is told.
 pub(crate) struct End(Arc<watch::Sender<bool>>);
 
 impl End {

@@ -1,8 +1,8 @@
-//! What others have of the links, one for each partition: how to ask them, and what they answer.
+//! The handle of the links, one link for each partition: requests and their answers.
 
 use super::command::{CommandRequest, LinkError};
-use super::elsewhere::{Elsewhere, Onlookers, Question};
 use super::receipt::QueuedPacket;
+use super::remote_links::{EventSubscribers, Question, RemoteLinks};
 use crate::event::Event;
 use crate::gateway::{Gateways, HeardPacket, Route};
 use crate::image_digest::ImageDigest;
@@ -17,32 +17,32 @@ use tokio::sync::{broadcast, oneshot};
 use wire::meter::{Counters, MeterId, MeterRecord, Suite};
 
 /// Packets that wait for a link at most; others are dropped, and come again.
-const MOST_PACKETS: usize = 8192;
+const PACKETS_MAX: usize = 8192;
 /// Questions that wait for a link at most.
-const MOST_ASKS: usize = 1024;
-/// Events that an onlooker may be behind before it misses some.
-const MOST_EVENTS: usize = 4096;
+const ASKS_MAX: usize = 1024;
+/// Events that a subscriber may be behind before it misses some.
+const EVENTS_MAX: usize = 4096;
 
-/// What the link knows of a meter since the service's start.
+/// The link's state of a meter since the service's start.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MeterStatus {
-    /// Which, as it was provisioned.
+    /// The meter, as it was provisioned.
     #[serde(flatten)]
     pub meter: GlobalMeterId,
     /// Of its keys: 1 for the first ones.
     pub epoch: u32,
-    /// What it was told last to seal with.
+    /// The suite that it was last told to use.
     pub suite: Suite,
     /// Seconds between measurements.
     pub interval_s: u16,
-    /// Whether it was heard within three intervals.
+    /// Says if it was heard within three intervals.
     pub online: bool,
     /// When something authentic and new came last: Unix time in milliseconds.
     pub heard_ms: Option<i64>,
-    /// Where that came from.
+    /// The route of that packet.
     #[serde(skip)]
     pub route: Option<Route>,
-    /// How strong that was, in dBm.
+    /// The signal strength of that packet, in dBm.
     pub rssi_dbm: Option<i8>,
     /// Reports that were stored.
     pub reports: u64,
@@ -56,7 +56,7 @@ pub struct MeterStatus {
     pub waiting_commands: usize,
 }
 
-/// What the links counted since the service's start, and how they are.
+/// The counts and the state of the links since the service's start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Snapshot {
     /// Packets that gateways heard.
@@ -87,11 +87,11 @@ pub struct Snapshot {
     pub opening: usize,
     /// Transactions of the store.
     pub commits: u64,
-    /// What they took, in seconds.
+    /// The duration of the commits, in seconds.
     pub commits_s: f64,
     /// Transactions that failed.
     pub failed_commits: u64,
-    /// Whether the clock is behind what was stored before.
+    /// Says if the clock is behind the stored readings.
     pub clock_behind: bool,
 }
 
@@ -124,7 +124,7 @@ impl Snapshot {
     }
 }
 
-/// What is asked of a link's thread.
+/// A request to a link's thread.
 #[derive(Debug)]
 pub(crate) enum Request {
     Command { meter: MeterId, request: CommandRequest, by: String, answer: Answer<Result<i64, LinkError>> },
@@ -139,10 +139,10 @@ pub(crate) enum Request {
     Stop,
 }
 
-/// Where an answer goes.
+/// The channel of an answer.
 pub(crate) type Answer<T> = oneshot::Sender<T>;
 
-/// What a link's thread takes.
+/// The inputs of a link's thread.
 pub(crate) struct Inputs {
     pub(super) packets: Receiver<QueuedPacket>,
     pub(super) requests: Receiver<Request>,
@@ -159,8 +159,8 @@ struct Queues {
 
 impl Queues {
     fn new() -> (Queues, Inputs) {
-        let (packets, packets_in) = bounded(MOST_PACKETS);
-        let (requests, requests_in) = bounded(MOST_ASKS);
+        let (packets, packets_in) = bounded(PACKETS_MAX);
+        let (requests, requests_in) = bounded(ASKS_MAX);
         let dropped_packets = Arc::new(AtomicU64::new(0));
         let inputs =
             Inputs { packets: packets_in, requests: requests_in, dropped_packets: dropped_packets.clone() };
@@ -179,7 +179,7 @@ impl Queues {
     }
 }
 
-/// What all sides see without asking.
+/// The state that all sides can read without asking.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(super) store_ok: AtomicBool,
@@ -187,13 +187,13 @@ pub(crate) struct Shared {
     pub(super) newest_ms: AtomicI64,
 }
 
-/// For whoever wants something of the links: gateways, the API, the registry, onlookers. What is about a meter goes to its
-/// partition's, in a cluster also to one of another process.
+/// The way to the links for gateways, the API, the registry and subscribers. A request about a
+/// meter goes to its partition's link, in a cluster also to one of another process.
 #[derive(Clone)]
 pub struct LinkHandle {
     links: Arc<RwLock<BTreeMap<Partition, Queues>>>,
     pub(super) slices: Slices,
-    pub(super) onlookers: Onlookers,
+    pub(super) subscribers: EventSubscribers,
     pub(super) gateways: Arc<Gateways>,
     pub(super) shared: Arc<Shared>,
 }
@@ -205,29 +205,31 @@ impl LinkHandle {
         LinkHandle {
             links: Arc::default(),
             slices,
-            onlookers: Onlookers::new(MOST_EVENTS),
+            subscribers: EventSubscribers::new(EVENTS_MAX),
             gateways: Arc::default(),
             shared: Arc::new(shared),
         }
     }
 
     /// There are links in other processes from now on. Once is enough.
-    pub(crate) fn join(&self, elsewhere: Arc<dyn Elsewhere>) {
-        self.onlookers.join(elsewhere);
+    pub(crate) fn join(&self, elsewhere: Arc<dyn RemoteLinks>) {
+        self.subscribers.join(elsewhere);
     }
 
-    /// What a link takes that begins now.
+    /// Makes the inputs of a link that begins now.
     pub(crate) fn open(&self, partition: Partition) -> Inputs {
         let (queues, inputs) = Queues::new();
         self.links.write().unwrap_or_else(PoisonError::into_inner).insert(partition, queues);
         inputs
     }
 
-    /// Tells a link's thread to come to its end, as [`LinkHandle::stop`], and nobody finds it any more.
+    /// Tells a link's thread to come to its end, as [`LinkHandle::stop`], and nobody finds it any
+    /// more.
     pub(crate) fn close(&self, partition: Partition) {
         let queues = self.links.write().unwrap_or_else(PoisonError::into_inner).remove(&partition);
         if let Some(queues) = queues {
-            // It may have ended already. Where it is behind with questions it comes to this one, too.
+            // It may have ended already. Where it is behind with questions it comes to this one,
+            // too.
             let _ = queues.requests.send(Request::Stop);
         }
     }
@@ -245,8 +247,8 @@ impl LinkHandle {
         self.hear_in(NetworkId::DEFAULT, packet)
     }
 
-    /// Hands a packet over that a gateway of this network heard, without waiting. Returns whether there was room for it; where there was
-    /// none it comes again.
+    /// Hands a packet over that a gateway of this network heard, without waiting. Returns whether
+    /// there was room for it; where there was none it comes again.
     pub fn hear_in(&self, network: NetworkId, packet: HeardPacket) -> bool {
         let links = self.links();
         let Some(queues) = links.get(&self.slices.partition_of_packet(network, &packet.bytes)) else {
@@ -259,7 +261,8 @@ impl LinkHandle {
         taken
     }
 
-    /// Hands a packet over that waits in a queue elsewhere, without waiting. Where there is no room for it, it is given back, for later.
+    /// Hands a packet over that waits in a queue elsewhere, without waiting. Where there is no room
+    /// for it, it is given back, for later.
     ///
     /// # Errors
     /// The packet; `None` where the partition has no link any more.
@@ -293,23 +296,25 @@ impl LinkHandle {
         &self.gateways
     }
 
-    /// Subscribes to the events that become durable from now on, in order. A receiver that is too far behind misses some, and is told so.
+    /// Subscribes to the events that become durable from now on, in order. A receiver that is too
+    /// far behind misses some, and is told so.
     #[must_use]
     pub fn events(&self) -> broadcast::Receiver<Event> {
-        self.onlookers.subscribe()
+        self.subscribers.subscribe()
     }
 
-    /// Tells onlookers of something that is durable, and that was not the link's: a changed label, an acknowledged alert.
-    pub fn tell(&self, event: Event) {
-        self.onlookers.tell(event);
+    /// Tells subscribers of something that is durable, and that was not the link's: a changed
+    /// label, an acknowledged alert.
+    pub fn publish(&self, event: Event) {
+        self.subscribers.publish(event);
     }
 
     /// Tells those who look on here of something that another process told.
-    pub(crate) fn told(&self, event: Event) {
-        self.onlookers.told(event);
+    pub(crate) fn publish_local(&self, event: Event) {
+        self.subscribers.publish_local(event);
     }
 
-    /// Whether the store takes what it is given.
+    /// Says if the store accepts writes.
     #[must_use]
     pub fn store_ok(&self) -> bool {
         self.shared.store_ok.load(Ordering::Relaxed)
@@ -320,9 +325,9 @@ impl LinkHandle {
         self.shared.store_ok.store(ok, Ordering::Relaxed);
     }
 
-    /// Asks whoever has the meter's link, here or elsewhere.
+    /// Asks the process that has the meter's link, this or another.
     async fn ask(&self, meter: GlobalMeterId, question: Question) -> Result<i64, LinkError> {
-        match (self.ask_here(meter, &question), self.onlookers.elsewhere()) {
+        match (self.request_local(meter, &question), self.subscribers.elsewhere()) {
             (Some(here), _) => here.await,
             (None, Some(elsewhere)) => elsewhere.ask(meter, question).await,
             (None, None) => Err(LinkError::UnknownMeter(meter)),
@@ -330,7 +335,7 @@ impl LinkHandle {
     }
 
     /// Asks the meter's link; `None`: it is not here, and was not asked.
-    pub(crate) fn ask_here(
+    pub(crate) fn request_local(
         &self,
         meter: GlobalMeterId,
         question: &Question,
@@ -358,8 +363,9 @@ impl LinkHandle {
     /// Queues a command, and returns its name when it is durable. by: who wants it.
     ///
     /// # Errors
-    /// [`LinkError`]: unknown meter, arguments out of range, name taken, queue full, clock behind, store. With [`LinkError::Silent`] alone,
-    /// and [`LinkError::Stopped`], it may be queued all the same.
+    /// [`LinkError`]: unknown meter, arguments out of range, name taken, queue full, clock behind,
+    /// store. With [`LinkError::Silent`] alone, and [`LinkError::Stopped`], it may be queued all
+    /// the same.
     pub async fn command(
         &self,
         meter: GlobalMeterId,
@@ -377,12 +383,13 @@ impl LinkHandle {
         self.ask(meter, Question::Withdraw { id }).await.map(drop)
     }
 
-    /// Has a meter take an image of its firmware, and returns when that is durable; where it is taking that image already, nothing changes. Another
-    /// one takes the place of the one before. by: who wants it.
+    /// Has a meter take an image of its firmware, and returns when that is durable; where it is
+    /// taking that image already, nothing changes. Another one takes the place of the one before.
+    /// by: who wants it.
     ///
     /// # Errors
-    /// [`LinkError::UnknownMeter`], [`LinkError::UnknownImage`], [`LinkError::Store`]. With [`LinkError::Silent`] alone, and
-    /// [`LinkError::Stopped`], it may be done all the same.
+    /// [`LinkError::UnknownMeter`], [`LinkError::UnknownImage`], [`LinkError::Store`]. With
+    /// [`LinkError::Silent`] alone, and [`LinkError::Stopped`], it may be done all the same.
     pub async fn update(&self, meter: GlobalMeterId, image: ImageDigest, by: &str) -> Result<(), LinkError> {
         self.ask(meter, Question::Update { image, by: by.to_owned() }).await.map(drop)
     }
@@ -395,11 +402,13 @@ impl LinkHandle {
         self.ask(meter, Question::ForgetUpdate).await.map(drop)
     }
 
-    /// Adds a meter, or gives one that is there keys of a later epoch: what waits for it is withdrawn, and its numbers begin anew.
-    /// With the epoch and keys that it has nothing changes. Returns when it is durable.
+    /// Adds a meter, or gives one that is there keys of a later epoch: what waits for it is
+    /// withdrawn, and its numbers begin anew. With the epoch and keys that it has nothing changes.
+    /// Returns when it is durable.
     ///
     /// # Errors
-    /// [`LinkError::EpochOver`], [`LinkError::NameTaken`], [`LinkError::State`], [`LinkError::Store`].
+    /// [`LinkError::EpochOver`], [`LinkError::NameTaken`], [`LinkError::State`],
+    /// [`LinkError::Store`].
     pub async fn set_meter(
         &self,
         network: NetworkId,
@@ -410,7 +419,8 @@ impl LinkHandle {
         queues.ask(|answer| Request::SetMeter { epoch, record, answer }).await?
     }
 
-    /// Forgets a meter's keys: nothing of it is taken any more, and what waits for it is withdrawn. Returns when it is durable.
+    /// Forgets a meter's keys: nothing of it is taken any more, and what waits for it is withdrawn.
+    /// Returns when it is durable.
     ///
     /// # Errors
     /// [`LinkError::UnknownMeter`], [`LinkError::Store`].
@@ -452,7 +462,8 @@ impl LinkHandle {
         Ok(all)
     }
 
-    /// Tells the links' threads to come to their end: they take no more packets, and store and acknowledge what they have.
+    /// Tells the links' threads to come to their end: they take no more packets, and store and
+    /// acknowledge what they have.
     pub(crate) fn stop(&self) {
         let partitions: Vec<Partition> = self.links().keys().copied().collect();
         for partition in partitions {

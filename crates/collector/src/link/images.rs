@@ -1,5 +1,6 @@
-//! Images of meters' firmware, for all links of a process: a thread of their own reads them from the store, so that no link waits for a database, and an
-//! image is in memory once, however many meters it is sent to.
+//! Images of meters' firmware, for all links of a process: a thread of their own reads them from
+//! the store, so that no link waits for a database, and an image is in memory once, however many
+//! meters it is sent to.
 
 use crate::image_digest::ImageDigest;
 use crate::store::{Reader, StoreError};
@@ -9,12 +10,11 @@ use std::sync::OnceLock;
 use wire::meter::Image;
 
 /// Images that are kept for who asks next. Those that are being sent are in memory anyway.
-const MOST_KEPT: usize = 2;
+const KEPT_MAX: usize = 2;
 
-/// What a link wants.
+/// An image that a link asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Wanted {
-    /// This one.
     Image(ImageDigest),
     /// The one of its target and version that is for the other slot.
     ForOtherSlot(ImageDigest),
@@ -32,7 +32,8 @@ struct Asked {
     to: Sender<Found>,
 }
 
-/// The way to the thread, which begins with the first question, and ends when nobody can ask any more.
+/// The way to the thread, which begins with the first question, and ends when nobody can ask any
+/// more.
 pub(crate) struct Images {
     /// `None`: there are none.
     reader: Option<Reader>,
@@ -49,7 +50,8 @@ impl Images {
         Images { reader: None, asked: OnceLock::new() }
     }
 
-    /// Asks; what is found goes to the link. Where nobody answers, as while the system gives no thread, it is asked again.
+    /// Asks; what is found goes to the link. Where nobody answers, as while the system gives no
+    /// thread, it is asked again.
     pub(super) fn ask(&self, wanted: Wanted, to: &Sender<Found>) {
         let asked = self.asked.get_or_init(|| {
             let (reader, (asked, asked_in)) = (self.reader.clone()?, unbounded());
@@ -91,7 +93,7 @@ fn find(reader: &Reader, kept: &mut VecDeque<Image>, wanted: Wanted) -> Result<O
     }
     let image = reader.image_content(&digest)?;
     kept.extend(image.clone());
-    while kept.len() > MOST_KEPT {
+    while kept.len() > KEPT_MAX {
         kept.pop_front();
     }
     Ok(image)

@@ -1,5 +1,6 @@
-//! The thread that makes renewed keys durable: in the key files, or sealed in the database, where the meter's keys are. Nothing is sealed with
-//! a key before, and none goes while the meter may still have it.
+//! The thread that makes renewed keys durable: in the key files, or sealed in the database, where
+//! the meter's keys are. Nothing is sealed with a key before, and none goes while the meter may
+//! still have it.
 
 use super::pending::PendingCommit;
 use super::state::Link;
@@ -16,34 +17,35 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use wire::meter::{MeterKeys, MeterRecord};
 
-/// What could not be kept is tried again after so long, and after twice as long each time.
+/// The delay after keys could not be kept; it doubles each time.
 const AGAIN_AFTER: Duration = Duration::from_secs(2);
-const MOST_DOUBLINGS: u32 = 5;
+const DOUBLINGS_MAX: u32 = 5;
 
 /// A meter's record with its new keys.
-struct ToKeep {
+struct KeyJob {
     /// Of its provisioning.
     epoch: u32,
-    /// The keys in whose place they come: the last ones that are durable, and then those that may be.
+    /// The keys in whose place they come: the last ones that are durable, and then those that may
+    /// be.
     before: Vec<MeterKeys>,
     record: Box<MeterRecord>,
 }
 
-/// What became of it.
-pub(super) struct Kept {
-    asked: ToKeep,
+/// The result of keeping keys.
+pub(super) struct KeyResult {
+    asked: KeyJob,
     result: Result<(), RegistryError>,
 }
 
-/// Where keys are kept, and under what.
-struct Keeping {
+/// The keeper of keys, with the guard of its writes.
+struct KeyWriter {
     registry: Registry,
     slices: Slices,
     fence: Option<Arc<Fence>>,
 }
 
-impl Keeping {
-    fn keep(&self, ToKeep { before, record, .. }: &ToKeep) -> Result<(), RegistryError> {
+impl KeyWriter {
+    fn keep(&self, KeyJob { before, record, .. }: &KeyJob) -> Result<(), RegistryError> {
         let lease = match &self.fence {
             Some(fence) if !fence.holds() => return Err(RegistryError::LeaseOver),
             fence => fence.as_ref().map(|fence| (self.slices, fence.lease())),
@@ -52,32 +54,33 @@ impl Keeping {
     }
 }
 
-/// The thread, which begins with the first key, and the queues to it and back. Who drops it waits until nothing is written any more.
+/// The thread, which begins with the first key, and the queues to it and back. Dropping it waits
+/// until nothing is written any more.
 pub(super) struct KeyKeeper {
-    asked: Option<Sender<ToKeep>>,
+    asked: Option<Sender<KeyJob>>,
     /// Closed: the thread has ended.
-    pub(super) kept: Receiver<Kept>,
+    pub(super) kept: Receiver<KeyResult>,
     ended: Arc<AtomicBool>,
     /// `None`: it has begun, or there are no keys to be kept.
-    idle: Option<Box<Idle>>,
+    idle: Option<Box<KeeperThread>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the thread is to have.
-struct Idle {
-    keeping: Keeping,
-    asked: Receiver<ToKeep>,
-    kept: Sender<Kept>,
+/// The keeper's thread before its start.
+struct KeeperThread {
+    key_writer: KeyWriter,
+    asked: Receiver<KeyJob>,
+    kept: Sender<KeyResult>,
 }
 
-impl Idle {
+impl KeeperThread {
     fn run(self, is_over: &AtomicBool) {
         for asked in self.asked {
             if is_over.load(Ordering::SeqCst) {
                 return;
             }
-            let result = self.keeping.keep(&asked);
-            if self.kept.send(Kept { asked, result }).is_err() {
+            let result = self.key_writer.keep(&asked);
+            if self.kept.send(KeyResult { asked, result }).is_err() {
                 return;
             }
         }
@@ -85,7 +88,8 @@ impl Idle {
 }
 
 impl KeyKeeper {
-    /// registry: `None`: there are no keys to be kept. fence: what they are written under; `None`: nobody else writes.
+    /// registry: `None`: there are no keys to be kept. fence: what they are written under; `None`:
+    /// nobody else writes.
     pub(super) fn new(
         registry: Option<Registry>,
         (slices, fence): (Slices, Option<Arc<Fence>>),
@@ -95,13 +99,13 @@ impl KeyKeeper {
             return KeyKeeper { asked: None, kept: never(), ended, idle: None, thread };
         };
         let ((asked, asked_in), (kept_out, kept)) = (unbounded(), unbounded());
-        let keeping = Keeping { registry, slices, fence };
-        let idle = Some(Box::new(Idle { keeping, asked: asked_in, kept: kept_out }));
+        let key_writer = KeyWriter { registry, slices, fence };
+        let idle = Some(Box::new(KeeperThread { key_writer, asked: asked_in, kept: kept_out }));
         KeyKeeper { asked: Some(asked), kept, ended, idle, thread }
     }
 
     /// Returns whether somebody keeps it.
-    fn keep(&mut self, keys: ToKeep) -> bool {
+    fn keep(&mut self, keys: KeyJob) -> bool {
         if let Some(idle) = self.idle.take() {
             let is_over = self.ended.clone();
             let thread = std::thread::Builder::new().name("keys".to_owned());
@@ -115,7 +119,7 @@ impl KeyKeeper {
 }
 
 impl KeyKeeper {
-    /// What waits to be kept is left; what is being written is waited for.
+    /// Stops the thread: it drops keys that wait, and finishes the one that is being written.
     fn stop(&mut self) {
         self.ended.store(true, Ordering::SeqCst);
         (self.asked, self.idle) = (None, None);
@@ -147,16 +151,20 @@ impl Link {
             return;
         }
         let before = [&[saved], &keys.tried[..]].concat();
-        keys.is_asked = self.key_keeper.keep(ToKeep { epoch, before, record });
-        // Where nobody keeps any, as where a meter seals so that was told to elsewhere, nothing is gained by asking at once.
-        keys.again_at = (!keys.is_asked).then(|| clock::now() + AGAIN_AFTER * (1 << MOST_DOUBLINGS));
+        keys.is_asked = self.key_keeper.keep(KeyJob { epoch, before, record });
+        // Where nobody keeps any, as where a meter seals so that was told to elsewhere, nothing is
+        // gained by asking at once.
+        keys.again_at = (!keys.is_asked).then(|| clock::now() + AGAIN_AFTER * (1 << DOUBLINGS_MAX));
     }
 
     /// Goes on with keys that are durable, or are to be tried again.
-    pub(super) fn kept_keys(&mut self, Kept { asked: ToKeep { epoch, before, record }, result }: Kept) {
+    pub(super) fn on_keys_kept(
+        &mut self,
+        KeyResult { asked: KeyJob { epoch, before, record }, result }: KeyResult,
+    ) {
         let meter = record.setup.meter;
         let named = self.global(meter);
-        self.look_at_due = true;
+        self.check_due = true;
         // It was rotated or revoked meanwhile: that says nothing of the keys that it has now.
         let Some(known) = self.meters.get_mut(&meter).filter(|known| known.epoch == epoch) else { return };
         let keys = &mut known.active().keys;
@@ -164,7 +172,7 @@ impl Link {
         match result {
             Ok(()) => {
                 (keys.tried, keys.failures) = (Vec::new(), 0);
-                self.collector.keys_saved(&record);
+                self.collector.confirm_keys(&record);
                 if before.first().is_some_and(|before| before.epoch() < record.keys.epoch()) {
                     self.renewed(&record);
                 }
@@ -172,12 +180,13 @@ impl Link {
             Err(RegistryError::LeaseOver) => self.fenced(),
             Err(error) => {
                 tracing::error!(meter = %named, "a renewed key was not kept, and is not used: {error}");
-                // Nothing was written; or that is not known, as where the database's answer was lost.
+                // Nothing was written; or that is not known, as where the database's answer was
+                // lost.
                 let is_refused = matches!(error, RegistryError::OtherKeys(_) | RegistryError::Unknown(_));
                 if !is_refused && !keys.tried.contains(&record.keys) {
                     keys.tried.push(record.keys.clone());
                 }
-                keys.again_at = Some(clock::now() + AGAIN_AFTER * (1 << keys.failures.min(MOST_DOUBLINGS)));
+                keys.again_at = Some(clock::now() + AGAIN_AFTER * (1 << keys.failures.min(DOUBLINGS_MAX)));
                 keys.failures += 1;
             }
         }
@@ -187,7 +196,7 @@ impl Link {
     pub(super) fn stop_keeping_keys(&mut self) {
         self.key_keeper.stop();
         while let Ok(kept) = self.key_keeper.kept.try_recv() {
-            self.kept_keys(kept);
+            self.on_keys_kept(kept);
         }
     }
 
@@ -200,7 +209,7 @@ impl Link {
         self.store(PendingCommit::Action(action));
         // When that was.
         self.store_state(record.setup.meter);
-        self.tell(Event::Meter { meter });
+        self.publish(Event::Meter { meter });
     }
 }
 
@@ -210,12 +219,12 @@ mod tests {
     use crate::clock::{BootTime, simulated};
     use crate::gateway::{HeardPacket, Route};
     use crate::link::handle::Inputs;
-    use crate::link::pending::Submitted;
+    use crate::link::pending::Submission;
     use crate::link::{Beginning, Images, LinkHandle, Parts, link};
     use crate::network::NetworkId;
     use crate::partition::Partition;
-    use crate::registry::{AfterWrongPin, Issued, KeyRing, KeyStore, make_kek};
-    use crate::store::{Options, Place, Reader, Sharing, Store, StoredMeter, Write};
+    use crate::registry::{AfterWrongPin, CounterFloor, KeyRing, KeyStore, make_kek};
+    use crate::store::{DatabaseUrl, Options, Reader, Sharing, Store, StoredMeter, Write};
     use crate::writer::{Job, Jobs};
     use rand::SeedableRng;
     use rand::rngs::StdRng;
@@ -234,13 +243,13 @@ mod tests {
         link: Link,
         inputs: Inputs,
         handle: LinkHandle,
-        asked: Receiver<ToKeep>,
+        asked: Receiver<KeyJob>,
         began: Instant,
         /// The meter's, with the next key.
         provision: Provision,
         collector: Identity,
         half: MeterKeys,
-        _jobs: Receiver<Job<Submitted>>,
+        _jobs: Receiver<Job<Submission>>,
     }
 
     impl Stand {
@@ -276,10 +285,10 @@ mod tests {
                 Vec::new(),
             );
             let parts = Parts {
-                done: jobs.begin(Partition::FIRST, Issued::nowhere()),
+                done: jobs.begin(Partition::FIRST, CounterFloor::nowhere()),
                 jobs: Arc::new(jobs),
                 verifiers: 0,
-                seal_by_itself: false,
+                auto_require_sealed: false,
                 unknown_meters: None,
                 images: Arc::new(Images::none()),
                 fence: Some(Arc::new(Fence::new(
@@ -316,20 +325,20 @@ mod tests {
             }
         }
 
-        fn step(&mut self) -> Option<ToKeep> {
+        fn step(&mut self) -> Option<KeyJob> {
             assert!(!self.link.step(None, &self.inputs));
             self.asked.try_recv().ok()
         }
 
-        /// So long after the beginning.
-        fn at(&mut self, since: Duration) -> Option<ToKeep> {
+        /// Steps the link at this time after the beginning.
+        fn at(&mut self, since: Duration) -> Option<KeyJob> {
             simulated::set(self.began + since, 1_800_000_000_000 + since.as_millis() as i64);
             self.step()
         }
 
-        fn failed(&mut self, asked: ToKeep) {
+        fn failed(&mut self, asked: KeyJob) {
             let error = RegistryError::Bad { path: "keys".into(), problem: "full".to_owned() };
-            self.link.kept_keys(Kept { asked, result: Err(error) });
+            self.link.on_keys_kept(KeyResult { asked, result: Err(error) });
         }
     }
 
@@ -361,10 +370,10 @@ mod tests {
         let asked = stand.at(Duration::from_millis(6100)).expect("it is tried again");
         // The same once, however often it failed.
         assert!(asked.before == [stand.half.clone(), next]);
-        stand.link.kept_keys(Kept { asked, result: Ok(()) });
+        stand.link.on_keys_kept(KeyResult { asked, result: Ok(()) });
         assert_eq!(stand.link.collector.saved_keys(METER), None);
         let is_told = |write: &Write| matches!(write, Write::Action(action) if action.who == "collector");
-        assert_eq!(stand.link.writes.iter().filter(|write| is_told(write)).count(), 1);
+        assert_eq!(stand.link.store_queue.writes.iter().filter(|write| is_told(write)).count(), 1);
         assert!(stand.step().is_none());
     }
 
@@ -391,7 +400,7 @@ mod tests {
             stand.hear(1);
             let asked = stand.step().expect("it has shown its key");
             let what = error.to_string();
-            stand.link.kept_keys(Kept { asked, result: Err(error) });
+            stand.link.on_keys_kept(KeyResult { asked, result: Err(error) });
             assert_eq!(stand.link.ended, ends, "{what}");
         }
     }
@@ -413,9 +422,9 @@ mod tests {
         let mut known = crate::link::meter_state::MeterLinkState::new(2, 10);
         known.active().keys.is_asked = true;
         stand.link.meters.insert(METER, known);
-        stand.link.kept_keys(Kept { asked, result: Ok(()) });
+        stand.link.on_keys_kept(KeyResult { asked, result: Ok(()) });
         let keys = &stand.link.meters[&METER].activity().keys;
-        assert!(keys.is_asked && stand.link.writes.is_empty());
+        assert!(keys.is_asked && stand.link.store_queue.writes.is_empty());
         assert_eq!(stand.link.collector.saved_keys(METER), None);
     }
 
@@ -423,7 +432,7 @@ mod tests {
     #[test]
     fn expired_lease_writes_no_key() {
         let (folder, database) = (tempfile::tempdir().expect("a folder"), shared().database());
-        let place = || Place::named(&shared().url(&database)).expect("a URL");
+        let place = || DatabaseUrl::named(&shared().url(&database)).expect("a URL");
         let sharing = Sharing { worker: "one".to_owned(), slices: Slices::ONE };
         let mut store = Store::open_shared(place(), &Options::default(), sharing).expect("a worker");
         let soon = || BootTime::now() + Duration::from_secs(3600);
@@ -441,13 +450,13 @@ mod tests {
         let begun = [&key128[..], key256, &[0; 4], key256, &[9; 32]].concat();
         let record = MeterRecord { keys: MeterKeys::from_exposed(&begun).expect("keys"), ..first.clone() };
         let asked =
-            || ToKeep { epoch: 1, before: vec![first.keys.clone()], record: Box::new(record.clone()) };
-        let mut keeping = Keeping { registry, slices: Slices::ONE, fence: Some(fence.clone()) };
+            || KeyJob { epoch: 1, before: vec![first.keys.clone()], record: Box::new(record.clone()) };
+        let mut key_writer = KeyWriter { registry, slices: Slices::ONE, fence: Some(fence.clone()) };
         fence.end();
-        let error = keeping.keep(&asked()).expect_err("it is over");
+        let error = key_writer.keep(&asked()).expect_err("it is over");
         assert!(matches!(error, RegistryError::LeaseOver), "{error}");
-        assert!(keeping.registry.get(METER).expect("there").record.keys == first.keys);
-        keeping.fence = Some(Arc::new(Fence::new(Partition::FIRST, 1, soon())));
-        keeping.keep(&asked()).expect("the database takes it");
+        assert!(key_writer.registry.get(METER).expect("there").record.keys == first.keys);
+        key_writer.fence = Some(Arc::new(Fence::new(Partition::FIRST, 1, soon())));
+        key_writer.keep(&asked()).expect("the database takes it");
     }
 }

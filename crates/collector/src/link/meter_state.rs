@@ -32,10 +32,10 @@ pub(super) struct LastHeard {
     pub(super) silence_from: Instant,
 }
 
-/// What a meter did, or had done to it, since the service's start.
+/// The activity of a meter since the service's start.
 #[derive(Debug)]
 pub(super) struct Activity {
-    /// Where something new came from last; `None`: nothing since the start.
+    /// The route of the last new packet; `None`: nothing since the start.
     pub(super) route: Option<Route>,
     pub(super) rssi_dbm: Option<i8>,
     pub(super) lost: u8,
@@ -68,7 +68,7 @@ pub(super) struct KeysToKeep {
     pub(super) is_asked: bool,
     /// They could not be kept, and are tried again then.
     pub(super) again_at: Option<Instant>,
-    /// How often in a row they could not.
+    /// The number of failures in a row.
     pub(super) failures: u32,
     /// Of attempts that failed, and may be there all the same.
     pub(super) tried: Vec<MeterKeys>,
@@ -132,7 +132,7 @@ impl MeterLinkState {
         (now > self.silent_after()?).then(|| now.saturating_duration_since(heard.silence_from))
     }
 
-    /// Whether it was heard since the start, and not too long ago.
+    /// Says if it was heard since the start, and recently.
     pub(super) fn is_online(&self, now: Instant) -> bool {
         self.activity().route.is_some() && self.silence(now).is_none()
     }

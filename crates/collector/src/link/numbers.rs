@@ -8,7 +8,7 @@ use wire::meter::MeterId;
 /// A meter whose memory went back is told of once in that time.
 const QUIET: Duration = Duration::from_secs(3600);
 /// Meters that an alert names at most.
-const MOST_NAMED: usize = 10;
+const NAMED_MAX: usize = 10;
 
 impl Link {
     /// The database does not know these meters, with whose keys commands were sent.
@@ -17,8 +17,8 @@ impl Link {
             return;
         }
         let named: Vec<String> =
-            meters.iter().take(MOST_NAMED).map(|meter| self.global(*meter).to_string()).collect();
-        let more = if meters.len() > MOST_NAMED { " and others" } else { "" };
+            meters.iter().take(NAMED_MAX).map(|meter| self.global(*meter).to_string()).collect();
+        let more = if meters.len() > NAMED_MAX { " and others" } else { "" };
         let detail = format!(
             "the database does not know meter {}{more}, whose keys were used: it is new, or an older copy. Commands go on with numbers \
              above all that were used; readings that were acknowledged since the copy are not in it",
@@ -29,11 +29,11 @@ impl Link {
 
     /// A meter sent another report under a number that is stored. It is not acknowledged.
     pub(super) fn number_reused(&mut self, meter: MeterId, n: u32) {
-        self.memory_went_back(meter, &format!("number {n} came with other contents than are stored"));
+        self.counter_rollback(meter, &format!("number {n} came with other contents than are stored"));
     }
 
     /// A meter's memory was written again.
-    pub(super) fn memory_went_back(&mut self, meter: MeterId, how: &str) {
+    pub(super) fn counter_rollback(&mut self, meter: MeterId, how: &str) {
         let now = clock::now();
         let Some(known) = self.meters.get_mut(&meter) else { return };
         if known.activity().memory_quiet_until.is_some_and(|until| now < until) {
@@ -49,7 +49,7 @@ impl Link {
     }
 
     /// A meter has taken commands that this collector does not know of.
-    pub(super) fn number_too_low(&mut self, meter: MeterId, last_m: u32) {
+    pub(super) fn on_number_too_low(&mut self, meter: MeterId, last_m: u32) {
         let detail = format!(
             "it has taken commands up to number {last_m}, above all that this collector used: database and keys are older copies, or \
              somebody else has its keys. Commands go on above it"

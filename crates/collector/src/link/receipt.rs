@@ -11,15 +11,17 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 use wire::meter::MeterId;
 
-/// Pieces of a message that is not whole are kept no longer in their queue: their meter has sent it again since.
+/// Pieces of a message that is not whole are kept no longer in their queue: their meter has sent it
+/// again since.
 const WHOLE_WITHIN: Duration = Duration::from_secs(10);
-/// So many packets of one unfinished message, before the first of them need not come again.
-const MOST_PIECES: usize = 8;
-/// Packets of unfinished messages at most that a queue keeps for a link. A queue hands over no more than 8,192 messages that it is not told to
-/// be done with (`cluster::queue`): the rest is for whole ones.
-const MOST_UNFINISHED: usize = 4096;
+/// Packets of an unfinished message at most, before the first of them need not come again.
+const PIECES_MAX: usize = 8;
+/// Packets of unfinished messages at most that a queue keeps for a link. A queue hands over no more
+/// than 8,192 messages that it is not told to be done with (`cluster::queue`): the rest is for
+/// whole ones.
+const PARTIAL_MAX: usize = 4096;
 /// Of these one gateway's at most.
-const MOST_UNFINISHED_OF_A_GATEWAY: usize = MOST_UNFINISHED / 4;
+const GATEWAY_PARTIAL_MAX: usize = PARTIAL_MAX / 4;
 
 /// A packet as a queue elsewhere hands it over.
 #[derive(Debug)]
@@ -31,7 +33,8 @@ pub(crate) struct QueuedPacket {
 }
 
 impl QueuedPacket {
-    /// What a gateway of this process heard just now: no queue waits for it, but its trace, if it has one.
+    /// Makes a packet of a gateway of this process: no queue waits for it, but its trace, if it has
+    /// one.
     pub(super) fn heard_here(network: NetworkId, packet: HeardPacket) -> QueuedPacket {
         let receipt = PacketSpans::begin(network, &packet.bytes).map(|spans| {
             let trace = spans.trace();
@@ -41,16 +44,16 @@ impl QueuedPacket {
     }
 }
 
-/// What became of a packet that waited in a queue.
+/// The result of a packet that waited in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// What it led to is durable, or it led to nothing.
+    /// Its effect is durable, or it had none.
     Done,
     /// It could not be stored, and is to come again.
     Again,
 }
 
-/// Which packet of a queue.
+/// The place of a packet in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct QueuePlace {
     /// The message's number in the queue.
@@ -59,11 +62,11 @@ pub(crate) struct QueuePlace {
     pub(crate) packet: u8,
 }
 
-/// A packet's place in the queue, and its trace. [`Receipt::done`] is called when what it led to is durable, or when it led to nothing; dropped without
-/// that, the packet is to come again.
+/// A packet's place in the queue, and its trace. [`Receipt::done`] is called when what it led to is
+/// durable, or when it led to nothing; dropped without that, the packet is to come again.
 #[derive(Debug)]
 pub(crate) struct Receipt {
-    /// Who hears what became of it; `None`: its gateway is of this process.
+    /// The queue that hears the result; `None`: its gateway is of this process.
     queue: Option<(QueuePlace, UnboundedSender<(QueuePlace, Outcome)>)>,
     outcome: Outcome,
     trace: TraceId,
@@ -115,14 +118,14 @@ impl Receipts {
         self.0.first().map(|receipt| receipt.trace)
     }
 
-    /// What was done with these packets until now is a span of their traces.
+    /// Ends a span of these packets' traces.
     pub(super) fn span(&mut self, name: &'static str) {
         for spans in self.0.iter_mut().filter_map(|receipt| receipt.spans.as_mut()) {
             spans.next(name);
         }
     }
 
-    /// What these packets led to is durable, or nothing.
+    /// Reports that the effect of these packets is durable, or that they had none.
     pub(super) fn done(self) {
         self.0.into_iter().for_each(Receipt::done);
     }
@@ -133,17 +136,18 @@ impl Receipts {
     }
 }
 
-/// The packets of messages that are not whole yet, by what a packet says of its meter and its kind: a collector has one message of each.
+/// The packets of messages that are not whole yet, by what a packet says of its meter and its kind:
+/// a collector has one message of each.
 #[derive(Debug, Default)]
-pub(super) struct UnfinishedReceipts {
-    messages: HashMap<(MeterId, u8), Unfinished>,
-    /// How many there are of each gateway, by its number, and in all.
+pub(super) struct PartialMessages {
+    messages: HashMap<(MeterId, u8), PartialMessage>,
+    /// The number of packets of each gateway, by its number.
     by_gateway: HashMap<u32, usize>,
     count: usize,
 }
 
 #[derive(Debug)]
-struct Unfinished {
+struct PartialMessage {
     /// When the last one came.
     since: Instant,
     /// The number of the gateway that began it.
@@ -151,23 +155,24 @@ struct Unfinished {
     receipts: Receipts,
 }
 
-impl UnfinishedReceipts {
-    /// A piece that was kept. Where it finds no room its queue need not keep it: the message may be made whole all the same.
+impl PartialMessages {
+    /// A piece that was kept. Where it finds no room its queue need not keep it: the message may be
+    /// made whole all the same.
     pub(super) fn keep(&mut self, packet: &[u8], gateway: GatewayId, receipts: Receipts) {
         let (Some(name), false) = (message_of(packet), receipts.0.is_empty()) else { return };
         let now = clock::now();
         let gateway = self.messages.get(&name).map_or(gateway.number, |of| of.gateway);
         let of_gateway = self.by_gateway.get(&gateway).copied().unwrap_or(0);
-        if self.count >= MOST_UNFINISHED || of_gateway >= MOST_UNFINISHED_OF_A_GATEWAY {
+        if self.count >= PARTIAL_MAX || of_gateway >= GATEWAY_PARTIAL_MAX {
             return receipts.done();
         }
         self.count += receipts.0.len();
         self.by_gateway.insert(gateway, of_gateway + receipts.0.len());
-        let new = || Unfinished { since: now, gateway, receipts: Receipts::default() };
+        let new = || PartialMessage { since: now, gateway, receipts: Receipts::default() };
         let unfinished = self.messages.entry(name).or_insert_with(new);
         unfinished.since = now;
         unfinished.receipts.after(Some(receipts));
-        if unfinished.receipts.0.len() > MOST_PIECES {
+        if unfinished.receipts.0.len() > PIECES_MAX {
             unfinished.receipts.0.remove(0).done();
             self.are_gone(gateway, 1);
         }
@@ -175,16 +180,16 @@ impl UnfinishedReceipts {
 
     /// The pieces before the one that made a message whole.
     pub(super) fn take(&mut self, packet: &[u8]) -> Option<Receipts> {
-        let Unfinished { gateway, receipts, .. } = self.messages.remove(&message_of(packet)?)?;
+        let PartialMessage { gateway, receipts, .. } = self.messages.remove(&message_of(packet)?)?;
         self.are_gone(gateway, receipts.0.len());
         Some(receipts)
     }
 
     /// Pieces that waited too long led to nothing.
     pub(super) fn tidy(&mut self, now: Instant) {
-        let is_old = |of: &Unfinished| now.saturating_duration_since(of.since) > WHOLE_WITHIN;
+        let is_old = |of: &PartialMessage| now.saturating_duration_since(of.since) > WHOLE_WITHIN;
         let old: Vec<_> = self.messages.extract_if(|_, of| is_old(of)).collect();
-        for (_, Unfinished { gateway, receipts, .. }) in old {
+        for (_, PartialMessage { gateway, receipts, .. }) in old {
             self.are_gone(gateway, receipts.0.len());
             receipts.done();
         }
@@ -241,7 +246,7 @@ mod tests {
     #[test]
     fn pieces_wait_for_what_becomes_of_their_message() {
         let (told_to, mut said) = unbounded_channel();
-        let mut unfinished = UnfinishedReceipts::default();
+        let mut unfinished = PartialMessages::default();
         unfinished.keep(&piece(1), HALL, receipts(&told_to, 1));
         // Of another meter, and of another kind.
         unfinished.keep(&[0x4f, 3 << 3 | 1, 1, 3, 9], HALL, receipts(&told_to, 2));
@@ -259,21 +264,21 @@ mod tests {
     #[test]
     fn pieces_that_came_to_nothing_are_done_with() {
         let (told_to, mut said) = unbounded_channel();
-        let mut unfinished = UnfinishedReceipts::default();
-        for sequence in 1..=MOST_PIECES as u64 + 2 {
+        let mut unfinished = PartialMessages::default();
+        for sequence in 1..=PIECES_MAX as u64 + 2 {
             unfinished.keep(&piece(1), HALL, receipts(&told_to, sequence));
         }
         assert_eq!(told(&mut said), done([1, 2]), "the first of many of one message");
         unfinished.tidy(Instant::now());
         assert_eq!(told(&mut said), []);
         unfinished.tidy(Instant::now() + WHOLE_WITHIN + Duration::from_secs(1));
-        assert_eq!(told(&mut said), done(3..=MOST_PIECES as u64 + 2));
+        assert_eq!(told(&mut said), done(3..=PIECES_MAX as u64 + 2));
     }
 
     #[test]
     fn partial_messages_are_bounded_per_gateway_and_in_total() {
         let (told_to, mut said) = unbounded_channel();
-        let mut unfinished = UnfinishedReceipts::default();
+        let mut unfinished = PartialMessages::default();
         let mut kept_of = |gateway: u32, names: std::ops::Range<u16>| {
             let count = names.len();
             for name in names {
@@ -283,14 +288,14 @@ mod tests {
             }
             count - told(&mut said).len()
         };
-        assert_eq!(kept_of(1, 0..3000), MOST_UNFINISHED_OF_A_GATEWAY);
+        assert_eq!(kept_of(1, 0..3000), GATEWAY_PARTIAL_MAX);
         assert_eq!(kept_of(2, 3000..3100), 100);
         let kept: usize = (3..20)
             .map(|gateway| kept_of(gateway, 3000 * gateway as u16..3000 * gateway as u16 + 2000))
             .sum();
-        assert_eq!(kept, MOST_UNFINISHED - MOST_UNFINISHED_OF_A_GATEWAY - 100);
+        assert_eq!(kept, PARTIAL_MAX - GATEWAY_PARTIAL_MAX - 100);
         unfinished.tidy(Instant::now() + WHOLE_WITHIN + Duration::from_secs(1));
-        assert_eq!(told(&mut said).len(), MOST_UNFINISHED);
+        assert_eq!(told(&mut said).len(), PARTIAL_MAX);
         assert_eq!((unfinished.count, unfinished.by_gateway.len()), (0, 0));
     }
 }

@@ -1,4 +1,4 @@
-//! What is asked of a link: commands, meters, how it is.
+//! Requests to a link: commands, meters, status.
 
 use super::command::{CommandRequest, LinkError};
 use super::handle::{Answer, Inputs, Request, Snapshot};
@@ -11,10 +11,10 @@ use crate::network::NetworkId;
 use crate::store::{CommandProgress, NewCommand, Provisioned};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use wire::meter::{CollectorError, Command, MeterId, MeterRecord, MeterState, Order, Policy, Suite};
+use wire::meter::{CollectorError, Command, MeterId, MeterRecord, MeterState, Policy, QueuedCommand, Suite};
 
 impl CommandRequest {
-    /// What the meter is told; `None`: the time that it is then.
+    /// Returns the command for the meter; `None`: the time of its sending.
     fn command(self) -> Option<Command> {
         Some(match self {
             CommandRequest::Configure { interval_s, suite } => Command::Configure { interval_s, suite },
@@ -33,7 +33,7 @@ impl CommandRequest {
 }
 
 impl LinkError {
-    /// What a network's collector says.
+    /// Translates an error of a network's collector.
     fn of(network: NetworkId, error: CollectorError) -> LinkError {
         match error {
             CollectorError::UnknownMeter(meter) => LinkError::UnknownMeter(network.meter(meter)),
@@ -102,8 +102,8 @@ impl Link {
         }
     }
 
-    fn queue(&mut self, meter: MeterId, request: CommandRequest) -> Result<(u32, Order), LinkError> {
-        if self.retry.until.is_some() {
+    fn queue(&mut self, meter: MeterId, request: CommandRequest) -> Result<(u32, QueuedCommand), LinkError> {
+        if self.store_queue.is_paused() {
             return Err(LinkError::Store("the last transaction failed".into()));
         }
         if let CommandRequest::Register { meter: name, .. } = request
@@ -114,13 +114,13 @@ impl Link {
         }
         let queued = match request.command() {
             Some(command) => {
-                self.collector.command(meter, command).map(|ticket| (ticket, Order::Command(command)))
+                self.collector.command(meter, command).map(|ticket| (ticket, QueuedCommand::Command(command)))
             }
             None if !self.meters.contains_key(&meter) => {
                 return Err(LinkError::UnknownMeter(self.global(meter)));
             }
             None if self.clock.is_behind() => return Err(LinkError::ClockBehind),
-            None => self.collector.set_time(meter).map(|ticket| (ticket, Order::TimeNow)),
+            None => self.collector.set_time(meter).map(|ticket| (ticket, QueuedCommand::TimeNow)),
         };
         queued.map_err(|error| LinkError::of(self.network(), error))
     }
@@ -175,7 +175,9 @@ impl Link {
             drop(answer.send(Ok(())));
             return;
         }
-        if let Some(known) = known.or(self.over.get(&meter).copied()).filter(|known| *known >= epoch) {
+        if let Some(known) =
+            known.or(self.retired_epochs.get(&meter).copied()).filter(|known| *known >= epoch)
+        {
             let meter = self.global(meter);
             drop(answer.send(Err(LinkError::EpochOver { meter, known, given: epoch })));
             return;
@@ -193,7 +195,7 @@ impl Link {
             state: MeterState::new(&record),
             at_ms: self.now_ms,
         };
-        if self.retry.until.is_some() {
+        if self.store_queue.is_paused() {
             drop(answer.send(Err(LinkError::Store("the last transaction failed".into()))));
             return;
         }
@@ -205,15 +207,15 @@ impl Link {
         let Provisioned { epoch, interval_s, state, suite, .. } = provisioned;
         let meter = record.setup.meter;
         self.collector.add(record, state).map_err(|error| LinkError::of(self.network(), error))?;
-        if self.seal_by_itself && suite != Suite::None && !self.policy.require_sealed {
+        if self.auto_require_sealed && suite != Suite::None && !self.policy.require_sealed {
             let network = self.network().named();
             tracing::info!(meter, network, "it seals: from now on nothing is taken that is not sealed");
             self.policy.require_sealed = true;
             self.collector.set_policy(Policy { require_sealed: true, ..*self.collector.policy() });
         }
-        self.over.remove(&meter);
+        self.retired_epochs.remove(&meter);
         self.meters.insert(meter, MeterLinkState::new(epoch, interval_s));
-        self.tell(Event::Meter { meter: self.global(meter) });
+        self.publish(Event::Meter { meter: self.global(meter) });
         Ok(())
     }
 
@@ -231,14 +233,14 @@ impl Link {
         self.withdrawn(meter, None, None);
         self.withdraw_update(meter, None);
         if let Some(known) = self.meters.remove(&meter) {
-            self.over.insert(meter, known.epoch);
+            self.retired_epochs.insert(meter, known.epoch);
         }
         self.collector.remove(meter);
     }
 
     fn snapshot(&self, inputs: &Inputs) -> Snapshot {
         let now = clock::now();
-        let counts = self.jobs.counts();
+        let counts = self.store_queue.counts();
         Snapshot {
             dropped_packets: inputs.dropped_packets.load(Ordering::Relaxed),
             refused: *self.collector.counters(),

@@ -1,4 +1,5 @@
-//! Which meters have become silent. There may be very many, and few do.
+//! The search for meters that have become silent. There may be very many meters, and few become
+//! silent.
 
 use super::meter_state::{LEAST_SILENCE, MeterLinkState};
 use std::collections::BTreeMap;
@@ -17,8 +18,9 @@ impl SilenceWatch {
         SilenceWatch { look_at: now }
     }
 
-    /// Returns the meters that have become silent, each once until it is heard again, and for how long nothing new came.
-    pub(super) fn look(
+    /// Returns the meters that have become silent, each once until it is heard again, and for how
+    /// long nothing new came.
+    pub(super) fn check(
         &mut self,
         meters: &mut BTreeMap<MeterId, MeterLinkState>,
         now: Instant,
@@ -26,7 +28,7 @@ impl SilenceWatch {
         if now < self.look_at {
             return Vec::new();
         }
-        // Who is heard from now on, or has a shorter interval, is not silent before that.
+        // A meter that is heard from now on, or has a shorter interval, is not silent before that.
         self.look_at = now + LEAST_SILENCE;
         let mut silent = Vec::new();
         for (meter, known) in meters.iter_mut().filter(|(_, known)| !known.silent) {
@@ -69,7 +71,7 @@ mod tests {
             let is_new = |known: &MeterLinkState| !known.silent && known.silence(now).is_some();
             let expected: Vec<MeterId> =
                 meters.iter().filter(|(_, known)| is_new(known)).map(|(id, _)| *id).collect();
-            let looked: Vec<MeterId> = watch.look(&mut meters, now).into_iter().map(|(id, _)| id).collect();
+            let looked: Vec<MeterId> = watch.check(&mut meters, now).into_iter().map(|(id, _)| id).collect();
             assert_eq!(looked, expected, "after {s} s");
             found += looked.len();
         }

@@ -1,22 +1,22 @@
-//! What the link's thread holds. What it does with it is in `thread`, `commits`, `requests`, `orders`, `updates`, `numbers` and `checks`.
+//! The state of the link's thread. `thread` has its loop, `uplink` the steps of a packet, `durable`
+//! those after a write, `downlink` the way to meters, `requests` those of others; `updates`,
+//! `numbers` and `checks` have the rest.
 
 use super::clock::Clock;
-use super::elsewhere::Onlookers;
 use super::handle::{Shared, Snapshot};
 use super::key_keeper::KeyKeeper;
 use super::meter_state::MeterLinkState;
-use super::pending::{RetryQueue, Submitted};
-use super::receipt::UnfinishedReceipts;
+use super::receipt::PartialMessages;
+use super::remote_links::EventSubscribers;
 use super::silence::SilenceWatch;
+use super::store_queue::StoreQueue;
 use super::updates::Updates;
 use super::verify::Verifiers;
 use crate::fence::Fence;
 use crate::gateway::{Gateways, HeardPacket};
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::partition::{Partition, Slices};
-use crate::store::{METERS_EPOCH_S, Write};
-use crate::writer::{Done, Jobs};
-use crossbeam_channel::Receiver;
+use crate::store::METERS_EPOCH_S;
 use opentelemetry::trace::TraceId;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, HashMap};
@@ -26,7 +26,7 @@ use wire::meter::{Collector, MeterId, Policy};
 
 /// Ticks of this minute, and alerts of this hour.
 #[derive(Debug, Default)]
-pub(super) struct Minute {
+pub(super) struct RateWindow {
     pub(super) ticks: u32,
     pub(super) forged_alerts: u32,
     pub(super) hour: Option<Instant>,
@@ -36,26 +36,25 @@ pub(super) struct Minute {
 pub(crate) struct Link {
     pub(super) partition: Partition,
     pub(super) slices: Slices,
-    /// What it writes under; `None`: nobody else writes.
+    /// The guard of its writes; `None`: nobody else writes.
     pub(super) fence: Option<Arc<Fence>>,
     pub(super) collector: Collector,
     /// In a tree, which has less room to spare than a table, where there are very many.
     pub(super) meters: BTreeMap<MeterId, MeterLinkState>,
     /// Epochs that are over, of meters that were revoked.
-    pub(super) over: HashMap<MeterId, u32>,
+    pub(super) retired_epochs: HashMap<MeterId, u32>,
     pub(super) policy: Policy,
-    pub(super) jobs: Arc<Jobs<Submitted>>,
-    pub(super) done: Receiver<Done<Submitted>>,
+    pub(super) store_queue: StoreQueue,
     pub(super) verifiers: Verifiers,
     pub(super) key_keeper: KeyKeeper,
     pub(super) updates: Updates,
     pub(super) gateways: Arc<Gateways>,
-    pub(super) onlookers: Onlookers,
+    pub(super) subscribers: EventSubscribers,
     pub(super) shared: Arc<Shared>,
-    /// Where packets of meters go that are not this collector's.
+    /// The destination of packets of unknown meters.
     pub(super) unknown_meters: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
     /// Nothing unsealed is taken as soon as there is a meter that seals.
-    pub(super) seal_by_itself: bool,
+    pub(super) auto_require_sealed: bool,
     pub(super) rng: StdRng,
     pub(super) clock: Clock,
     pub(super) began: Instant,
@@ -63,15 +62,9 @@ pub(crate) struct Link {
     pub(super) trace: Option<TraceId>,
     /// Unix ms, as of this turn.
     pub(super) now_ms: i64,
-    pub(super) writes: Vec<Write>,
-    pub(super) submitted: Vec<Submitted>,
-    pub(super) submissions: u64,
-    pub(super) in_flight: usize,
-    pub(super) era: u64,
-    pub(super) retry: RetryQueue,
     pub(super) opening: usize,
-    pub(super) unfinished: UnfinishedReceipts,
-    pub(super) look_at_due: bool,
+    pub(super) partial_messages: PartialMessages,
+    pub(super) check_due: bool,
     /// The meter that a command or a piece was sent to last: the others have their turns.
     pub(super) sent_last: MeterId,
     /// When a command is to be sent next, in ms since 2000.
@@ -80,7 +73,7 @@ pub(crate) struct Link {
     pub(super) tick_at: Instant,
     pub(super) silence: SilenceWatch,
     pub(super) counted: Snapshot,
-    pub(super) minute: Minute,
+    pub(super) minute: RateWindow,
     pub(super) ended: bool,
 }
 
@@ -94,7 +87,7 @@ impl Link {
         self.network().meter(meter)
     }
 
-    /// Whether it is this one that tells what is the same for all: of the store, and of the clock.
+    /// Says if this link reports what is the same for all: about the store, and the clock.
     pub(super) fn tells_for_all(&self) -> bool {
         self.partition == Partition::FIRST
     }

@@ -1,27 +1,16 @@
-//! The link's thread: what it waits for, and what it does with packets.
+//! The link's thread: its inputs, its turns, and its end.
 
 use super::handle::{Inputs, Request};
-use super::meter_state::LastHeard;
-use super::pending::PendingCommit;
-use super::receipt::{QueuedPacket, Receipts};
 use super::state::{Link, since_2000_ms};
-use super::verify::Origin;
 use crate::clock;
-use crate::gateway::Route;
-use crate::store::{NewReport, Write};
 use crossbeam_channel::select;
 use std::time::Duration;
-use wire::meter::{
-    Accepted, Gathered, Heard, MeterId, OpenedMessage, Rejection, SealedMessage, Transmission,
-};
 
-/// Messages of one meter that are with the verifiers at most: the rest of them are others'.
-const MOST_OPENING: u8 = 2;
-/// So many of each kind are taken before the others have their turn.
+/// Inputs of each kind that are taken before the others have their turn.
 const TURN: usize = 1024;
-/// So often silence, clock and store are looked at.
+/// The period of the checks of silence, clock and store.
 const TICK: Duration = Duration::from_secs(1);
-/// How long a stop waits for the store.
+/// The longest wait of a stop for the store.
 const STOP: Duration = Duration::from_secs(20);
 
 impl Link {
@@ -31,22 +20,22 @@ impl Link {
             let timeout = self.wait();
             let mut first = None;
             select! {
-                recv(self.done) -> done => if let Ok(done) = done { self.now(); self.done(done) },
+                recv(self.store_queue.done) -> done => if let Ok(done) = done { self.now(); self.done(done) },
                 recv(self.key_keeper.kept) -> kept => match kept {
-                    Ok(kept) => { self.now(); self.kept_keys(kept) }
+                    Ok(kept) => { self.now(); self.on_keys_kept(kept) }
                     Err(_) => {
                         tracing::error!("the keys' thread has ended; no renewed key can be kept");
                         self.ended = true;
                     }
                 },
-                recv(self.updates.found) -> found => if let Ok(found) = found { self.now(); self.found_image(found) },
-                recv(self.verifiers.opened) -> opened => if let Ok(opened) = opened { self.now(); self.opened(opened) },
+                recv(self.updates.found) -> found => if let Ok(found) = found { self.now(); self.on_image(found) },
+                recv(self.verifiers.opened) -> opened => if let Ok(opened) = opened { self.now(); self.on_verified(opened) },
                 recv(inputs.requests) -> ask => match ask {
                     Ok(ask) => first = Some(ask),
                     // Nobody is left who could tell it to stop.
                     Err(_) => break,
                 },
-                recv(inputs.packets) -> packet => if let Ok(packet) = packet { self.now(); self.heard(packet) },
+                recv(inputs.packets) -> packet => if let Ok(packet) = packet { self.now(); self.on_packet(packet) },
                 default(timeout) => {}
             }
             if self.step(first, &inputs) {
@@ -60,7 +49,7 @@ impl Link {
         }
     }
 
-    /// How long nothing is to be done, unless something comes.
+    /// Returns the time until something is due, if no input comes.
     pub(crate) fn wait(&self) -> Duration {
         self.until_due().min(self.tick_at.saturating_duration_since(clock::now()))
     }
@@ -78,7 +67,7 @@ impl Link {
             self.tick(now);
         }
         self.send_due();
-        self.look_at_updates();
+        self.check_updates();
         self.flush();
         false
     }
@@ -91,14 +80,14 @@ impl Link {
     fn turn(&mut self, first: Option<Request>, inputs: &Inputs) -> bool {
         self.take_done();
         while let Ok(kept) = self.key_keeper.kept.try_recv() {
-            self.kept_keys(kept);
+            self.on_keys_kept(kept);
         }
         while let Ok(found) = self.updates.found.try_recv() {
-            self.found_image(found);
+            self.on_image(found);
         }
         for _ in 0..TURN {
             let Ok(opened) = self.verifiers.opened.try_recv() else { break };
-            self.opened(opened);
+            self.on_verified(opened);
         }
         self.trace = None;
         for ask in first.into_iter().chain(inputs.requests.try_iter().take(TURN)) {
@@ -107,7 +96,7 @@ impl Link {
             }
         }
         for packet in inputs.packets.try_iter().take(TURN) {
-            self.heard(packet);
+            self.on_packet(packet);
         }
         false
     }
@@ -115,13 +104,13 @@ impl Link {
     /// Goes on with what the store has done.
     pub(crate) fn take_done(&mut self) {
         for _ in 0..TURN {
-            let Ok(done) = self.done.try_recv() else { break };
+            let Ok(done) = self.store_queue.done.try_recv() else { break };
             self.done(done);
         }
     }
 
     fn until_due(&self) -> Duration {
-        if self.look_at_due {
+        if self.check_due {
             return Duration::ZERO;
         }
         let now_ms = since_2000_ms(clock::unix_ms());
@@ -133,7 +122,7 @@ impl Link {
         let until = clock::now() + STOP;
         while self.opening > 0 && clock::now() < until {
             let Ok(opened) = self.verifiers.opened.recv_timeout(TICK) else { break };
-            self.opened(opened);
+            self.on_verified(opened);
         }
         self.stop_keeping_keys();
         self.begin_finish();
@@ -142,7 +131,7 @@ impl Link {
                 tracing::error!("the store did not come to its end in {} s", STOP.as_secs());
                 break;
             };
-            match self.done.recv_timeout(left) {
+            match self.store_queue.done.recv_timeout(left) {
                 Ok(done) => self.done(done),
                 Err(_) => break,
             }
@@ -154,177 +143,13 @@ impl Link {
     /// Nothing comes any more: what there is goes to the store.
     pub(crate) fn begin_finish(&mut self) {
         self.store_counts();
-        self.retry.until = self.retry.until.map(|_| clock::now());
-        self.try_again(clock::now());
+        self.store_queue.end_pause(clock::now());
+        self.retry_due(clock::now());
         self.flush();
     }
 
-    /// Whether nothing is under way.
+    /// Says if nothing is under way.
     pub(crate) fn is_finished(&self) -> bool {
-        self.nothing_under_way() || self.ended
-    }
-
-    fn heard(&mut self, QueuedPacket { packet, heard_ms, receipt }: QueuedPacket) {
-        self.counted.packets += 1;
-        let mut origin = Origin {
-            route: packet.route,
-            rssi_dbm: packet.rssi_dbm,
-            heard_ms: heard_ms.unwrap_or(self.now_ms),
-            number_lsb: packet.bytes.get(4).copied().unwrap_or(0),
-            receipts: Receipts::of(receipt),
-        };
-        origin.receipts.span("queue");
-        self.trace = origin.receipts.trace();
-        match self.collector.gather(&packet.bytes) {
-            Gathered::Done(Heard::Piece) => {
-                // It may be a meter's reply, and the next piece is due.
-                self.look_at_due |= self.collector.busy().next().is_some();
-                self.unfinished.keep(&packet.bytes, packet.route.gateway, origin.receipts);
-            }
-            Gathered::Done(heard) => {
-                origin.receipts.span("verify");
-                origin.receipts.done();
-                if let (Heard::Rejected(Rejection::UnknownMeter), Some(unknown_meters)) =
-                    (heard, &self.unknown_meters)
-                {
-                    // A full queue loses packets, which come again.
-                    let _ = unknown_meters.try_send(packet);
-                }
-            }
-            Gathered::Sealed(message) => {
-                origin.receipts.after(self.unfinished.take(&packet.bytes));
-                if message.takes_curves() {
-                    self.verify(message, origin);
-                } else {
-                    self.take(message.open(), origin);
-                }
-            }
-        }
-    }
-
-    /// What is dropped here comes again from its meter: a queue that had it come again, too, would make the flood larger.
-    fn verify(&mut self, message: SealedMessage, origin: Origin) {
-        let Some(known) = self.meters.get_mut(&message.meter()) else { return origin.receipts.done() };
-        let known = known.active();
-        if known.opening >= MOST_OPENING {
-            self.counted.dropped_messages += 1;
-            return origin.receipts.done();
-        }
-        if let Err(origin) = self.verifiers.open(message, origin) {
-            self.counted.dropped_messages += 1;
-            return origin.receipts.done();
-        }
-        known.opening += 1;
-        self.opening += 1;
-    }
-
-    fn opened(&mut self, (message, origin): (OpenedMessage, Origin)) {
-        self.opening -= 1;
-        self.verifiers.is_opened(&origin);
-        if let Some(known) = self.meters.get_mut(&message.meter()) {
-            let opening = &mut known.active().opening;
-            *opening = opening.saturating_sub(1);
-        }
-        self.take(message, origin);
-    }
-
-    fn take(&mut self, message: OpenedMessage, mut origin: Origin) {
-        origin.receipts.span("verify");
-        self.trace = origin.receipts.trace();
-        let meter = message.meter();
-        match self.collector.take(message, since_2000_ms(origin.heard_ms)) {
-            Heard::Report(accepted) => return self.accepted(*accepted, origin),
-            Heard::OldNumber(accepted) => return self.old_number(*accepted, origin),
-            // Where it is reached with what shows how it seals.
-            Heard::OtherSuite => self.new_from(meter, &origin),
-            Heard::Duplicate(sent) => self.again(&sent, &origin),
-            Heard::NumberReused(accepted) => self.number_reused(meter, accepted.report.n),
-            Heard::NumberTooLow { last_m, .. } => {
-                self.new_from(meter, &origin);
-                self.look_at_due = true;
-                self.number_too_low(meter, last_m);
-            }
-            // Before it is durable: a command whose answer is lost is sent again, and answered again.
-            Heard::Answer(answered) => {
-                self.new_from(meter, &origin);
-                self.answered(*answered);
-            }
-            Heard::Busy => {
-                let Some(known) = self.meters.get_mut(&meter) else { return origin.receipts.done() };
-                let known = known.active();
-                known.repeats += 1;
-                // What is being stored is another report: a queue has this one come again.
-                if known.handed_out.is_some_and(|n| n as u8 != origin.number_lsb) {
-                    return;
-                }
-            }
-            Heard::Piece | Heard::Rejected(_) => {}
-        }
-        origin.receipts.done();
-    }
-
-    /// Something came that nobody had before, so that it is the meter itself that is heard there.
-    fn new_from(&mut self, meter: MeterId, origin: &Origin) {
-        let Some(known) = self.meters.get_mut(&meter) else { return };
-        known.heard = Some(LastHeard { at_ms: origin.heard_ms, silence_from: clock::now() });
-        known.silent = false;
-        let known = known.active();
-        // It can be reached now.
-        self.look_at_due |= known.route.is_none();
-        (known.route, known.rssi_dbm) = (Some(origin.route), origin.rssi_dbm);
-    }
-
-    fn accepted(&mut self, accepted: Accepted, origin: Origin) {
-        let meter = accepted.meter;
-        self.new_from(meter, &origin);
-        self.look_at_due |= self.collector.busy().next().is_some();
-        if let Some(known) = self.meters.get_mut(&meter) {
-            known.active().lost = accepted.report.lost;
-        }
-        if accepted.memory_went_back {
-            self.memory_went_back(meter, "it counts its starts from the beginning again");
-        }
-        self.store_accepted(accepted, origin);
-    }
-
-    /// A report with a number that was taken before the service began: the store compares them. It may be an attacker who sends it again.
-    fn old_number(&mut self, accepted: Accepted, origin: Origin) {
-        if let Some(known) = self.meters.get_mut(&accepted.meter) {
-            known.active().repeats += 1;
-            self.counted.repeats += 1;
-        }
-        self.store_accepted(accepted, origin);
-    }
-
-    fn store_accepted(&mut self, accepted: Accepted, origin: Origin) {
-        let Accepted { meter, suite, report, sealed, .. } = accepted;
-        let Some(known) = self.meters.get_mut(&meter) else { return origin.receipts.done() };
-        known.active().handed_out = Some(report.n);
-        if self.retry.until.is_some() {
-            // It was handed out just now. A queue has its packets come again.
-            let _ = self.collector.not_stored(meter, report.n);
-            return;
-        }
-        let epoch = known.epoch;
-        let Origin { route, rssi_dbm, heard_ms, receipts, .. } = origin;
-        let pending = PendingCommit::Report { meter, epoch, n: report.n, heard_ms, route, receipts };
-        let write = NewReport { meter: self.global(meter), epoch, heard_ms, suite, report, sealed, rssi_dbm };
-        self.store_report(Write::Report(write), pending);
-    }
-
-    /// A report that is stored. It may be an attacker who sends it again: only the acknowledgement goes there.
-    fn again(&mut self, sent: &Transmission, origin: &Origin) {
-        let Some(known) = self.meters.get_mut(&sent.meter) else { return };
-        known.active().repeats += 1;
-        self.counted.repeats += 1;
-        self.transmit(origin.route, sent);
-    }
-
-    pub(super) fn transmit(&mut self, route: Route, sent: &Transmission) {
-        if self.fence.as_ref().is_some_and(|fence| !fence.holds()) {
-            return self.fenced();
-        }
-        self.counted.sent_packets += sent.packets.len() as u64;
-        self.gateways.transmit(route, &sent.packets);
+        self.store_queue.is_idle() || self.ended
     }
 }

@@ -1,5 +1,5 @@
-//! Updates of meters' firmware: which meters are sent their image now, which wait, and what the store is told of it. How a meter takes an image is
-//! `wire::meter::Collector`'s.
+//! Updates of meters' firmware: which meters are sent their image now, which wait, and what the
+//! store is told of it. How a meter takes an image is `wire::meter::Collector`'s.
 
 use super::command::LinkError;
 use super::handle::Answer;
@@ -16,13 +16,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wire::meter::{Image, ImageRefusal, MeterId, UpdateEnd, UpdateStage};
 
-/// Meters that are asked, or sent pieces, at once, by turns. The pieces of all together go out no faster than those of one
-/// (`Policy::update_piece_every_ms`): with more at once all of them take longer, and nothing is gained; with some, those of others go out while one
-/// erases, or does not answer.
-const MOST_AT_ONCE: usize = 8;
-/// A meter that did not go on for so long, while others wait, waits behind them.
+/// Meters that are asked, or sent pieces, at once, by turns. The pieces of all together go out no
+/// faster than those of one (`Policy::update_piece_every_ms`): with more at once all of them take
+/// longer, and nothing is gained; with some, those of others go out while one erases, or does not
+/// answer.
+const CONCURRENT_MAX: usize = 8;
+/// The time without progress after which a meter waits behind the others.
 const TURN: Duration = Duration::from_secs(600);
-/// How far an update is, is told no more often while nothing else changes.
+/// The shortest interval between reports of progress while nothing else changes.
 const TOLD_EVERY: Duration = Duration::from_secs(5);
 /// An image that was not there is asked for again.
 const ASKED_EVERY: Duration = Duration::from_secs(10);
@@ -30,7 +31,7 @@ const ASKED_EVERY: Duration = Duration::from_secs(10);
 /// The updates that are not over.
 pub(super) struct Updates {
     images: Arc<Images>,
-    /// What was found of what was asked for.
+    /// The images that were found.
     pub(super) found: Receiver<Found>,
     found_out: Sender<Found>,
     /// When what is not at hand was asked for last.
@@ -54,7 +55,7 @@ pub(super) struct Updates {
 struct OpenUpdate {
     record: UpdateRecord,
     turn: u64,
-    /// What the store knows, and since when.
+    /// The progress that the store has, and its time.
     told: (ImageDigest, UpdateState, u16),
     told_at: Instant,
     /// When it went on last.
@@ -86,7 +87,8 @@ impl Updates {
         }
     }
 
-    /// One that the store has. It waits for its turn; where the meter had all of the image, it is gone on with at once.
+    /// One that the store has. It waits for its turn; where the meter had all of the image, it is
+    /// gone on with at once.
     fn open(&mut self, record: UpdateRecord) {
         let (now, meter, turn) = (clock::now(), record.meter.meter, self.take_turn());
         let told = (record.image, record.state, record.pieces);
@@ -129,7 +131,7 @@ impl Updates {
         self.next_turn
     }
 
-    /// How many are asked, or sent pieces.
+    /// Returns the number of meters that are asked, or sent pieces.
     fn under_way(&self) -> usize {
         let is_under_way = |meter: &&MeterId| {
             self.open.get(meter).is_some_and(|update| update.record.state != UpdateState::Trying)
@@ -147,7 +149,8 @@ impl Updates {
 }
 
 impl Link {
-    /// Goes on with the updates that the store has as not over; not with those of meters that have other keys since.
+    /// Goes on with the updates that the store has as not over; not with those of meters that have
+    /// other keys since.
     pub(super) fn resume_updates(&mut self, updates: Vec<UpdateRecord>, with_new_keys: &HashSet<MeterId>) {
         for record in updates {
             let meter = record.meter.meter;
@@ -173,7 +176,7 @@ impl Link {
             Some(Err(LinkError::UnknownMeter(global)))
         } else if self.updates.open.get(&meter).is_some_and(same) {
             Some(Ok(0))
-        } else if self.retry.until.is_some() {
+        } else if self.store_queue.is_paused() {
             Some(Err(LinkError::Store("the last transaction failed".into())))
         } else {
             None
@@ -189,11 +192,11 @@ impl Link {
     }
 
     /// The store has it.
-    pub(super) fn update_begun(&mut self, record: UpdateRecord) {
+    pub(super) fn on_update_begun(&mut self, record: UpdateRecord) {
         let meter = record.meter.meter;
         self.forget_update(meter);
         if self.meters.contains_key(&meter) {
-            self.tell(Event::Update { meter: record.meter });
+            self.publish(Event::Update { meter: record.meter });
             self.updates.open(record);
         } else {
             // It was revoked, or gets other keys.
@@ -201,7 +204,7 @@ impl Link {
         }
     }
 
-    /// What the store was told of an update that has another one in its place, or that somebody else ended.
+    /// Takes back a stored update that another one replaced, or that somebody else ended.
     pub(super) fn update_replaced(&mut self, meter: MeterId, created_ms: i64) {
         let is_it = |update: &OpenUpdate| update.record.created_ms == created_ms;
         if self.updates.open.get(&meter).is_some_and(is_it) {
@@ -243,14 +246,14 @@ impl Link {
     }
 
     /// Looks how far they are, and begins others.
-    pub(super) fn look_at_updates(&mut self) {
+    pub(super) fn check_updates(&mut self) {
         if self.updates.open.is_empty() {
             return;
         }
         let now = clock::now();
         let begun: Vec<MeterId> = self.updates.begun.iter().copied().collect();
         for meter in begun {
-            self.look_at_update(meter, now);
+            self.check_update(meter, now);
         }
         if std::mem::take(&mut self.updates.look) {
             self.begin_updates(now);
@@ -258,7 +261,7 @@ impl Link {
         self.tell_of_updates(now);
     }
 
-    fn look_at_update(&mut self, meter: MeterId, now: Instant) {
+    fn check_update(&mut self, meter: MeterId, now: Instant) {
         let Some(progress) = self.collector.update_progress(meter) else { return };
         let Some(update) = self.updates.open.get_mut(&meter) else { return };
         let record = &mut update.record;
@@ -311,7 +314,7 @@ impl Link {
             progress.is_none_or(|progress| progress.stage == UpdateStage::NeedsImage)
         };
         let mut next: Vec<MeterId> = self.updates.begun.iter().filter(needs_image).copied().collect();
-        let mut room = MOST_AT_ONCE.saturating_sub(self.updates.under_way());
+        let mut room = CONCURRENT_MAX.saturating_sub(self.updates.under_way());
         let mut not_at_hand = BTreeSet::new();
         for meter in self.updates.waiting.values() {
             if room == 0 {
@@ -342,9 +345,9 @@ impl Link {
                 if let Some(update) = self.updates.open.get_mut(&meter) {
                     update.went_on_at = now;
                 }
-                self.look_at_update(meter, now);
+                self.check_update(meter, now);
                 self.store_state(meter);
-                self.look_at_due = true;
+                self.check_due = true;
             }
         }
         let updates = &mut self.updates;
@@ -357,15 +360,15 @@ impl Link {
         updates.at_hand.retain(|digest, _| is_sent(digest));
     }
 
-    /// Whether a meter is heard, and seals so that pieces can be sealed for it.
+    /// Says if a meter is heard, and seals in a suite with pieces.
     fn takes_pieces(&self, meter: MeterId, now: Instant) -> bool {
         self.meters.get(&meter).is_some_and(|known| known.is_online(now))
             && self.collector.state(meter).is_some_and(|state| state.suite().has_pieces())
     }
 
     /// An image was found, or not.
-    pub(super) fn found_image(&mut self, Found { wanted, image }: Found) {
-        // What could not be read is asked for again.
+    pub(super) fn on_image(&mut self, Found { wanted, image }: Found) {
+        // An image that could not be read is asked for again.
         let Ok(image) = image else { return };
         match (wanted, image) {
             // It may be added later.
@@ -382,7 +385,8 @@ impl Link {
         }
     }
 
-    /// Those meters that refused an image because it is for the slot that runs have the other one instead, or none.
+    /// Those meters that refused an image because it is for the slot that runs have the other one
+    /// instead, or none.
     fn take_other_slot(&mut self, refused: ImageDigest, other: Option<Image>) {
         let is_one = |meter: &&MeterId| {
             let progress = self.collector.update_progress(**meter);
@@ -411,7 +415,7 @@ impl Link {
                 update.went_on_at = clock::now();
                 self.updates.changed.insert(meter);
                 self.store_state(meter);
-                self.look_at_due = true;
+                self.check_due = true;
             }
         }
         if let Some(image) = other {
@@ -419,8 +423,9 @@ impl Link {
         }
     }
 
-    /// Those that are not heard any more, or seal otherwise now, or do not go on while others wait, wait again.
-    pub(super) fn tend_updates(&mut self, now: Instant) {
+    /// Those that are not heard any more, or seal otherwise now, or do not go on while others wait,
+    /// wait again.
+    pub(super) fn advance_updates(&mut self, now: Instant) {
         self.updates.look = true;
         self.updates.asked.retain(|_, at| now.saturating_duration_since(*at) < ASKED_EVERY);
         let others_wait = !self.updates.waiting.is_empty();
@@ -441,7 +446,7 @@ impl Link {
 
     /// Tells the store what has changed: pieces now and then.
     fn tell_of_updates(&mut self, now: Instant) {
-        if self.retry.until.is_some() {
+        if self.store_queue.is_paused() {
             return;
         }
         let (mut told, now_ms, updates) = (Vec::new(), self.now_ms, &mut self.updates);

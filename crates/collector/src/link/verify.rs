@@ -9,12 +9,12 @@ use std::thread::JoinHandle;
 use wire::meter::{OpenedMessage, SealedMessage};
 
 /// Messages that wait for a verifier at most; others are dropped, and come again.
-const MOST_MESSAGES: usize = 4096;
+const MESSAGES_MAX: usize = 4096;
 
 /// Of these one gateway's at most.
-const MOST_MESSAGES_OF_A_GATEWAY: usize = MOST_MESSAGES / 4;
+const GATEWAY_MESSAGES_MAX: usize = MESSAGES_MAX / 4;
 
-/// Where and when a message's last packet was heard, and where all of them wait to be done with.
+/// The route and time of a message's last packet, with the receipts of all its packets.
 #[derive(Debug)]
 pub(super) struct Origin {
     pub(super) route: Route,
@@ -26,18 +26,19 @@ pub(super) struct Origin {
     pub(super) receipts: Receipts,
 }
 
-/// The threads, one a core, and the queues to them and back. They end when the queue to them is gone.
+/// The threads, one a core, and the queues to them and back. They end when the queue to them is
+/// gone.
 pub(super) struct Verifiers {
     sealed: Sender<(SealedMessage, Origin)>,
     pub(super) opened: Receiver<(OpenedMessage, Origin)>,
     threads: Vec<JoinHandle<()>>,
-    /// How many messages of each gateway wait or are being opened, by its number.
+    /// The number of messages of each gateway that wait or are being opened, by its number.
     by_gateway: HashMap<u32, usize>,
 }
 
 impl Verifiers {
     pub(super) fn start(count: usize) -> std::io::Result<Verifiers> {
-        let (sealed, sealed_in) = bounded::<(SealedMessage, Origin)>(MOST_MESSAGES);
+        let (sealed, sealed_in) = bounded::<(SealedMessage, Origin)>(MESSAGES_MAX);
         let (opened_out, opened) = unbounded();
         let start = |number| {
             let (sealed, opened) = (sealed_in.clone(), opened_out.clone());
@@ -53,10 +54,10 @@ impl Verifiers {
         Ok(Verifiers { sealed, opened, threads, by_gateway: HashMap::new() })
     }
 
-    /// Where there is no room for it, its origin is given back.
+    /// Queues a message; returns its origin if there is no room.
     pub(super) fn open(&mut self, message: SealedMessage, origin: Origin) -> Result<(), Origin> {
         let of_gateway = self.by_gateway.entry(origin.route.gateway.number).or_default();
-        if *of_gateway >= MOST_MESSAGES_OF_A_GATEWAY {
+        if *of_gateway >= GATEWAY_MESSAGES_MAX {
             return Err(origin);
         }
         *of_gateway += 1;
@@ -93,8 +94,8 @@ mod tests {
     use rand::SeedableRng;
     use rand::rngs::StdRng;
     use wire::meter::{
-        Channel, Collector, Gathered, Identity, MessageKind, MeterState, Policy, Provision, Setup, Suite,
-        packets,
+        Channel, Collector, Identity, MessageKind, MeterState, Policy, Provision, ReassemblyOutcome, Setup,
+        Suite, packets,
     };
 
     #[test]
@@ -112,9 +113,9 @@ mod tests {
         let state = MeterState::new(&record);
         collector.add(record.clone(), state).expect("a meter");
         let mut message = || {
-            let mut whole = cut.iter().filter_map(|packet| match collector.gather(packet) {
-                Gathered::Sealed(message) => Some(message),
-                Gathered::Done(_) => None,
+            let mut whole = cut.iter().filter_map(|packet| match collector.reassemble(packet) {
+                ReassemblyOutcome::Sealed(message) => Some(message),
+                ReassemblyOutcome::Done(_) => None,
             });
             whole.next().expect("all pieces are there")
         };
@@ -127,10 +128,10 @@ mod tests {
         let mut taken = |gateway, count| {
             (0..count).filter(|_| verifiers.open(message(), origin(gateway)).is_ok()).count()
         };
-        assert_eq!(taken(0, 2 * MOST_MESSAGES_OF_A_GATEWAY), MOST_MESSAGES_OF_A_GATEWAY, "of one gateway");
-        let others: usize = (1..8).map(|gateway| taken(gateway, MOST_MESSAGES_OF_A_GATEWAY)).sum();
-        let in_all = MOST_MESSAGES_OF_A_GATEWAY + others;
-        assert!((MOST_MESSAGES..2 * MOST_MESSAGES).contains(&in_all), "{in_all} were taken");
+        assert_eq!(taken(0, 2 * GATEWAY_MESSAGES_MAX), GATEWAY_MESSAGES_MAX, "of one gateway");
+        let others: usize = (1..8).map(|gateway| taken(gateway, GATEWAY_MESSAGES_MAX)).sum();
+        let in_all = GATEWAY_MESSAGES_MAX + others;
+        assert!((MESSAGES_MAX..2 * MESSAGES_MAX).contains(&in_all), "{in_all} were taken");
         verifiers.stop();
     }
 }

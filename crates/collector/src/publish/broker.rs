@@ -1,4 +1,4 @@
-//! Where the broker is.
+//! The URL of the broker.
 
 use crate::trust;
 use rustls::ClientConfig;
@@ -12,7 +12,8 @@ use zeroize::Zeroizing;
 const PORT: u16 = 1883;
 const TLS_PORT: u16 = 8883;
 
-/// A broker: `mqtt://[USER@]HOST[:PORT]`, or `mqtts://` with TLS. The password is not part of it: command lines are seen by all users of a machine.
+/// A broker: `mqtt://[USER@]HOST[:PORT]`, or `mqtts://` with TLS. The password is not part of it:
+/// command lines are seen by all users of a machine.
 #[derive(Clone)]
 pub struct Broker {
     /// Name or address.
@@ -22,9 +23,10 @@ pub struct Broker {
     pub user: Option<String>,
     /// See [`Broker::with_password_file`].
     pub(super) password: Zeroizing<String>,
-    /// Whether by TLS.
+    /// Connects by TLS.
     pub tls: bool,
-    /// Whom TLS trusts; nobody until [`Broker::with_ca_file`] or [`Broker::with_system_authorities`].
+    /// Whom TLS trusts; nobody until [`Broker::with_ca_file`] or
+    /// [`Broker::with_system_authorities`].
     pub(super) trust: Option<Arc<ClientConfig>>,
 }
 
@@ -52,17 +54,19 @@ impl Broker {
         Ok(self)
     }
 
-    /// Whether only this machine reaches it.
+    /// Says if only this machine reaches it.
     fn is_on_loopback(&self) -> bool {
         let address = self.host.parse::<IpAddr>();
         self.host.eq_ignore_ascii_case("localhost")
             || address.is_ok_and(|address| address.to_canonical().is_loopback())
     }
 
-    /// With the password that a file has in its first line. allow_plain: also where it goes to another machine without TLS.
+    /// With the password that a file has in its first line. allow_plain: also where it goes to
+    /// another machine without TLS.
     ///
     /// # Errors
-    /// A sentence: no user, others could read the password on its way, no such file, nothing in it, or everybody may read it.
+    /// A sentence: no user, others could read the password on its way, no such file, nothing in it,
+    /// or everybody may read it.
     pub fn with_password_file(mut self, path: &Path, allow_plain: bool) -> Result<Broker, String> {
         use std::os::unix::fs::PermissionsExt;
         let path_is = path.display();

@@ -6,23 +6,24 @@ use crate::store::Meter;
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 
-/// Whether the collector is there: [`ONLINE`] or [`OFFLINE`], retained.
+/// The topic of the collector's state: [`ONLINE`] or [`OFFLINE`], retained.
 pub const STATUS: &str = "wattseal/status";
 pub const ONLINE: &str = "online";
 /// It is not: said by itself when it stops, else by the broker.
 pub const OFFLINE: &str = "offline";
-/// Where Home Assistant looks for what is new; it is its default.
+/// The topic of Home Assistant's discovery, by its default.
 const DISCOVERY: &str = "homeassistant";
-/// Home Assistant shows a figure as not available when nothing newer came for so many intervals, and at least so many seconds.
+/// The intervals without a newer figure after which Home Assistant shows it as not available; there
+/// is also a least time in seconds.
 const EXPIRES_AFTER_INTERVALS: u32 = 3;
 const EXPIRES_AFTER_S: u32 = 60;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
     pub topic: String,
-    /// What; nothing takes back what was retained.
+    /// The payload; an empty one takes a retained message back.
     pub payload: Vec<u8>,
-    /// Whether the broker keeps it for those who come later.
+    /// Asks the broker to keep it for later subscribers.
     pub retain: bool,
 }
 
@@ -43,19 +44,20 @@ impl Said {
         Said { topic, payload: payload.to_vec(), retain }
     }
 
-    /// Whether it is said anew at each connection.
+    /// Says if it is sent anew at each connection.
     pub(super) fn is_of_the_connection(&self) -> bool {
         self.topic == STATUS || self.topic.starts_with(DISCOVERY)
     }
 }
 
-/// What emonCMS calls the meters.
+/// The names of meters in emonCMS.
 #[derive(Clone, Debug, Default)]
 pub struct Names(HashMap<GlobalMeterId, String>);
 
 impl Names {
-    /// By their labels, in which only letters, digits, `-`, `_` and `.` stay; without one `meter258`, `meter7_258`. Where two would be the
-    /// same, `-258`, `-7_258` is added to both, and to all that look as if theirs was: figures of two must not come under one name.
+    /// By their labels, in which only letters, digits, `-`, `_` and `.` stay; without one
+    /// `meter258`, `meter7_258`. Where two would be the same, `-258`, `-7_258` is added to both,
+    /// and to all that look as if theirs was: figures of two must not come under one name.
     #[must_use]
     pub fn of(meters: &BTreeMap<GlobalMeterId, Meter>) -> Names {
         let mut count: HashMap<String, usize> = HashMap::new();
@@ -103,7 +105,7 @@ fn word(meter: GlobalMeterId) -> String {
     }
 }
 
-/// What a meter without a label is called.
+/// Returns the name of a meter without a label.
 fn unnamed(meter: GlobalMeterId) -> String {
     format!("meter{}", word(meter))
 }
@@ -124,7 +126,8 @@ fn plain(meter: &Meter) -> String {
     }
 }
 
-/// What is said of a meter, below its own level: of network 0 below `wattseal`, of others below their network's.
+/// Returns a topic of a meter, below its own level: in network 0 below `wattseal`, in others below
+/// their network's.
 fn topic(meter: GlobalMeterId, what: &str) -> String {
     match meter.network.named() {
         None => format!("wattseal/{}/{what}", meter.meter),
@@ -143,8 +146,8 @@ pub fn alert(alert: &Alert) -> Said {
     Said::passing(topic, json!({ "id": id, "at_s": at_s, "cause": cause, "detail": detail }).to_string())
 }
 
-/// What Home Assistant has to know of a meter to show its power and energy: MQTT discovery, a device with two sensors. A meter that
-/// was revoked is taken back.
+/// Returns Home Assistant's MQTT discovery of a meter: a device with two sensors, power and energy.
+/// Of a revoked meter it takes them back.
 #[must_use]
 pub fn discovery(meter: &Meter) -> Vec<Said> {
     let id = format!("wattseal_{}", word(meter.meter));

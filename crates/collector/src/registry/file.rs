@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 /// No key file is longer, in bytes.
-const MOST_BYTES: u64 = 16 * 1024;
+const BYTES_MAX: u64 = 16 * 1024;
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 
@@ -72,7 +72,7 @@ impl Folder {
 
     /// Reads a file; `None` where there is none.
     pub(super) fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, RegistryError> {
-        self.read_up_to(name, MOST_BYTES)
+        self.read_up_to(name, BYTES_MAX)
     }
 
     /// The same of a file that may be longer.
@@ -115,7 +115,7 @@ impl Folder {
 
 /// Reads a TOML file that nobody else may read. An error says nothing of what is in it.
 pub(super) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, RegistryError> {
-    read_toml_up_to(path, MOST_BYTES)
+    read_toml_up_to(path, BYTES_MAX)
 }
 
 fn read_toml_up_to<T: DeserializeOwned>(path: &Path, most_bytes: u64) -> Result<T, RegistryError> {
@@ -150,7 +150,7 @@ fn read_secret(path: &Path, most_bytes: u64) -> Result<Zeroizing<String>, Regist
 /// # Errors
 /// [`RegistryError::Open`], [`RegistryError::File`], [`RegistryError::Bad`].
 pub(crate) fn read_secrets(path: &Path) -> Result<Zeroizing<String>, RegistryError> {
-    read_secret(path, MOST_BYTES)
+    read_secret(path, BYTES_MAX)
 }
 
 /// Writes a file of secrets other than the registry's, that nobody else may read.
@@ -163,7 +163,8 @@ pub(crate) fn write_secrets(path: &Path, bytes: &[u8]) -> Result<(), RegistryErr
     write_secret(&path, bytes)
 }
 
-/// Writes a file that nobody else may read, beside its place, and moves it there when it is durable.
+/// Writes a file that nobody else may read, beside its place, and moves it there when it is
+/// durable.
 pub(super) fn write_secret(path: &Path, bytes: &[u8]) -> Result<(), RegistryError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let beside = path.with_file_name(format!(".{name}.new"));
@@ -183,7 +184,8 @@ pub(super) fn write_secret(path: &Path, bytes: &[u8]) -> Result<(), RegistryErro
     sync_parent(path)
 }
 
-/// What the superuser writes into a service's folder is the service's: else it could not read it.
+/// Gives a file that the superuser writes to the owner of the folder: the service could not read it
+/// otherwise.
 fn give_to_owner_of_folder(file: &File, path: &Path) -> std::io::Result<()> {
     let (own, folder) = (file.metadata()?, fs::metadata(parent(path))?);
     if own.uid() == 0 && folder.uid() != 0 {

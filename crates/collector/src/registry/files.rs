@@ -1,7 +1,8 @@
-//! A network's keys as files: `collector.toml`, `meters/00258.toml`, `revoked/00258-1.toml`. docs/how-to/collector/files.md, "Files".
+//! A network's keys as files: `collector.toml`, `meters/00258.toml`, `revoked/00258-1.toml`.
+//! docs/how-to/collector/files.md, "Files".
 
 use super::file::Folder;
-use super::vault::{Meters, Vault};
+use super::key_backend::{KeyBackend, Meters};
 use super::{MeterFile, RegistryError, RevokedFile, check};
 use crate::fence::LeaseNumber;
 use crate::network::NetworkId;
@@ -30,7 +31,7 @@ pub(super) struct KeyFiles<'f> {
     pub(super) folder: &'f Folder,
 }
 
-impl Vault for KeyFiles<'_> {
+impl KeyBackend for KeyFiles<'_> {
     fn identity(&self) -> Result<Option<Identity>, RegistryError> {
         let file = self.folder.read::<CollectorFile>(COLLECTOR)?;
         file.map(|file| identity_of(&file, &self.folder.path_of(COLLECTOR))).transpose()

@@ -5,7 +5,8 @@ use object::{Object, ObjectSymbol};
 use std::path::Path;
 use wire::meter::{SUITES_SYMBOL, Suite};
 
-/// Sees to it that a build of the meter's firmware has a suite: a meter that is provisioned with another one does not start.
+/// Sees to it that a build of the meter's firmware has a suite: a meter that is provisioned with
+/// another one does not start.
 ///
 /// # Errors
 /// [`RegistryError::NoSuite`]; a file that is no such firmware.

@@ -1,7 +1,9 @@
-//! Key-encryption keys (KEK): what keys in a database are sealed under, with AES-256-GCM (NIST SP 800-38D), and which never is in it.
+//! Key-encryption keys (KEK): what keys in a database are sealed under, with AES-256-GCM (NIST SP
+//! 800-38D), and which never is in it.
 //!
-//! A KEK is drawn, never made of a password. Its file has it as it is, or wrapped under the key of a PKCS#11 token, and where that is. Each sealing has a random nonce of 96 bits, of which one KEK may have 2^32 (section 8.3): a
-//! meter takes one with each provisioning and each new wrapping.
+//! A KEK is drawn, never made of a password. Its file has it as it is, or wrapped under the key of
+//! a PKCS#11 token, and where that is. Each sealing has a random nonce of 96 bits, of which one KEK
+//! may have 2^32 (section 8.3): a meter takes one with each provisioning and each new wrapping.
 
 use super::RegistryError;
 use super::file::{read_secrets, write_secrets};
@@ -18,11 +20,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Where a KEK is, or several, where no file is named.
+/// The variable with a KEK, or several, if no file is named.
 pub const KEK_VARIABLE: &str = "WATTSEAL_KEK";
-/// What the text of a KEK begins with, so that a leaked one is found by those who look for such.
+/// The beginning of a KEK's text, by which scanners find a leaked one.
 const PREFIX: &str = "wsk_";
-/// What the text of a wrapped one begins with.
+/// The beginning of a wrapped KEK's text.
 const WRAPPED_PREFIX: &str = "wskw_";
 const KEY_BYTES: usize = 32;
 /// Goes before the key where its id is made, so that the hash is good for nothing else.
@@ -90,7 +92,8 @@ impl Kek {
     }
 }
 
-/// The KEKs that a process knows. The first one is what a database begins with, and what its keys are to be sealed under anew.
+/// The KEKs that a process knows. The first one is what a database begins with, and what its keys
+/// are to be sealed under anew.
 #[derive(Clone)]
 pub struct KeyRing(Arc<Vec<Kek>>);
 
@@ -98,8 +101,8 @@ impl KeyRing {
     /// Reads each file's KEK, which a token may have to unwrap.
     ///
     /// # Errors
-    /// [`RegistryError::Open`] where others may read one, [`RegistryError::File`], [`RegistryError::Kek`], [`RegistryError::Pkcs11`];
-    /// nothing of a key.
+    /// [`RegistryError::Open`] where others may read one, [`RegistryError::File`],
+    /// [`RegistryError::Kek`], [`RegistryError::Pkcs11`]; nothing of a key.
     pub fn of_files<P: AsRef<Path>>(files: &[P], after: AfterWrongPin) -> Result<KeyRing, RegistryError> {
         let keks: Result<Vec<Kek>, RegistryError> =
             files.iter().map(|file| Kek::of_file(file.as_ref(), after)).collect();
@@ -116,7 +119,8 @@ impl KeyRing {
         self.find(id).is_some()
     }
 
-    /// Seals under the KEK with this id. context: without it, and without each byte of it, nothing is opened.
+    /// Seals under the KEK with this id. context: without it, and without each byte of it, nothing
+    /// is opened.
     pub(super) fn seal(&self, kek: &str, context: &[u8], plaintext: &[u8]) -> Result<Vec<u8>, RegistryError> {
         let fails = |what: &str| RegistryError::Kek(format!("keys cannot be sealed: {what}"));
         let kek = self.find(kek).ok_or_else(|| fails("the key-encryption key is not given"))?;
@@ -180,18 +184,19 @@ impl fmt::Display for KeyRing {
     }
 }
 
-/// A KEK that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MadeKek {
     pub id: KekId,
-    /// Whether the token's key that it is wrapped under was made, too.
+    /// Says if the token's wrapping key was made, too.
     pub made_in_token: bool,
 }
 
-/// Draws a KEK, and writes it into a file that is not there yet, readable by its owner only: as it is, or wrapped under a token's key.
+/// Draws a KEK, and writes it into a file that is not there yet, readable by its owner only: as it
+/// is, or wrapped under a token's key.
 ///
 /// # Errors
-/// [`RegistryError::Kek`] where the file is there, [`RegistryError::File`], [`RegistryError::Pkcs11`].
+/// [`RegistryError::Kek`] where the file is there, [`RegistryError::File`],
+/// [`RegistryError::Pkcs11`].
 pub fn make_kek(path: &Path, token: Option<&Pkcs11Uri>) -> Result<MadeKek, RegistryError> {
     if path.exists() {
         let what = "is there already, and keys may be sealed under it; choose another name";

@@ -1,13 +1,13 @@
-//! Where a collector's keys are: a folder of files, or a database of PostgreSQL.
+//! The place of a collector's keys: a folder of files, or a database of PostgreSQL.
 
 use super::kek::KeyRing;
+use super::key_backend::{KeyBackend, Keys};
 use super::networks::{self, folder_of};
 use super::rewrap::{Rewrapped, WrappedKeys};
 use super::sealed::{SEALING, SealedNetwork, SealedStore};
-use super::vault::{Keys, Vault};
-use super::{Issued, MeterFile, Registry, RegistryError, file};
+use super::{CounterFloor, MeterFile, Registry, RegistryError, file};
 use crate::network::NetworkId;
-use crate::store::{Place, Reader, values};
+use crate::store::{DatabaseUrl, Reader, values};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -24,11 +24,12 @@ impl KeyStore {
     /// The keys in a database, or, without a KEK, in a folder.
     ///
     /// # Errors
-    /// [`RegistryError::OtherKek`] where none of these is the one that the database's keys are sealed under; [`RegistryError::Kek`] where
-    /// keys cannot be in this database, and where they are in it and no KEK is given.
+    /// [`RegistryError::OtherKek`] where none of these is the one that the database's keys are
+    /// sealed under; [`RegistryError::Kek`] where keys cannot be in this database, and where they
+    /// are in it and no KEK is given.
     pub fn of(reader: &Reader, ring: Option<&KeyRing>, folder: &Path) -> Result<KeyStore, RegistryError> {
         let place = reader.place().clone();
-        let is_server = matches!(place, Place::Server(_));
+        let is_server = matches!(place, DatabaseUrl::Server(_));
         let sealing = || {
             reader.ask(|session| {
                 let sql = "SELECT value FROM meta WHERE key = $1";
@@ -70,7 +71,8 @@ impl KeyStore {
         }
     }
 
-    /// Opens a network's keys. Where there are none, a key pair for the collector in this network is made.
+    /// Opens a network's keys. Where there are none, a key pair for the collector in this network
+    /// is made.
     ///
     /// # Errors
     /// [`RegistryError`]
@@ -117,8 +119,9 @@ impl KeyStore {
         self.open_existing(file.network)?.add(path)
     }
 
-    /// Takes the keys of all networks of a folder, and what belongs to them, into the database: of each network all of it or nothing. The
-    /// files stay. No service may use them meanwhile. Returns how many meters they are of.
+    /// Takes the keys of all networks of a folder, and what belongs to them, into the database: of
+    /// each network all of it or nothing. The files stay. No service may use them meanwhile.
+    /// Returns how many meters they are of.
     ///
     /// # Errors
     /// [`RegistryError::Kek`] where this is no database, or has meters of such a network; others.
@@ -129,7 +132,8 @@ impl KeyStore {
             let network = registry.network();
             let Keys::Files { folder, .. } = &registry.keys else { continue };
             let _lock = folder.lock()?;
-            let (files, revoked, issued) = (registry.load()?, registry.revoked()?, Issued::read(folder)?);
+            let (files, revoked, counter_floor) =
+                (registry.load()?, registry.revoked()?, CounterFloor::read(folder)?);
             SealedNetwork { network, store: store.clone() }.change(|rows| {
                 if rows.has_meters()? || !rows.revoked()?.is_empty() {
                     return Err(RegistryError::Kek(format!(
@@ -140,14 +144,15 @@ impl KeyStore {
                 rows.put_identity(registry.identity())?;
                 files.values().try_for_each(|file| rows.put(file))?;
                 revoked.values().try_for_each(|file| rows.put_revoked(file))?;
-                rows.put_issued(issued.below(), &issued.told_as_text()?)
+                rows.put_issued(counter_floor.below(), &counter_floor.told_as_text()?)
             })?;
             meters += files.len();
         }
         Ok(meters)
     }
 
-    /// Seals all keys in the database under the first KEK of the ring, while services go on that know that one, too. progress: how many are.
+    /// Seals all keys in the database under the first KEK of the ring, while services go on that
+    /// know that one, too. progress: how many are.
     ///
     /// # Errors
     /// [`RegistryError`]; what was sealed until then is, under the one or the other.
@@ -158,7 +163,7 @@ impl KeyStore {
         }
     }
 
-    /// How many keys in the database are sealed under which KEK.
+    /// Returns the number of keys in the database by the KEK that they are sealed under.
     ///
     /// # Errors
     /// [`RegistryError`]
@@ -175,7 +180,7 @@ impl KeyStore {
         ))
     }
 
-    /// What holds a network's keys, as people are told.
+    /// Returns the place of a network's keys, in words.
     pub(crate) fn of_network(&self, network: NetworkId) -> String {
         match self {
             KeyStore::Folder(keys) => folder_of(keys, network).display().to_string(),

@@ -10,7 +10,7 @@ use wire::meter::{MeterId, Setup, Suite};
 /// A meter of the register, with what is stored of it. Nothing secret.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ListedMeter {
-    /// Which, as it was provisioned.
+    /// The meter, as it was provisioned.
     pub meter: MeterId,
     /// Of all rows, where there are other networks than 0.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -19,9 +19,9 @@ pub struct ListedMeter {
     /// `registered` or `revoked`.
     pub state: &'static str,
     pub epoch: u32,
-    /// How often the key of `aes256-gcm-rekeyed` was renewed in this epoch.
+    /// The number of renewals of the key of `aes256-gcm-rekeyed` in this epoch.
     pub renewals: u32,
-    /// How it seals: as it was provisioned, or as its last report was sealed.
+    /// The suite: the provisioned one, or that of its last report.
     pub suite: Suite,
     /// Seconds between its measurements.
     pub interval_s: u16,
@@ -46,8 +46,8 @@ impl ListedMeter {
 }
 
 impl KeyStore {
-    /// All meters of all networks that there are keys of, by network and number, also those that are revoked. stored: what a database says
-    /// of them, if there is one.
+    /// All meters of all networks that there are keys of, by network and number, also those that
+    /// are revoked. stored: what a database says of them, if there is one.
     ///
     /// # Errors
     /// [`RegistryError`]: there are no keys, or some are not as they should be.

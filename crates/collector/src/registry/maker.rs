@@ -1,4 +1,4 @@
-//! What who makes a meter writes into it.
+//! The images for the maker of a meter.
 
 use super::RegistryError;
 use super::file::{make_folder, write_secret};
@@ -15,9 +15,10 @@ pub struct Images {
     pub flash: PathBuf,
     /// 1024 bytes for the EEPROM.
     pub eeprom: PathBuf,
-    /// The same as the EEPROM's in Intel hex, as avrdude takes it: `avrdude -p m328p -U eeprom:w:00258.eep:i`.
+    /// The same as the EEPROM's in Intel hex, as avrdude takes it: `avrdude -p m328p -U
+    /// eeprom:w:00258.eep:i`.
     pub eeprom_hex: PathBuf,
-    /// What whoever makes it has to know: that these are for one writing.
+    /// The note for the maker: these are for one writing.
     pub note: PathBuf,
 }
 

@@ -1,4 +1,5 @@
-//! The folders of networks: network 0's is the collector's folder of keys, each other's `networks/<number>` within it.
+//! The folders of networks: network 0's is the collector's folder of keys, each other's
+//! `networks/<number>` within it.
 
 use super::RegistryError;
 use super::file::make_folder;
@@ -45,7 +46,7 @@ pub(super) fn networks(keys: &Path) -> Result<Vec<NetworkId>, RegistryError> {
     Ok(found)
 }
 
-/// Where a network's files are.
+/// Returns the folder of a network's files.
 pub(super) fn folder_of(keys: &Path, network: NetworkId) -> PathBuf {
     match network.named() {
         None => keys.to_owned(),

@@ -1,5 +1,6 @@
-//! A key in a PKCS#11 token (OASIS PKCS #11 2.40), under which a key-encryption key is wrapped: with AES-256-GCM (CKM_AES_GCM), by the
-//! token. The token's key never leaves it. A process asks it once, at its start: sealing a million rows is not a token's work.
+//! A key in a PKCS#11 token (OASIS PKCS #11 2.40), under which a key-encryption key is wrapped:
+//! with AES-256-GCM (CKM_AES_GCM), by the token. The token's key never leaves it. A process asks it
+//! once, at its start: sealing a million rows is not a token's work.
 
 mod uri;
 
@@ -98,14 +99,14 @@ pub enum Pkcs11Error {
 }
 
 impl Pkcs11Error {
-    /// Whether something was asked for that cannot be, as opposed to something that went wrong.
+    /// Says if the request was impossible, and did not just fail.
     pub(super) fn is_usage(&self) -> bool {
         use Pkcs11Error::{Fails, Senseless, Silent};
         !matches!(self, Fails { .. } | Silent { .. } | Senseless { .. })
     }
 }
 
-/// Whether a PIN is tried after a wrong one. A service is started again by itself, and would lock the token.
+/// The behaviour after a wrong PIN. A service that restarts by itself would lock the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterWrongPin {
     Refuse,
@@ -113,7 +114,8 @@ pub enum AfterWrongPin {
     TryOnce,
 }
 
-/// Wraps a key with the token's, which is made where there is none of that name. Returns what is wrapped, and whether the key was made.
+/// Wraps a key with the token's, which is made where there is none of that name. Returns what is
+/// wrapped, and whether the key was made.
 pub(super) fn wrap(uri: &Pkcs11Uri, key: &[u8]) -> Result<(Vec<u8>, bool), RegistryError> {
     let key = Zeroizing::new(key.to_vec());
     with_token(uri, AfterWrongPin::TryOnce, true, move |token| {

@@ -1,4 +1,4 @@
-//! What changes of a network's keys while the service runs.
+//! Changes of a network's keys while the service runs.
 
 use super::file::Folder;
 use super::files::{COLLECTOR, METERS, read_meter};
@@ -13,7 +13,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use wire::meter::{MeterId, PublicKey};
 
-/// What became of a meter's file.
+/// The change of a meter's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     Added(MeterFile),
@@ -33,7 +33,6 @@ pub enum Change {
 }
 
 impl Change {
-    /// Whose it is.
     #[must_use]
     pub fn meter(&self) -> GlobalMeterId {
         match self {
@@ -88,8 +87,9 @@ impl RegistryPoller {
         RegistryPoller(Polled::Sealed(SealedPoller::new(sealed, of, known, seen)))
     }
 
-    /// Returns the changes since the last poll. Keys that are not as they should be are reported once, and change nothing: their meter stays
-    /// with those that it has. Costs little where nothing changed.
+    /// Returns the changes since the last poll. Keys that are not as they should be are reported
+    /// once, and change nothing: their meter stays with those that it has. Costs little where
+    /// nothing changed.
     pub fn poll(&mut self) -> (Vec<Change>, Vec<RegistryError>) {
         match &mut self.0 {
             Polled::Files(files) => files.poll(),
@@ -103,7 +103,7 @@ struct FilePoller {
     network: NetworkId,
     folder: Folder,
     known: BTreeMap<MeterId, FileState>,
-    /// What was looked at already, good or bad.
+    /// The files that were read already, good or bad.
     stamps: HashMap<String, (Stamp, Option<MeterId>)>,
 }
 
@@ -117,7 +117,8 @@ impl FilePoller {
     fn poll(&mut self) -> (Vec<Change>, Vec<RegistryError>) {
         let (mut changes, mut problems) = (Vec::new(), Vec::new());
         let names = match self.folder.names(METERS) {
-            // Without the collector's key all of the folder went away, an unmounted disk for one: no meter was revoked by that.
+            // Without the collector's key all of the folder went away, an unmounted disk for one:
+            // no meter was revoked by that.
             Ok(names) if names.is_empty() && !self.folder.has(COLLECTOR) => return (changes, problems),
             Ok(names) => names,
             Err(error) => return (changes, vec![error]),
@@ -131,7 +132,7 @@ impl FilePoller {
                 seen.insert(name, *before);
                 continue;
             }
-            let meter = match self.look(&name, &mut changes) {
+            let meter = match self.check(&name, &mut changes) {
                 Ok(meter) => meter,
                 Err(error) => {
                     problems.push(error);
@@ -154,7 +155,7 @@ impl FilePoller {
         (changes, problems)
     }
 
-    fn look(&mut self, name: &str, changes: &mut Vec<Change>) -> Result<Option<MeterId>, RegistryError> {
+    fn check(&mut self, name: &str, changes: &mut Vec<Change>) -> Result<Option<MeterId>, RegistryError> {
         let Some(file) = read_meter(self.network, &self.folder, name)? else { return Ok(meter_of(name)) };
         let meter = file.record.setup.meter;
         let (now, named) = (FileState::of(&file), file.meter());

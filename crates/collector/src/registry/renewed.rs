@@ -1,24 +1,26 @@
 //! Keys that were renewed over the air, in the place of those before.
 
-use super::vault::Keys;
+use super::key_backend::Keys;
 use super::{Registry, RegistryError};
 use crate::fence::LeaseNumber;
 use crate::partition::Slices;
 use wire::meter::{MeterKeys, MeterRecord};
 
 impl Registry {
-    /// Whether keys can be renewed: files are one service's alone, and no lease is looked at when one is written.
+    /// Says if keys can be renewed: files belong to one service, and no lease is checked when one
+    /// is written.
     pub(crate) fn renews(&self, under_leases: bool) -> bool {
         !under_leases || matches!(self.keys, Keys::Sealed(_))
     }
 
-    /// Keeps renewed keys in the place of those before; once more, that changes nothing. They are durable when this returns. before: those
-    /// that may be there: the last ones that are durable, and, where it is not known whether others were kept since, these. lease: what they
-    /// are written under; `None`: nobody else writes.
+    /// Keeps renewed keys in the place of those before; once more, that changes nothing. They are
+    /// durable when this returns. before: those that may be there: the last ones that are durable,
+    /// and, where it is not known whether others were kept since, these. lease: what they are
+    /// written under; `None`: nobody else writes.
     ///
     /// # Errors
-    /// [`RegistryError::OtherKeys`] where none of those before is there, [`RegistryError::LeaseOver`], [`RegistryError::Unknown`],
-    /// [`RegistryError::File`].
+    /// [`RegistryError::OtherKeys`] where none of those before is there,
+    /// [`RegistryError::LeaseOver`], [`RegistryError::Unknown`], [`RegistryError::File`].
     pub(crate) fn renew(
         &self,
         before: &[MeterKeys],
@@ -51,7 +53,7 @@ mod tests {
     use crate::network::NetworkId;
     use crate::partition::Partition;
     use crate::registry::{AfterWrongPin, KeyRing, KeyStore, make_kek};
-    use crate::store::{Options, Place, Reader, Sharing, Store};
+    use crate::store::{DatabaseUrl, Options, Reader, Sharing, Store};
     use std::path::Path;
     use testkit::postgres::shared;
     use wire::meter::{Setup, Suite};
@@ -66,8 +68,8 @@ mod tests {
         [begun.clone(), begun.next_epoch().expect("it is known")]
     }
 
-    fn place(database: &str) -> Place {
-        Place::named(&shared().url(database)).expect("a URL")
+    fn place(database: &str) -> DatabaseUrl {
+        DatabaseUrl::named(&shared().url(database)).expect("a URL")
     }
 
     fn in_database(folder: &Path, database: &str) -> KeyStore {
@@ -104,7 +106,8 @@ mod tests {
             is(&begun[0]);
             // Once more, as where nobody heard that they are.
             renew(&[&first.keys], &begun[0]).expect("they are there");
-            // It was not known whether they are: others come in their place, and not in that of others.
+            // It was not known whether they are: others come in their place, and not in that of
+            // others.
             let error = renew(&[&first.keys], &other[0]).expect_err("others are there");
             assert!(matches!(error, RegistryError::OtherKeys(meter) if meter == METER.into()), "{error}");
             is(&begun[0]);

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// Keys that are wrapped in one transaction.
 const BATCH: i64 = 500;
 
-/// How many keys were wrapped anew.
+/// The number of keys that were wrapped anew.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewrapped {
     pub keys: u64,
@@ -16,7 +16,7 @@ pub struct Rewrapped {
     pub kek: String,
 }
 
-/// How many keys are sealed under a key-encryption key.
+/// The number of keys sealed under a key-encryption key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WrappedKeys {
     pub kek: String,
@@ -34,8 +34,9 @@ impl SealedStore {
         })
     }
 
-    /// Seals all keys under the ring's first KEK. From the first moment on nothing is sealed under another; what was until then is wrapped
-    /// anew in small transactions, so that nobody waits for long. One that ends early goes on where it is started again.
+    /// Seals all keys under the ring's first KEK. From the first moment on nothing is sealed under
+    /// another; what was until then is wrapped anew in small transactions, so that nobody waits for
+    /// long. One that ends early goes on where it is started again.
     pub(super) fn rewrap(&self, mut progress: impl FnMut(u64)) -> Result<Rewrapped, RegistryError> {
         let Some(kek) = self.ring.first().map(|id| id.0.clone()) else {
             return Err(RegistryError::Kek("no key-encryption key is given".to_owned()));

@@ -1,15 +1,18 @@
-//! A network's keys in a database of PostgreSQL: rows that are sealed under a key-encryption key. docs/how-to/collector/postgresql.md, "Keys in the database".
+//! A network's keys in a database of PostgreSQL: rows that are sealed under a key-encryption key.
+//! docs/how-to/collector/postgresql.md, "Keys in the database".
 //!
-//! What a row is about, network, meter, epoch and suite, is authenticated with it: a row that is put in the place of another is not opened.
+//! A row's network, meter, epoch and suite are authenticated with it: a row in the place of another
+//! is not opened.
 
 use super::kek::{KeyRing, NotOpened};
-use super::vault::{Meters, Vault};
+use super::key_backend::{KeyBackend, Meters};
 use super::{MeterFile, RegistryError, RevokedFile, check};
 use crate::fence::LeaseNumber;
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::partition::{Partition, Slices};
 use crate::store::{
-    Keys, METERS_OF_A_PAGE, Place, Reader, Row, Session, SqlError, StoreError, is_held, keys_of, values,
+    DatabaseUrl, METERS_OF_A_PAGE, MeterRange, Reader, Row, Session, SqlError, StoreError, is_held, keys_of,
+    values,
 };
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -19,13 +22,14 @@ use zeroize::Zeroizing;
 
 /// No meter has this number: its row is the collector's own.
 const COLLECTOR: MeterId = 0;
-/// Where `meta` has the id of the KEK under which everything is sealed that is sealed anew.
+/// The key in `meta` of the id of the KEK for new sealings.
 pub(super) const SEALING: &str = "kek";
 /// Goes before what is authenticated.
 const CONTEXT: &[u8; 14] = b"wattseal key 1";
 /// key128 and key256.
 const KEY_BYTES: usize = 16 + 32;
-/// These, the public key, and what was chosen but for name and suite. Behind it is what else there is of keys that were renewed.
+/// These, the public key, and what was chosen but for name and suite. Behind it is what else there
+/// is of keys that were renewed.
 const METER_BYTES: usize = KEY_BYTES + 64 + 16;
 
 /// The keys in a database, and what opens them.
@@ -42,7 +46,7 @@ impl fmt::Debug for SealedStore {
 }
 
 impl SealedStore {
-    pub(super) fn place(&self) -> &Place {
+    pub(super) fn place(&self) -> &DatabaseUrl {
         self.reader.place()
     }
 
@@ -57,8 +61,8 @@ impl SealedStore {
         Ok(self.reader.ask(ask)?)
     }
 
-    /// The id of the KEK that the database's keys are sealed under, at first this ring's first one. Held until the transaction's end, so that
-    /// nothing is sealed under one that is going.
+    /// The id of the KEK that the database's keys are sealed under, at first this ring's first one.
+    /// Held until the transaction's end, so that nothing is sealed under one that is going.
     fn kek(&self, session: Session<'_>) -> Result<String, RegistryError> {
         let own = self.ring.first().map_or("", |id| &id.0);
         let first = "INSERT INTO meta VALUES ($1, $2) ON CONFLICT (key) DO NOTHING";
@@ -119,7 +123,7 @@ impl SealedRow {
         }
     }
 
-    /// What is authenticated: this row's place.
+    /// Returns the authenticated data: this row's place.
     pub(super) fn context(&self) -> Vec<u8> {
         let GlobalMeterId { network, meter } = self.meter;
         [
@@ -132,7 +136,7 @@ impl SealedRow {
         .concat()
     }
 
-    fn not_authentic(&self, place: Place) -> RegistryError {
+    fn not_authentic(&self, place: DatabaseUrl) -> RegistryError {
         let or_else = match self.meter.meter {
             COLLECTOR => String::new(),
             _ => format!(", or make new keys with 'wattseal meters rotate {}'", self.meter),
@@ -214,14 +218,14 @@ impl SealedNetwork {
         Rows { network: self.network, store: &self.store, session, revision, kek: OnceCell::new() }
     }
 
-    pub(super) fn look<T>(
+    pub(super) fn read<T>(
         &self,
-        look: impl FnOnce(&Rows<'_>) -> Result<T, RegistryError>,
+        read: impl FnOnce(&Rows<'_>) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
-        self.store.reader.ask(|session| Ok(look(&self.rows(session, 0))))?
+        self.store.reader.ask(|session| Ok(read(&self.rows(session, 0))))?
     }
 
-    /// Who changes them holds the network's row.
+    /// Changes keys in a transaction that holds the network's row.
     pub(super) fn change<T>(
         &self,
         change: impl FnOnce(&Rows<'_>) -> Result<T, RegistryError>,
@@ -248,9 +252,9 @@ pub(super) struct Rows<'s> {
     pub(super) network: NetworkId,
     store: &'s SealedStore,
     pub(super) session: Session<'s>,
-    /// What is changed in this transaction has this one.
+    /// The revision of all changes in this transaction.
     revision: i64,
-    /// What this transaction seals under, once it does.
+    /// The KEK of this transaction, once it seals something.
     kek: OnceCell<String>,
 }
 
@@ -304,7 +308,7 @@ impl Rows<'_> {
     }
 }
 
-impl Vault for Rows<'_> {
+impl KeyBackend for Rows<'_> {
     fn identity(&self) -> Result<Option<Identity>, RegistryError> {
         let Some(row) = self.row(COLLECTOR)? else { return Ok(None) };
         let text = self.store.open(&row)?;
@@ -332,10 +336,11 @@ impl Vault for Rows<'_> {
     }
 
     fn meters(&self, of: Option<(Partition, Slices)>) -> Result<Meters, RegistryError> {
-        let keys = of.map_or(Keys::OfNetwork(self.network), |(partition, slices)| {
-            Keys::OfPartition(partition, slices)
+        let keys = of.map_or(MeterRange::OfNetwork(self.network), |(partition, slices)| {
+            MeterRange::OfPartition(partition, slices)
         });
-        let sql = format!("SELECT {COLUMNS} FROM sealed_keys WHERE {} ORDER BY meter LIMIT $5", Keys::sql());
+        let sql =
+            format!("SELECT {COLUMNS} FROM sealed_keys WHERE {} ORDER BY meter LIMIT $5", MeterRange::sql());
         let (mut files, mut after) = (BTreeMap::new(), None);
         loop {
             let page = self.session.query(&sql, &keys.page(after, METERS_OF_A_PAGE), SealedRow::read);
@@ -353,7 +358,7 @@ impl Vault for Rows<'_> {
         let network_seals = seals.map_err(|error| self.store.asked(error))?.is_some();
         let revision = "SELECT revision FROM key_networks WHERE network = $1";
         let revision = self.session.first(revision, values![self.network.0], |row| row.get::<i64>(0));
-        // What is changed later has a later one: who changes keys has the network's row until the end.
+        // A later change has a later one: the network's row is locked until the end.
         let revision = revision.map_err(|error| self.store.asked(error))?.unwrap_or(0);
         Ok(Meters { files, network_seals, revision })
     }
@@ -382,13 +387,15 @@ impl Vault for Rows<'_> {
     }
 
     fn revoked(&self) -> Result<BTreeMap<MeterId, RevokedFile>, RegistryError> {
-        let sql =
-            format!("SELECT meter, file FROM revoked_keys WHERE {} ORDER BY meter LIMIT $5", Keys::sql());
+        let sql = format!(
+            "SELECT meter, file FROM revoked_keys WHERE {} ORDER BY meter LIMIT $5",
+            MeterRange::sql()
+        );
         let (mut revoked, mut after) = (BTreeMap::new(), None);
         loop {
             let page = self.session.query(
                 &sql,
-                &Keys::OfNetwork(self.network).page(after, METERS_OF_A_PAGE),
+                &MeterRange::OfNetwork(self.network).page(after, METERS_OF_A_PAGE),
                 revoked_row,
             );
             let page = page.map_err(|error| self.store.asked(error))?;

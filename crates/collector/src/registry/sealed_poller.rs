@@ -1,4 +1,5 @@
-//! What changes of a network's sealed keys while the service runs: rows with a later revision than what was seen.
+//! Changes of a network's sealed keys while the service runs: rows with a later revision than the
+//! last seen one.
 
 use super::poller::Change;
 use super::sealed::{COLUMNS, SealedNetwork, SealedRow};
@@ -16,11 +17,12 @@ pub(super) struct SealedPoller {
     of: Option<(Partition, Slices)>,
     /// The epochs of those that are registered.
     known: BTreeMap<MeterId, u32>,
-    /// The revision up to which all was seen; 0: nothing was, because what is known may have been read at any time.
+    /// The revision up to which all was seen; 0: nothing was, because what is known may have been
+    /// read at any time.
     seen: i64,
 }
 
-/// What is new: the epochs of keys that changed, and of those that were revoked.
+/// The changed rows: the epochs of keys, and of revoked ones.
 struct Found {
     revision: i64,
     keys: BTreeMap<MeterId, u32>,
@@ -50,7 +52,7 @@ impl SealedPoller {
             if self.known.get(meter).is_some_and(|known| known == epoch) {
                 continue;
             }
-            match self.look(*meter) {
+            match self.check(*meter) {
                 Ok(change) => changes.extend(change),
                 // It is not reported again, as a file is not.
                 Err(error) => problems.push(error),
@@ -89,7 +91,7 @@ impl SealedPoller {
     }
 
     /// `None`: it has gone since, which is seen the next time.
-    fn look(&mut self, meter: MeterId) -> Result<Option<Change>, RegistryError> {
+    fn check(&mut self, meter: MeterId) -> Result<Option<Change>, RegistryError> {
         let store = &self.sealed.store;
         let sql = format!("SELECT {COLUMNS} FROM sealed_keys WHERE meter = $1");
         let named = self.sealed.network.meter(meter);

@@ -1,5 +1,5 @@
-//! The links of a service with the store behind them, begun and ended one by one: of all networks with the service, of partitions as a
-//! worker's leases come and go.
+//! The links of a service with the store behind them, begun and ended one by one: of all networks
+//! with the service, of partitions as a worker's leases come and go.
 
 use super::registry_changes;
 use super::{Config, ServiceError};
@@ -19,7 +19,8 @@ use std::thread::JoinHandle;
 use tokio::runtime::Handle;
 use wire::meter::{MeterId, Policy, Suite};
 
-/// The store, and the links that are there. Its calls block. Links of different partitions begin and end side by side.
+/// The store, and the links that are there. Its calls block. Links of different partitions begin
+/// and end side by side.
 pub(crate) struct Links {
     config: Config,
     keys: KeyStore,
@@ -27,11 +28,11 @@ pub(crate) struct Links {
     handle: LinkHandle,
     reader: Reader,
     images: Arc<Images>,
-    jobs: Arc<Jobs<link::Submitted>>,
+    jobs: Arc<Jobs<link::Submission>>,
     store: JoinHandle<()>,
     /// Each partition's place is locked while its link begins or ends.
     running: Mutex<BTreeMap<Partition, Arc<Mutex<Option<RunningLink>>>>>,
-    /// Where the links' tasks run.
+    /// The runtime of the links' tasks.
     runtime: Handle,
 }
 
@@ -42,7 +43,8 @@ struct RunningLink {
 }
 
 impl Links {
-    /// Opens the store. No link is there yet. worker: what it is called among those that write the store, too; `None`: nobody does.
+    /// Opens the store. No link is there yet. worker: what it is called among those that write the
+    /// store, too; `None`: nobody does.
     ///
     /// # Errors
     /// [`ServiceError::Store`], [`ServiceError::Thread`].
@@ -79,7 +81,8 @@ impl Links {
         self.jobs.handle()
     }
 
-    /// How many transactions the store refused, because others had partitions of theirs.
+    /// Returns the number of transactions that the store refused, because others had partitions of
+    /// theirs.
     pub(crate) fn fenced(&self) -> u64 {
         self.jobs.counts().fenced.load(Ordering::Relaxed)
     }
@@ -88,7 +91,8 @@ impl Links {
         &self.keys
     }
 
-    /// Looks whether what is stored of networks without a folder of keys may go without one. networks: those that have one.
+    /// Looks whether what is stored of networks without a folder of keys may go without one.
+    /// networks: those that have one.
     pub(super) fn belong(&self, networks: &BTreeSet<NetworkId>) -> Result<(), ServiceError> {
         let stored = self.reader.meters_by_network()?;
         match stored.into_iter().find(|(network, _)| !networks.contains(network)) {
@@ -115,7 +119,8 @@ impl Links {
         running.entry(partition).or_default().clone()
     }
 
-    /// Begins a partition's link. fence: what it writes under. end: hears of the link's end. Returns how many meters it has.
+    /// Begins a partition's link. fence: what it writes under. end: hears of the link's end.
+    /// Returns how many meters it has.
     ///
     /// # Errors
     /// [`ServiceError`]
@@ -129,7 +134,7 @@ impl Links {
         let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(fence) = &fence {
             if !fence.holds() {
-                // Who has it waits for its end already.
+                // Its holder waits for its end already.
                 return Err(WriteError::Fenced.into());
             }
             self.jobs
@@ -139,8 +144,8 @@ impl Links {
         let (network, slices) = (partition.network, self.slices);
         let registry = self.keys.open_network(network)?;
         let Meters { files, network_seals, revision } = registry.load_of(partition, slices)?;
-        self.look_whose(&registry, partition, &files)?;
-        let issued = registry.issued()?;
+        self.check_owner(&registry, partition, &files)?;
+        let counter_floor = registry.counter_floor()?;
         let renew_keys = registry.renews(fence.is_some());
         let policy = Policy { renew_keys, ..self.policy(network, &files, network_seals) };
         let poller = registry.poller_of(Some((partition, slices)), &files, revision);
@@ -150,12 +155,12 @@ impl Links {
         let commit =
             |writes: Vec<Write>| writer.write_under(fence.clone(), writes).map_err(ServiceError::Write);
         let store = (commit, &self.reader);
-        let beginning = Beginning::new(store, (partition, slices), identity, policy, files, &issued)?;
+        let beginning = Beginning::new(store, (partition, slices), identity, policy, files, &counter_floor)?;
         let parts = Parts {
             jobs: self.jobs.clone(),
-            done: self.jobs.begin(partition, issued),
+            done: self.jobs.begin(partition, counter_floor),
             verifiers: link::verifiers(self.config.verifiers),
-            seal_by_itself: self.config.require_sealed.is_none(),
+            auto_require_sealed: self.config.require_sealed.is_none(),
             images: self.images.clone(),
             unknown_meters: self.config.unknown_meters.clone().filter(|_| network.is_default()),
             fence,
@@ -175,7 +180,7 @@ impl Links {
     }
 
     /// Looks that the network's keys and what is stored of it belong together.
-    fn look_whose(
+    fn check_owner(
         &self,
         registry: &Registry,
         partition: Partition,
@@ -212,8 +217,8 @@ impl Links {
         Policy { require_sealed, ..self.config.policy }
     }
 
-    /// Ends a partition's link: it takes no more packets, and stores and acknowledges what it has. One whose lease is over stores nothing
-    /// more.
+    /// Ends a partition's link: it takes no more packets, and stores and acknowledges what it has.
+    /// One whose lease is over stores nothing more.
     ///
     /// # Errors
     /// [`ServiceError::Ended`] where it had ended in a way that it never should.

@@ -77,15 +77,16 @@ async fn apply(link: &LinkHandle, change: &Change) -> Result<(), LinkError> {
     Ok(())
 }
 
-/// Says of networks that are new that they are heard from the next start on. known: those that have a link. Goes on for ever.
-pub(super) async fn look_for_networks(keys: KeyStore, mut known: BTreeSet<NetworkId>) {
+/// Says of networks that are new that they are heard from the next start on. known: those that have
+/// a link. Goes on for ever.
+pub(super) async fn discover_networks(keys: KeyStore, mut known: BTreeSet<NetworkId>) {
     let mut ticks = interval(LOOK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
         let keys = keys.clone();
         let Ok(found) = tokio::task::spawn_blocking(move || keys.networks()).await else { return };
-        // What cannot be looked at is told of at the next start.
+        // A network that cannot be read is reported at the next start.
         for network in found.unwrap_or_default() {
             if known.insert(network) {
                 tracing::warn!(

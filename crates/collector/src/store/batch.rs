@@ -1,20 +1,20 @@
 //! A batch of writes, in one transaction: all of it, or nothing.
 
-mod beside;
+mod admin;
 mod firmware;
 mod late;
 mod report;
 
 use super::interval::Intervals;
-use super::key::Keys;
 use super::latest::{self, LEVELS, Latest, Rollup};
+use super::meter_range::MeterRange;
 use super::read::{self, json};
 use super::sql::{Session, SqlError, Value, values};
 use super::write::{NewOutbox, NewReport, Provisioned, Write, Written};
-use super::{MOST_OUTBOX, MOST_OUTBOX_OF_A_METER};
+use super::{METER_OUTBOX_MAX, OUTBOX_MAX};
 use crate::event::{self, CommandState};
 use crate::network::GlobalMeterId;
-pub(super) use beside::write as write_beside;
+pub(super) use admin::write as write_admin;
 pub(super) use firmware::IS_OPEN;
 pub(super) use late::Neighbour;
 pub(crate) use report::flags_of;
@@ -22,7 +22,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use wire::meter::Content;
 
-/// What an engine does with the reports of a batch, each in its own way: one after the other, or many at once.
+/// An engine's own way to store the reports of a batch: one after the other, or many at once.
 pub(super) trait Reports {
     /// The alert that is stored under a number.
     fn find_alert(&mut self, number: Number) -> Result<Option<[u8; 16]>, SqlError>;
@@ -30,11 +30,11 @@ pub(super) trait Reports {
     fn find_reading(&mut self, number: Number, at_s: Option<i64>) -> Result<Option<Numbered>, SqlError>;
     /// The readings of a number's meter and epoch that other statements do not find yet.
     fn unwritten(&self, number: Number) -> Vec<Neighbour>;
-    fn land(&mut self, landed: &Landed) -> Result<(), SqlError>;
+    fn land(&mut self, landed: &InsertedReport) -> Result<(), SqlError>;
     /// Keeps the message of a report that was signed.
     fn sign(&mut self, report: &NewReport, at_s: i64) -> Result<(), SqlError>;
     /// Keeps an alert of a meter's; returns its id.
-    fn raise(&mut self, alert: &Raised<'_>) -> Result<i64, SqlError>;
+    fn raise(&mut self, alert: &ReportAlert<'_>) -> Result<i64, SqlError>;
     /// Adds to what there is of an interval, or begins it.
     fn add(&mut self, meter: GlobalMeterId, level: i64, rollup: &Rollup) -> Result<(), SqlError>;
     /// Takes away what there is of an interval.
@@ -45,7 +45,7 @@ pub(super) trait Reports {
     fn settle(&mut self) -> Result<(), SqlError>;
 }
 
-/// What a meter's reports are told apart by.
+/// The key of a report among those of its meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Number {
     pub(super) meter: GlobalMeterId,
@@ -53,7 +53,7 @@ pub(super) struct Number {
     pub(super) n: u32,
 }
 
-/// What a reading that is known says.
+/// The contents of a stored reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Numbered {
     pub(super) at_s: i64,
@@ -64,7 +64,7 @@ pub(super) struct Numbered {
 
 /// A reading to be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Landed {
+pub(super) struct InsertedReport {
     pub(super) number: Number,
     pub(super) reading: Numbered,
     pub(super) rssi_dbm: Option<i8>,
@@ -73,7 +73,7 @@ pub(super) struct Landed {
 
 /// An alert to be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Raised<'a> {
+pub(super) struct ReportAlert<'a> {
     pub(super) number: Number,
     pub(super) at_s: i64,
     pub(super) heard_ms: i64,
@@ -84,19 +84,19 @@ pub(super) struct Raised<'a> {
     pub(super) is_information: bool,
 }
 
-/// Who acknowledged alerts that are for the record.
+/// The name under which alerts for the record are acknowledged.
 pub(super) const ACKNOWLEDGED_BY: &str = "collector";
 
 /// A meter's row that a batch changed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Changed<'k> {
+pub(super) struct ChangedMeter<'k> {
     pub(super) meter: GlobalMeterId,
     pub(super) latest: &'k Latest,
     /// It is not stored yet.
     pub(super) is_new: bool,
 }
 
-/// What a batch may need to know of what is stored.
+/// The stored rows that a batch may need.
 #[derive(Debug, Default)]
 pub(super) struct Expected {
     /// Numbers that may be known, and when their reports were made, where that is known.
@@ -107,27 +107,27 @@ pub(super) struct Expected {
     pub(super) alerts: usize,
 }
 
-/// What the writer knows without asking: nobody else writes these meters.
+/// The writer's own knowledge of its meters: nobody else writes them.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct MeterCache {
     /// Each by itself in memory: the map is half empty when there are very many.
     latest: HashMap<GlobalMeterId, Box<Latest>>,
-    /// What this batch changed, as it was before; `None`: was not there.
+    /// The meters that this batch changed, as they were before; `None`: not there.
     before: HashMap<GlobalMeterId, Option<Latest>>,
     /// Messages that wait to be forwarded; now, and before this batch.
     outbox: (i64, i64),
     intervals: Intervals,
 }
 
-impl Kept {
+impl MeterCache {
     /// Without any meter yet.
-    pub(super) fn new(session: Session<'_>, intervals: Intervals) -> Result<Kept, SqlError> {
+    pub(super) fn new(session: Session<'_>, intervals: Intervals) -> Result<MeterCache, SqlError> {
         let outbox = session.value("SELECT count(*) FROM outbox", &[])?;
-        Ok(Kept { latest: HashMap::new(), before: HashMap::new(), outbox: (outbox, outbox), intervals })
+        Ok(MeterCache { latest: HashMap::new(), before: HashMap::new(), outbox: (outbox, outbox), intervals })
     }
 
     /// Knows these meters as they are stored, from now on.
-    pub(super) fn load(&mut self, session: Session<'_>, keys: Keys) -> Result<(), SqlError> {
+    pub(super) fn load(&mut self, session: Session<'_>, keys: MeterRange) -> Result<(), SqlError> {
         latest::load(session, keys, |meter, of_meter| self.know(meter, of_meter))
     }
 
@@ -148,7 +148,6 @@ impl Kept {
         self.latest.insert(meter, Box::new(latest));
     }
 
-    /// How many meters it knows.
     pub(super) fn len(&self) -> usize {
         self.latest.len()
     }
@@ -169,7 +168,8 @@ impl Kept {
         self.latest.values().filter_map(|latest| latest.last_heard_ms).max()
     }
 
-    /// Does all of a batch, but for the meters' rows: those that it changed are [`Kept::changes`]. Then it is to be kept, or undone.
+    /// Does all of a batch, but for the meters' rows: those that it changed are
+    /// [`MeterCache::changes`]. Then it is to be kept, or undone.
     pub(super) fn write(
         &mut self,
         session: Session<'_>,
@@ -198,16 +198,17 @@ impl Kept {
     }
 
     /// The meters' rows that a batch changed, by meter.
-    pub(super) fn changes(&self) -> Vec<Changed<'_>> {
+    pub(super) fn changes(&self) -> Vec<ChangedMeter<'_>> {
         let changed = |(meter, before): (&GlobalMeterId, &Option<Latest>)| {
-            Some(Changed { meter: *meter, latest: self.latest.get(meter)?, is_new: before.is_none() })
+            Some(ChangedMeter { meter: *meter, latest: self.latest.get(meter)?, is_new: before.is_none() })
         };
-        let mut changes: Vec<Changed<'_>> = self.before.iter().filter_map(changed).collect();
+        let mut changes: Vec<ChangedMeter<'_>> = self.before.iter().filter_map(changed).collect();
         changes.sort_unstable_by_key(|changed| changed.meter);
         changes
     }
 
-    /// What a batch's reports may have to be compared with, for an engine that asks for all of it at once: what they do need is in it.
+    /// Returns all that a batch's reports may have to be compared with, for an engine that asks for
+    /// it at once.
     pub(super) fn expect(&mut self, batch: &[Write]) -> Expected {
         let mut expected = Expected::default();
         let mut highest: HashMap<GlobalMeterId, u32> = HashMap::new();
@@ -272,7 +273,7 @@ impl Kept {
             | Write::TokenUsed { .. }
             | Write::Action(_)
             | Write::Image(_)
-            | Write::ImageRemoved { .. } => beside::write(session, write),
+            | Write::ImageRemoved { .. } => admin::write(session, write),
             Write::State { network, epoch, state } => execute(
                 "UPDATE meters SET state = $3 WHERE meter = $1 AND epoch = $2",
                 values![network.meter(state.meter), *epoch, &json(&**state)?],
@@ -416,7 +417,7 @@ impl Kept {
             return Ok(Written::Outbox(same));
         }
         let of_a_meter: i64 = session.value("SELECT count(*) FROM outbox WHERE name = $1", values![*name])?;
-        if of_a_meter >= MOST_OUTBOX_OF_A_METER as i64 || self.outbox.0 >= MOST_OUTBOX as i64 {
+        if of_a_meter >= METER_OUTBOX_MAX as i64 || self.outbox.0 >= OUTBOX_MAX as i64 {
             return Ok(Written::Outbox(None));
         }
         let id = session.value(

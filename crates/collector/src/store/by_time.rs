@@ -1,11 +1,14 @@
-//! The used energy of `rollups` once more, by time: a question about all meters reads few rows that lie together, instead of some of
-//! each meter's.
+//! The used energy of `rollups` once more, by time: a question about all meters reads few rows that
+//! lie together, instead of some of each meter's.
 //!
-//! A row of `used_by_time` is of up to [`METERS_OF_A_ROW`] meters of one network, those with the same `meter / 128`, where `meter` is the key
-//! of a meter (`key`). Its blob has an entry for each of them that has a row in `rollups`, by key: a byte, `meter % 128`, and `used_dwh`
-//! in LEB128. With 128 meters it stays below the thousand bytes above which SQLite would put it into pages of its own.
+//! A row of `used_by_time` is of up to [`METERS_OF_A_ROW`] meters of one network, those with the
+//! same `meter / 128`, where `meter` is the key of a meter (`key`). Its blob has an entry for each
+//! of them that has a row in `rollups`, by key: a byte, `meter % 128`, and `used_dwh` in LEB128.
+//! With 128 meters it stays below the thousand bytes above which SQLite would put it into pages of
+//! its own.
 //!
-//! Months, which `rollups` does not have, are here, too: of each meter the sum of its days that are over.
+//! Months, which `rollups` does not have, are here, too: of each meter the sum of its days that are
+//! over.
 
 use super::interval::Intervals;
 use super::latest::{DAY, LEVELS, Rollup};
@@ -20,7 +23,8 @@ const METERS_OF_A_ROW: i64 = 128;
 /// Intervals that are gathered at once when all is made anew: with 128 meters 128,000 figures.
 const STRETCH: i64 = 1000;
 
-/// What a batch does to `rollups`: by level, beginning and key of the meter, so that what belongs into one row follows one another.
+/// The changes of a batch to `rollups`: by level, beginning and key of the meter, so that the parts
+/// of one row follow one another.
 #[derive(Debug, Default)]
 pub(super) struct Changes(BTreeMap<(i64, i64, i64), Change>);
 
@@ -38,8 +42,8 @@ impl Changes {
         change.added_dwh = Some(change.added_dwh.unwrap_or(0) + rollup.used_dwh);
     }
 
-    /// Days of a month are over, or, with what they used below 0, are not any more. A month whose days all went keeps its entry: what
-    /// took them is of the same month.
+    /// Days of a month are over, or, with what they used below 0, are not any more. A month whose
+    /// days all went keeps its entry: what took them is of the same month.
     pub(super) fn add_to_month(&mut self, meter: GlobalMeterId, start_s: i64, used_dwh: i64) {
         let change = self.0.entry((MONTH, start_s, meter.key())).or_default();
         change.added_dwh = Some(change.added_dwh.unwrap_or(0) + used_dwh);
@@ -50,7 +54,7 @@ impl Changes {
         self.0.insert((level, start_s, meter.key()), Change { taken: true, added_dwh: None });
     }
 
-    /// What there is to do, row by row.
+    /// Returns the changes row by row.
     pub(super) fn rows(self) -> Vec<(Key, RowChange)> {
         let mut rows: Vec<(Key, RowChange)> = Vec::new();
         for ((level, start_s, meter), change) in self.0 {
@@ -65,12 +69,13 @@ impl Changes {
     }
 }
 
-/// What a batch does to a row.
+/// The changes of a batch to one row.
 #[derive(Debug)]
 pub(super) struct RowChange(Vec<(u8, Change)>);
 
 impl RowChange {
-    /// Makes the row's new entries of those that it has; empty where there is no row any more. before: as it is stored.
+    /// Makes the row's new entries of those that it has; empty where there is no row any more.
+    /// before: as it is stored.
     pub(super) fn apply(self, before: Option<&[u8]>) -> Result<Vec<u8>, SqlError> {
         let mut entries = Entries::new();
         decode(before.unwrap_or_default(), |low, used_dwh| {
@@ -160,8 +165,8 @@ fn insert(session: Session<'_>, key: Key, entries: &Entries) -> Result<(), SqlEr
     session.execute(sql, values![key.level, key.start_s, key.meters, &blob]).map(drop)
 }
 
-/// Hands out what the meters of a range of keys, whole networks, used in the intervals that are over and begin in a range: beginning,
-/// key, energy, by the first two.
+/// Hands out what the meters of a range of keys, whole networks, used in the intervals that are
+/// over and begin in a range: beginning, key, energy, by the first two.
 pub(super) fn each(
     session: Session<'_>,
     level: i64,
@@ -182,7 +187,7 @@ pub(super) fn each(
     Ok(())
 }
 
-/// Which of a row's meters.
+/// Returns the number of a meter within its row.
 fn low_of(key: i64) -> u8 {
     (key % METERS_OF_A_ROW) as u8
 }
@@ -255,7 +260,8 @@ mod tests {
         assert!(decode(&[[0].as_slice(), &[0xff; 10], &[0]].concat(), |_, _| {}).is_err(), "too long");
     }
 
-    /// 200 kWh of each in a day: SQLite's limit for a row that stays in its page is 1,002 bytes of 4,096 (fileformat2.html, 1.6).
+    /// 200 kWh of each in a day: SQLite's limit for a row that stays in its page is 1,002 bytes of
+    /// 4,096 (fileformat2.html, 1.6).
     #[test]
     fn a_row_stays_in_its_page() {
         let entries: Entries = (0..128).map(|low| (low, 2_000_000)).collect();

@@ -1,7 +1,9 @@
-//! Looks for what a disk changed by itself: each quarter-hour's readings are compared with the sums that were stored when they came.
+//! Looks for what a disk changed by itself: each quarter-hour's readings are compared with the sums
+//! that were stored when they came.
 //!
-//! SQLite keeps no checksum of a page, and finds a flipped bit only where it breaks a page's structure. Readings and rollups lie in
-//! pages of their own, so that one that changed shows against the other. docs/how-to/collector/storage.md, "Flipped bits", says what is not found.
+//! SQLite keeps no checksum of a page, and finds a flipped bit only where it breaks a page's
+//! structure. Readings and rollups lie in pages of their own, so that one that changed shows
+//! against the other. docs/how-to/collector/storage.md, "Flipped bits", says what is not found.
 
 use super::latest::Rollup;
 use super::query::{Cursor, Interval};
@@ -29,8 +31,8 @@ pub(super) struct Check {
 }
 
 impl Check {
-    /// Looks at some more readings. meters: all there are, or the next ones, for when it has come to the last. Returns the first thing that
-    /// is not as it was stored.
+    /// Looks at some more readings. meters: all there are, or the next ones, for when it has come
+    /// to the last. Returns the first thing that is not as it was stored.
     pub(super) fn step(
         &mut self,
         session: Session<'_>,
@@ -41,9 +43,9 @@ impl Check {
             self.meters.sort_unstable_by(|a, b| b.cmp(a));
         }
         let Some(meter) = self.meters.last().copied() else { return Ok(None) };
-        let found = self.look_at(session, meter);
+        let found = self.inspect(session, meter);
         if found.is_err() {
-            // What cannot be read is told; the others are looked at all the same.
+            // An unreadable meter is reported; the others are compared all the same.
             self.next_meter();
         }
         found
@@ -63,7 +65,7 @@ impl Check {
         (self.from_s, self.before) = (None, None);
     }
 
-    fn look_at(&mut self, session: Session<'_>, meter: GlobalMeterId) -> Result<Option<String>, SqlError> {
+    fn inspect(&mut self, session: Session<'_>, meter: GlobalMeterId) -> Result<Option<String>, SqlError> {
         let from_s = match self.from_s {
             Some(from_s) => from_s,
             None => kept_from_s(session)?,
@@ -97,7 +99,7 @@ impl Check {
     }
 }
 
-/// Where whole quarter-hours begin that retention left.
+/// Returns the start of the first whole quarter-hour that retention left.
 fn kept_from_s(session: Session<'_>) -> Result<i64, SqlError> {
     let kept_from_s = read::kept_from_s(session)?;
     Ok(kept_from_s.map_or(i64::MIN, |kept_from_s| quarter(kept_from_s) + QUARTER_S))
@@ -107,7 +109,8 @@ fn quarter(at_s: i64) -> i64 {
     at_s - at_s.rem_euclid(QUARTER_S)
 }
 
-/// What the readings of a quarter-hour come to. Energy: as long as each of them follows on the one before by its number.
+/// The sum of a quarter-hour's readings. Energy counts while each reading follows the one before by
+/// its number.
 #[derive(Default)]
 struct Sum {
     rollup: Option<Rollup>,

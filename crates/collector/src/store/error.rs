@@ -1,6 +1,6 @@
-//! What goes wrong with a database, and what to do then.
+//! Errors of a database, each with its remedy.
 
-use super::Place;
+use super::DatabaseUrl;
 use super::sql::SqlError;
 use crate::fence::LeaseNumber;
 use rusqlite::ErrorCode;
@@ -13,12 +13,12 @@ pub enum StoreError {
     #[error(
         "there is no room for more in {place}: free some on its disk; what was not stored is not acknowledged, and comes again"
     )]
-    Full { place: Place },
+    Full { place: DatabaseUrl },
     /// Another process has it.
     #[error("{place} is in use by another service{by}: stop that one, or give this one another --db")]
     InUse {
-        place: Place,
-        /// Who, where that is known: ` (process 123)`.
+        place: DatabaseUrl,
+        /// The holder, if it is known: ` (process 123)`.
         by: String,
     },
     /// Other workers have taken partitions since that were to be written.
@@ -26,12 +26,12 @@ pub enum StoreError {
         "{place}: partition {} was taken under a later lease: nothing is stored under the one before",
         in_words(leases)
     )]
-    Fenced { place: Place, leases: Vec<LeaseNumber> },
+    Fenced { place: DatabaseUrl, leases: Vec<LeaseNumber> },
     /// A name does not stand any more for the file that is open.
     #[error("{path} {what}")]
     NotInPlace {
         path: PathBuf,
-        /// What there is, and what to do.
+        /// The contents, with the remedy.
         what: &'static str,
     },
     /// Not a database of this program.
@@ -39,14 +39,14 @@ pub enum StoreError {
         "{place} is {what}, not a database of WattSeal; nothing in it was changed. Give another --db, or {}",
         place.or_else()
     )]
-    NotOurs { place: Place, what: String },
+    NotOurs { place: DatabaseUrl, what: String },
     /// A later version's.
     #[error(
         "{place} was written by a later version of WattSeal (its schema is {found}, this version knows {known}); nothing in it was \
          changed. Use that version, or restore a copy that was made before it"
     )]
     Newer {
-        place: Place,
+        place: DatabaseUrl,
         /// Its schema.
         found: i64,
         /// The latest that is known.
@@ -57,7 +57,7 @@ pub enum StoreError {
         "{place} has schema {found}, this version reads {known}: start `./wattseal collect` with it once, which brings it up to date"
     )]
     Older {
-        place: Place,
+        place: DatabaseUrl,
         /// Its schema.
         found: i64,
         known: i64,
@@ -66,36 +66,36 @@ pub enum StoreError {
     #[error(
         "{place}: nothing was ever stored in it; give the --db that `./wattseal collect` has, or start that with this one"
     )]
-    Empty { place: Place },
+    Empty { place: DatabaseUrl },
     /// Its data are elsewhere.
     #[error(
         "{place} was moved to {to}: nothing is stored here any more, so that nothing is in two places. Start the service with --db \
-         {to}; `./wattseal move` brings the data back"
+         {to}; `./wattseal migrate` brings the data back"
     )]
-    Moved { place: Place, to: String },
+    Moved { place: DatabaseUrl, to: String },
     /// A move into it is not over.
     #[error(
-        "{place} is not whole: a move from {from} into it was begun, and is not over. Give the same `./wattseal move` again, which goes \
+        "{place} is not whole: a move from {from} into it was begun, and is not over. Give the same `./wattseal migrate` again, which goes \
          on; until then the data are in {from}"
     )]
-    Arriving { place: Place, from: String },
+    Arriving { place: DatabaseUrl, from: String },
     /// Something is in it where nothing may be.
     #[error(
         "{place} has {what} already, and nothing was changed: move into a database that has nothing ({})",
         place.or_else()
     )]
-    Occupied { place: Place, what: String },
-    /// What is not the same on both sides after a move.
+    Occupied { place: DatabaseUrl, what: String },
+    /// The two sides differ after a migration.
     #[error(
         "{place}: {what}. Nothing was changed in the database that was to be moved from, which is to be used as before; move into \
          an empty database, and tell the authors"
     )]
-    Different { place: Place, what: String },
+    Different { place: DatabaseUrl, what: String },
     /// A server, or a database, that does not do.
     #[error("{place}: {what}")]
     Unsuited {
-        place: Place,
-        /// What it lacks, and what to do.
+        place: DatabaseUrl,
+        /// The missing part, with the remedy.
         what: String,
     },
     /// It is damaged.
@@ -106,13 +106,13 @@ pub enum StoreError {
     Damaged { path: PathBuf, what: String },
     /// It cannot be reached.
     #[error("{place}: {what}")]
-    Unreachable { place: Place, what: String },
+    Unreachable { place: DatabaseUrl, what: String },
     /// A copy of it is no file.
     #[error(
         "{place} is not a file: copy it with pg_dump, or the whole server with pg_basebackup (docs/how-to/collector/postgresql.md, \"PostgreSQL\"), and the \
          folder of keys with cp -a, in this order"
     )]
-    NotAFile { place: Place },
+    NotAFile { place: DatabaseUrl },
     /// A time zone without a name.
     #[error("a time zone needs a name like Europe/Prague that this system knows: {0}")]
     Zone(String),
@@ -121,17 +121,17 @@ pub enum StoreError {
         "{figures} figures were asked for, {most} are given at once: ask for a shorter time, a coarser resolution, or one meter"
     )]
     TooMuch {
-        /// How many it would be.
+        /// The number of figures that were asked for.
         figures: usize,
-        /// How many it may be.
+        /// The largest number.
         most: usize,
     },
-    /// What has to be written beside the keys before it is stored, cannot be.
+    /// The file beside the keys, which has to be written first, cannot be written.
     #[error("{0}")]
     Keys(String),
-    /// What the database said, otherwise.
+    /// Any other error of the database.
     #[error("{place}: {what}")]
-    Database { place: Place, what: String },
+    Database { place: DatabaseUrl, what: String },
 }
 
 fn in_words(leases: &[LeaseNumber]) -> String {
@@ -155,7 +155,7 @@ impl StoreError {
 
     /// Makes the error of what SQLite says of a database.
     pub(super) fn of(path: &Path, error: &rusqlite::Error) -> StoreError {
-        let (place, what) = (Place::from(path), error.to_string());
+        let (place, what) = (DatabaseUrl::from(path), error.to_string());
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => StoreError::Full { place },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
@@ -172,9 +172,9 @@ impl StoreError {
     }
 
     /// Makes the error of a question that has no answer.
-    pub(crate) fn asked(place: &Place, error: SqlError) -> StoreError {
+    pub(crate) fn asked(place: &DatabaseUrl, error: SqlError) -> StoreError {
         match (place, error) {
-            (Place::File(path), SqlError::Sqlite(error)) => StoreError::of(path, &error),
+            (DatabaseUrl::File(path), SqlError::Sqlite(error)) => StoreError::of(path, &error),
             (_, SqlError::Sqlite(error)) => {
                 StoreError::Database { place: place.clone(), what: error.to_string() }
             }

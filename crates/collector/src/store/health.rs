@@ -1,19 +1,19 @@
-//! How the store is, told without asking it.
+//! The health of the store, readable without asking the store.
 
 use super::{Health, StoreError, Written};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What each batch leaves behind.
+/// The health after each batch.
 #[derive(Debug, Default)]
-pub(super) struct Pulse {
+pub(super) struct Heartbeat {
     health: Mutex<Health>,
-    /// What the trouble is, if any: that files are not in their place.
+    /// Says if files are not in their place.
     astray: AtomicBool,
 }
 
-impl Pulse {
+impl Heartbeat {
     pub(super) fn beat(&self, took: Duration, done: Result<&[Written], &StoreError>) {
         let mut health = self.health.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         health.last_commit_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
@@ -34,7 +34,7 @@ impl Pulse {
         }
     }
 
-    /// Whether the database's files were found in their place, between batches.
+    /// Records the check of the database's files between batches.
     pub(super) fn place(&self, found: Result<&(), &StoreError>) {
         let mut health = self.health.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         match found {
@@ -47,7 +47,8 @@ impl Pulse {
         }
     }
 
-    /// How many readings were compared with their sums, and what was found. Returns whether that is the first of its kind.
+    /// Records a comparison of readings with their sums. Returns true for the first damage of its
+    /// kind.
     pub(super) fn compared(&self, compared: u64, damage: Option<&str>) -> bool {
         let mut health = self.health.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         health.compared = compared;

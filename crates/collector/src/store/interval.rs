@@ -5,7 +5,8 @@ use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
-/// Seconds of a quarter-hour. Since 2000 all clocks differ from UTC by whole ones (the `tz` database).
+/// Seconds of a quarter-hour. Since 2000 all clocks differ from UTC by whole ones (the `tz`
+/// database).
 const QUARTER_S: i64 = 900;
 const HOUR_S: i64 = 3600;
 const DAY_S: i64 = 86_400;
@@ -13,7 +14,8 @@ const DAY_S: i64 = 86_400;
 const FIRST_S: i64 = -62_135_596_800;
 const LAST_S: i64 = 253_370_678_400;
 
-/// A day, and by how much its clocks are ahead of UTC, where that is the same from its beginning to its end.
+/// A day, and by how much its clocks are ahead of UTC, where that is the same from its beginning to
+/// its end.
 #[derive(Clone, Copy, Debug)]
 struct Day {
     start_s: i64,
@@ -57,8 +59,8 @@ impl Intervals {
         }
     }
 
-    /// When each interval begins that overlaps with a range, and then where the last one ends; empty where the range is; `None` where
-    /// there are more than `most`.
+    /// When each interval begins that overlaps with a range, and then where the last one ends;
+    /// empty where the range is; `None` where there are more than `most`.
     pub(super) fn within(
         &mut self,
         from_s: i64,
@@ -112,7 +114,8 @@ impl Intervals {
         change.map_or(start_s, |change| start_s.max(change.timestamp().as_second()))
     }
 
-    /// An hour is cut short where clocks change within it, by half of one or in its middle; it is never longer.
+    /// An hour is cut short where clocks change within it, by half of one or in its middle; it is
+    /// never longer.
     fn next_hour(&mut self, start_s: i64) -> i64 {
         let end_s = start_s + HOUR_S;
         let change = match self.day_of(start_s).offset_s {

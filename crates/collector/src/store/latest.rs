@@ -1,6 +1,7 @@
-//! What changes of a meter with each of its reports: its numbers, its register, and the rollups that are not over yet.
+//! The changes of a meter's row by each of its reports: numbers, register, and the rollups of the
+//! present intervals.
 
-use super::key::Keys;
+use super::meter_range::MeterRange;
 use super::read::METERS_OF_A_PAGE;
 use super::register::{Growth, Register};
 use super::sql::{Row, Session, SqlError, Value, values};
@@ -12,7 +13,7 @@ pub(super) const LEVELS: [i64; 3] = [900, 3600, DAY];
 /// The last of them.
 pub(super) const DAY: i64 = 86_400;
 
-/// What the readings of an interval come to.
+/// The sum of an interval's readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rollup {
     pub(super) start_s: i64,
@@ -78,10 +79,12 @@ pub(super) struct Latest {
     pub(super) refused: i64,
     pub(super) lost: i64,
     pub(super) register: Register,
-    /// Energy since the meter's first start, over its restarts and its keys; `None`: it has not measured yet.
+    /// Energy since the meter's first start, over its restarts and its keys; `None`: it has not
+    /// measured yet.
     pub(super) total_dwh: Option<i64>,
     pub(super) measured: Option<Measured>,
-    /// Of [`LEVELS`]. What lies in a later interval has not been seen yet, and no row of `rollups` is of the same.
+    /// The open interval of each of [`LEVELS`]. No reading of a later one has come, and `rollups`
+    /// has no row of it.
     pub(super) open: [Option<Rollup>; 3],
 }
 
@@ -119,7 +122,8 @@ impl Latest {
         (self.last_n, self.register) = (0, Register::default());
     }
 
-    /// A report came, whose n is above all before. Returns how many measurements were lost since the one before.
+    /// A report came, whose n is above all before. Returns how many measurements were lost since
+    /// the one before.
     pub(super) fn heard(&mut self, n: u32, suite: Suite, lost: u8, started: bool, heard_ms: i64) -> u8 {
         let before = self.register.lost;
         let restarted = self.register.hear(n, lost, started);
@@ -155,12 +159,12 @@ impl Latest {
 /// Hands out all rows, with their meters.
 pub(super) fn load(
     session: Session<'_>,
-    keys: Keys,
+    keys: MeterRange,
     mut take: impl FnMut(GlobalMeterId, Latest),
 ) -> Result<(), SqlError> {
     let sql = format!(
         "SELECT meter, epoch, revoked_ms, {COLUMNS} FROM meters JOIN latest USING (meter) WHERE {} ORDER BY meter LIMIT $5",
-        Keys::sql()
+        MeterRange::sql()
     );
     let mut after = None;
     loop {

@@ -1,11 +1,15 @@
-//! PostgreSQL: a database of a server, which others may keep copies of. docs/how-to/collector/postgresql.md, "PostgreSQL".
+//! PostgreSQL: a database of a server, which others may keep copies of. docs/how-to/collector.md,
+//! "PostgreSQL".
 //!
-//! One service writes, and holds an advisory lock alone for as long as it is connected; or several do ([`Sharing`]), each the meters of
-//! partitions that it has taken. Each transaction looks that the right to do it is whose it was: that nobody has begun to write since, or
-//! that none of its partitions was taken since under a later lease. When the connection is lost nobody knows whether the last commit was
-//! done; so what is kept in memory is loaded again with the next one, and the same batch then says `Repeated` of what was.
+//! One service writes, and holds an advisory lock alone for as long as it is connected; or several
+//! do ([`Sharing`]), each the meters of partitions that it has taken. Each transaction looks that
+//! the right to do it is whose it was: that nobody has begun to write since, or that none of its
+//! partitions was taken since under a later lease. When the connection is lost nobody knows whether
+//! the last commit was done; so what is kept in memory is loaded again with the next one, and the
+//! same batch then says `Repeated` of what was.
 
 mod connection;
+mod endpoint;
 mod error;
 mod partitions;
 mod passwords;
@@ -14,7 +18,6 @@ mod pool;
 mod record;
 mod schema;
 mod server;
-mod side;
 mod tls;
 mod wait;
 mod weeks;
@@ -22,19 +25,19 @@ mod writer;
 mod writers;
 
 pub(crate) use connection::Connection;
+pub(super) use endpoint::MigrationEndpoint;
 pub(crate) use error::ConnectionError;
 pub(crate) use partitions::is_held;
 pub(super) use pool::Pool;
 pub use server::Server;
-pub(super) use side::Side;
 
 use super::check::Check;
-use super::health::Pulse;
-use super::key::Keys;
+use super::health::Heartbeat;
+use super::meter_range::MeterRange;
 use super::read::{self, Reader};
 use super::retention::Retention;
 use super::sql::SqlError;
-use super::{Options, Place, Sharing, StoreError, Write, Written, zone};
+use super::{DatabaseUrl, Options, Sharing, StoreError, Write, Written, zone};
 use crate::fence::LeaseNumber;
 use crate::partition::Partition;
 use std::sync::Arc;
@@ -42,12 +45,12 @@ use std::time::Instant;
 use writer::{Failed, Terms, Under, Writer};
 use writers::Backend;
 
-/// What a statement of who reads may take.
+/// The longest time of a reader's statement.
 const READ_TIMEOUT_S: u32 = 30;
 
 /// Makes the tables of a database that is empty.
 pub(super) fn make_tables(server: &Arc<Server>) -> Result<(), StoreError> {
-    let place = Place::Server(Arc::clone(server));
+    let place = DatabaseUrl::Server(Arc::clone(server));
     let connection = Connection::connect(server).map_err(|error| error.of(&place))?;
     let (found, _) = writers::lock(&connection, &place, false, None)?;
     let make = || {
@@ -58,21 +61,21 @@ pub(super) fn make_tables(server: &Arc<Server>) -> Result<(), StoreError> {
     make().map_err(|error| StoreError::asked(&place, error))
 }
 
-/// Who writes; of several one.
+/// The writer; one of several if the database is shared.
 pub(super) struct Store {
     seat: Seat,
     retention: Retention,
     /// Before when readings go, while some do.
     sweep: Option<i64>,
     check: Check,
-    /// How often a partition's meters were compared.
+    /// The number of comparisons of a partition's meters.
     compared: usize,
-    pulse: Arc<Pulse>,
+    pulse: Arc<Heartbeat>,
     pool: Arc<Pool>,
     reader: Reader,
 }
 
-/// How to write, and to do so again when the connection was lost.
+/// The writer's connection, which is made anew after a loss.
 struct Seat {
     terms: Terms,
     /// `None`: it was lost.
@@ -91,12 +94,12 @@ impl Store {
         sharing: Option<Sharing>,
     ) -> Result<Store, StoreError> {
         let zone = zone::name(&options.zone)?;
-        let place = Place::Server(Arc::clone(server));
+        let place = DatabaseUrl::Server(Arc::clone(server));
         let (server, options) = (Arc::clone(server), options.clone());
         let terms = Terms { place, server, options, zone, sharing };
         let mut seat = Seat { terms, writer: None, backend: None, held: Vec::new() };
         let heard_ms = seat.begin()?.kept().heard_ms();
-        let (pulse, pool) = (Arc::<Pulse>::default(), Arc::new(Pool::new(&seat.terms.server)));
+        let (pulse, pool) = (Arc::<Heartbeat>::default(), Arc::new(Pool::new(&seat.terms.server)));
         let Terms { options, place, zone, .. } = &seat.terms;
         let connections = Arc::clone(&pool).into();
         let reader = Reader::new(place.clone(), options.zone.clone(), zone.clone(), &pulse, connections);
@@ -157,8 +160,8 @@ impl Store {
         }
     }
 
-    pub(super) fn look(&mut self) -> Result<(), StoreError> {
-        let found = self.seat.with_writer(Writer::look);
+    pub(super) fn check(&mut self) -> Result<(), StoreError> {
+        let found = self.seat.with_writer(Writer::check);
         self.pulse.place(found.as_ref());
         self.measure();
         found
@@ -183,7 +186,7 @@ impl Store {
                         true => session.value("SELECT min(first_heard_ms) FROM latest", &[])?,
                         false => writer.kept().meters().filter_map(|(_, first_ms)| first_ms).min(),
                     };
-                    retention.look(session, first_ms, now_ms, Instant::now())
+                    retention.check(session, first_ms, now_ms, Instant::now())
                 })?;
             }
             let Some(before_s) = *sweep else { return Ok(false) };
@@ -199,14 +202,14 @@ impl Store {
         let writer = seat.writer.as_mut().filter(|_| slices.is_none() || !seat.held.is_empty())?;
         // Nobody else writes these meters meanwhile.
         let held = &seat.held;
-        let compared = writer.look_at(Under::Leases(held), |writer| {
+        let compared = writer.inspect(Under::Leases(held), |writer| {
             let next = || match slices {
                 None => Ok(writer.kept().meters().map(|(meter, _)| meter).collect()),
                 // Of one partition after the other.
                 Some(slices) => {
                     *compared = compared.wrapping_add(1);
                     let partition = held[*compared % held.len()].partition;
-                    read::meters_of(writer.session(), Keys::OfPartition(partition, slices))
+                    read::meters_of(writer.session(), MeterRange::OfPartition(partition, slices))
                 }
             };
             check.step(writer.session(), next)
@@ -221,7 +224,7 @@ impl Store {
         damage.filter(|_| first)
     }
 
-    /// How large the database is, for who asks.
+    /// Measures the database's size for its readers.
     fn measure(&self) {
         let Some(writer) = &self.seat.writer else { return };
         let size = "SELECT pg_database_size(current_database())";

@@ -1,14 +1,14 @@
-//! What is asked, and the tables that answer.
+//! Queries, and the tables that answer them.
 
-use super::key::keys_of;
+use super::meter_range::keys_of;
 use crate::network::{GlobalMeterId, NetworkId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Which meters a question is about.
+/// The meters of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Whose {
+pub enum MeterFilter {
     /// All of all networks.
     #[default]
     All,
@@ -17,24 +17,24 @@ pub enum Whose {
     Meter(GlobalMeterId),
 }
 
-impl Whose {
+impl MeterFilter {
     /// The first and the last key of those meters.
     pub(super) fn keys(self) -> (i64, i64) {
         match self {
-            Whose::All => (0, i64::MAX),
-            Whose::Network(network) => keys_of(network),
-            Whose::Meter(meter) => (meter.key(), meter.key()),
+            MeterFilter::All => (0, i64::MAX),
+            MeterFilter::Network(network) => keys_of(network),
+            MeterFilter::Meter(meter) => (meter.key(), meter.key()),
         }
     }
 }
 
-impl From<GlobalMeterId> for Whose {
-    fn from(meter: GlobalMeterId) -> Whose {
-        Whose::Meter(meter)
+impl From<GlobalMeterId> for MeterFilter {
+    fn from(meter: GlobalMeterId) -> MeterFilter {
+        MeterFilter::Meter(meter)
     }
 }
 
-/// How fine a meter's readings are shown.
+/// The resolution of a meter's readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Resolution {
@@ -70,15 +70,14 @@ pub struct ReadingsQuery {
     pub from_s: i64,
     /// Before that, in s.
     pub to_s: i64,
-    /// How fine.
     pub resolution: Resolution,
-    /// Where the page before ended: [`Readings::next`].
+    /// The end of the previous page: [`Readings::next`].
     pub after: Option<Cursor>,
-    /// Rows at most; never more than [`super::MOST_ROWS`].
+    /// Rows at most; never more than [`super::ROWS_MAX`].
     pub limit: usize,
 }
 
-/// Where to go on: after the reading with this time, epoch and number. In text `at_s.epoch.n`.
+/// The position after a page: the reading with this time, epoch and number. In text `at_s.epoch.n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cursor {
     pub at_s: i64,
@@ -116,10 +115,9 @@ impl FromStr for Cursor {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Readings {
     pub meter: GlobalMeterId,
-    /// How fine.
     pub resolution: Resolution,
     pub rows: Rows,
-    /// Where to go on; `None`: this was all.
+    /// The position of the next page; `None`: this was the last.
     pub next: Option<Cursor>,
 }
 
@@ -158,7 +156,7 @@ pub struct ConsumptionQuery {
     pub to_s: i64,
     /// By what.
     pub resolution: Interval,
-    pub whose: Whose,
+    pub whose: MeterFilter,
 }
 
 /// Energy used, as columns.
@@ -166,7 +164,7 @@ pub struct ConsumptionQuery {
 pub struct Consumption {
     /// By what.
     pub resolution: Interval,
-    /// Whose hours, midnights and months they are.
+    /// The zone of its hours, midnights and months.
     pub zone: String,
     /// When each interval begins, in s: all from the first to the last, without gaps.
     pub start_s: Vec<i64>,
@@ -188,11 +186,11 @@ pub struct AlertFilter {
     /// Before that, in s.
     pub to_s: Option<i64>,
     /// Those alone; the collector's own are in network 0's.
-    pub whose: Whose,
+    pub whose: MeterFilter,
     /// Those alone that nobody acknowledged.
     pub open: bool,
     /// Only those with a lower id.
     pub before: Option<i64>,
-    /// At most so many; 0 and more than 1,000 are 1,000.
+    /// The largest number of rows; 0 and more than 1,000 are 1,000.
     pub limit: usize,
 }

@@ -10,18 +10,20 @@ pub(super) use rows::{alert, command, json, meters_of, name_of_role, name_of_sta
 pub(super) use series::rollups;
 pub(crate) use series::{Stored, stored};
 
-use super::batch::write_beside;
-use super::health::Pulse;
+use super::batch::write_admin;
+use super::health::Heartbeat;
 use super::interval::Intervals;
-use super::key::Keys;
+use super::meter_range::MeterRange;
 use super::postgres;
-use super::query::{AlertFilter, Consumption, ConsumptionQuery, Readings, ReadingsQuery, Resolution, Whose};
+use super::query::{
+    AlertFilter, Consumption, ConsumptionQuery, MeterFilter, Readings, ReadingsQuery, Resolution,
+};
 use super::record::{
     Action, AlertRecord, CommandRecord, Health, ImageRecord, KeptMeter, Meter, OutboxRecord, StoredMeter,
     TokenRecord, UpdateRecord,
 };
 use super::sql::{Session, SqlError};
-use super::{Place, StoreError, Write, Written, sqlite, zone};
+use super::{DatabaseUrl, StoreError, Write, Written, sqlite, zone};
 use crate::image_digest::ImageDigest;
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::partition::{Partition, Slices};
@@ -30,18 +32,18 @@ use std::path::Path;
 use std::sync::Arc;
 use wire::meter::{Image, MeterId};
 
-/// Reads while the store writes: each call sees what was committed before it. Calls block for as long as the database takes; it is
-/// cheap to clone.
+/// Reads while the store writes: each call sees what was committed before it. Calls block for as
+/// long as the database takes; it is cheap to clone.
 #[derive(Clone)]
 pub struct Reader {
     shared: Arc<Shared>,
 }
 
 struct Shared {
-    place: Place,
+    place: DatabaseUrl,
     zone: TimeZone,
     zone_name: String,
-    pulse: Arc<Pulse>,
+    pulse: Arc<Heartbeat>,
     pool: Pool,
 }
 
@@ -73,25 +75,27 @@ impl Pool {
 }
 
 impl Reader {
-    /// Opens a database to look at it alone, whether a service has it open or not: for `audit` and `export`.
+    /// Opens a database to look at it alone, whether a service has it open or not: for `audit` and
+    /// `export`.
     ///
     /// # Errors
     /// [`StoreError`]: not there, not one of this program's, of another version, damaged.
-    pub fn open(place: impl Into<Place>) -> Result<Reader, StoreError> {
+    pub fn open(place: impl Into<DatabaseUrl>) -> Result<Reader, StoreError> {
         let place = place.into();
         let pool = match &place {
-            Place::File(path) => Pool::Sqlite(Arc::new(sqlite::Pool::open(path)?)),
-            Place::Server(server) => Pool::Postgres(Arc::new(postgres::Pool::open(server)?)),
+            DatabaseUrl::File(path) => Pool::Sqlite(Arc::new(sqlite::Pool::open(path)?)),
+            DatabaseUrl::Server(server) => Pool::Postgres(Arc::new(postgres::Pool::open(server)?)),
         };
         let name = pool.ask(zone::stored)?.unwrap_or_else(|| "UTC".to_owned());
         Ok(Reader::new(place, zone::named(&name)?, name, &Arc::default(), pool))
     }
 
-    /// As [`Reader::open`]; `None` where nothing was ever stored: there is no file, or a server's database is empty.
+    /// As [`Reader::open`]; `None` where nothing was ever stored: there is no file, or a server's
+    /// database is empty.
     ///
     /// # Errors
     /// As [`Reader::open`].
-    pub fn open_if_any(place: &Place) -> Result<Option<Reader>, StoreError> {
+    pub fn open_if_any(place: &DatabaseUrl) -> Result<Option<Reader>, StoreError> {
         if place.is_missing() {
             return Ok(None);
         }
@@ -105,9 +109,9 @@ impl Reader {
     ///
     /// # Errors
     /// As [`Reader::open`].
-    pub fn open_or_make(place: &Place) -> Result<Reader, StoreError> {
+    pub fn open_or_make(place: &DatabaseUrl) -> Result<Reader, StoreError> {
         match (Reader::open(place), place) {
-            (Err(StoreError::Empty { .. }), Place::Server(server)) => {
+            (Err(StoreError::Empty { .. }), DatabaseUrl::Server(server)) => {
                 postgres::make_tables(server)?;
                 Reader::open(place)
             }
@@ -116,20 +120,21 @@ impl Reader {
     }
 
     pub(super) fn new(
-        place: Place,
+        place: DatabaseUrl,
         zone: TimeZone,
         zone_name: String,
-        pulse: &Arc<Pulse>,
+        pulse: &Arc<Heartbeat>,
         pool: Pool,
     ) -> Reader {
         Reader { shared: Arc::new(Shared { place, zone, zone_name, pulse: Arc::clone(pulse), pool }) }
     }
 
-    /// Writes a whole copy of the database, as of one moment, into a new file that its owner alone can read, while a service goes on. It
-    /// is durable when this returns.
+    /// Writes a whole copy of the database, as of one moment, into a new file that its owner alone
+    /// can read, while a service goes on. It is durable when this returns.
     ///
     /// # Errors
-    /// [`StoreError`]: the file is there already, or cannot be written; [`StoreError::NotAFile`] where the database is none.
+    /// [`StoreError`]: the file is there already, or cannot be written; [`StoreError::NotAFile`]
+    /// where the database is none.
     pub fn copy_to(&self, path: &Path) -> Result<(), StoreError> {
         match &self.shared.pool {
             Pool::Sqlite(pool) => pool.copy_to(path),
@@ -148,11 +153,11 @@ impl Reader {
     /// # Errors
     /// [`StoreError`]
     pub fn kept_meters(&self) -> Result<Vec<KeptMeter>, StoreError> {
-        self.ask(|session| rows::kept_meters(session, Keys::All))
+        self.ask(|session| rows::kept_meters(session, MeterRange::All))
     }
 
-    /// The next meters of a partition as its link begins with them, in order; also those that are revoked. after: the last one that was
-    /// seen. Empty: that was all.
+    /// The next meters of a partition as its link begins with them, in order; also those that are
+    /// revoked. after: the last one that was seen. Empty: that was all.
     ///
     /// # Errors
     /// [`StoreError`]
@@ -163,10 +168,10 @@ impl Reader {
         after: Option<MeterId>,
     ) -> Result<Vec<StoredMeter>, StoreError> {
         let after = after.map(|meter| partition.network.meter(meter));
-        self.ask(|session| rows::stored_meters(session, Keys::OfPartition(partition, slices), after))
+        self.ask(|session| rows::stored_meters(session, MeterRange::OfPartition(partition, slices), after))
     }
 
-    /// How many meters of each network are not revoked.
+    /// Returns the number of meters of each network that are not revoked.
     ///
     /// # Errors
     /// [`StoreError`]
@@ -182,11 +187,12 @@ impl Reader {
         self.ask(|session| rows::names(session, network))
     }
 
-    /// Meters as they are shown, by network and number; also those that are revoked. now_ms: says who is online.
+    /// Meters as they are shown, by network and number; also those that are revoked. now_ms: says
+    /// who is online.
     ///
     /// # Errors
     /// [`StoreError`]
-    pub fn meters(&self, whose: Whose, now_ms: i64) -> Result<Vec<Meter>, StoreError> {
+    pub fn meters(&self, whose: MeterFilter, now_ms: i64) -> Result<Vec<Meter>, StoreError> {
         self.ask(|session| rows::meters(session, whose, now_ms))
     }
 
@@ -213,7 +219,7 @@ impl Reader {
     /// Energy used by interval, of all of these meters that have any, or of one.
     ///
     /// # Errors
-    /// [`StoreError::TooMuch`] above [`super::MOST_FIGURES`], and others.
+    /// [`StoreError::TooMuch`] above [`super::FIGURES_MAX`], and others.
     pub fn consumption(&self, query: &ConsumptionQuery) -> Result<Consumption, StoreError> {
         let mut intervals = Intervals::new(self.shared.zone.clone());
         let meters = self.ask(|session| series::meters_of(session, query))?;
@@ -262,7 +268,7 @@ impl Reader {
     /// # Errors
     /// [`StoreError`]
     pub fn open_commands(&self) -> Result<Vec<CommandRecord>, StoreError> {
-        self.ask(|session| rows::open_commands(session, Keys::All))
+        self.ask(|session| rows::open_commands(session, MeterRange::All))
     }
 
     /// The same of a partition's meters.
@@ -274,7 +280,7 @@ impl Reader {
         partition: Partition,
         slices: Slices,
     ) -> Result<Vec<CommandRecord>, StoreError> {
-        self.ask(|session| rows::open_commands(session, Keys::OfPartition(partition, slices)))
+        self.ask(|session| rows::open_commands(session, MeterRange::OfPartition(partition, slices)))
     }
 
     /// Images of meters' firmware, newest first.
@@ -329,7 +335,7 @@ impl Reader {
         })
     }
 
-    /// Whether meters were revoked; `None` for each that there is not.
+    /// Says of each meter if it was revoked; `None` for unknown ones.
     ///
     /// # Errors
     /// [`StoreError`]
@@ -341,11 +347,12 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`]
-    pub fn updates(&self, whose: Whose) -> Result<Vec<UpdateRecord>, StoreError> {
+    pub fn updates(&self, whose: MeterFilter) -> Result<Vec<UpdateRecord>, StoreError> {
         self.ask(|session| firmware::updates(session, whose))
     }
 
-    /// The updates of a partition's meters that are not over, in the order in which they were asked for.
+    /// The updates of a partition's meters that are not over, in the order in which they were asked
+    /// for.
     ///
     /// # Errors
     /// [`StoreError`]
@@ -354,15 +361,16 @@ impl Reader {
         partition: Partition,
         slices: Slices,
     ) -> Result<Vec<UpdateRecord>, StoreError> {
-        self.ask(|session| firmware::open_updates(session, Keys::OfPartition(partition, slices)))
+        self.ask(|session| firmware::open_updates(session, MeterRange::OfPartition(partition, slices)))
     }
 
-    /// The meters of a partition of which it was told that they are silent, and that were not heard since.
+    /// The meters of a partition of which it was told that they are silent, and that were not heard
+    /// since.
     ///
     /// # Errors
     /// [`StoreError`]
     pub(crate) fn silent(&self, partition: Partition, slices: Slices) -> Result<Vec<MeterId>, StoreError> {
-        self.ask(|session| rows::silent(session, Keys::OfPartition(partition, slices)))
+        self.ask(|session| rows::silent(session, MeterRange::OfPartition(partition, slices)))
     }
 
     /// All tokens, also those that are revoked, oldest first.
@@ -400,13 +408,12 @@ impl Reader {
         health
     }
 
-    /// Where it is.
-    pub(crate) fn place(&self) -> &Place {
+    pub(crate) fn place(&self) -> &DatabaseUrl {
         &self.shared.place
     }
 
-    /// Changes something that is no writer's, in one transaction: what is `Ok` is durable, and else nothing was changed. A file is its
-    /// writer's alone.
+    /// Changes something that is no writer's, in one transaction: what is `Ok` is durable, and else
+    /// nothing was changed. A file is its writer's alone.
     pub(crate) fn change<T, E: From<StoreError>>(
         &self,
         change: impl FnOnce(Session<'_>) -> Result<T, E>,
@@ -420,7 +427,8 @@ impl Reader {
         }
     }
 
-    /// Changes tokens as one who looks at them decides, while nobody else makes or revokes any. What it returns is durable.
+    /// Changes tokens by a decision on the present ones, while nobody else makes or revokes any.
+    /// The returned result is durable.
     ///
     /// # Errors
     /// What `decide` returns, and as [`Reader::change`]; nothing was changed then.
@@ -432,19 +440,20 @@ impl Reader {
             let asked = |error| E::from(StoreError::asked(self.place(), error));
             session.execute("LOCK TABLE tokens IN SHARE ROW EXCLUSIVE MODE", &[]).map_err(asked)?;
             let writes = decide(&rows::tokens(session).map_err(asked)?)?;
-            writes.iter().map(|write| write_beside(session, write).map_err(asked)).collect()
+            writes.iter().map(|write| write_admin(session, write).map_err(asked)).collect()
         })
     }
 
-    /// Writes what people change, in one transaction, beside who stores reports: labels, tokens, acknowledged alerts, actions. What it
-    /// returns, one for each in their order, is durable.
+    /// Writes administrators' changes, in one transaction, beside the writer of reports: labels,
+    /// tokens, acknowledged alerts, actions. The returned results, one for each in their order, are
+    /// durable.
     ///
     /// # Errors
     /// As [`Reader::change`]; nothing was changed then.
-    pub(crate) fn write_beside(&self, writes: &[Write]) -> Result<Vec<Written>, StoreError> {
+    pub(crate) fn write_admin(&self, writes: &[Write]) -> Result<Vec<Written>, StoreError> {
         self.change(|session| {
             let written: Result<_, SqlError> =
-                writes.iter().map(|write| write_beside(session, write)).collect();
+                writes.iter().map(|write| write_admin(session, write)).collect();
             written.map_err(|error| StoreError::asked(self.place(), error))
         })
     }

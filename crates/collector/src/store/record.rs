@@ -1,21 +1,21 @@
-//! What is read from the store.
+//! The records that the store returns.
 
 use crate::event::{CommandState, UpdateState};
 use crate::image_digest::ImageDigest;
 use crate::network::GlobalMeterId;
 use serde::{Deserialize, Serialize};
-use wire::meter::{Answer, ImageRefusal, MessageKind, MeterId, MeterState, Order, Suite};
+use wire::meter::{Answer, ImageRefusal, MessageKind, MeterId, MeterState, QueuedCommand, Suite};
 
 /// A meter as a collector starts with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptMeter {
-    /// Which, as it was provisioned.
+    /// The meter, as it was provisioned.
     pub meter: GlobalMeterId,
     pub epoch: u32,
     /// As it was saved last, with `last_n` as it is stored.
     pub state: MeterState,
     pub label: String,
-    /// How its last report was sealed; before the first, as it was provisioned.
+    /// The suite of its last report; before the first, the provisioned one.
     pub suite: Suite,
     /// Seconds between its measurements.
     pub interval_s: u16,
@@ -25,7 +25,7 @@ pub struct KeptMeter {
     pub revoked_ms: Option<i64>,
 }
 
-/// What a partition's link begins with of a meter.
+/// The stored state of a meter, with which a partition's link begins.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StoredMeter {
     pub(crate) meter: MeterId,
@@ -42,16 +42,16 @@ pub(crate) struct StoredMeter {
 /// A meter as it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Meter {
-    /// Which, as it was provisioned.
+    /// The meter, as it was provisioned.
     pub meter: GlobalMeterId,
-    /// What it is called; may be empty.
+    /// Its label; may be empty.
     pub label: String,
     pub epoch: u32,
-    /// How its last report was sealed.
+    /// The suite of its last report.
     pub suite: Suite,
     /// Seconds between its measurements.
     pub interval_s: u16,
-    /// Whether it was revoked.
+    /// Says if it was revoked.
     pub revoked: bool,
     /// Its last measurement.
     pub last: Option<Last>,
@@ -59,9 +59,9 @@ pub struct Meter {
     pub heard_s: Option<i64>,
     /// Energy since its first start, in Wh; `None`: it has not measured yet.
     pub total_wh: Option<f64>,
-    /// Whether it was heard within three intervals.
+    /// Says if it was heard within three intervals.
     pub online: bool,
-    /// How well it is heard.
+    /// The quality of its reception.
     pub link: Link,
     /// Alerts that nobody acknowledged.
     pub open_alerts: u32,
@@ -79,10 +79,10 @@ pub struct Last {
     pub energy_wh: f64,
 }
 
-/// How well a meter is heard.
+/// The quality of a meter's reception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// How strong its last packet was, in dBm.
+    /// The signal strength of its last packet, in dBm.
     pub rssi_dbm: Option<i8>,
     /// Reports that were stored.
     pub reports: u64,
@@ -99,7 +99,7 @@ pub struct Link {
 pub struct AlertRecord {
     /// Its name in the API.
     pub id: i64,
-    /// Whose; `None`: the collector's own.
+    /// The meter; `None`: the collector itself.
     pub meter: Option<GlobalMeterId>,
     pub at_s: i64,
     pub cause: String,
@@ -114,21 +114,21 @@ pub struct CommandRecord {
     /// Its name in the API.
     pub id: i64,
     pub meter: GlobalMeterId,
-    /// What `wire::meter::Collector` calls it.
+    /// The ticket of `wire::meter::Collector`.
     pub ticket: u32,
-    pub order: Order,
-    /// Who commanded it.
+    pub order: QueuedCommand,
+    /// The name of the token that commanded it.
     pub by: String,
     pub created_ms: i64,
-    /// How far it is.
+    /// Its progress.
     pub state: CommandState,
-    /// How often it was sent.
+    /// The number of times that it was sent.
     pub attempts: u32,
     /// When it was sent first, in ms.
     pub sent_ms: Option<i64>,
     /// When it was over, in ms.
     pub ended_ms: Option<i64>,
-    /// What the meter said.
+    /// The meter's answer.
     pub answer: Option<Answer>,
 }
 
@@ -143,9 +143,9 @@ pub struct ImageRecord {
     pub address: u32,
     /// Size of it: header, program, signature.
     pub bytes: u32,
-    /// How many it is sent in.
+    /// The number of pieces that it is sent in.
     pub pieces: u16,
-    /// Who added it.
+    /// The name of the token that added it.
     pub by: String,
     pub added_ms: i64,
 }
@@ -156,7 +156,8 @@ pub struct UpdateRecord {
     pub meter: GlobalMeterId,
     /// The one that the meter is sent.
     pub image: ImageDigest,
-    /// The one that was asked for: another where the meter takes the next image into the other slot.
+    /// The one that was asked for: another where the meter takes the next image into the other
+    /// slot.
     pub asked: ImageDigest,
     /// Of both.
     pub version: u32,
@@ -165,16 +166,16 @@ pub struct UpdateRecord {
     pub refusal: Option<ImageRefusal>,
     /// Those that the meter has.
     pub pieces: u16,
-    /// Of so many.
+    /// Pieces of the whole image.
     pub of: u16,
-    /// Who asked for it.
+    /// The name of the token that asked for it.
     pub by: String,
     /// It tells a meter's updates apart: that of a later one is higher.
     pub created_ms: i64,
     pub changed_ms: i64,
 }
 
-/// What a token lets its holder do.
+/// The rights of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -190,7 +191,7 @@ pub struct TokenRecord {
     /// Its name in the API.
     pub id: i64,
     pub name: String,
-    /// What it is good for.
+    /// Its rights.
     pub role: Role,
     /// SHA-256 of the secret.
     pub hash: [u8; 32],
@@ -201,14 +202,14 @@ pub struct TokenRecord {
 }
 
 impl TokenRecord {
-    /// Whether it holds, and is an administrator's.
+    /// Says if it is valid and an administrator's.
     #[must_use]
     pub fn is_administrator(&self) -> bool {
         self.role == Role::Administrator && self.revoked_ms.is_none()
     }
 }
 
-/// Whether a token holds that is an administrator's.
+/// Says if one of the tokens is valid and an administrator's.
 pub(crate) fn has_administrator(tokens: &[TokenRecord]) -> bool {
     tokens.iter().any(TokenRecord::is_administrator)
 }
@@ -254,10 +255,11 @@ pub struct OutboxRecord {
     pub heard_ms: i64,
 }
 
-/// How long batches took.
+/// The durations of batches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitTimes {
-    /// How many up to each of [`CommitTimes::UP_TO_US`], above the one before; then those above the last.
+    /// The number of batches up to each of [`CommitTimes::UP_TO_US`], above the one before; then
+    /// those above the last.
     counts: [u64; CommitTimes::UP_TO_US.len() + 1],
     sum_us: u64,
 }
@@ -275,7 +277,7 @@ impl CommitTimes {
         self.sum_us = self.sum_us.saturating_add(took_us);
     }
 
-    /// So many µs, and how many took no longer; the last is of all.
+    /// Returns bounds in µs, each with the number of batches up to it; the last is of all.
     pub fn up_to(&self) -> impl Iterator<Item = (Option<u64>, u64)> + '_ {
         let limits = CommitTimes::UP_TO_US.into_iter().map(Some).chain([None]);
         limits.zip(self.counts.iter().scan(0, |sum, count| {
@@ -290,7 +292,7 @@ impl CommitTimes {
     }
 }
 
-/// How the store is.
+/// The health of the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Health {
     /// Why the last batch could not be stored; `None`: it could.
@@ -301,9 +303,9 @@ pub struct Health {
     pub reports: u64,
     /// Batches since the start that could not be stored.
     pub failed: u64,
-    /// How long the last batch took, in µs.
+    /// The duration of the last batch, in µs.
     pub last_commit_us: u64,
-    /// How long all took since the start.
+    /// The durations of all batches since the start.
     pub commit_times: CommitTimes,
     /// Size of the database, in bytes, without its log.
     pub database_bytes: u64,

@@ -3,16 +3,16 @@
 
 use wire::meter::{Alert, Cause, Content, Report};
 
-/// How far a register is after a report.
+/// The state of a register after a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Register {
-    /// What it says; `None` where nobody knows.
+    /// Its value; `None` if it is unknown.
     pub(crate) dwh: Option<u32>,
     /// Measurements that the meter lost since its start.
     pub(crate) lost: u8,
 }
 
-/// How far a register went.
+/// The growth of a register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Growth {
     /// Since the report before; 0 where nobody knows how far it was then.
@@ -70,12 +70,12 @@ fn used(before_dwh: Option<u32>, now_dwh: u32) -> i64 {
     }
 }
 
-/// Whether an alert says that the meter started for the first time, as each does.
+/// Says if an alert reports the first start of a meter, which each has.
 pub(super) fn is_first_start(alert: &Alert) -> bool {
     alert.cause == Cause::PowerOn && alert.starts == 1 && alert.detail == [0; 3]
 }
 
-/// Whether an alert says that the meter started.
+/// Says if an alert reports a start of the meter.
 pub(super) fn is_start(alert: &Alert) -> bool {
     match alert.cause {
         Cause::PowerOn

@@ -1,44 +1,49 @@
-//! From one engine to the other, while a service writes. docs/how-to/collector/move.md, "Moving to PostgreSQL and back".
+//! From one engine to the other, while a service writes. docs/how-to/collector.md, "Moving to PostgreSQL
+//! and back".
 //!
-//! At each moment at most one of both is to be used, and a move that ended early goes on where the same is begun again:
+//! At each moment at most one of both is to be used, and a move that ended early goes on where the
+//! same is begun again:
 //!
-//! 1. The target is marked as not whole ([`Relocation::begin`]). Whatever it has then is a copy that nobody uses.
+//! 1. The target is marked as not whole ([`Relocation::begin`]). From then on it is a copy that
+//!    nobody uses.
 //! 2. It is made like the source, again and again, while that is written ([`Relocation::copy`]).
-//! 3. Nobody writes the source any more ([`Relocation::freeze`]), for as long as this process lives and goes on.
-//! 4. The target is made like it for the last time, and compared with it ([`Relocation::settle`]). All of it is durable.
-//! 5. The source is marked as moved ([`Settled::leave`]): it is not used any more, whatever comes.
+//! 3. Nobody writes the source any more ([`Relocation::freeze`]), for as long as this process lives
+//!    and goes on.
+//! 4. The target is made like it for the last time, and compared with it ([`Relocation::settle`]).
+//!    All of it is durable.
+//! 5. The source is marked as moved ([`Settled::leave`]): it is never used again.
 //! 6. The mark goes from the target ([`Left::open`]).
 //!
-//! Until the fifth the source is what it was. Between the last two nobody can use either: the same move, begun again, finds two marks with
-//! one id, and does the sixth.
+//! Until the fifth the source is what it was. Between the last two nobody can use either: the same
+//! move, begun again, finds two marks with one id, and does the sixth.
 
 mod differences;
-mod side;
+mod endpoint;
 mod tables;
 
 pub use differences::Progress;
-pub(super) use side::{Columns, is_key, key_of};
+pub(super) use endpoint::{Columns, is_key, key_of};
 pub(super) use tables::{READINGS, Table};
 
-use super::mark::{Mark, State};
+use super::marker::{Marker, State};
 use super::sql::SqlError;
-use super::{Place, StoreError};
+use super::{DatabaseUrl, StoreError};
 use differences::{Pass, Wrong};
+use endpoint::MigrationEndpoint;
 use rand::TryRngCore;
 use rand::rngs::OsRng;
-use side::Side;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tables::{OF_KEYS, TABLES};
 
 /// A move whose target is not whole.
 pub struct Relocation {
-    from: Side,
-    to: Side,
-    mark: Mark,
+    from: MigrationEndpoint,
+    to: MigrationEndpoint,
+    mark: Marker,
     is_frozen: bool,
 }
 
-/// What a move begins with.
+/// The state in which a migration begins.
 pub enum Begun {
     /// All is to be copied, or the rest.
     Copying(Box<Relocation>),
@@ -55,37 +60,39 @@ pub struct Settled {
 
 /// A move whose source is left.
 pub struct Left {
-    to: Side,
-    /// What held its locks.
-    _from: Side,
+    to: MigrationEndpoint,
+    /// The holder of its locks.
+    _from: MigrationEndpoint,
     /// Rows of each table; of a move that ended before they are not counted again.
     rows: Vec<(&'static str, u64)>,
 }
 
 impl Relocation {
-    /// Looks at both, and marks the target, which has to be empty, or not whole from the same move. The source is not changed.
+    /// Looks at both, and marks the target, which has to be empty, or not whole from the same move.
+    /// The source is not changed.
     ///
     /// # Errors
     /// [`StoreError`]
-    pub fn begin(from: &Place, to: &Place) -> Result<Begun, StoreError> {
-        let (source, mark) = Side::source(from)?;
+    pub fn begin(from: &DatabaseUrl, to: &DatabaseUrl) -> Result<Begun, StoreError> {
+        let (source, mark) = MigrationEndpoint::source(from)?;
         if let Some(mark) = mark {
             return go_on(source, mark, to);
         }
         tables::check(&source)?;
         has_no_keys(&source)?;
-        let (mut target, found) = Side::target(to, true)?;
+        let (mut target, found) = MigrationEndpoint::target(to, true)?;
         tables::check(&target)?;
         let (source_name, to) = (name_of(from), to.clone());
         let mark = match found {
-            Some(Mark { state: State::Moved, other, .. }) => {
+            Some(Marker { state: State::Moved, other, .. }) => {
                 return Err(StoreError::Moved { place: to, to: other });
             }
             Some(mark) if mark.other == source_name => mark,
-            Some(Mark { other, .. }) => return Err(StoreError::Arriving { place: to, from: other }),
+            Some(Marker { other, .. }) => return Err(StoreError::Arriving { place: to, from: other }),
             None => {
                 is_empty(&target)?;
-                let mark = Mark { state: State::Arriving, other: source_name, id: new_id(), at_ms: now_ms() };
+                let mark =
+                    Marker { state: State::Arriving, other: source_name, id: new_id(), at_ms: now_ms() };
                 target.mark(&mark).map_err(|error| StoreError::asked(&to, error))?;
                 mark
             }
@@ -93,7 +100,8 @@ impl Relocation {
         Ok(Begun::Copying(Box::new(Relocation { from: source, to: target, mark, is_frozen: false })))
     }
 
-    /// Makes the target as the source is, but for what comes meanwhile. Returns how many rows it changed.
+    /// Makes the target as the source is, but for what comes meanwhile. Returns how many rows it
+    /// changed.
     ///
     /// # Errors
     /// [`StoreError`]: what was copied stays.
@@ -123,7 +131,8 @@ impl Relocation {
     /// Copies what came since, and looks that both are the same. The source has to be frozen.
     ///
     /// # Errors
-    /// [`StoreError`]; [`StoreError::InUse`] where it is not frozen, and cannot be; [`StoreError::Different`].
+    /// [`StoreError`]; [`StoreError::InUse`] where it is not frozen, and cannot be;
+    /// [`StoreError::Different`].
     pub fn settle(mut self, mut report: impl FnMut(Progress)) -> Result<Settled, StoreError> {
         self.freeze()?;
         has_no_keys(&self.from)?;
@@ -155,14 +164,15 @@ impl Settled {
     pub fn leave(self) -> Result<Left, StoreError> {
         let Settled { relocation: Relocation { mut from, to, mark, .. }, rows } = self;
         from.is_frozen()?;
-        let moved = Mark { state: State::Moved, other: name_of(to.place()), id: mark.id, at_ms: now_ms() };
+        let moved = Marker { state: State::Moved, other: name_of(to.place()), id: mark.id, at_ms: now_ms() };
         from.mark(&moved).map_err(|error| StoreError::asked(from.place(), error))?;
         Ok(Left { to, _from: from, rows })
     }
 }
 
 impl Left {
-    /// Takes the mark from the target, which is to be used from now on. Returns how many rows each table has, where they were counted.
+    /// Takes the mark from the target, which is to be used from now on. Returns how many rows each
+    /// table has, where they were counted.
     ///
     /// # Errors
     /// [`StoreError`]: the same move, begun again, does this.
@@ -172,16 +182,16 @@ impl Left {
     }
 }
 
-/// What is left of a move whose source is marked.
-fn go_on(from: Side, mark: Mark, to: &Place) -> Result<Begun, StoreError> {
+/// Finishes a migration whose source is marked.
+fn go_on(from: MigrationEndpoint, mark: Marker, to: &DatabaseUrl) -> Result<Begun, StoreError> {
     let place = from.place().clone();
     match mark.state {
         State::Arriving => return Err(StoreError::Arriving { place, from: mark.other }),
         State::Moved if mark.other != name_of(to) => return Err(StoreError::Moved { place, to: mark.other }),
         State::Moved => {}
     }
-    match Side::target(to, false)? {
-        (to, Some(Mark { state: State::Arriving, id, .. })) if id == mark.id => {
+    match MigrationEndpoint::target(to, false)? {
+        (to, Some(Marker { state: State::Arriving, id, .. })) if id == mark.id => {
             Ok(Begun::Left(Box::new(Left { to, _from: from, rows: Vec::new() })))
         }
         _ => Err(StoreError::Moved { place, to: mark.other }),
@@ -189,8 +199,8 @@ fn go_on(from: Side, mark: Mark, to: &Place) -> Result<Begun, StoreError> {
 }
 
 /// Keys that are in a database have no place in a file.
-fn has_no_keys(side: &Side) -> Result<(), StoreError> {
-    if let Side::Postgres(_) = side
+fn has_no_keys(side: &MigrationEndpoint) -> Result<(), StoreError> {
+    if let MigrationEndpoint::Postgres(_) = side
         && let Some(table) = first_with_rows(side, OF_KEYS.iter().copied())?
     {
         let what = format!(
@@ -202,16 +212,16 @@ fn has_no_keys(side: &Side) -> Result<(), StoreError> {
 }
 
 /// A service that was started with it once may have left what it was set to.
-fn is_empty(side: &Side) -> Result<(), StoreError> {
+fn is_empty(side: &MigrationEndpoint) -> Result<(), StoreError> {
     let place = side.place().clone();
-    let landed = if let Side::Sqlite(_) = side { "landed" } else { READINGS.name };
+    let landed = if let MigrationEndpoint::Sqlite(_) = side { "landed" } else { READINGS.name };
     let tables = TABLES.iter().chain([&READINGS]).map(|table| table.name).filter(|name| *name != "meta");
     let found = first_with_rows(side, [READINGS.name, landed].into_iter().chain(tables))?;
     if let Some(name) = found {
         let name = if name == "landed" { READINGS.name } else { name };
         return Err(StoreError::Occupied { place, what: name.replace('_', " ") });
     }
-    if let Side::Postgres(_) = side
+    if let MigrationEndpoint::Postgres(_) = side
         && first_with_rows(side, OF_KEYS.iter().copied())?.is_some()
     {
         let what = "keys, which come after a move, with 'wattseal meters import',".to_owned();
@@ -221,7 +231,7 @@ fn is_empty(side: &Side) -> Result<(), StoreError> {
 }
 
 fn first_with_rows<'n>(
-    side: &Side,
+    side: &MigrationEndpoint,
     tables: impl Iterator<Item = &'n str>,
 ) -> Result<Option<&'n str>, StoreError> {
     for name in tables {
@@ -235,10 +245,10 @@ fn first_with_rows<'n>(
 }
 
 /// The same however it was written.
-fn name_of(place: &Place) -> String {
+fn name_of(place: &DatabaseUrl) -> String {
     match place {
-        Place::File(path) => path.canonicalize().unwrap_or_else(|_| path.clone()).display().to_string(),
-        Place::Server(server) => server.to_string(),
+        DatabaseUrl::File(path) => path.canonicalize().unwrap_or_else(|_| path.clone()).display().to_string(),
+        DatabaseUrl::Server(server) => server.to_string(),
     }
 }
 

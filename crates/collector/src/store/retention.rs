@@ -1,26 +1,29 @@
-//! Readings that are old enough go, a few at a time; which are. Rollups, alerts and signed messages stay.
+//! Readings that are old enough go, a few at a time; which are. Rollups, alerts and signed messages
+//! stay.
 //!
-//! A clock that is wrong must not make readings old. So a reading's age is the time that was counted since: time that went by on the
-//! system's clock and, while the service ran, on one that nobody sets. What the system's clock alone says, because it was set or the
-//! service was not there, is a pause, and does not count. Nothing is stored in a pause, so that no more is kept than `--keep` days of
-//! readings; what was stored before it goes that much later.
+//! A clock that is wrong must not make readings old. So a reading's age is the counted time since:
+//! time that went by on the system's clock and, while the service ran, on one that nobody sets.
+//! Time on the system's clock alone, because it was set or the service was not there, is a pause,
+//! and does not count. Nothing is stored in a pause, so that no more is kept than `--keep` days of
+//! readings; earlier readings go that much later.
 
 use super::read::json;
 use super::sql::{Session, SqlError, values};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// So often it is looked for what is old.
+/// The period of the search for old rows.
 const EVERY: Duration = Duration::from_secs(3600);
-/// The system's clock is ahead of what was counted by no more than that between two looks, or it is a pause.
-const MOST_DRIFT_S: i64 = 3600;
-/// A clock that is behind what was counted has to stay there for so long before it is believed. One that nobody has set since the
-/// power came back is right within minutes.
+/// The system's clock is ahead of what was counted by no more than that between two looks, or it is
+/// a pause.
+const DRIFT_S_MAX: i64 = 3600;
+/// The time that a clock behind the counted time has to stay there before it is believed. One that
+/// nobody has set since the power came back is right within minutes.
 const BELIEVED_AFTER: Duration = Duration::from_secs(86_400);
 /// Pauses that are remembered; of more the oldest become one.
-const MOST_PAUSES: usize = 1000;
+const PAUSES_MAX: usize = 1000;
 
-/// What is to go. That it goes is the engine's part.
+/// The retention of rows: it decides, the engine deletes.
 #[derive(Debug)]
 pub(super) struct Retention {
     keep_s: i64,
@@ -32,7 +35,7 @@ pub(super) struct Retention {
     next: Option<Instant>,
 }
 
-/// Which time was counted; kept in `meta`.
+/// The counted time; kept in `meta`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Counted {
     /// Until then, in s.
@@ -44,11 +47,11 @@ struct Counted {
 impl Counted {
     /// Counts on until now, of which `elapsed_s` went by for certain.
     fn go_on(&mut self, now_s: i64, elapsed_s: i64) {
-        if now_s - self.until_s > elapsed_s + MOST_DRIFT_S {
+        if now_s - self.until_s > elapsed_s + DRIFT_S_MAX {
             self.pauses.push((self.until_s, now_s - elapsed_s));
         }
         self.until_s = now_s;
-        if self.pauses.len() > MOST_PAUSES {
+        if self.pauses.len() > PAUSES_MAX {
             let (from_s, _) = self.pauses.remove(0);
             self.pauses[0].0 = from_s;
         }
@@ -85,8 +88,9 @@ impl Retention {
         Retention { keep_s, heard_s, counted: None, looked: None, behind_since: None, next: None }
     }
 
-    /// Before when readings go, once it is time to look for them again, and the clock can be right. first_ms: when a meter was heard first.
-    pub(super) fn look(
+    /// Before when readings go, once it is time to look for them again, and the clock can be right.
+    /// first_ms: when a meter was heard first.
+    pub(super) fn check(
         &mut self,
         session: Session<'_>,
         first_ms: Option<i64>,
@@ -121,7 +125,8 @@ impl Retention {
             Some(counted) => counted,
             None => {
                 let stored = load(session)?;
-                // The service was there until it heard something last; in a new database all came since the start.
+                // The service was there until it heard something last; in a new database all came
+                // since the start.
                 let until_s = stored.as_ref().map(|stored| stored.until_s).max(self.heard_s);
                 let until_s = until_s.or(first_s).unwrap_or(now_s);
                 Counted { until_s, pauses: stored.map(|stored| stored.pauses).unwrap_or_default() }
@@ -168,14 +173,15 @@ mod tests {
     /// 2026-01-01 00:00:00 UTC.
     const NEW_YEAR_S: i64 = 1_767_225_600;
 
-    /// A collector whose true time and clock are two things, and that hears its meter each hour while it runs.
+    /// A collector whose true time and clock are two things, and that hears its meter each hour
+    /// while it runs.
     struct Collector {
         connection: Connection,
         retention: Retention,
         keep_days: u32,
         began: Instant,
         true_s: i64,
-        /// How far its clock is ahead.
+        /// The lead of its clock.
         ahead_s: i64,
         heard_ms: Option<i64>,
     }
@@ -194,7 +200,8 @@ mod tests {
             self.retention = Retention::new(self.keep_days, self.heard_ms);
         }
 
-        /// Runs, with a reading each hour, whose n is the true hour. Nothing younger than is to be kept ever goes.
+        /// Runs, with a reading each hour, whose n is the true hour. Nothing younger than is to be
+        /// kept ever goes.
         fn run(&mut self, days: i64) {
             for _ in 0..days * 24 {
                 self.true_s += 3600;
@@ -204,16 +211,16 @@ mod tests {
                 let insert = "INSERT INTO readings VALUES (1, ?1, 1, ?2, 0, 0, 0, NULL, ?3)";
                 self.connection.execute(insert, params![clock_s, n, clock_s * 1000]).expect("stored");
                 let heard: i64 = n + 1;
-                self.look(clock_s * 1000);
+                self.check(clock_s * 1000);
                 assert!(self.stored().last().is_some_and(|last| last + 1 == heard));
             }
         }
 
         /// Lets go of what is old. Returns whether it was looked for.
-        fn look(&mut self, now_ms: i64) -> bool {
+        fn check(&mut self, now_ms: i64) -> bool {
             let now = self.began + Duration::from_secs((self.true_s - NEW_YEAR_S) as u64);
             let first = Some(NEW_YEAR_S * 1000);
-            let before_s = self.retention.look((&self.connection).into(), first, now_ms, now);
+            let before_s = self.retention.check((&self.connection).into(), first, now_ms, now);
             let Some(before_s) = before_s.expect("a look") else { return false };
             let mut sweep = Sweep::new(before_s, vec![1.into()]);
             while sweep.step(&self.connection).expect("a step") {}
@@ -301,7 +308,7 @@ mod tests {
         for _ in 0..10 {
             collector.restart_after(0);
             // One look before it is set.
-            assert!(!collector.look(60_000));
+            assert!(!collector.check(60_000));
             collector.run(1);
         }
         assert!(collector.stored()[0] >= 9 * 24, "{:?}", collector.stored());
@@ -331,7 +338,7 @@ mod tests {
     fn step_a_day(collector: &mut Collector) {
         for _ in 0..24 {
             collector.true_s += 3600;
-            collector.look((collector.true_s + collector.ahead_s) * 1000);
+            collector.check((collector.true_s + collector.ahead_s) * 1000);
         }
     }
 
@@ -341,7 +348,7 @@ mod tests {
         for day in 1..=3000 {
             counted.go_on(day * DAY_S, 3600);
         }
-        assert_eq!(counted.pauses.len(), MOST_PAUSES);
+        assert_eq!(counted.pauses.len(), PAUSES_MAX);
         assert_eq!(counted.pauses[0].0, 0);
     }
 }

@@ -1,6 +1,6 @@
-//! One SQL for both engines. What is asked of the store, and most of what is written, is the same text for SQLite and for PostgreSQL: the
-//! tables have the same names and columns, and a value is `$1` in both. What an engine does in its own way, batches of readings above
-//! all, is in its own module.
+//! One SQL for both engines. All queries, and most writes, are the same text for SQLite and for
+//! PostgreSQL: the tables have the same names and columns, and a value is `$1` in both. An engine's
+//! own ways, batches of readings above all, are in its own module.
 
 use super::postgres::{self, ConnectionError};
 use crate::network::GlobalMeterId;
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 pub(crate) enum SqlError {
     Sqlite(rusqlite::Error),
     Postgres(ConnectionError),
-    /// What is stored is not what is stored there.
+    /// A stored value is damaged.
     Stored(String),
 }
 
@@ -123,7 +123,7 @@ macro_rules! values {
 }
 pub(crate) use values;
 
-/// What stands in a column.
+/// A value of a column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cell<'a> {
     Null,
@@ -132,7 +132,7 @@ pub(crate) enum Cell<'a> {
     Bytes(&'a [u8]),
 }
 
-/// What a column is read as.
+/// A type that a column is read as.
 pub(crate) trait Column: Sized {
     /// `None`: that is not in it.
     fn of(cell: Cell<'_>) -> Option<Self>;
@@ -243,7 +243,7 @@ impl<'c> From<&'c Connection> for Session<'c> {
 }
 
 impl Session<'_> {
-    /// Where readings are: with SQLite some have only just landed, and are not sorted in yet.
+    /// Returns the tables of readings: SQLite has a second one, of rows that are not sorted in yet.
     pub(crate) fn reading_tables(&self) -> &'static [&'static str] {
         match self {
             Session::Sqlite(_) => &["readings", "landed"],

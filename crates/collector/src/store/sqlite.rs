@@ -1,22 +1,23 @@
-//! SQLite: a database in a file. What is of a file alone is here: who has it open, where it belongs, and who may read it.
+//! SQLite: a database in a file. The matters of a file are here: its owner, its place, and its
+//! permissions.
 
+mod endpoint;
 mod files;
 mod pool;
 mod reports;
 mod schema;
-mod side;
 mod staging;
 mod sweep;
 
+pub(super) use endpoint::MigrationEndpoint;
 pub(super) use pool::Pool;
-pub(super) use side::Side;
 pub(super) use sweep::Sweep;
 
-use super::batch::Kept;
+use super::batch::MeterCache;
 use super::check::Check;
-use super::health::Pulse;
+use super::health::Heartbeat;
 use super::interval::Intervals;
-use super::key::Keys;
+use super::meter_range::MeterRange;
 use super::read::Reader;
 use super::retention::Retention;
 use super::sql::{Session, SqlError};
@@ -36,9 +37,10 @@ use std::time::{Duration, Instant};
 
 /// Pages of the log after which it is written back into the database: 16 MB.
 const CHECKPOINT_PAGES: u32 = 4000;
-/// A log larger than that is written back even if readers have to be waited for, and is cut off then.
-const MOST_LOG_BYTES: u64 = 64 << 20;
-/// What the writer keeps of the database in memory, in kB.
+/// A log larger than that is written back even if readers have to be waited for, and is cut off
+/// then.
+const LOG_BYTES_MAX: u64 = 64 << 20;
+/// The writer's cache of the database, in kB.
 const CACHE_KB: i64 = 24_000;
 
 /// The one writer. It holds the database's lock file until it is dropped.
@@ -47,23 +49,24 @@ pub(super) struct Store {
     most_bytes: Option<u64>,
     connection: Connection,
     files: OpenFiles,
-    /// A name was found that does not stand for its file: nothing is committed until that is mended.
+    /// A name was found that does not stand for its file: nothing is committed until that is
+    /// mended.
     astray: bool,
     /// The copy of what is open that was put in its place, until it is open itself.
     written_back: Option<FileId>,
-    kept: Kept,
+    kept: MeterCache,
     staging: Staging,
     retention: Retention,
     sweep: Option<Sweep>,
     check: Check,
-    pulse: Arc<Pulse>,
+    pulse: Arc<Heartbeat>,
     pool: Arc<Pool>,
     reader: Reader,
     /// Held until the end: the last field that is dropped.
     lock: Lock,
 }
 
-/// What keeps other services from a database.
+/// The lock that keeps other services from a database.
 struct Lock {
     _file: File,
     id: Option<FileId>,
@@ -73,11 +76,11 @@ impl Store {
     /// An older schema is brought up to date, after a copy of the file beside it.
     pub(super) fn open(path: &Path, options: &Options) -> Result<Store, StoreError> {
         let zone = zone::name(&options.zone)?;
-        schema::look_at(path)?;
+        schema::inspect(path)?;
         let lock = Lock::take(path)?;
         let known = schema::MIGRATIONS.len();
         // Looked at again: it may have been made meanwhile.
-        match schema::look_at(path)? {
+        match schema::inspect(path)? {
             Found::Nothing => schema::create(path, schema::MIGRATIONS)?,
             Found::Empty => {
                 tracing::warn!(db = %path.display(), "an empty file was there: it becomes a new database");
@@ -101,10 +104,10 @@ impl Store {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         zone::settle(Session::Sqlite(&transaction), zone, &mut intervals)?;
         transaction.commit()?;
-        let mut kept = Kept::new(Session::Sqlite(&connection), intervals)?;
-        kept.load(Session::Sqlite(&connection), Keys::All)?;
+        let mut kept = MeterCache::new(Session::Sqlite(&connection), intervals)?;
+        kept.load(Session::Sqlite(&connection), MeterRange::All)?;
         let staging = Staging::load(&connection)?;
-        let pulse = Arc::new(Pulse::default());
+        let pulse = Arc::new(Heartbeat::default());
         let pool = Arc::new(Pool::new(path)?);
         pool.follow(files.database());
         let reader =
@@ -135,7 +138,7 @@ impl Store {
         let began = Instant::now();
         let done = self.commit_in_place(batch);
         self.pulse.beat(began.elapsed(), done.as_ref().map(|written| written.as_slice()));
-        if done.is_ok() && self.pool.log_bytes() > MOST_LOG_BYTES {
+        if done.is_ok() && self.pool.log_bytes() > LOG_BYTES_MAX {
             self.write_back();
         }
         done
@@ -146,8 +149,9 @@ impl Store {
         self.stay_in_place()?;
         let written = self.write(batch);
         let written = written.map_err(|error| StoreError::asked(&self.path.as_path().into(), error))?;
-        // And after it, before anything is acknowledged. What failed only here is stored: it is `Repeated` when it comes again.
-        self.look_in_place()?;
+        // And after it, before anything is acknowledged. A batch that failed only here is stored:
+        // it is `Repeated` when it comes again.
+        self.check_in_place()?;
         Ok(written)
     }
 
@@ -173,37 +177,39 @@ impl Store {
             return done;
         }
         self.kept.undo();
-        // SQLite may have rolled back by itself: https://sqlite.org/lang_transaction.html, section 3.
+        // SQLite may have rolled back by itself: https://sqlite.org/lang_transaction.html, section
+        // 3.
         if !connection.is_autocommit() {
             connection.execute_batch("ROLLBACK")?;
         }
         done
     }
 
-    pub(super) fn look(&mut self) -> Result<(), StoreError> {
+    pub(super) fn check(&mut self) -> Result<(), StoreError> {
         let in_place = self.stay_in_place();
         self.pulse.place(in_place.as_ref());
         in_place
     }
 
-    /// Looks that the database's names stand for the files that are open. Where one did not the last time, that is mended first, if it
-    /// can be.
+    /// Looks that the database's names stand for the files that are open. Where one did not the
+    /// last time, that is mended first, if it can be.
     fn stay_in_place(&mut self) -> Result<(), StoreError> {
         if self.astray {
             self.come_back()?;
             self.astray = false;
         }
-        self.look_in_place()
+        self.check_in_place()
     }
 
-    fn look_in_place(&mut self) -> Result<(), StoreError> {
+    fn check_in_place(&mut self) -> Result<(), StoreError> {
         let found = self.files.check().and_then(|()| self.lock.check(&self.path));
         self.astray = found.is_err();
         found
     }
 
-    /// Makes the database's names stand for what is open again: where files are missing, a copy of all of it takes the database's
-    /// place. Nothing that is there and is not this store's is touched.
+    /// Makes the database's names stand for what is open again: where files are missing, a copy of
+    /// all of it takes the database's place. Nothing that is there and is not this store's is
+    /// touched.
     fn come_back(&mut self) -> Result<(), StoreError> {
         if self.lock.check(&self.path).is_err() {
             self.lock = Lock::take(&self.path)?;
@@ -213,7 +219,7 @@ impl Store {
             if self.files.missing()?.is_none() {
                 return Ok(());
             }
-            // What is there is this store's own, or empty: a log or an index is missing.
+            // The file there is this store's own, or empty: a log or an index is missing.
             let put = if FileId::of(&real)?.is_some() { put_in_place } else { put_in_free_place };
             let part = beside(&real, ".part");
             schema::copy_whole(&self.connection, &part)?;
@@ -242,7 +248,7 @@ impl Store {
         }
         let first_ms = self.kept.meters().filter_map(|(_, first_ms)| first_ms).min();
         let session = Session::Sqlite(&self.connection);
-        let before_s = self.retention.look(session, first_ms, now_ms, Instant::now())?;
+        let before_s = self.retention.check(session, first_ms, now_ms, Instant::now())?;
         let meters = || self.kept.meters().map(|(meter, _)| meter).collect();
         self.sweep = before_s.map(|before_s| Sweep::new(before_s, meters()));
         Ok(self.sweep.is_some())
@@ -279,7 +285,8 @@ impl Store {
         }
     }
 
-    /// Writes the log back into the database. What keeps it from that, a reader or a full disk, does so until the next time.
+    /// Writes the log back into the database. A reader or a full disk puts that off until the next
+    /// time.
     fn write_back(&self) {
         let patience = [Duration::from_millis(200), Duration::from_secs(5)];
         let _ = self.connection.busy_timeout(patience[0]);
@@ -295,7 +302,7 @@ impl Store {
 /// After it the database is whole without its log, for who copies it.
 impl Drop for Store {
     fn drop(&mut self) {
-        if self.look_in_place().is_err()
+        if self.check_in_place().is_err()
             && let Err(error) = self.come_back()
         {
             self.save(&error);
@@ -305,7 +312,7 @@ impl Drop for Store {
     }
 }
 
-/// What goes wrong within.
+/// An error within the writer.
 enum Wrong {
     Sql(SqlError),
     Store(StoreError),
@@ -349,7 +356,7 @@ fn connect(path: &Path, most_bytes: Option<u64>) -> Result<(Connection, OpenFile
     // Durable when a commit returns: https://sqlite.org/pragma.html#pragma_synchronous
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-    connection.pragma_update(None, "journal_size_limit", MOST_LOG_BYTES as i64)?;
+    connection.pragma_update(None, "journal_size_limit", LOG_BYTES_MAX as i64)?;
     connection.pragma_update(None, "cache_size", -CACHE_KB)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     if let Some(bytes) = most_bytes {

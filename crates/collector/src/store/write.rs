@@ -1,43 +1,46 @@
-//! What is written, and what came of it.
+//! Writes and their results.
 
 use super::record::{AlertRecord, CommandRecord, Role, UpdateRecord};
 use crate::event::{self, CommandState, UpdateState};
 use crate::image_digest::ImageDigest;
 use crate::network::{GlobalMeterId, NetworkId};
 use wire::meter::{
-    Answer, Image, ImageRefusal, MessageKind, MeterId, MeterState, Order, PublicKey, Report, Suite,
+    Answer, Image, ImageRefusal, MessageKind, MeterId, MeterState, PublicKey, QueuedCommand, Report, Suite,
 };
 
-/// Something to be stored. What it returns is said with each.
+/// A write. Its results stand with each.
 #[derive(Clone, Debug)]
 pub enum Write {
-    /// A report that `wire::meter::Collector` handed out. [`Written::Reading`] or [`Written::Alert`]; [`Written::Repeated`] where its n is
-    /// not above the last one stored; [`Written::Unknown`] where there is no such meter and epoch: it is not stored then.
+    /// A report that `wire::meter::Collector` handed out. [`Written::Reading`] or
+    /// [`Written::Alert`]; [`Written::Repeated`] where its n is not above the last one stored;
+    /// [`Written::Unknown`] where there is no such meter and epoch: it is not stored then.
     Report(NewReport),
-    /// What `wire::meter::Collector` wants kept of a meter; its `last_n` is of no account. [`Written::Done`]; [`Written::Unknown`] for
-    /// another epoch than the meter's.
+    /// The state of a meter that `wire::meter::Collector` wants kept; its `last_n` is ignored.
+    /// [`Written::Done`]; [`Written::Unknown`] for another epoch than the meter's.
     State {
         /// The meter's.
         network: NetworkId,
         /// Of the meter's keys.
         epoch: u32,
-        /// What to keep.
         state: Box<MeterState>,
     },
-    /// A meter is new, or has new keys. [`Written::Done`], also where it is known like this already; [`Written::Unknown`] where its epoch
-    /// is lower than the one that is stored, the same with another public key, or the same and revoked: its keys are over.
+    /// A meter is new, or has new keys. [`Written::Done`], also where it is known like this
+    /// already; [`Written::Unknown`] where its epoch is lower than the one that is stored, the same
+    /// with another public key, or the same and revoked: its keys are over.
     Provisioned(Box<Provisioned>),
-    /// What a meter is called. [`Written::Done`], [`Written::Unknown`].
+    /// The label of a meter. [`Written::Done`], [`Written::Unknown`].
     Label { meter: GlobalMeterId, label: String },
-    /// Seconds between a meter's measurements, as it was configured. [`Written::Done`], [`Written::Unknown`].
+    /// Seconds between a meter's measurements, as it was configured. [`Written::Done`],
+    /// [`Written::Unknown`].
     IntervalOf { meter: GlobalMeterId, interval_s: u16 },
-    /// What was counted of a meter since it was told last. [`Written::Done`], [`Written::Unknown`].
+    /// The counts of a meter since the last ones. [`Written::Done`], [`Written::Unknown`].
     Counts(MeterCounts),
     /// A meter is one of this collector's no more. [`Written::Done`], [`Written::Unknown`].
     Revoked { meter: GlobalMeterId, at_ms: i64 },
     /// An alert of the collector's own. [`Written::Alert`].
     Alert(NewAlert),
-    /// Somebody has seen an alert; who was first stays. [`Written::Acknowledged`], [`Written::Unknown`].
+    /// Somebody has seen an alert; who was first stays. [`Written::Acknowledged`],
+    /// [`Written::Unknown`].
     Acknowledge {
         alert: i64,
         /// The token's name.
@@ -48,8 +51,8 @@ pub enum Write {
     Command(NewCommand),
     /// A command went on. [`Written::Command`], [`Written::Unknown`].
     CommandProgress(CommandProgress),
-    /// A command may have been given, by a transaction of which nobody knows what became: it is withdrawn where it is there, and not over.
-    /// [`Written::Command`], [`Written::Unknown`].
+    /// A command may have been given, by a transaction of which nobody knows what became: it is
+    /// withdrawn where it is there, and not over. [`Written::Command`], [`Written::Unknown`].
     CommandNotGiven {
         meter: GlobalMeterId,
         /// As [`NewCommand::ticket`].
@@ -58,15 +61,17 @@ pub enum Write {
     },
     /// An image of meters' firmware. [`Written::Image`].
     Image(NewImage),
-    /// An image goes. [`Written::Done`], [`Written::Unknown`]; [`Written::ImageInUse`]: an update that is not over needs it.
+    /// An image goes. [`Written::Done`], [`Written::Unknown`]; [`Written::ImageInUse`]: an update
+    /// that is not over needs it.
     ImageRemoved { digest: ImageDigest },
-    /// A meter is to have an image, in place of what it was to have before. [`Written::Update`]; [`Written::Unknown`] where there is no
-    /// such image.
+    /// A meter is to have an image, in place of what it was to have before. [`Written::Update`];
+    /// [`Written::Unknown`] where there is no such image.
     Update(NewUpdate),
-    /// An update went on. [`Written::Done`]; [`Written::Unknown`] where it is over, or another took its place.
+    /// An update went on. [`Written::Done`]; [`Written::Unknown`] where it is over, or another took
+    /// its place.
     UpdateProgress(UpdateProgress),
-    /// An update may have been begun, by a transaction of which nobody knows what became: it is withdrawn where it is there, and not over.
-    /// [`Written::Done`], [`Written::Unknown`].
+    /// An update may have been begun, by a transaction of which nobody knows what became: it is
+    /// withdrawn where it is there, and not over. [`Written::Done`], [`Written::Unknown`].
     UpdateNotBegun {
         meter: GlobalMeterId,
         /// As [`NewUpdate::created_ms`].
@@ -77,7 +82,8 @@ pub enum Write {
     Token(NewToken),
     /// A token is good for nothing any more. [`Written::Done`], [`Written::Unknown`].
     TokenRevoked { token: i64, at_ms: i64 },
-    /// A token was used; worth to be written once a minute. [`Written::Done`], [`Written::Unknown`].
+    /// A token was used; worth to be written once a minute. [`Written::Done`],
+    /// [`Written::Unknown`].
     TokenUsed { token: i64, at_ms: i64 },
     /// An administrator did something. [`Written::Done`].
     Action(NewAction),
@@ -90,7 +96,7 @@ pub enum Write {
 /// A report that was verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewReport {
-    /// Whose, as it was provisioned.
+    /// The meter, as it was provisioned.
     pub meter: GlobalMeterId,
     pub epoch: u32,
     /// When its last packet came, in ms.
@@ -99,7 +105,7 @@ pub struct NewReport {
     pub report: Report,
     /// As it came; kept with [`Suite::EciesEcdsa`].
     pub sealed: Vec<u8>,
-    /// How strong its last packet was, in dBm.
+    /// The signal strength of its last packet, in dBm.
     pub rssi_dbm: Option<i8>,
 }
 
@@ -109,12 +115,12 @@ pub struct Provisioned {
     pub meter: GlobalMeterId,
     /// 1 for its first keys, one more with each provisioning after it.
     pub epoch: u32,
-    /// What it is called; `None`: as before, or not at all.
+    /// Its label; `None`: as before, or none.
     pub label: Option<String>,
     pub public: PublicKey,
     /// The collector's, which the meter was given: an audit needs both.
     pub collector_public: PublicKey,
-    /// How it seals at first.
+    /// Its first suite.
     pub suite: Suite,
     /// Seconds between its measurements.
     pub interval_s: u16,
@@ -123,7 +129,7 @@ pub struct Provisioned {
     pub at_ms: i64,
 }
 
-/// What was counted of a meter, to be added to what is stored.
+/// Counts of a meter, to be added to the stored ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeterCounts {
     pub meter: GlobalMeterId,
@@ -149,24 +155,24 @@ pub struct NewAlert {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCommand {
     pub meter: GlobalMeterId,
-    /// What `wire::meter::Collector::command` returned.
+    /// The ticket that `wire::meter::Collector::command` returned.
     pub ticket: u32,
-    pub order: Order,
+    pub order: QueuedCommand,
     /// The token's name.
     pub by: String,
     pub created_ms: i64,
 }
 
-/// How far a command is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandProgress {
     pub id: i64,
     pub state: CommandState,
-    /// How often it was sent.
+    /// The number of times that it was sent.
     pub attempts: u32,
-    /// When, in ms: of the first with [`CommandState::Sent`], when it was sent; when it was over with those that end it.
+    /// When, in ms: of the first with [`CommandState::Sent`], when it was sent; when it was over
+    /// with those that end it.
     pub at_ms: i64,
-    /// What the meter said.
+    /// The meter's answer.
     pub answer: Option<Answer>,
 }
 
@@ -190,7 +196,6 @@ pub struct NewUpdate {
     pub created_ms: i64,
 }
 
-/// How far an update is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdateProgress {
     pub meter: GlobalMeterId,
@@ -203,7 +208,7 @@ pub struct UpdateProgress {
     pub refusal: Option<ImageRefusal>,
     /// Those that the meter has.
     pub pieces: u16,
-    /// Of so many.
+    /// Pieces of the whole image.
     pub of: u16,
     pub at_ms: i64,
 }
@@ -212,7 +217,7 @@ pub struct UpdateProgress {
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewToken {
     pub name: String,
-    /// What it is good for.
+    /// Its rights.
     pub role: Role,
     /// SHA-256 of its secret.
     pub hash: [u8; 32],
@@ -251,17 +256,17 @@ pub struct NewOutbox {
     pub heard_ms: i64,
 }
 
-/// What came of an image.
+/// The result of adding an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageAdded {
     New,
     /// It was there already.
     Known,
-    /// There are [`super::MOST_IMAGES`].
+    /// There are [`super::IMAGES_MAX`].
     NoRoom,
 }
 
-/// What came of a [`Write`].
+/// The result of a [`Write`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Written {
     /// A measurement is stored: acknowledge it.
@@ -282,7 +287,8 @@ pub enum Written {
     Repeated,
     /// Another report with that number is stored: not stored.
     NumberReused,
-    /// There is no such meter, epoch, alert, command, token or message; nothing was stored, and nothing is to be acknowledged.
+    /// There is no such meter, epoch, alert, command, token or message; nothing was stored, and
+    /// nothing is to be acknowledged.
     Unknown,
     /// The alert as it is now.
     Acknowledged(AlertRecord),
@@ -295,7 +301,8 @@ pub enum Written {
     Update(Box<UpdateRecord>),
     /// The new token's id.
     Token(i64),
-    /// The message's id; of one that is there already, the same again; `None`: there is no room for it.
+    /// The message's id; of one that is there already, the same again; `None`: there is no room for
+    /// it.
     Outbox(Option<i64>),
     Done,
 }

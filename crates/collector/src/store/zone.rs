@@ -1,4 +1,5 @@
-//! The zone whose hours, days and months are in the database; and what is to be done when it is another.
+//! The zone whose hours, days and months are in the database; and what is to be done when it is
+//! another.
 
 use super::interval::Intervals;
 use super::latest::{LEVELS, Rollup};
@@ -52,7 +53,8 @@ pub(super) fn settle(session: Session<'_>, name: &str, intervals: &mut Intervals
 /// Makes the months of a database that has none yet, within a transaction.
 pub(super) fn make_months(session: Session<'_>) -> Result<(), SqlError> {
     let name = stored(session)?;
-    // A zone that this system does not know is another than the one it is opened with, of which all is made anew.
+    // A zone that this system does not know is another than the one it is opened with, of which all
+    // is made anew.
     let zone = name.and_then(|name| named(&name).ok()).unwrap_or(TimeZone::UTC);
     by_time::rebuild_months(session, &mut Intervals::new(zone))
 }
@@ -75,7 +77,8 @@ fn rebuild(session: Session<'_>, intervals: &mut Intervals) -> Result<(), SqlErr
     by_time::rebuild_months(session, intervals)
 }
 
-/// Of the quarter-hours, which come in order, so that those of an hour or a day come one after the other.
+/// Of the quarter-hours, which come in order, so that those of an hour or a day come one after the
+/// other.
 fn rebuild_level(
     session: Session<'_>,
     intervals: &mut Intervals,

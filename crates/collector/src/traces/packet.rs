@@ -8,7 +8,8 @@ use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, Tr
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks, SpanProcessor};
 use std::time::SystemTime;
 
-/// A packet that is sampled. What is said of it is what a gateway sees of it, too: its network and the meter's name.
+/// A packet that is sampled. Its attributes are those that a gateway sees, too: its network and the
+/// meter's name.
 #[derive(Debug)]
 pub(crate) struct PacketSpans {
     recorder: &'static Recorder,

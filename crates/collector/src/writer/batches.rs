@@ -1,10 +1,11 @@
-//! Which jobs are one transaction, and who hears what came of it. There is no store here, and no clock but the leases'.
+//! The batches: jobs that are one transaction, and the receivers of the result. There is no store
+//! here, and no clock but the leases'.
 
 use super::{Counts, Done, Job, To, WriteError};
 use crate::fence::{Fence, LeaseNumber};
 use crate::network::NetworkId;
 use crate::partition::Partition;
-use crate::registry::Issued;
+use crate::registry::CounterFloor;
 use crate::store::{StoreError, Write, Written};
 use crossbeam_channel::Sender;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,9 +13,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Writes of a transaction at most, but for those of one job, which are never parted.
-const MOST_WRITES: usize = 8192;
+const WRITES_MAX: usize = 8192;
 
-/// What is one transaction.
+/// The writes of one transaction.
 pub(crate) struct Batch<T> {
     writes: Vec<Write>,
     parts: Vec<Part<T>>,
@@ -22,7 +23,7 @@ pub(crate) struct Batch<T> {
 
 /// A job's part of a transaction.
 struct Part<T> {
-    /// How many of its writes.
+    /// The number of its writes.
     writes: usize,
     fence: Option<Arc<Fence>>,
     to: To<T>,
@@ -46,9 +47,9 @@ impl<T> Batch<T> {
         leases.into_iter().collect()
     }
 
-    /// Whether no job more belongs into it.
+    /// Says if the batch is full.
     pub(crate) fn is_full(&self) -> bool {
-        self.writes.len() >= MOST_WRITES
+        self.writes.len() >= WRITES_MAX
     }
 
     /// It, unless nobody is to hear of it.
@@ -57,7 +58,7 @@ impl<T> Batch<T> {
     }
 }
 
-/// What became of a job that was to be added to a batch.
+/// The result of adding a job to a batch.
 pub(crate) enum Added {
     /// It is in it, or it was refused, and who gave it knows.
     Taken,
@@ -71,7 +72,7 @@ pub(crate) enum Added {
 
 /// A link that hears of its writes.
 struct LinkOf<T> {
-    era: u64,
+    commit_generation: u64,
     done: Sender<Done<T>>,
 }
 
@@ -79,25 +80,24 @@ struct LinkOf<T> {
 pub(crate) struct Batches<T> {
     counts: Arc<Counts>,
     /// Of each network that has or had a link.
-    issued: BTreeMap<NetworkId, Issued>,
+    counter_floor: BTreeMap<NetworkId, CounterFloor>,
     links: BTreeMap<Partition, LinkOf<T>>,
 }
 
 impl<T> Batches<T> {
     pub(crate) fn new(counts: Arc<Counts>) -> Batches<T> {
-        Batches { counts, issued: BTreeMap::new(), links: BTreeMap::new() }
+        Batches { counts, counter_floor: BTreeMap::new(), links: BTreeMap::new() }
     }
 
     pub(crate) fn counts(&self) -> &Counts {
         &self.counts
     }
 
-    /// What was sent with a network's keys; `None` where it has and had no link.
-    pub(super) fn issued(&mut self, network: NetworkId) -> Option<&mut Issued> {
-        self.issued.get_mut(&network)
+    /// Returns the counter floor of a network's keys; `None` if it has and had no link.
+    pub(super) fn counter_floor(&mut self, network: NetworkId) -> Option<&mut CounterFloor> {
+        self.counter_floor.get_mut(&network)
     }
 
-    /// Adds a job.
     pub(crate) fn add(&mut self, batch: &mut Batch<T>, job: Job<T>) -> Added {
         if let To::Caller(_) = job.to {
             self.counts.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -105,9 +105,9 @@ impl<T> Batches<T> {
         let holds = job.fence.as_ref().is_none_or(|fence| fence.holds());
         match job.to {
             To::Stop => return Added::Stop,
-            To::Begin { partition, issued, done } => {
-                self.issued.entry(partition.network).or_insert(issued);
-                self.links.insert(partition, LinkOf { era: 0, done });
+            To::Begin { partition, counter_floor, done } => {
+                self.counter_floor.entry(partition.network).or_insert(counter_floor);
+                self.links.insert(partition, LinkOf { commit_generation: 0, done });
             }
             To::Take { lease, taken } => return Added::Take { lease, taken },
             To::End { partition } => {
@@ -116,7 +116,9 @@ impl<T> Batches<T> {
             }
             To::Link { partition, after, .. } if !holds => self.done(partition, Done::Fenced { after }),
             To::Caller(reply) if !holds => drop(reply.send(Err(WriteError::Fenced))),
-            To::Link { partition, era, after } if era < self.era(partition) => {
+            To::Link { partition, commit_generation, after }
+                if commit_generation < self.commit_generation(partition) =>
+            {
                 self.fail(partition, after, None);
             }
             to => {
@@ -127,14 +129,15 @@ impl<T> Batches<T> {
         Added::Taken
     }
 
-    /// Tells who gave it what came of a batch. Returns what is to be committed without what is of partitions that others have.
+    /// Tells who gave it what came of a batch. Returns what is to be committed without what is of
+    /// partitions that others have.
     pub(crate) fn committed(
         &mut self,
         mut batch: Batch<T>,
         committed: Result<Vec<Written>, StoreError>,
     ) -> Option<Batch<T>> {
         match committed {
-            // Nothing of it was stored. What is left is of this one's own partitions.
+            // Nothing of it was stored. The rest belongs to this one's own partitions.
             Err(StoreError::Fenced { leases, .. }) => {
                 self.fenced(&mut batch, &leases);
                 return batch.if_any();
@@ -186,7 +189,7 @@ impl<T> Batches<T> {
         let has_no_part = links.insert(Partition::FIRST);
         for partition in &links {
             if let Some(link) = self.links.get_mut(partition) {
-                link.era += 1;
+                link.commit_generation += 1;
             }
         }
         if has_no_part {
@@ -196,7 +199,7 @@ impl<T> Batches<T> {
         for part in parts {
             match part.to {
                 To::Link { partition, after, .. } => self.fail(partition, after, Some(error.clone())),
-                // Who does not wait any more need not be told.
+                // A caller who does not wait any more needs no answer.
                 To::Caller(reply) => drop(reply.send(Err(WriteError::Store(error.to_string())))),
                 To::Begin { .. } | To::End { .. } | To::Take { .. } | To::Stop => {}
             }
@@ -218,7 +221,10 @@ impl<T> Batches<T> {
     }
 
     pub(super) fn fail(&self, partition: Partition, after: Vec<T>, error: Option<Arc<StoreError>>) {
-        self.done(partition, Done::Failed { after, era: self.era(partition), error });
+        self.done(
+            partition,
+            Done::Failed { after, commit_generation: self.commit_generation(partition), error },
+        );
     }
 
     pub(super) fn done(&self, partition: Partition, done: Done<T>) {
@@ -228,7 +234,7 @@ impl<T> Batches<T> {
         }
     }
 
-    fn era(&self, partition: Partition) -> u64 {
-        self.links.get(&partition).map_or(0, |link| link.era)
+    fn commit_generation(&self, partition: Partition) -> u64 {
+        self.links.get(&partition).map_or(0, |link| link.commit_generation)
     }
 }

@@ -1,5 +1,5 @@
-//! The service against the attacks of `crates/testkit/protocol`, which speak the protocol from its document and share no code with
-//! this project.
+//! The service against the attacks of `crates/testkit/protocol`, which speak the protocol from its
+//! document and share no code with this project.
 
 use std::path::Path;
 use std::process::Command;

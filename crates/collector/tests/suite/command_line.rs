@@ -1,4 +1,5 @@
-//! The collector's commands as others rely on them: exit codes, streams, errors that say what to do next, the unit of systemd.
+//! The collector's commands as others rely on them: exit codes, streams, errors that say what to do
+//! next, the unit of systemd.
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -26,7 +27,8 @@ fn rows(folder: &Path, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("an array of objects")
 }
 
-/// Runs a collector, calls `meanwhile` with its dashboard's address, stops it with a signal, and returns its log.
+/// Runs a collector, calls `meanwhile` with its dashboard's address, stops it with a signal, and
+/// returns its log.
 fn collect(folder: &Path, arguments: &[&str], signal: &str, meanwhile: impl FnOnce(&str)) -> String {
     let mut child = Command::new(env!("CARGO_BIN_EXE_wattseal-collector"))
         .current_dir(folder)
@@ -82,7 +84,8 @@ fn a_database_s_password_is_never_shown() {
     assert!(String::from_utf8_lossy(&help.stdout).contains("postgres://wattseal@localhost"), "an example");
 }
 
-/// Meters are registered in an empty database, by a key-encryption key of a file or of the environment.
+/// Meters are registered in an empty database, by a key-encryption key of a file or of the
+/// environment.
 #[test]
 fn meters_are_registered_in_database_without_key_folder() {
     let (folder, server) = (tempfile::tempdir().expect("a folder"), testkit::postgres::shared());
@@ -99,7 +102,7 @@ fn meters_are_registered_in_database_without_key_folder() {
     let listed: Value = serde_json::from_slice(&list(&kek).stdout).expect("rows");
     assert_eq!((&listed[0]["network"], &listed[0]["state"]), (&7.into(), &"registered".into()));
     assert!(!path.join("wattseal.keys").exists(), "no folder of keys");
-    // What is no KEK is not shown; none, another, and one for a file are refused.
+    // A text that is no KEK is not shown; none, another, and one for a file are refused.
     let text = error(&list(&kek[..20]), 2);
     assert!(text.contains("WATTSEAL_KEK") && !text.contains(&kek[4..20]), "{text}");
     let text = error(&wattseal(path, &["meters", "list", "--db", &db]), 2);
@@ -232,7 +235,7 @@ fn a_collector_runs_until_it_is_told_to_stop() {
     assert!(rows(at, &["tokens", "list"])[0]["revoked_s"].is_number());
 }
 
-/// What the collector answers to who uses the link that stands in its file.
+/// Returns the collector's answer to the link in its file.
 fn use_link(folder: &Path, url: &str) -> String {
     let link = std::fs::read_to_string(folder.join("wattseal.db.one-time-link")).expect("a link");
     let secret =
@@ -258,7 +261,8 @@ fn first_token_link_is_readable_only_by_its_owner() {
     let at = folder.path();
     let file = at.join("wattseal.db.one-time-link");
     let mut links = Vec::new();
-    // Each start has another, while nobody has a token; what was started says where it is, and never what it is.
+    // Each start has another, while nobody has a token; what was started says where it is, and
+    // never what it is.
     for _ in 0..2 {
         let log = collect(at, &["--udp", "127.0.0.1:0", "--log-level", "trace"], "-TERM", |_| {
             let link = std::fs::read_to_string(&file).expect("a link");
@@ -281,7 +285,8 @@ fn first_token_link_is_readable_only_by_its_owner() {
     collect(at, &["--udp", "127.0.0.1:0"], "-TERM", |_| assert!(!file.exists(), "there is a token"));
     assert!(wattseal(at, &["tokens", "add", "hall"]).status.success());
 
-    // One that is revoked, with the last administrator's token lost: the owner of the files comes in again.
+    // One that is revoked, with the last administrator's token lost: the owner of the files comes
+    // in again.
     let id = rows(at, &["tokens", "list"])[0]["id"].to_string();
     assert!(wattseal(at, &["tokens", "revoke", &id]).status.success());
     collect(at, &["--udp", "127.0.0.1:0"], "-TERM", |url| {
@@ -387,7 +392,8 @@ fn stored_readings_are_exported_and_audited() {
     assert!(!at.join("none.csv").exists() && !at.join("none.csv.part").exists());
 }
 
-/// Who has one network names none, and sees none: rows, columns, files and folders are those of before there were several.
+/// An installation with one network names none, and sees none: rows, columns, files and folders are
+/// those of earlier versions.
 #[test]
 fn networks_are_named_where_there_are_several() {
     let folder = tempfile::tempdir().expect("a folder");

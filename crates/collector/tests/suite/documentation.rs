@@ -1,5 +1,6 @@
-//! A command of a collector that the documentation shows is a command that works: every such line of its shell blocks is run as it
-//! stands, in order, in a folder of its own; a collector runs until it says that it does, on a free port, and is stopped.
+//! A command of a collector that the documentation shows is a command that works: every such line
+//! of its shell blocks is run as it stands, in order, in a folder of its own; a collector runs
+//! until it says that it does, on a free port, and is stopped.
 
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader};
@@ -58,7 +59,8 @@ fn every_command_of_a_collector_works() {
     assert!(count >= 10, "only {count} commands were found");
 }
 
-/// What is shown of the binary under its own name needs servers and secrets; its options are those that the binary has.
+/// The documented command lines of the binary need servers and secrets; here its options are
+/// checked.
 #[test]
 fn the_binary_takes_the_command_lines_that_name_it() {
     let mut count = 0;

@@ -1,4 +1,5 @@
-//! The collector's modules: no two need each other, and what keeps and takes readings knows nothing of HTTP.
+//! The collector's modules: no two need each other, and what keeps and takes readings knows nothing
+//! of HTTP.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

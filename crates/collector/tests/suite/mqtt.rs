@@ -1,4 +1,5 @@
-//! MQTT against mosquitto, Debian's, on a loopback port, with mosquitto_sub listening: another client than the one under test.
+//! MQTT against mosquitto, Debian's, on a loopback port, with mosquitto_sub listening: another
+//! client than the one under test.
 
 mod hostile;
 
@@ -96,7 +97,8 @@ impl Mosquitto {
     /// All messages from now on, and what is retained: retain flag, topic, payload.
     pub fn listen(&self, more: &[&str]) -> (Process, Receiver<(bool, String, String)>) {
         let mut child = self.subscribe(more);
-        // Seen once in many runs: it ended at once, while the broker listened. It says why in the test's output.
+        // Seen once in many runs: it ended at once, while the broker listened. It says why in the
+        // test's output.
         for _ in 0..5 {
             std::thread::sleep(Duration::from_millis(100));
             if child.try_wait().expect("a child").is_none() {
@@ -217,7 +219,8 @@ async fn home_assistant_and_emoncms_hear_what_they_ask_for() {
     fixture.tell(Event::Alert(Alert { meter: None, cause: "store".into(), ..alert }));
     assert!(next(&heard, "wattseal/alert").1.contains("\"store\""));
 
-    // The keys of Home Assistant's documentation, "MQTT Sensor" and "MQTT Discovery"; a value that its template gives.
+    // The keys of Home Assistant's documentation, "MQTT Sensor" and "MQTT Discovery"; a value that
+    // its template gives.
     let config: Value = serde_json::from_str(&energy).expect("JSON");
     let text = |key: &str| config[key].as_str().unwrap_or_else(|| panic!("{key} in {config}"));
     assert_eq!(text("device_class"), "energy");
@@ -252,7 +255,7 @@ async fn home_assistant_and_emoncms_hear_what_they_ask_for() {
         serde_json::json!({"at_s": 1_767_225_607, "power_w": 1500, "energy_wh": 12346.3, "total_wh": 22346.3, "n": 7})
     );
 
-    // Who comes later finds what is retained, and nothing else.
+    // A later subscriber finds the retained messages, and nothing else.
     let (_later, late) = mosquitto.listen(&["--retained-only"]);
     let mut found = BTreeSet::new();
     while found.len() < 4 {
@@ -299,7 +302,8 @@ async fn returning_broker_gets_missed_events_in_order() {
     }
     mosquitto.restart();
     let (_listening, heard) = mosquitto.listen(&[]);
-    // The listener may come after the first ones; they are checked from where it hears them on, and the last one has to come.
+    // The listener may come after the first ones; they are checked from where it hears them on, and
+    // the last one has to come.
     let mut last = 0;
     while last < 200 {
         let whole: Value = serde_json::from_str(&next(&heard, "wattseal/258/reading").1).expect("JSON");
@@ -361,7 +365,7 @@ async fn a_password_is_asked_for_and_stays_a_secret() {
     publisher.stop().await;
 }
 
-/// What is logged, as text.
+/// The log, as text.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -424,7 +428,7 @@ async fn by_tls_the_right_authority_is_trusted_and_no_other() {
         untrusted.stop().await;
         log.0.lock().expect("nobody panicked").clear();
     }
-    // Who trusts nobody connects to nobody, not without TLS either.
+    // A client without authorities connects to nobody, not without TLS either.
     let nobody = fixture.publisher(broker.clone());
     assert!(!said("No valid CA").await);
     nobody.stop().await;

@@ -1,4 +1,5 @@
-//! The folder of key files: who may read it, that it is written whole, and that a running service sees what changes.
+//! The folder of key files: who may read it, that it is written whole, and that a running service
+//! sees what changes.
 
 use collector::registry::{Change, KeyStore, MeterFile, Registry, RegistryError};
 use rand::TryRngCore;
@@ -48,7 +49,8 @@ fn first_start_creates_private_files_that_the_second_finds() {
     assert_eq!(again.load().expect("all are good")[&258], file);
 }
 
-/// What the images say is what a meter and this collector understand each other with: the flash is read by docs/reference/protocol.md's table.
+/// The images make a meter that understands this collector: the flash is read by docs/reference/protocol.md's
+/// table.
 #[test]
 fn the_images_are_the_meter_that_is_registered() {
     let (folder, registry) = fresh();
@@ -76,7 +78,8 @@ fn the_images_are_the_meter_that_is_registered() {
     assert_eq!(unhexed(&hex), eeprom);
 }
 
-/// The data of Intel hex, by its specification: count, address, type, data, check sum that makes the sum 0.
+/// The data of Intel hex, by its specification: count, address, type, data, check sum that makes
+/// the sum 0.
 fn unhexed(text: &str) -> Vec<u8> {
     let mut all = Vec::new();
     for line in text.lines() {
@@ -247,7 +250,8 @@ fn a_meter_comes_over_from_another_folder_with_its_file() {
     registry.revoke(3).expect("there");
     assert_eq!(registry.add(&saved).expect("taken back"), file);
     registry.revoke(3).expect("there");
-    // Its keys under a later epoch: what it sent before would be new again. Other keys in an epoch that is over.
+    // Its keys under a later epoch: what it sent before would be new again. Other keys in an epoch
+    // that is over.
     let registry_elsewhere = fresh();
     let (other, _) =
         registry_elsewhere.1.provision(Setup::usual(3), 0, &folder.path().join("other")).expect("a meter");

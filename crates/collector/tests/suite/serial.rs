@@ -1,5 +1,6 @@
-//! The serial gateway on a pseudo-terminal, at whose other end is a board as RF12demo's source says it behaves: one buffer, input
-//! taken character by character, a packet that comes while one waits overwrites it.
+//! The serial gateway on a pseudo-terminal, at whose other end is a board as RF12demo's source says
+//! it behaves: one buffer, input taken character by character, a packet that comes while one waits
+//! overwrites it.
 
 use collector::gateway::serial::{SerialGateway, SerialLine};
 use collector::gateway::{Gateways, HeardPacket, Route};
@@ -10,15 +11,16 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// What the board is told by the test.
+/// An instruction of the test to the board.
 enum Tell {
     /// Text for the host, as it is.
     Say(String),
-    /// How often it finds the channel taken before it sends.
+    /// The number of times that it finds the channel taken before it sends.
     Busy(u32),
 }
 
-/// Runs a board at `device`, until `told` is dropped: then it is unplugged. What it puts on the air goes to `air`.
+/// Runs a board at `device`, until `told` is dropped: then it is unplugged. Its packets go to
+/// `air`.
 fn board(device: &Path, told: Receiver<Tell>, air: Sender<Vec<u8>>) -> std::thread::JoinHandle<()> {
     let (mut master, slave) = TTYPort::pair().expect("a pseudo-terminal");
     let _ = std::fs::remove_file(device);
@@ -100,7 +102,8 @@ const WITHIN: Duration = Duration::from_secs(10);
 async fn packets_pass_both_ways_one_after_the_other() {
     let (bench, tell, air) = bench();
     let route = Route { gateway: bench.gateway.id(), peer: None };
-    // The board was on before: half a line, then a help text, a bad packet and one of somebody else.
+    // The board was on before: half a line, then a help text, a bad packet and one of somebody
+    // else.
     let noise =
         "2 3 4\r\n\r\nAvailable commands:\r\n  <nn> i     - set node ID\r\n ? 79 1 2\r\nOK 5 1 2 (-80)\r\n";
     tell.send(Tell::Say(noise.into())).expect("a board");
@@ -126,7 +129,7 @@ async fn packets_pass_both_ways_one_after_the_other() {
     std::thread::sleep(Duration::from_millis(20));
     bench.gateways.transmit(route, &packets[..2]);
     assert_eq!(air.recv_timeout(WITHIN).expect("sent"), packets[1]);
-    // What no such board can send is passed over.
+    // A packet that no such board can send is passed over.
     bench.gateways.transmit(route, &[vec![0x07, 1], packets[2].clone()]);
     assert_eq!(air.recv_timeout(WITHIN).expect("sent"), packets[2]);
     assert!(air.try_recv().is_err());
@@ -155,7 +158,7 @@ async fn a_board_that_was_unplugged_is_found_again() {
         assert!(begun.elapsed() < WITHIN, "not found again");
     };
     assert_eq!(packet.bytes, [0x4f, 3]);
-    // What was for the time without a board is gone, what is new goes.
+    // Packets for the time without a board are gone, new ones go.
     bench.gateways.transmit(route, &[vec![0x42, 10]]);
     assert_eq!(air.recv_timeout(WITHIN).expect("sent"), [0x42, 10]);
 }

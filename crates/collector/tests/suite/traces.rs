@@ -61,7 +61,7 @@ fn says_for_ever(head: &'static str, again: Vec<u8>, pause: Duration) -> Answer 
     })
 }
 
-/// elsewhere: whoever is there is not to be asked.
+/// elsewhere: an address that is not to be asked.
 fn answers(elsewhere: SocketAddr) -> Vec<(&'static str, Answer)> {
     let mut random = Random::new(seed());
     let garbage: Vec<u8> = (0..2000).map(|_| random.byte()).collect();

@@ -12,7 +12,8 @@ use mcu::{Mcu, Signal, Stop, Until};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use wire::meter::{
-    Collector, Command, Due, Heard, Identity, MeterState, Policy, Provision, Setup, Suite, Transmission,
+    Collector, Command, Due, Identity, MeterState, Policy, Provision, Setup, Suite, Transmission,
+    UplinkOutcome,
 };
 
 const CLOCK_HZ: u64 = 16_000_000;
@@ -151,14 +152,15 @@ impl Rig {
         let packet = [&body[1..2], &body[3..]].concat();
         self.frame.clear();
         let now_ms = self.now_ns() / 1_000_000;
-        match self.collector.hear(&packet, now_ms) {
-            Heard::Report(report) => {
-                let answer = self.collector.stored(report.meter, report.report.n).expect("as it came");
+        match self.collector.on_packet(&packet, now_ms) {
+            UplinkOutcome::Report(report) => {
+                let answer =
+                    self.collector.confirm_report(report.meter, report.report.n).expect("as it came");
                 self.send(&answer);
             }
-            Heard::Duplicate(answer) => self.send(&answer),
-            Heard::Answer(_) => self.answers += 1,
-            Heard::Piece => {}
+            UplinkOutcome::Duplicate(answer) => self.send(&answer),
+            UplinkOutcome::Answer(_) => self.answers += 1,
+            UplinkOutcome::Piece => {}
             other => panic!("{other:?}"),
         }
     }
@@ -172,7 +174,7 @@ impl Rig {
             let Some(due) = due.into_iter().next() else { return };
             match due {
                 Due::Save(state) => {
-                    self.collector.saved(state.meter, state.revision);
+                    self.collector.confirm_state(state.meter, state.revision);
                 }
                 Due::SaveKeys(_) => unreachable!("no key is renewed here"),
                 Due::Send(transmission) => {

@@ -12,8 +12,9 @@ use mcu::{Board, Mcu, Observer, Signal, Stop, Until};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use wire::meter::{
-    Accepted, Answered, Cause, Collector, Command, CommandResult, Content, Due, Heard, Identity, MeterRecord,
-    MeterState, PROVISION_SYMBOL, Policy, Provision, Rejection, Setup, Status, Suite, Transmission,
+    Cause, Collector, Command, CommandResult, CompletedCommand, Content, Due, Identity, MeterRecord,
+    MeterState, PROVISION_SYMBOL, Policy, Provision, ReceivedReport, Rejection, Setup, Status, Suite,
+    Transmission, UplinkOutcome,
 };
 
 pub const METER: u16 = 7;
@@ -36,8 +37,8 @@ pub struct Rig {
     clock_hz: u64,
     pub collector: Collector,
     rng: StdRng,
-    pub accepted: Vec<Accepted>,
-    answered: Vec<Answered>,
+    pub accepted: Vec<ReceivedReport>,
+    answered: Vec<CompletedCommand>,
     air_free_ns: u64,
     /// Addresses of `ws_message_prepare`, `ws_message_acknowledges` and `ws_message_unpack`.
     pub prepare: u32,
@@ -233,31 +234,33 @@ impl Rig {
     fn exchange(&mut self) {
         let now_ms = self.start_ms + self.now_ns() / 1_000_000;
         for frame in self.radio().take_sent() {
-            match self.collector.hear(&frame.bytes, now_ms) {
-                Heard::Report(accepted) => {
+            match self.collector.on_packet(&frame.bytes, now_ms) {
+                UplinkOutcome::Report(accepted) => {
                     let acknowledgement =
-                        self.collector.stored(METER, accepted.report.n).expect("handed out");
+                        self.collector.confirm_report(METER, accepted.report.n).expect("handed out");
                     self.send(acknowledgement);
                     self.accepted.push(*accepted);
                 }
-                Heard::Duplicate(acknowledgement) => self.send(acknowledgement),
+                UplinkOutcome::Duplicate(acknowledgement) => self.send(acknowledgement),
                 // Of a collector that began anew.
-                Heard::OldNumber(accepted) => {
+                UplinkOutcome::OldNumber(accepted) => {
                     let acknowledgement =
-                        self.collector.stored(METER, accepted.report.n).expect("handed out");
+                        self.collector.confirm_report(METER, accepted.report.n).expect("handed out");
                     self.send(acknowledgement);
                 }
-                Heard::Answer(answered) => self.answered.push(*answered),
+                UplinkOutcome::Answer(answered) => self.answered.push(*answered),
                 // A reply to a piece that went out again comes when all is there, or of an update
                 // that is forgotten.
-                Heard::Piece | Heard::Busy | Heard::Rejected(Rejection::NoCommand) => {}
+                UplinkOutcome::Piece
+                | UplinkOutcome::Busy
+                | UplinkOutcome::Rejected(Rejection::NoCommand) => {}
                 heard => panic!("the collector hears {:02x?}: {heard:?}", frame.bytes),
             }
         }
         for due in self.collector.due(now_ms, &mut self.rng) {
             match due {
-                Due::Save(state) => self.collector.saved(METER, state.revision),
-                Due::SaveKeys(record) => self.collector.keys_saved(&record),
+                Due::Save(state) => self.collector.confirm_state(METER, state.revision),
+                Due::SaveKeys(record) => self.collector.confirm_keys(&record),
                 Due::Send(transmission) => self.send(transmission),
             }
         }
@@ -295,7 +298,7 @@ impl Rig {
         self.machine.cycles() - from
     }
 
-    pub fn command(&mut self, command: Command) -> Answered {
+    pub fn command(&mut self, command: Command) -> CompletedCommand {
         let before = self.answered.len();
         self.collector.command(METER, command).expect("a command");
         self.run_until(40.0, "an answer", |rig| rig.answered.len() > before);
@@ -362,7 +365,7 @@ fn delivers_and_obeys(board: &str) {
     rig.run_until(60.0, "two signed reports", |rig| {
         rig.accepted[before..].iter().filter(|report| report.suite == Suite::EciesEcdsa).count() >= 2
     });
-    let signed: Vec<&Accepted> =
+    let signed: Vec<&ReceivedReport> =
         rig.accepted[before..].iter().filter(|report| report.suite == Suite::EciesEcdsa).collect();
     assert!(
         signed

@@ -1,12 +1,12 @@
 //! A collector with a UDP gateway and nothing else, for the tests of this crate:
-//! `wattseal-load-collector FOLDER ADDR [MOST_BYTES]`; or a role of a cluster: `gateway NATS ADDR`,
+//! `wattseal-load-collector FOLDER ADDR [BYTES_MAX]`; or a role of a cluster: `gateway NATS ADDR`,
 //! `worker NATS FOLDER DB NAME SLICES`.
 
 use collector::cluster::Nats;
 use collector::cluster::gateway::Gateway;
 use collector::cluster::worker::Worker;
 use collector::service::{Config, Running};
-use collector::store::Place;
+use collector::store::DatabaseUrl;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -41,7 +41,7 @@ async fn serve() -> Result<(), Box<dyn std::error::Error>> {
             return Ok(gateway.serve(|_| {}, stop).await?);
         }
         ["worker", nats, folder, db, name, slices] => {
-            let service = Config::new(Place::named(db)?, PathBuf::from(folder).join("keys"));
+            let service = Config::new(DatabaseUrl::named(db)?, PathBuf::from(folder).join("keys"));
             let (slices, replicas) = (Some(slices.parse()?), 1);
             let worker = Worker {
                 nats: servers(nats)?,

@@ -20,9 +20,9 @@ pub mod memory;
 use memory::{BLOCK, BYTES, CELLS, EpochKey, Record, Settings, Values};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wire::meter::{
-    Accepted, Address, Alert, Answered, Cause, Channel, Command, CommandResult, Content, Identity,
-    MessageKind, MeterKeys, MeterRecord, Packet, Provision, Reassembly, RenewalPacket, Report, Status, Suite,
-    UpdatePacket,
+    Address, Alert, Cause, Channel, Command, CommandResult, CompletedCommand, Content, Identity, MessageKind,
+    MeterKeys, MeterRecord, Packet, Provision, Reassembly, ReceivedReport, RenewalPacket, Report, Status,
+    Suite, UpdatePacket,
 };
 
 /// From a start of the meter to the next.
@@ -268,7 +268,7 @@ impl Invariants {
     }
 
     /// The collector has these keys of the meter durable.
-    pub fn keys_saved(&mut self, keys: &MeterKeys) {
+    pub fn confirm_keys(&mut self, keys: &MeterKeys) {
         for keys in std::iter::once(keys.clone()).chain(keys.next_epoch()) {
             self.keys.retain(|known| known.expose_epoch_key() != keys.expose_epoch_key());
             self.keys.push(keys);
@@ -493,7 +493,7 @@ impl Invariants {
     }
 
     /// The collector has accepted a report.
-    pub fn accepted(&mut self, accepted: &Accepted) {
+    pub fn accepted(&mut self, accepted: &ReceivedReport) {
         let Report { n, lost, .. } = accepted.report;
         let what = &self.what;
         // The pieces may have come from both sides of a cut.
@@ -515,8 +515,8 @@ impl Invariants {
     }
 
     /// The collector has an answer, while the meter's memory holds `image`.
-    pub fn answered(&mut self, answered: &Answered, image: &[u8; BYTES]) {
-        let Answered { command, answer, .. } = answered;
+    pub fn answered(&mut self, answered: &CompletedCommand, image: &[u8; BYTES]) {
+        let CompletedCommand { command, answer, .. } = answered;
         let what = self.what.clone();
         assert!(self.issued.contains(&answer.m), "{what}: an answer to m {}, of {:?}", answer.m, self.issued);
         let found =

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, Stdio};
 use std::time::{Duration, Instant};
 use wire::meter::{
-    Accepted, Answered, Cause, Collector, Command, CommandResult, Content, Due, Heard, Identity, MeterState,
-    Policy, Provision, Setup, Suite, Transmission,
+    Cause, Collector, Command, CommandResult, CompletedCommand, Content, Due, Identity, MeterState, Policy,
+    Provision, ReceivedReport, Setup, Suite, Transmission, UplinkOutcome,
 };
 
 const METER: u16 = 5;
@@ -56,8 +56,8 @@ struct Gateway {
     collector: Collector,
     rng: StdRng,
     begun: Instant,
-    reports: Vec<Accepted>,
-    answers: Vec<Answered>,
+    reports: Vec<ReceivedReport>,
+    answers: Vec<CompletedCommand>,
 }
 
 impl Gateway {
@@ -79,8 +79,8 @@ impl Gateway {
         while Instant::now() < end && !done(self) {
             for due in self.collector.due(self.now_ms(), &mut self.rng) {
                 match due {
-                    Due::Save(state) => self.collector.saved(state.meter, state.revision),
-                    Due::SaveKeys(record) => self.collector.keys_saved(&record),
+                    Due::Save(state) => self.collector.confirm_state(state.meter, state.revision),
+                    Due::SaveKeys(record) => self.collector.confirm_keys(&record),
                     Due::Send(transmission) => self.send(&transmission),
                 }
             }
@@ -88,15 +88,15 @@ impl Gateway {
             let Ok((len, from)) = self.socket.recv_from(&mut datagram) else { continue };
             let packet = datagram[..len].strip_prefix(&BEFORE).expect("a packet of the meter");
             self.meter = Some(from);
-            match self.collector.hear(packet, self.now_ms()) {
-                Heard::Report(report) => {
-                    let stored = self.collector.stored(report.meter, report.report.n);
+            match self.collector.on_packet(packet, self.now_ms()) {
+                UplinkOutcome::Report(report) => {
+                    let stored = self.collector.confirm_report(report.meter, report.report.n);
                     self.send(&stored.expect("a report that it has"));
                     self.reports.push(*report);
                 }
-                Heard::Duplicate(acknowledgement) => self.send(&acknowledgement),
-                Heard::Answer(answer) => self.answers.push(*answer),
-                Heard::Piece => {}
+                UplinkOutcome::Duplicate(acknowledgement) => self.send(&acknowledgement),
+                UplinkOutcome::Answer(answer) => self.answers.push(*answer),
+                UplinkOutcome::Piece => {}
                 heard => panic!("{heard:?}"),
             }
         }
@@ -104,7 +104,7 @@ impl Gateway {
     }
 
     fn alerts(&self) -> Vec<Cause> {
-        let alert = |report: &Accepted| match report.report.content {
+        let alert = |report: &ReceivedReport| match report.report.content {
             Content::Alert(alert) => Some(alert.cause),
             Content::Measurement(_) | Content::Other(..) => None,
         };
@@ -112,7 +112,7 @@ impl Gateway {
     }
 
     fn powers_w(&self) -> Vec<i16> {
-        let power = |report: &Accepted| match report.report.content {
+        let power = |report: &ReceivedReport| match report.report.content {
             Content::Measurement(measurement) => Some(measurement.power_w),
             Content::Alert(_) | Content::Other(..) => None,
         };

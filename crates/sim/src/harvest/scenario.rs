@@ -235,7 +235,7 @@ impl Scenario {
     /// The highest threshold that the storage can hold and the node's converter measure, in volts.
     #[must_use]
     pub fn highest_threshold_v(&self) -> f64 {
-        self.capacitor.max_v.min(f64::from(Config::MOST_MV) / 1e3)
+        self.capacitor.max_v.min(f64::from(Config::MV_MAX) / 1e3)
     }
 
     /// Refuses what makes no sense.

@@ -15,7 +15,7 @@ use lab::target::Workspace;
 use lab::{LabError, names};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::sync::Arc;
-use wire::meter::{self, Answered, Command, Content, Identity, Provision, Setup, Suite};
+use wire::meter::{self, Command, CompletedCommand, Content, Identity, Provision, Setup, Suite};
 
 /// The meter's board.
 const BOARD: &str = "emontx";
@@ -158,7 +158,7 @@ fn failed(problem: String) -> LabError {
 /// Outcome at the collector; a run has them in order.
 enum Outcome {
     Report(Box<crate::station::Delivery>),
-    Answer(Answered, u64),
+    Answer(CompletedCommand, u64),
 }
 
 struct Experiment {

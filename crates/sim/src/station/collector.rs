@@ -17,8 +17,8 @@ use lab::LabError;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, VecDeque};
 use wire::meter::{
-    Accepted, Collector, Command, Due, Heard, Identity, MeterId, MeterRecord, MeterState, Order, Packet,
-    Policy, Rejection, RenewalPacket, Suite, Transmission, UpdatePacket,
+    Collector, Command, Due, Identity, MeterId, MeterRecord, MeterState, Packet, Policy, QueuedCommand,
+    ReceivedReport, Rejection, RenewalPacket, Suite, Transmission, UpdatePacket, UplinkOutcome,
 };
 
 /// When a simulation of a network begins: milliseconds from 2000-01-01 to 2026-01-01, 9,497 days.
@@ -238,14 +238,14 @@ impl CollectorStation {
 
     /// A report is stored.
     fn acknowledge(&mut self, meter: MeterId, n: u32, from_ns: u64) -> Result<(), LabError> {
-        let stored = self.engine.stored(meter, n).map_err(|error| wrong(error.to_string()))?;
+        let stored = self.engine.confirm_report(meter, n).map_err(|error| wrong(error.to_string()))?;
         self.queue(stored, from_ns);
         Ok(())
     }
 
     /// A known number with other contents. With suite `none` one of the two is the attacker's, and
     /// nobody can say which; it is not acknowledged.
-    fn number_reused(&mut self, accepted: &Accepted, attacked: bool) -> Result<(), LabError> {
+    fn number_reused(&mut self, accepted: &ReceivedReport, attacked: bool) -> Result<(), LabError> {
         if accepted.suite != Suite::None {
             return Err(wrong(format!("meter {} used number {} twice", accepted.meter, accepted.report.n)));
         }
@@ -254,7 +254,7 @@ impl CollectorStation {
         Ok(())
     }
 
-    fn deliver(&mut self, accepted: Accepted, received: Received, now_ns: u64) {
+    fn deliver(&mut self, accepted: ReceivedReport, received: Received, now_ns: u64) {
         self.stored.insert((accepted.meter, accepted.report.n), accepted.report.to_bytes());
         let Received { end_ns, from, packet, .. } = received;
         let delivery = Delivery { accepted, at_ns: now_ns, received_ns: end_ns, from, packet };
@@ -263,8 +263,8 @@ impl CollectorStation {
 
     fn take(&mut self, received: Received, now_ns: u64) -> Result<(), LabError> {
         let attacked = received.from == self.attacker;
-        match self.engine.hear(&received.packet, self.ms_of(now_ns)) {
-            Heard::Report(accepted) => {
+        match self.engine.on_packet(&received.packet, self.ms_of(now_ns)) {
+            UplinkOutcome::Report(accepted) => {
                 self.counts.attacks_delivered += u64::from(attacked);
                 let (meter, n) = (accepted.meter, accepted.report.n);
                 let delay_ns = if accepted.suite == Suite::None { 0 } else { self.delay.report_ns };
@@ -278,11 +278,11 @@ impl CollectorStation {
                 }
                 self.acknowledge(meter, n, now_ns + delay_ns)?;
             }
-            Heard::Duplicate(acknowledgement) => {
+            UplinkOutcome::Duplicate(acknowledgement) => {
                 self.count_repeat(attacked);
                 self.queue(acknowledgement, now_ns + self.delay.duplicate_ns);
             }
-            Heard::Answer(answered) => {
+            UplinkOutcome::Answer(answered) => {
                 self.counts.attacks_delivered += u64::from(attacked);
                 self.counts.answered += 1;
                 if let Some(state) = self.engine.state(answered.meter) {
@@ -296,7 +296,7 @@ impl CollectorStation {
                 self.update_heard(answered.meter)?;
                 self.events.push(BaseEvent::Answered(answered, received.end_ns));
             }
-            Heard::OldNumber(accepted) => {
+            UplinkOutcome::OldNumber(accepted) => {
                 let (meter, n) = (accepted.meter, accepted.report.n);
                 let delay_ns = if accepted.suite == Suite::None { 0 } else { self.delay.report_ns };
                 match self.stored.get(&(meter, n)) {
@@ -307,8 +307,8 @@ impl CollectorStation {
                 self.count_repeat(attacked);
                 self.acknowledge(meter, n, now_ns + delay_ns)?;
             }
-            Heard::NumberReused(accepted) => return self.number_reused(&accepted, attacked),
-            Heard::NumberTooLow { meter, .. } => {
+            UplinkOutcome::NumberReused(accepted) => return self.number_reused(&accepted, attacked),
+            UplinkOutcome::NumberTooLow { meter, .. } => {
                 // With suite `none` the attacker can number commands.
                 let mut undefended =
                     self.keys.durable().iter().filter(|record| record.setup.suite == Suite::None);
@@ -317,7 +317,7 @@ impl CollectorStation {
                 }
                 *self.counts.refused.entry("number-too-low").or_default() += 1;
             }
-            Heard::Piece if is_part(&received.packet) => {
+            UplinkOutcome::Piece if is_part(&received.packet) => {
                 self.counts.attacks_delivered += u64::from(attacked);
                 let Received { from, packet, .. } = received;
                 if let Some(reply) = UpdatePacket::parse(&packet) {
@@ -325,11 +325,11 @@ impl CollectorStation {
                 }
                 self.events.push(BaseEvent::PieceTaken { from, packet });
             }
-            Heard::Busy | Heard::Piece => self.counts.attacks_ignored += u64::from(attacked),
-            Heard::OtherSuite => {
+            UplinkOutcome::Busy | UplinkOutcome::Piece => self.counts.attacks_ignored += u64::from(attacked),
+            UplinkOutcome::OtherSuite => {
                 *self.counts.refused.entry(Rejection::Suite.name()).or_default() += 1;
             }
-            Heard::Rejected(rejection) => {
+            UplinkOutcome::Rejected(rejection) => {
                 let counts =
                     if attacked { &mut self.counts.attacks_refused } else { &mut self.counts.refused };
                 *counts.entry(rejection.name()).or_default() += 1;
@@ -428,7 +428,7 @@ impl CollectorStation {
                 Some(Due::Save(state)) => {
                     let revision = state.revision;
                     self.store.insert(meter, *state);
-                    self.engine.saved(meter, revision);
+                    self.engine.confirm_state(meter, revision);
                 }
                 Some(Due::SaveKeys(record)) => {
                     self.keys.write(*record, now_ns);
@@ -444,7 +444,7 @@ impl CollectorStation {
                 }
                 Some(Due::Send(transmission)) => {
                     let first = self.engine.commands(meter).first().is_some_and(|(_, order, delivery)| {
-                        *order != Order::TimeNow
+                        *order != QueuedCommand::TimeNow
                             && matches!(delivery, wire::meter::Delivery::UnderWay { attempts: 1, .. })
                     });
                     if first {
@@ -552,7 +552,7 @@ impl BaseStation for CollectorStation {
             } else if self.updates.as_ref().is_some_and(|updates| updates.next_ns() <= now_ns) {
                 self.give_image(now_ns);
             } else if let Some(record) = self.keys.written(now_ns) {
-                self.engine.keys_saved(&record);
+                self.engine.confirm_keys(&record);
                 self.keys_stored(record);
             } else if self.due_ns() <= now_ns {
                 self.send_due(now_ns)?;

@@ -20,7 +20,7 @@ use sim::node::{Node, Voltages};
 use sim::station::collector::ProcessingDelay;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use wire::meter::{Command, Delivery, Identity, Order, Provision, Setup, Suite, Transmission};
+use wire::meter::{Command, Delivery, Identity, Provision, QueuedCommand, Setup, Suite, Transmission};
 
 const METER: u16 = 7;
 const OTHER_NAME: u16 = 8;
@@ -152,7 +152,7 @@ impl Trial {
     fn look(&mut self) {
         let record = self.link.take_record();
         self.sent.extend(record.commands);
-        if let Some(&(_, Order::Command(command), Delivery::UnderWay { m, .. })) =
+        if let Some(&(_, QueuedCommand::Command(command), Delivery::UnderWay { m, .. })) =
             self.link.engine().commands(METER).first()
         {
             self.invariants.commanded(m, command);
@@ -161,7 +161,7 @@ impl Trial {
             return;
         }
         let image = self.image();
-        record.keys.iter().for_each(|keys| self.invariants.keys_saved(keys));
+        record.keys.iter().for_each(|keys| self.invariants.confirm_keys(keys));
         for packet in record.packets {
             // This part has no suite whose key is renewed.
             self.invariants.sent(&packet.packet, &image, &[]);

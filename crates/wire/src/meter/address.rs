@@ -1,9 +1,10 @@
-//! Where a meter is on its channel.
+//! The address of a meter on its channel.
 
 use super::{MeterId, Record, Setup};
 use serde::{Deserialize, Serialize};
 
-/// A meter's name and the radio addresses, as it was registered last. In packets it is not authenticated; in answers' nonces it is.
+/// A meter's name and the radio addresses, as it was registered last. In packets it is not
+/// authenticated; in answers' nonces it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Address {
     /// Its name in packets.

@@ -1,13 +1,14 @@
-//! What a meter answers.
+//! Answers of a meter to commands.
 
 use super::{Fields, ImageRefusal, Record, Suite};
 use serde::{Deserialize, Serialize};
 
-/// The number of [`CommandResult::ImageRefused`] before the reason's, and the last one with a reason.
+/// The number of [`CommandResult::ImageRefused`] before the reason's, and the last one with a
+/// reason.
 const IMAGE: u8 = 16;
 const LAST_IMAGE: u8 = IMAGE + 31;
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommandResult {
@@ -21,7 +22,7 @@ pub enum CommandResult {
     NumberTooLow,
     /// The image is not taken: nothing was done.
     ImageRefused(ImageRefusal),
-    /// What this version does not know.
+    /// A result that this version does not know.
     Other(u8),
 }
 
@@ -58,9 +59,9 @@ impl CommandResult {
 pub struct Answer {
     /// The number of the command.
     pub m: u32,
-    /// What became of it.
+    /// The result of the command.
     pub outcome: CommandResult,
-    /// What it asked for, then zeros.
+    /// The bytes that the command asked for, then zeros.
     pub body: [u8; 11],
 }
 
@@ -84,8 +85,8 @@ impl Answer {
         (self.outcome == CommandResult::NumberTooLow).then(|| Fields(&self.body).u32())
     }
 
-    /// What it says of the meter, when it answers [`super::Command::ReadStatus`] for that page; `None` where it was not done,
-    /// and for a page that there is not.
+    /// Returns the status in an answer to [`super::Command::ReadStatus`] for that page; `None` for
+    /// a command that was not done, and for a page that does not exist.
     #[must_use]
     pub fn status(&self, page: u8) -> Option<Status> {
         if self.outcome == CommandResult::Done { Status::from_bytes(page, &self.body) } else { None }
@@ -98,7 +99,8 @@ impl Answer {
 pub enum Status {
     /// Page 0.
     Settings {
-        /// Seconds since 2000-01-01 00:00:00 UTC; while the meter's time is not set, since its start.
+        /// Seconds since 2000-01-01 00:00:00 UTC; while the meter's time is not set, since its
+        /// start.
         time_s: u32,
         /// The suite that it seals in; `None` for what this version does not know.
         suite: Option<Suite>,
@@ -136,7 +138,7 @@ pub enum Status {
         trial_next: bool,
         /// Bytes of an image that is being received.
         received: u32,
-        /// Of so many.
+        /// Bytes of the whole image.
         bytes: u32,
     },
 }

@@ -7,7 +7,8 @@ use ascon_aead::AsconAead128;
 use ascon_aead::aead::{AeadInOut, KeyInit};
 use zeroize::Zeroizing;
 
-/// The block that `key128` encrypts to Ascon's key. None of AES-GCM's is like it: those begin with a kind, below 4, or are zero.
+/// The block that `key128` encrypts to Ascon's key. None of AES-GCM's is like it: those begin with
+/// a kind, below 4, or are zero.
 const LABEL: [u8; 16] = *b"WattSeal suite 5";
 
 fn cipher(keys: &MeterKeys) -> AsconAead128 {
@@ -30,7 +31,7 @@ pub(super) fn seal(keys: &MeterKeys, nonce: &[u8; 12], text: &mut [u8]) -> [u8; 
     tag.map_or([0; 16], Into::into)
 }
 
-/// Decrypts in place. What is there after an error is of no use.
+/// Decrypts in place. After an error the buffer is of no use.
 pub(super) fn open(
     keys: &MeterKeys,
     nonce: &[u8; 12],

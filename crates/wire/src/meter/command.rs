@@ -1,26 +1,28 @@
-//! What a collector asks of a meter.
+//! Commands to a meter.
 
 use super::{Fields, MeterId, Record, Suite};
 use serde::{Deserialize, Serialize};
 
-/// What a meter is asked.
+/// A command to a meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Command {
-    /// How often it measures, and how it seals.
+    /// The interval of measurements, and the suite.
     Configure {
         /// Seconds between measurements, at least 1.
         interval_s: u16,
         /// For all messages from now on.
         suite: Suite,
     },
-    /// What a step of its converter stands for.
+    /// The units of the converter's steps.
     Calibrate {
         /// Voltage of a step, in microvolts: 1 to 4,000,000.
         voltage_uv: u32,
-        /// Current of a step, in microamperes: 1 to 4,000,000, and with the voltage's a product of at least 110,000,000.
+        /// Current of a step, in microamperes: 1 to 4,000,000, and with the voltage's a product of
+        /// at least 110,000,000.
         current_ua: u32,
-        /// By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to 256.
+        /// By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to
+        /// 256.
         phase: i16,
     },
     /// Its name and the radio addresses.
@@ -133,7 +135,8 @@ impl Command {
         Ok((m, command))
     }
 
-    /// Whether each of its arguments is in range. A meter may still find them out of range: steps whose product is too small.
+    /// Says if each argument is in range. A meter may still refuse them: steps whose product is too
+    /// small.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         match *self {

@@ -1,8 +1,8 @@
 //! The keys of both sides. All that is secret is wiped when it is dropped.
 //!
-//! Agreement and verification, which a collector does for each message, are AWS-LC's with the feature `aws-lc`, without it
-//! RustCrypto's. Signing, which has to give the same bytes for the same message (RFC 6979), and the first look at keys are
-//! RustCrypto's always.
+//! Agreement and verification, which a collector does for each message, are AWS-LC's with the
+//! feature `aws-lc`, without it RustCrypto's. Signing, which has to give the same bytes for the
+//! same message (RFC 6979), and the first look at keys are RustCrypto's always.
 
 #[cfg(feature = "aws-lc")]
 mod aws_lc;
@@ -121,7 +121,7 @@ impl PublicKey {
         self.bytes
     }
 
-    /// Whether a signature, r and s, is this key's of a text. Any bytes.
+    /// Verifies a signature of a text, r and s, with this key. Any bytes.
     pub(super) fn verify(&self, text: &[u8], signature: &[u8]) -> Result<(), NotAuthentic> {
         provider::verify(&self.bytes, text, signature)
     }
@@ -146,7 +146,7 @@ impl<'de> Deserialize<'de> for PublicKey {
     }
 }
 
-/// What a meter and its collector share.
+/// The keys that a meter and its collector share.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MeterKeys {
     pub(super) key128: Zeroizing<[u8; 16]>,
@@ -187,7 +187,7 @@ impl MeterKeys {
         (&self.key128, &self.key256)
     }
 
-    /// How often the key of [`super::Suite::Aes256GcmRekeyed`] was renewed.
+    /// Returns the number of renewals of the key of [`super::Suite::Aes256GcmRekeyed`].
     #[must_use]
     pub fn epoch(&self) -> u32 {
         self.renewed.as_ref().map_or(0, |renewed| renewed.epoch)
@@ -199,7 +199,7 @@ impl MeterKeys {
         self.renewed.as_ref().and_then(|renewed| renewed.key.as_ref()).unwrap_or(&self.key256)
     }
 
-    /// Whether the meter may have the next epoch's key.
+    /// Says if the meter may have the next epoch's key.
     #[must_use]
     pub fn has_next(&self) -> bool {
         self.renewed.as_ref().is_some_and(|renewed| renewed.next.is_some())
@@ -236,8 +236,8 @@ const NEVER_RENEWED: usize = 48;
 
 /// For who keeps them, in a store that is as secret as they are.
 impl MeterKeys {
-    /// `key128` and `key256`, one after the other, 48 bytes; where the key was renewed, or is being renewed, the epoch's number and key behind
-    /// them, and the next epoch's key.
+    /// `key128` and `key256`, one after the other, 48 bytes; where the key was renewed, or is being
+    /// renewed, the epoch's number and key behind them, and the next epoch's key.
     #[must_use]
     pub fn expose_all(&self) -> Zeroizing<Vec<u8>> {
         let mut all = Zeroizing::new(Vec::with_capacity(KEYS));

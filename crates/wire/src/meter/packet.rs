@@ -2,8 +2,9 @@
 
 use super::{MessageKind, MeterId, Suite};
 
-/// The longest packet, address included: what the FIFO of a CC2500 and the buffer of an RFM12B hold.
-pub const MOST_PACKET_BYTES: usize = 61;
+/// The longest packet, address included: what the FIFO of a CC2500 and the buffer of an RFM12B
+/// hold.
+pub const PACKET_BYTES_MAX: usize = 61;
 /// Bytes of a packet before the piece of the message.
 const HEADER: usize = 5;
 
@@ -23,7 +24,7 @@ pub fn message_bytes(kind: MessageKind, suite: Suite) -> usize {
 /// Packets of a message, all of the same length: 1 to 3.
 #[must_use]
 pub fn pieces(kind: MessageKind, suite: Suite) -> usize {
-    message_bytes(kind, suite).div_ceil(MOST_PACKET_BYTES - HEADER)
+    message_bytes(kind, suite).div_ceil(PACKET_BYTES_MAX - HEADER)
 }
 
 /// A packet that is none of this protocol.
@@ -43,7 +44,7 @@ pub enum Malformed {
     Meter,
 }
 
-/// How many kinds of [`Malformed`] there are.
+/// The number of kinds of [`Malformed`].
 pub const MALFORMED_KINDS: usize = 4;
 
 /// A packet, taken apart. Nothing of it is true before the message has been opened.
@@ -51,11 +52,11 @@ pub const MALFORMED_KINDS: usize = 4;
 pub struct Packet<'a> {
     /// Radio address of who is to hear it.
     pub address: u8,
-    /// What the message is for.
+    /// The purpose of the message.
     pub kind: MessageKind,
     /// The suite it is sealed in.
     pub suite: Suite,
-    /// Which piece of the message it is, from 0; below [`pieces`].
+    /// The number of this piece in the message, from 0; below [`pieces`].
     pub index: u8,
     /// The meter that sent it or is to hear it, as it was registered last.
     pub meter: MeterId,
@@ -75,7 +76,8 @@ fn first_code(count: usize) -> u8 {
 }
 
 impl<'a> Packet<'a> {
-    /// Takes a packet apart: address first, without the radio's length byte and check sum. Any bytes.
+    /// Takes a packet apart: address first, without the radio's length byte and check sum. Any
+    /// bytes.
     ///
     /// # Errors
     /// [`Malformed`] for what nobody sends.
@@ -101,8 +103,8 @@ impl<'a> Packet<'a> {
     }
 }
 
-/// Cuts a message into its packets. `number`: its n or m. `message` has [`message_bytes`]; what is missing of it is missing
-/// in the last packets.
+/// Cuts a message into its packets. `number`: its n or m. `message` has [`message_bytes`]; what is
+/// missing of it is missing in the last packets.
 #[must_use]
 pub fn packets(
     address: u8,
@@ -160,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sends_is_refused() {
+    fn malformed_packet_is_refused() {
         let good = packets(7, MessageKind::Report, Suite::Ecies, 1, 1, &[0; 112]).remove(0);
         let with = |at: usize, byte: u8| {
             let mut packet = good.clone();

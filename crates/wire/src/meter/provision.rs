@@ -1,4 +1,5 @@
-//! What is written into a meter when it is made, and what its collector keeps of it: docs/reference/protocol.md, "Provisioning".
+//! The bytes that are written into a meter when it is made, and the collector's record of it:
+//! docs/reference/protocol.md, "Provisioning".
 
 use super::{Identity, MeterId, MeterKeys, PublicKey, Record, Suite};
 use rand_core::CryptoRng;
@@ -10,12 +11,14 @@ use zeroize::Zeroizing;
 pub const FLASH_BYTES: usize = 176;
 /// Bytes of non-volatile memory.
 pub const EEPROM_BYTES: usize = 1024;
-/// The symbol of the linked program where [`Provision::flash`] is to be written before the part starts.
+/// The symbol of the linked program where [`Provision::flash`] is to be written before the part
+/// starts.
 pub const PROVISION_SYMBOL: &str = "ws_provision";
-/// The symbol of the linked program whose value, and not what is there, says which suites it has: a bit of each, by its code.
+/// The symbol of the linked program whose value, and not what is there, says which suites it has: a
+/// bit of each, by its code.
 pub const SUITES_SYMBOL: &str = "ws_meter_suites";
 
-/// What is chosen for a meter.
+/// The settings of a new meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// Its name; not 0.
@@ -34,15 +37,17 @@ pub struct Setup {
     pub suite: Suite,
     /// Voltage of a step of the converter, in microvolts: 1 to 4,000,000.
     pub voltage_uv: u32,
-    /// Current of a step of the converter, in microamperes: 1 to 4,000,000, and with the voltage's a product of at least 110,000,000.
+    /// Current of a step of the converter, in microamperes: 1 to 4,000,000, and with the voltage's
+    /// a product of at least 110,000,000.
     pub current_ua: u32,
     /// By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to 256.
     pub phase: i16,
 }
 
 impl Setup {
-    /// A meter of which nothing was chosen but its name: AES-128-GCM each 10 s, group 210, a collector at node 15, which is what RFM12Pi and
-    /// RFM69Pi are set to, and the converter's steps of an emonTx with its voltage and current transformers.
+    /// A meter of which nothing was chosen but its name: AES-128-GCM each 10 s, group 210, a
+    /// collector at node 15, which is what RFM12Pi and RFM69Pi are set to, and the converter's
+    /// steps of an emonTx with its voltage and current transformers.
     #[must_use]
     pub const fn usual(meter: MeterId) -> Setup {
         let collector_address = 0x4f;
@@ -60,8 +65,8 @@ impl Setup {
         }
     }
 
-    /// A radio address with JeeLib's framing for a meter where nobody chose one: 0x40 and a node from 1 to 30, by its number, another
-    /// than the collector's.
+    /// A radio address with JeeLib's framing for a meter where nobody chose one: 0x40 and a node
+    /// from 1 to 30, by its number, another than the collector's.
     #[must_use]
     pub const fn node_address(meter: MeterId, collector_address: u8) -> u8 {
         let address = 0x40 | (1 + (meter % 30) as u8);
@@ -72,12 +77,12 @@ impl Setup {
     }
 }
 
-/// What a collector keeps of a meter. It is as secret as the keys in it.
+/// The collector's record of a meter. It is as secret as the keys in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeterRecord {
-    /// What was chosen for it.
+    /// The settings that it was made with.
     pub setup: Setup,
-    /// What it shares with the collector.
+    /// The keys that it shares with the collector.
     pub keys: MeterKeys,
     /// The meter's public key.
     pub public: PublicKey,
@@ -94,8 +99,8 @@ pub struct Provision {
 }
 
 impl Provision {
-    /// Makes all keys and the first seed of a meter. Keys are made anew for each meter and each time that one is provisioned
-    /// again: nonces begin with 1 again.
+    /// Makes all keys and the first seed of a meter. Keys are made anew for each meter and each
+    /// time that one is provisioned again: nonces begin with 1 again.
     #[must_use]
     pub fn generate(setup: Setup, collector: &PublicKey, rng: &mut impl CryptoRng) -> Provision {
         let mut seed = Zeroizing::new([0; 48]);

@@ -5,7 +5,7 @@ use super::{MessageKind, Packet, Suite, message_bytes, pieces};
 /// A message, whole, and not opened yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// What it is for.
+    /// The purpose of the message.
     pub kind: MessageKind,
     /// The suite it is sealed in.
     pub suite: Suite,
@@ -15,19 +15,20 @@ pub struct Message {
     pub bytes: Vec<u8>,
 }
 
-/// What has come of a message of several pieces.
+/// The pieces of a message that have come.
 #[derive(Clone, Debug)]
-struct Unfinished {
+struct PartialMessage {
     message: Message,
     /// A bit for each piece that came.
     pieces: u8,
 }
 
-/// Puts the pieces of one meter's messages together: at most one unfinished message of each kind. A packet that is not
-/// authentic can spoil a message under way, which is then sent again, and nothing more.
+/// Puts the pieces of one meter's messages together: at most one partial message of each kind. A
+/// packet that is not authentic can spoil a message under way, which is then sent again, and
+/// nothing more.
 #[derive(Clone, Debug, Default)]
 pub struct Reassembly {
-    unfinished: [Option<Box<Unfinished>>; 4],
+    partial_messages: [Option<Box<PartialMessage>>; 4],
 }
 
 impl Reassembly {
@@ -38,13 +39,13 @@ impl Reassembly {
         if count == 1 {
             return Some(Message { kind, suite, number_lsb, bytes: body.to_vec() });
         }
-        let place = &mut self.unfinished[usize::from(kind.code())];
+        let place = &mut self.partial_messages[usize::from(kind.code())];
         if place
             .as_ref()
             .is_none_or(|begun| begun.message.suite != suite || begun.message.number_lsb != number_lsb)
         {
             let message = Message { kind, suite, number_lsb, bytes: vec![0; message_bytes(kind, suite)] };
-            *place = Some(Box::new(Unfinished { message, pieces: 0 }));
+            *place = Some(Box::new(PartialMessage { message, pieces: 0 }));
         }
         let begun = place.as_mut()?;
         let at = usize::from(index) * body.len();
@@ -59,7 +60,7 @@ impl Reassembly {
     /// Bytes of messages that are held at the moment: at most 144 for each kind.
     #[must_use]
     pub fn held_bytes(&self) -> usize {
-        self.unfinished.iter().flatten().map(|begun| begun.message.bytes.capacity()).sum()
+        self.partial_messages.iter().flatten().map(|begun| begun.message.bytes.capacity()).sum()
     }
 }
 
@@ -84,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_come_in_any_order_and_more_than_once() {
+    fn pieces_reassemble_in_any_order_and_repeated() {
         let message: Vec<u8> = (0..144).collect();
         let cut = packets(1, MessageKind::Report, Suite::EciesEcdsa, 5, 9, &message);
         let mut reassembly = Reassembly::default();
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn another_number_or_suite_begins_anew_and_one_piece_disturbs_nothing() {
+    fn other_number_or_suite_restarts_reassembly() {
         let (old, new) = (cut(Suite::Ecies, 1, 1), cut(Suite::Ecies, 2, 2));
         let mut reassembly = Reassembly::default();
         assert_eq!(take(&mut reassembly, &old[0]), None);

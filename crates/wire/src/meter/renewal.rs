@@ -1,4 +1,5 @@
-//! The renewal of suite 6's key, both sides' bytes and the collector's secrets: docs/reference/protocol.md, "Renewal of the key".
+//! The renewal of suite 6's key, both sides' bytes and the collector's secrets: docs/reference/protocol.md,
+//! "Renewal of the key".
 
 use super::{Channel, Identity, MessageKind, MeterId, NotAuthentic, Record, Suite};
 use aes_gcm::aead::AeadInPlace;
@@ -34,7 +35,7 @@ pub struct RenewalPacket<'a> {
     pub meter: MeterId,
     /// The lowest byte of the m of the command that began it.
     pub number_lsb: u8,
-    /// Which piece it carries, or asks for: 0 to 52.
+    /// The number of the piece that it carries, or asks for: 0 to 52.
     pub index: u8,
     sealed: &'a [u8],
 }
@@ -82,7 +83,7 @@ impl Channel<'_> {
         [&[address, what, high, low, m as u8, index], &text[..], &tag[..]].concat()
     }
 
-    /// What a packet of the renewal that began with m carries.
+    /// Opens a packet of the renewal that began with m.
     ///
     /// # Errors
     /// [`NotAuthentic`].
@@ -100,7 +101,8 @@ impl Channel<'_> {
         Ok(data)
     }
 
-    /// What names the parties, the epoch that begins, and the command that began the renewal, for the derivation. The collector's side.
+    /// Returns the names of the parties, of the epoch that begins, and of the command that began
+    /// the renewal, for the derivation. The collector's side.
     fn renewal_info(&self, m: u32) -> [u8; 42] {
         let record = Record::<42>::new().with(b"WattSeal suite 6").with(&self.meter.to_be_bytes());
         let record = record.with(&self.peer.to_bytes()[..8]).with(&self.own.public().to_bytes()[..8]);
@@ -128,7 +130,8 @@ impl Initiator {
         Initiator { identity, decapsulation_key, offer }
     }
 
-    /// What a packet with this index carries: a piece of the offer, or where one of the response is asked for zeros.
+    /// Returns the data of the packet with this index: a piece of the offer; or zeros, if it asks
+    /// for a piece of the response.
     pub(super) fn data(&self, index: u8) -> [u8; DATA] {
         let mut data = [0; DATA];
         if let Some(piece) = self.offer.chunks_exact(DATA).nth(usize::from(index)) {
@@ -140,7 +143,8 @@ impl Initiator {
     /// The next key: `device/crypto/p256_ml_kem_512.h`, with the present one as the salt.
     ///
     /// # Errors
-    /// [`NotAuthentic`] for a response that is none. One that is for another offer gives a key that the meter does not have.
+    /// [`NotAuthentic`] for a response that is none. One that is for another offer gives a key that
+    /// the meter does not have.
     pub(super) fn agree(
         &self,
         channel: &Channel<'_>,
@@ -181,7 +185,8 @@ mod tests {
     use rand::SeedableRng;
     use rand::rngs::StdRng;
 
-    /// docs/reference/protocol.md and `device/crypto/p256_ml_kem_512.h`, written down once more, of any secrets.
+    /// docs/reference/protocol.md and `device/crypto/p256_ml_kem_512.h`, written down once more, of any
+    /// secrets.
     fn derived(salt: &[u8; 32], secrets: &[u8], info: &[u8], said: &[u8]) -> [u8; 32] {
         let fixed = [&b"P-256 ML-KEM-512"[..], &Sha256::digest([info, said].concat()), &[1]].concat();
         let once = |key: &[u8], text: &[u8]| -> [u8; 32] {
@@ -191,9 +196,10 @@ mod tests {
         once(&once(salt, secrets), &fixed)
     }
 
-    /// Who has recorded a renewal, has the key of before it, and has broken P-256, does not have the next key; nor who has broken ML-KEM.
+    /// An attacker with a recorded renewal and the previous key needs both secrets: P-256 broken
+    /// alone, or ML-KEM broken alone, does not give the next key.
     #[test]
-    fn neither_secret_alone_gives_the_next_key() {
+    fn next_key_needs_both_secrets() {
         let mut rng = StdRng::seed_from_u64(1);
         let (own, meter) = (Identity::generate(&mut rng), Identity::generate(&mut rng));
         let keys = MeterKeys::generate(&mut rng);

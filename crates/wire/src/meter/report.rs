@@ -1,5 +1,6 @@
-//! What is in a report: a measurement, an alert, or what a later firmware says. Every 16 bytes are a report, and every
-//! report gives its 16 bytes again: what is authentic is never lost for not being understood.
+//! The contents of a report: a measurement, an alert, or bytes of a later firmware. Every 16 bytes
+//! are a report, and every report gives its 16 bytes again. An authentic report is never lost
+//! because this version does not know it.
 
 use super::{Fields, Record};
 use serde::{Deserialize, Serialize};
@@ -7,12 +8,13 @@ use serde::{Deserialize, Serialize};
 /// Added to a report's type while the meter's time is not set.
 const TIME_NOT_SET: u8 = 0x80;
 
-/// What a meter reports.
+/// A report of a meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// Its number, higher than those of all reports and answers that the meter made before.
     pub n: u32,
-    /// Whether the meter's time was set when the report was made. While it is not, times are seconds since the start.
+    /// Says if the meter's time was set when the report was made. Before that, times are seconds
+    /// since the start.
     pub time_set: bool,
     /// Measurements lost for want of room since the meter's start; 255 is 255 or more.
     pub lost: u8,
@@ -20,7 +22,7 @@ pub struct Report {
     pub content: Content,
 }
 
-/// What a report says.
+/// The content of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Content {
@@ -28,7 +30,7 @@ pub enum Content {
     Measurement(Measurement),
     /// Type 2.
     Alert(Alert),
-    /// What this version does not know: its type, below 128, and its bytes.
+    /// Content that this version does not know: its type, below 128, and its bytes.
     Other(u8, [u8; 10]),
 }
 
@@ -52,7 +54,7 @@ pub struct Alert {
     pub cause: Cause,
     /// Starts of the meter so far.
     pub starts: u16,
-    /// What the cause has to say; 0 where nothing is said.
+    /// The details of the cause; 0 without any.
     pub detail: [u8; 3],
 }
 
@@ -76,12 +78,12 @@ pub enum Cause {
     NoiseSource,
     /// The journal was found damaged.
     Journal,
-    /// What this version does not know.
+    /// A cause that this version does not know.
     Other(u8),
 }
 
 impl Cause {
-    /// Whether it is why the meter started.
+    /// Says if it is the cause of a start.
     #[must_use]
     pub fn is_start(self) -> bool {
         (1..=6).contains(&self.code())

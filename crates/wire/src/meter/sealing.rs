@@ -17,17 +17,19 @@ use zeroize::Zeroizing;
 /// Bytes of an ephemeral key.
 const EPHEMERAL: usize = 64;
 
-/// A message that was not made by who holds the keys, or not for this receiver, meter, kind or suite, or that was changed.
+/// A message that was not made by who holds the keys, or not for this receiver, meter, kind or
+/// suite, or that was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a message that is not authentic")]
 pub struct NotAuthentic;
 
-/// What an authentic message says.
+/// The contents of an authentic message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opened {
-    /// Its n or m, as it is sealed in it; `None` for an answer that is not sealed, where it does not stand.
+    /// Its n or m, as it is sealed in it; `None` for an answer that is not sealed, where it does
+    /// not stand.
     pub number: Option<u32>,
-    /// What was sealed.
+    /// The bytes that were sealed.
     pub plaintext: [u8; 16],
 }
 
@@ -36,7 +38,7 @@ pub struct Opened {
 pub struct Channel<'a> {
     /// The meter, as it was provisioned.
     pub meter: MeterId,
-    /// What both sides share.
+    /// The keys that both sides share.
     pub keys: &'a MeterKeys,
     /// This side's key pair.
     pub own: &'a Identity,
@@ -44,7 +46,8 @@ pub struct Channel<'a> {
     pub peer: &'a PublicKey,
 }
 
-/// The nonce of AES-GCM, and what Ascon's begins with. address: in an answer where the meter is, else nothing.
+/// The nonce of AES-GCM, and what Ascon's begins with. address: in an answer where the meter is,
+/// else nothing.
 fn nonce(kind: MessageKind, suite: Suite, meter: MeterId, address: Option<Address>, number: u32) -> [u8; 12] {
     let record = Record::<12>::new().with(&[kind.code(), suite.code()]).with(&meter.to_be_bytes());
     let address = address.map_or([0; 4], Address::to_bytes);
@@ -66,8 +69,8 @@ fn context(
     record.with(&meter.to_be_bytes()).with(&keys[0][..8]).with(&keys[1][..8]).bytes
 }
 
-/// X9.63's key derivation with SHA-256, SEC 1 version 2.0 section 3.6.1: 16 bytes to encrypt with, 32 to authenticate with. info: what
-/// SharedInfo has behind the ephemeral key.
+/// X9.63's key derivation with SHA-256, SEC 1 version 2.0 section 3.6.1: 16 bytes to encrypt with,
+/// 32 to authenticate with. info: what SharedInfo has behind the ephemeral key.
 fn derive(shared: &[u8; 32], ephemeral: &[u8], info: &[u8]) -> Zeroizing<[u8; 64]> {
     let mut out = Zeroizing::new([0; 64]);
     for (counter, block) in (1u32..).zip(out.chunks_exact_mut(32)) {
@@ -77,8 +80,8 @@ fn derive(shared: &[u8; 32], ephemeral: &[u8], info: &[u8]) -> Zeroizing<[u8; 64
     out
 }
 
-/// With a signature the ciphertext is bound to its sender by the key: else somebody else could sign it as theirs. A code binds it
-/// itself.
+/// With a signature the ciphertext is bound to its sender by the key: else somebody else could sign
+/// it as theirs. A code binds it itself.
 fn derivation_info(suite: Suite, context: &Context) -> &[u8] {
     if suite == Suite::EciesEcdsa { context } else { &[] }
 }
@@ -95,8 +98,9 @@ fn signed(sealed: &[u8], context: &Context) -> Vec<u8> {
     [sealed, context].concat()
 }
 
-/// Whether a report sealed as [`Suite::EciesEcdsa`] was signed by the meter for this collector. It takes no secret: an auditor
-/// can ask it of the bytes that [`super::Accepted::sealed`] holds. What they say, only the collector can show.
+/// Says if the meter signed a report in [`Suite::EciesEcdsa`] for this collector. It takes no
+/// secret: an auditor can check the bytes that [`super::ReceivedReport::sealed`] holds. Only the
+/// collector can show their contents.
 #[must_use]
 pub fn signature_holds(meter: MeterId, signer: &PublicKey, collector: &PublicKey, sealed: &[u8]) -> bool {
     let context = context(MessageKind::Report, Suite::EciesEcdsa, meter, signer, collector);
@@ -127,7 +131,7 @@ impl Channel<'_> {
         tag.unwrap_or_default().into()
     }
 
-    /// Decrypts in place what [`Channel::aead_seal`] made. What is there after an error is of no use.
+    /// Decrypts in place what [`Channel::aead_seal`] made. After an error the buffer is of no use.
     pub(super) fn aead_open(
         &self,
         suite: Suite,
@@ -183,8 +187,8 @@ impl Channel<'_> {
 
     /// Seals a report or a command for the other side.
     ///
-    /// in: number: n or m, never used before with another plaintext; the plaintext's first four bytes say the same. rng: makes the
-    /// ephemeral key, where there is one.
+    /// in: number: n or m, never used before with another plaintext; the plaintext's first four
+    /// bytes say the same. rng: makes the ephemeral key, where there is one.
     #[must_use]
     pub fn seal(
         &self,
@@ -208,7 +212,8 @@ impl Channel<'_> {
         let mut text = *plaintext;
         let ephemeral = Identity::generate(rng);
         let public = ephemeral.public().to_bytes();
-        // Every public key here is a point of the curve: what fails is a machine without memory, and then nothing is sealed.
+        // Every public key here is a point of the curve: what fails is a machine without memory,
+        // and then nothing is sealed.
         let Ok(shared) = ephemeral.agree(&self.peer.to_bytes()) else { return Vec::new() };
         let context = context(kind, suite, self.meter, self.own.public(), self.peer);
         let keys = derive(&shared, &public, derivation_info(suite, &context));
@@ -226,7 +231,8 @@ impl Channel<'_> {
     /// Opens a report or a command of the other side. Any bytes.
     ///
     /// # Errors
-    /// [`NotAuthentic`]; with [`Suite::None`] only for another length, everything else is taken for true.
+    /// [`NotAuthentic`]; with [`Suite::None`] only for another length, everything else is taken for
+    /// true.
     pub fn open(&self, kind: MessageKind, suite: Suite, sealed: &[u8]) -> Result<Opened, NotAuthentic> {
         if sealed.len() != message_bytes(kind, suite)
             || !matches!(kind, MessageKind::Report | MessageKind::Command)
@@ -251,7 +257,8 @@ impl Channel<'_> {
 
     /// Seals an answer for the collector: with an AEAD in every suite but [`Suite::None`].
     ///
-    /// in: n: never used before with another plaintext. address: where the meter is after the command.
+    /// in: n: never used before with another plaintext. address: where the meter is after the
+    /// command.
     #[must_use]
     pub fn answer(&self, suite: Suite, n: u32, address: Address, plaintext: &[u8; 16]) -> Vec<u8> {
         if suite == Suite::None {
@@ -265,10 +272,12 @@ impl Channel<'_> {
         )
     }
 
-    /// Opens an answer of a meter that is at this address: of one that is elsewhere it is not authentic. Any bytes.
+    /// Opens an answer of a meter that is at this address: of one that is elsewhere it is not
+    /// authentic. Any bytes.
     ///
     /// # Errors
-    /// [`NotAuthentic`]; with [`Suite::None`] only for another length, everything else is taken for true.
+    /// [`NotAuthentic`]; with [`Suite::None`] only for another length, everything else is taken for
+    /// true.
     pub fn open_answer(&self, suite: Suite, address: Address, sealed: &[u8]) -> Result<Opened, NotAuthentic> {
         if sealed.len() != message_bytes(MessageKind::Answer, suite) {
             return Err(NotAuthentic);

@@ -1,11 +1,12 @@
-//! An image of a meter's firmware by radio, both sides' bytes: docs/reference/protocol.md, "Firmware by radio".
+//! An image of a meter's firmware by radio, both sides' bytes: docs/reference/protocol.md, "Firmware by
+//! radio".
 
 use super::{Channel, Fields, MessageKind, MeterId, NotAuthentic, Record, Suite};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// What byte 1 of a packet has in its lowest three bits.
+/// The lowest three bits of byte 1 of a packet.
 const PIECE: u8 = 7;
 /// Bytes of an image in a piece.
 pub(super) const DATA: usize = 36;
@@ -17,14 +18,15 @@ const INDICES: u16 = 0xf000;
 /// The first state that is a result, and the last.
 const RESULTS: u16 = 0xfc00;
 const LAST_RESULT: u16 = 0xfcff;
-/// What pieces and replies have in the nonce is above what renewals have there.
+/// The lowest number in the nonce of pieces and replies: above those of renewals.
 const PIECES_FROM: u16 = 0x0200;
 /// Bytes of an image that name it.
 const FIELDS: usize = 40;
-/// What can be said of its bytes in a command.
-const MOST_BYTES: usize = (1 << 24) - 1;
+/// The largest size that a command can give.
+const BYTES_MAX: usize = (1 << 24) - 1;
 
-/// A signed image of a meter's firmware: docs/how-to/firmware-update.md, "Image". Whether the signature is good, the meter's bootloader sees.
+/// A signed image of a meter's firmware: docs/how-to/firmware-update.md, "Image". The meter's bootloader
+/// verifies the signature.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Image {
     bytes: Arc<[u8]>,
@@ -41,7 +43,7 @@ impl Image {
         let is_one = bytes.starts_with(b"WSI1")
             && length.checked_add(signature) == Some(bytes.len())
             && bytes.len().is_multiple_of(4)
-            && bytes.len() <= MOST_BYTES
+            && bytes.len() <= BYTES_MAX
             && bytes.len().div_ceil(DATA) < usize::from(INDICES);
         let digest = Sha256::digest(&bytes).into();
         is_one.then_some(Image { bytes, digest })
@@ -71,7 +73,8 @@ impl Image {
         self.field(24)
     }
 
-    /// The name of the target that it is built for; `None`: it has none that is one, up to 16 letters, digits and hyphens, and zeros behind.
+    /// The name of the target that it is built for; `None`: it has none that is one, up to 16
+    /// letters, digits and hyphens, and zeros behind.
     #[must_use]
     pub fn target(&self) -> Option<&str> {
         let field = &self.bytes[4..20];
@@ -87,13 +90,13 @@ impl Image {
         Fields(&self.bytes[at..]).u32()
     }
 
-    /// What the meter knows it by: the CRC-32 of its header (ISO 3309).
+    /// Returns the meter's name for the image: the CRC-32 of its header (ISO 3309).
     #[must_use]
     pub fn check(&self) -> u32 {
         crc32fast::hash(&self.bytes[..FIELDS])
     }
 
-    /// How many pieces it is sent in.
+    /// Returns the number of pieces that it is sent in.
     #[must_use]
     pub fn pieces(&self) -> u16 {
         self.bytes.len().div_ceil(DATA) as u16
@@ -133,7 +136,7 @@ pub enum ImageRefusal {
     NotKept,
     /// The image that runs is on trial itself.
     OnTrial,
-    /// What this version does not know.
+    /// A refusal that this version does not know.
     Other(u8),
 }
 
@@ -169,7 +172,7 @@ impl ImageRefusal {
     }
 }
 
-/// What a meter says to a piece.
+/// A meter's reply to a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PieceReply {
     /// The piece with this index is wanted next; as many as there are: all is there.
@@ -230,7 +233,7 @@ fn nonce(kind: MessageKind, suite: Suite, meter: MeterId, m: u32, number: u16) -
     record.with(&[0, 0]).with(&(PIECES_FROM + number).to_be_bytes()).with(&m.to_be_bytes()).bytes
 }
 
-/// What a packet has before its number.
+/// Returns the bytes of a packet before its number.
 fn header(kind: MessageKind, suite: Suite, (address, name): (u8, MeterId), m: u32, number: u16) -> Vec<u8> {
     let what = kind.code() << 6 | suite.code() << 3 | PIECE;
     let ([high, low], [first, second]) = (name.to_be_bytes(), number.to_be_bytes());
@@ -267,7 +270,8 @@ impl Channel<'_> {
         Ok(data)
     }
 
-    /// The packet of a reply: the meter's side. state: the index that is wanted, or 0xfc00 and a result.
+    /// The packet of a reply: the meter's side. state: the index that is wanted, or 0xfc00 and a
+    /// result.
     #[must_use]
     pub fn update_reply(&self, suite: Suite, to: (u8, MeterId), m: u32, state: u16) -> Vec<u8> {
         let kind = MessageKind::Answer;
@@ -275,7 +279,7 @@ impl Channel<'_> {
         [&header(kind, suite, to, m, state)[..], &tag].concat()
     }
 
-    /// What a reply says.
+    /// Opens a reply to a piece.
     ///
     /// # Errors
     /// [`NotAuthentic`]: not to a piece of the image that goes with m, or changed.
@@ -305,7 +309,7 @@ mod tests {
 
     /// `crates/testkit/vectors/meter-update.txt`, which an independent program made.
     #[test]
-    fn pieces_and_replies_have_the_bytes_of_the_independent_program() {
+    fn pieces_and_replies_match_the_independent_program() {
         let (case, _) = meter_protocol();
         let keys = MeterKeys::new(case.key128, case.key256);
         let own = Identity::from_private_bytes(&case.collector_private).expect("a key");
@@ -358,7 +362,8 @@ mod tests {
         assert_eq!((seen, image.expect("an image").pieces()), (4 * 7, 19));
     }
 
-    /// Index, state, suite, kind, m and each byte of what is sealed are part of what is authentic; name and addresses are not.
+    /// Index, state, suite, kind, m and each byte of what is sealed are part of what is authentic;
+    /// name and addresses are not.
     fn is_bound(channel: &Channel<'_>, packet: &[u8], m: u32) {
         let opens = |packet: &[u8], m: u32| {
             UpdatePacket::parse(packet).is_some_and(|packet| match packet.kind {
@@ -375,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_packet_is_refused() {
+    fn malformed_update_packet_is_refused() {
         let piece = |what: u8, number: u16, len: usize| {
             let [first, second] = number.to_be_bytes();
             let mut packet = vec![1, what, 0, 9, 0, first, second];
@@ -387,7 +392,8 @@ mod tests {
             is_one(&piece(3 << 6 | 1 << 3 | 7, 0xefff, 59)) && is_one(&piece(1 << 6 | 1 << 3 | 7, 0, 23))
         );
         assert!(is_one(&piece(1 << 6 | 1 << 3 | 7, 0xfcff, 23)));
-        // Numbers that would be another message's nonce, kinds, suites and lengths that there are not.
+        // Numbers that would be another message's nonce, kinds, suites and lengths that there are
+        // not.
         for (what, number, len) in [
             (3 << 6 | 1 << 3 | 7, 0xf000, 59),
             (3 << 6 | 1 << 3 | 7, 0xfe00, 59),
@@ -430,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_image_is_refused() {
+    fn malformed_image_is_refused() {
         let image = |length: u32, signature: u32, bytes: usize| {
             let mut image = b"WSI1".to_vec();
             image.resize(bytes, 0);

@@ -23,12 +23,12 @@ pub enum Error {
     Piece {
         /// From 0.
         index: u8,
-        /// How many there are.
+        /// Pieces of the whole message.
         count: u8,
     },
 }
 
-/// What the server asks a node.
+/// A server's challenge to a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Challenge {
     /// Radio address of the node.
@@ -84,7 +84,8 @@ pub struct Message {
 }
 
 impl Message {
-    /// Returns the bytes that are signed. `challenge`: the one that the server sent, for an [`Trigger::Answer`]; not looked at for a reading.
+    /// Returns the bytes that are signed. `challenge`: the one that the server sent, for an
+    /// [`Trigger::Answer`]; not looked at for a reading.
     #[must_use]
     pub fn signed_bytes(&self, challenge: &[u8; 16]) -> Vec<u8> {
         let mut bytes = b"WSN1".to_vec();
@@ -132,19 +133,20 @@ struct Begun {
     piece: Vec<u8>,
 }
 
-/// So many messages are begun at once at most; the one begun first is given up for one more.
+/// Unfinished messages at most; one more drops the oldest.
 const BEGUN: usize = 64;
 
-/// Puts packets together to messages, of one node or of many. A message that is not continued by the node's next packet is
-/// given up: whoever sends packets in a node's name can hinder it so, but not make up a message, which its signature shows.
+/// Puts packets together to messages, of one node or of many. A message that is not continued by
+/// the node's next packet is given up: a forger of packets in a node's name can hinder it, but not
+/// make up a message, which its signature shows.
 #[derive(Clone, Debug, Default)]
 pub struct Reassembly {
     begun: Vec<Begun>,
 }
 
 impl Reassembly {
-    /// Takes the next packet that was heard, address first, without the radio's length byte and check sum. Returns the
-    /// message that it makes whole.
+    /// Takes the next packet that was heard, address first, without the radio's length byte and
+    /// check sum. Returns the message that it makes whole.
     ///
     /// # Errors
     /// [`Error`] for what no node sends.
@@ -188,7 +190,8 @@ impl Reassembly {
 mod tests {
     use super::*;
 
-    /// A packet of node `id`, as `device/node/message.h` has it: 50 bytes of the body, or what is left of 74.
+    /// A packet of node `id`, as `device/node/message.h` has it: 50 bytes of the body, or what is
+    /// left of 74.
     fn packet(id: u8, counter: u8, piece: u8, bytes: usize) -> Vec<u8> {
         let mut packet = vec![0x22, 2, piece, 0, 0, 0, id, 0, 0, 0, counter];
         packet.extend((0..bytes).map(|n| n as u8));
@@ -207,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn two_packets_are_put_together_between_those_of_others() {
+    fn two_packets_reassemble_among_those_of_others() {
         let mut reassembly = Reassembly::default();
         assert_eq!(reassembly.take(&packet(7, 9, 0x02, 50)), Ok(None));
         assert_eq!(reassembly.take(&packet(8, 1, 0x02, 50)), Ok(None));
@@ -220,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_node_sends_is_refused() {
+    fn malformed_node_packet_is_refused() {
         let mut reassembly = Reassembly::default();
         assert_eq!(reassembly.take(&[0; 10]), Err(Error::Length(10)));
         assert_eq!(reassembly.take(&packet(7, 9, 0x01, 51)), Err(Error::Length(62)));

@@ -2,7 +2,7 @@
 
 use super::Scheme;
 
-/// What makes the node send.
+/// The trigger of a node's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// A reading every interval.
@@ -14,17 +14,18 @@ pub enum Mode {
 /// `struct ws_node_config`: written into the part's flash before it starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// What makes the node send.
+    /// The trigger of a message.
     pub mode: Mode,
-    /// What it signs with.
+    /// The signature scheme.
     pub scheme: Scheme,
     /// Its name in messages.
     pub node_id: u32,
-    /// What the counter begins with on a part that has none yet.
+    /// The first counter value of a new part.
     pub first_counter: u32,
     /// Periodic: seconds between readings. Asynchronous: seconds it waits for energy. At least 1.
     pub interval_s: u16,
-    /// Stored voltage below which it neither signs nor sends, in millivolts; more than [`Config::MOST_MV`] it cannot measure.
+    /// Stored voltage below which it neither signs nor sends, in millivolts; more than
+    /// [`Config::MV_MAX`] it cannot measure.
     pub threshold_mv: u16,
     /// Asynchronous: milliseconds from one listening to the next, 0 without a pause.
     pub listen_every_ms: u16,
@@ -46,7 +47,7 @@ impl Config {
     /// Bytes of the structure.
     pub const BYTES: usize = 56;
     /// The highest stored voltage that the node's converter measures, in millivolts.
-    pub const MOST_MV: u16 = 5958;
+    pub const MV_MAX: u16 = 5958;
 
     /// The structure as it lies in flash.
     #[must_use]
@@ -70,10 +71,11 @@ impl Config {
     }
 }
 
-/// What the node is doing.
+/// The activity of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It has not started, or its configuration is none that it can work with: then it sleeps for ever.
+    /// It has not started, or its configuration is none that it can work with: then it sleeps for
+    /// ever.
     Unconfigured,
     /// Until the next interval.
     Sleeping,
@@ -112,9 +114,9 @@ pub struct Status {
     pub starts: u32,
     /// The stored voltage as last measured, in millivolts.
     pub stored_mv: u16,
-    /// What it is doing.
+    /// The present activity.
     pub state: State,
-    /// Whether the private key was refused.
+    /// Says if the private key was refused.
     pub key_refused: bool,
 }
 

@@ -1,5 +1,5 @@
-//! What an attacker may send as keys and signatures: points that are none, numbers at the edges. RustCrypto is the independent oracle
-//! of what holds; the sealing's curves are another library's.
+//! Hostile keys and signatures: points off the curve, numbers at the edges. RustCrypto is the
+//! independent oracle; the sealing's curves are another library's.
 
 use p256::ecdsa::signature::{Signer, Verifier};
 use p256::ecdsa::{Signature, SigningKey, VerifyingKey};
@@ -84,15 +84,15 @@ impl Sides {
         [&b"WSM2"[..], &[0, 4, 0, 7], &sender[..8], &recipient[..8]].concat()
     }
 
-    /// The text that is signed.
     fn signed_text(&self, text: &[u8]) -> Vec<u8> {
         [text, &self.context()].concat()
     }
 }
 
-/// Points that are none: every one is refused as a key, and as an ephemeral key in a message that is right otherwise.
+/// Points that are none: every one is refused as a key, and as an ephemeral key in a message that
+/// is right otherwise.
 #[test]
-fn what_is_no_point_is_refused() {
+fn invalid_curve_point_is_refused() {
     let rng = &mut StdRng::seed_from_u64(1);
     let sides = sides(rng);
     let good = sides.collector.public().to_bytes();
@@ -142,7 +142,7 @@ fn what_is_no_point_is_refused() {
 
 /// r and s at the edges, and both ways to write s: as the oracle has it.
 #[test]
-fn signatures_hold_where_the_oracle_says_so() {
+fn signature_verdicts_match_the_oracle() {
     let rng = &mut StdRng::seed_from_u64(2);
     let sides = sides(rng);
     let verifying = VerifyingKey::from(&sides.signing());
@@ -176,7 +176,7 @@ fn signatures_hold_where_the_oracle_says_so() {
     assert_eq!(held, 2);
 }
 
-/// What was agreed is what the oracle agrees: by the message that only that opens.
+/// The agreed secret is the oracle's: only it opens the message.
 #[test]
 fn both_libraries_agree_on_the_same_secret() {
     let rng = &mut StdRng::seed_from_u64(3);
@@ -227,8 +227,8 @@ fn private_keys_are_from_1_to_the_order_less_1() {
     }
 }
 
-/// How long both libraries take, in one run:
-/// `cargo test --release -p wattseal-wire --test suite edges -- --ignored --nocapture`
+/// Prints the times of both libraries, in one run: `cargo test --release -p wattseal-wire --test
+/// suite edges -- --ignored --nocapture`
 #[test]
 #[ignore = "a measurement; release builds alone"]
 fn how_long_curves_take() {

@@ -1,5 +1,5 @@
-//! Every message of `crates/testkit/vectors/meter-protocol.txt`, which an independent program made: sealed here it has the same
-//! bytes, opened here it says the same.
+//! Every message of `crates/testkit/vectors/meter-protocol.txt`, which an independent program made:
+//! sealed here it has the same bytes, opened here it says the same.
 
 use rand_core::{CryptoRng, RngCore};
 use testkit::vectors::{MeterKeysCase, MeterMessageCase, meter_protocol};
@@ -55,7 +55,7 @@ impl Sides {
 }
 
 impl Sides {
-    /// Where the meter is registered.
+    /// Returns the meter's registered address.
     fn address(&self) -> Address {
         let MeterKeysCase { name, meter_address: radio, collector_address: collector, .. } = self.case;
         Address { name, radio, collector }
@@ -99,7 +99,7 @@ fn kind_and_suite(message: &MeterMessageCase) -> (MessageKind, Suite) {
 }
 
 #[test]
-fn sealed_here_they_have_the_same_bytes() {
+fn sealing_gives_the_vectors_bytes() {
     let (sides, messages) = sides();
     for message in &messages {
         let (kind, suite) = kind_and_suite(message);
@@ -112,7 +112,7 @@ fn sealed_here_they_have_the_same_bytes() {
 }
 
 #[test]
-fn opened_here_they_say_the_same() {
+fn opening_gives_the_vectors_plaintexts() {
     let (sides, messages) = sides();
     for message in &messages {
         let (kind, suite) = kind_and_suite(message);
@@ -143,10 +143,10 @@ fn opened_here_they_say_the_same() {
     }
 }
 
-/// Of every message every bit is part of what is authentic, its meter, its kind and its suite, too; signatures have one other
-/// form (r, -s), which no single bit makes.
+/// Of every message every bit is part of what is authentic, its meter, its kind and its suite, too;
+/// signatures have one other form (r, -s), which no single bit makes.
 #[test]
-fn one_bit_changed_they_are_refused() {
+fn vectors_with_one_changed_bit_are_refused() {
     let (sides, messages) = sides();
     for message in messages.iter().filter(|message| message.suite != 0) {
         let (kind, suite) = kind_and_suite(message);
@@ -190,7 +190,7 @@ fn one_bit_changed_they_are_refused() {
 }
 
 #[test]
-fn an_auditor_sees_who_signed_without_a_secret() {
+fn auditor_verifies_signatures_without_a_secret() {
     let (sides, messages) = sides();
     let (meter, collector) = (sides.meter.public(), sides.collector.public());
     let signed =
@@ -205,7 +205,7 @@ fn an_auditor_sees_who_signed_without_a_secret() {
 }
 
 #[test]
-fn flash_and_eeprom_are_as_the_independent_program_lays_them_out() {
+fn flash_and_eeprom_match_the_independent_program() {
     let (sides, _) = sides();
     let case = &sides.case;
     let setup = Setup {

@@ -10,12 +10,13 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct BackupArgs {
-    /// The folder to make; the copies are in it, with the collector's private key and all meters' keys
+    /// The folder to make; the copies are in it, with the collector's private key and all meters'
+    /// keys
     #[arg(value_name = "FOLDER")]
     into: PathBuf,
     #[command(flatten)]
     files: Files,
-    /// How what was copied is written
+    /// Format of the list of copied files
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }

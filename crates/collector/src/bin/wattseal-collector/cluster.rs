@@ -27,13 +27,16 @@ struct NatsArgs {
     /// The NATS servers, one or more of a cluster, with commas between them; tls is with TLS
     #[arg(long, value_name = "nats|tls://HOST[:PORT],..", value_delimiter = ',', required = true)]
     nats: Vec<async_nats::ServerAddr>,
-    /// Trust the authorities of this PEM file for the servers' certificates [default: those that this system trusts]
+    /// Trust the authorities of this PEM file for the servers' certificates [default: those that
+    /// this system trusts]
     #[arg(long, value_name = "FILE")]
     nats_ca: Option<PathBuf>,
-    /// Who this is to the servers: credentials (JWT and seed), or the seed of an nkey; readable by its owner only
+    /// Credentials for the servers (JWT and seed), or the seed of an nkey; readable by its owner
+    /// only
     #[arg(long, value_name = "FILE")]
     nats_creds: Option<PathBuf>,
-    /// Answer here whether it lives (/health/live), whether it works (/health/ready), and what it counted (/metrics): a loopback address
+    /// Answer here whether it lives (/health/live), whether it works (/health/ready), and what it
+    /// counted (/metrics): a loopback address
     #[arg(long, value_name = "ADDR:PORT")]
     health: Option<SocketAddr>,
 }
@@ -49,7 +52,7 @@ impl NatsArgs {
 pub(crate) struct GatewayArgs {
     #[command(flatten)]
     nats: NatsArgs,
-    /// What it is called, other than all other gateways: 1 to 32 letters, digits, '-' and '_'
+    /// Name, different from all other gateways: 1 to 32 letters, digits, '-' and '_'
     #[arg(long, value_name = "NAME")]
     name: RoleName,
     /// Hear UDP gateways here; may be repeated. @7 behind it: they are of network 7
@@ -82,8 +85,8 @@ pub(crate) struct WorkerArgs {
     /// On how many servers streams and buckets are kept that are not there yet: 3 in a cluster
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=5))]
     replicas: u8,
-    /// Show the dashboard and answer the API here, while this worker has the database; other addresses than loopback ask for TLS and a
-    /// token
+    /// Show the dashboard and answer the API here, while this worker has the database; other
+    /// addresses than loopback ask for TLS and a token
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<SocketAddr>,
     /// Certificates, PEM
@@ -92,7 +95,8 @@ pub(crate) struct WorkerArgs {
     /// Private key, PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// A reverse proxy, by its address: whoever asks through it is told apart by X-Forwarded-For; may be repeated
+    /// A reverse proxy, by its address: its clients are told apart by X-Forwarded-For; may be
+    /// repeated
     #[arg(long, value_name = "IP", requires = "listen")]
     proxy: Vec<IpAddr>,
     #[command(flatten)]
@@ -109,7 +113,7 @@ pub(crate) struct ApiArgs {
     nats: NatsArgs,
     #[command(flatten)]
     database: Database,
-    /// Where the dashboard and the API are; other addresses than loopback ask for TLS and a token
+    /// Address of the dashboard and the API; other addresses than loopback need TLS and a token
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
     /// Certificates, PEM
@@ -118,7 +122,8 @@ pub(crate) struct ApiArgs {
     /// Private key, PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// A reverse proxy, by its address: whoever asks through it is told apart by X-Forwarded-For; may be repeated
+    /// A reverse proxy, by its address: its clients are told apart by X-Forwarded-For; may be
+    /// repeated
     #[arg(long, value_name = "IP")]
     proxy: Vec<IpAddr>,
     #[command(flatten)]

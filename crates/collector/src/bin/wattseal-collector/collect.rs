@@ -19,7 +19,7 @@ use std::path::PathBuf;
 pub(crate) struct CollectArgs {
     #[command(flatten)]
     files: Files,
-    /// Where the dashboard and the API are; other addresses than loopback ask for TLS and a token
+    /// Address of the dashboard and the API; other addresses than loopback need TLS and a token
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
     /// Certificates, PEM
@@ -28,7 +28,8 @@ pub(crate) struct CollectArgs {
     /// Private key, PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// A reverse proxy, by its address: whoever asks through it is told apart by X-Forwarded-For; may be repeated
+    /// A reverse proxy, by its address: its clients are told apart by X-Forwarded-For; may be
+    /// repeated
     #[arg(long, value_name = "IP")]
     proxy: Vec<IpAddr>,
     /// Hear UDP gateways here; may be repeated. @7 behind it: they are of network 7
@@ -37,7 +38,8 @@ pub(crate) struct CollectArgs {
     /// Hear an RFM12Pi, RFM69Pi or JeeLink; may be repeated. @7 behind it: it is of network 7
     #[arg(long, value_name = "DEVICE[:BAUD][@NETWORK]")]
     serial: Vec<OfNetwork<SerialLine>>,
-    /// Be a concentrator: send what is heard of unknown meters, in network 0, to this collector's UDP gateway
+    /// Be a concentrator: send what is heard of unknown meters, in network 0, to this collector's
+    /// UDP gateway
     #[arg(long, value_name = "HOST:PORT")]
     forward: Option<String>,
     #[command(flatten)]
@@ -64,7 +66,8 @@ pub(crate) fn run(args: CollectArgs) -> Result<Answer, CommandError> {
         let mut out = std::io::stdout().lock();
         let _ = writeln!(out, "dashboard {}", started.url);
         if let Some(link) = &started.one_time_link {
-            // What is no terminal may be a log that others read: they are told where the link stands.
+            // Output that is no terminal may be a log that others read: it gets the place of the
+            // link.
             let _ = match out.is_terminal() {
                 true => writeln!(out, "first sign-in {}", link.url()),
                 false => writeln!(out, "first sign-in: open the link in {}", link.file().display()),

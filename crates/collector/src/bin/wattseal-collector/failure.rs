@@ -42,7 +42,7 @@ impl CommandError {
         CommandError::File { path: path.to_owned(), error }
     }
 
-    /// Whether something was asked for that cannot be: exit code 2, else 1.
+    /// Says if the request was impossible: exit code 2, else 1.
     fn is_usage(&self) -> bool {
         match self {
             CommandError::Usage(_) => true,

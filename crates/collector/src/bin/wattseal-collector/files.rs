@@ -3,11 +3,11 @@
 use crate::failure::CommandError;
 use clap::Args;
 use collector::registry::{AfterWrongPin, KEK_VARIABLE, KeyRing, KeyStore};
-use collector::store::{Place, Reader};
+use collector::store::{DatabaseUrl, Reader};
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 
-/// Where a collector keeps what it knows.
+/// The files of a collector.
 #[derive(Args)]
 pub(crate) struct Files {
     #[command(flatten)]
@@ -15,16 +15,18 @@ pub(crate) struct Files {
     /// The folder of keys; made where there is none
     #[arg(long, value_name = "FOLDER", default_value = "wattseal.keys", global = true)]
     pub(crate) keys: PathBuf,
-    /// The keys are in the PostgreSQL database, sealed under the key-encryption key in this file, which its owner alone may read, or which
-    /// a PKCS#11 token unwraps; may be repeated: the first one seals what is new there [default: that of the environment's WATTSEAL_KEK, or the folder of keys]
+    /// The keys are in the PostgreSQL database, sealed under the key-encryption key in this file,
+    /// which its owner alone may read, or which a PKCS#11 token unwraps; may be repeated: the first
+    /// one seals what is new there [default: that of the environment's WATTSEAL_KEK, or the folder
+    /// of keys]
     #[arg(long, value_name = "FILE", global = true)]
     kek_file: Vec<PathBuf>,
 }
 
 impl Files {
-    /// What the keys in the database are sealed under; `None`: they are in the folder.
+    /// Returns the KEKs of the keys in the database; `None`: they are in the folder.
     pub(crate) fn keks(&self, after: AfterWrongPin) -> Result<Option<KeyRing>, CommandError> {
-        let is_server = matches!(self.database.place()?, Place::Server(_));
+        let is_server = matches!(self.database.place()?, DatabaseUrl::Server(_));
         if !self.kek_file.is_empty() {
             if !is_server {
                 let what = "--kek-file is for keys in a database of PostgreSQL: give it with --db postgres://USER@HOST/NAME";
@@ -38,7 +40,8 @@ impl Files {
         }
     }
 
-    /// Where the keys are. reader: of the database, if there is one; ring: [`Files::keks`].
+    /// Returns the place of the keys. reader: of the database, if there is one; ring:
+    /// [`Files::keks`].
     pub(crate) fn key_store(
         &self,
         reader: Option<&Reader>,
@@ -51,7 +54,7 @@ impl Files {
     }
 }
 
-/// Where a collector's database is.
+/// The location of a collector's database.
 #[derive(Args)]
 pub(crate) struct Database {
     /// The database: a file, made where there is none, or a database of a PostgreSQL server
@@ -61,7 +64,7 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    pub(crate) fn place(&self) -> Result<Place, CommandError> {
-        Place::named(&self.db).map_err(|wrong| CommandError::Usage(format!("--db: {wrong}")))
+    pub(crate) fn place(&self) -> Result<DatabaseUrl, CommandError> {
+        DatabaseUrl::named(&self.db).map_err(|wrong| CommandError::Usage(format!("--db: {wrong}")))
     }
 }

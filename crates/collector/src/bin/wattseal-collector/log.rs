@@ -1,4 +1,4 @@
-//! What is logged, and how; and where traces go.
+//! The log's content and format, and the receiver of traces.
 
 use crate::failure::CommandError;
 use clap::{Args, ValueEnum};
@@ -7,29 +7,32 @@ use std::io::IsTerminal;
 
 #[derive(Args)]
 pub(crate) struct LogArgs {
-    /// How the log is written
+    /// Format of the log
     #[arg(long, value_enum, default_value_t = Log::Text)]
     log: Log,
-    /// What is logged: error, warn, info, debug or trace, and all before it
+    /// Least level that is logged: error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     log_level: tracing::Level,
 }
 
 #[derive(Args)]
 pub(crate) struct TracesArgs {
-    /// Send traces of packets by OTLP (HTTP with protobuf) to this collector of traces; one that is away costs spans alone
+    /// Send traces of packets by OTLP (HTTP with protobuf) to this collector of traces; one that is
+    /// away costs spans alone
     #[arg(long, value_name = "http[s]://HOST:PORT")]
     otlp: Option<Endpoint>,
     /// The share of packets that are traced: the same for gateways and workers
     #[arg(long, value_name = "SHARE", default_value = "1", requires = "otlp")]
     otlp_sample: Share,
-    /// Trust the authorities of this PEM file for the certificate of who takes traces [default: those that this system trusts]
+    /// Trust the authorities of this PEM file for the certificate of who takes traces [default:
+    /// those that this system trusts]
     #[arg(long, value_name = "FILE", requires = "otlp")]
     otlp_ca: Option<std::path::PathBuf>,
 }
 
 impl TracesArgs {
-    /// Traces packets for as long as what is returned is there. instance: what tells this process from others of its role.
+    /// Traces packets for as long as what is returned is there. instance: what tells this process
+    /// from others of its role.
     pub(crate) fn begin(self, role: &'static str, instance: String) -> Result<Option<Traces>, CommandError> {
         let Some(endpoint) = self.otlp else { return Ok(None) };
         let otlp = Otlp { endpoint, ca: self.otlp_ca, share: self.otlp_sample, role, instance };

@@ -17,13 +17,14 @@ mod tokens;
 
 use clap::{Parser, Subcommand};
 use failure::CommandError;
-use output::commands::{API, AUDIT, BACKUP, COLLECT, EXPORT, GATEWAY, METERS, MOVE, NKEY, TOKENS, WORKER};
+use output::commands::{API, AUDIT, BACKUP, COLLECT, EXPORT, GATEWAY, METERS, MIGRATE, NKEY, TOKENS, WORKER};
 use output::{Answer, Failure};
 use std::process::ExitCode;
 
 /// Takes meters' sealed reports, verifies, stores and shows them.
 ///
-/// Exit codes: 0 success, 1 failure, 2 wrong usage. Data goes to standard output, all else to standard error.
+/// Exit codes: 0 success, 1 failure, 2 wrong usage. Data goes to standard output, all else to
+/// standard error.
 #[derive(Parser)]
 #[command(
     name = "wattseal-collector",
@@ -90,14 +91,15 @@ enum Command {
     #[command(about = BACKUP.about, after_help = "Example: wattseal backup backup-2026-11-22")]
     Backup(backup::BackupArgs),
     #[command(
-        about = MOVE.about,
+        alias = "move",
+        about = MIGRATE.about,
         after_help = "The target is filled while the collector goes on. Then this says that the collector is to be stopped, waits for that, copies the \
                       rest, compares all, and marks the source, which no collector takes any more. Where it ends early, the same command goes on: \
                       docs/how-to/collector/move.md, \"Moving to PostgreSQL and back\".\n\n\
-                      Examples: wattseal move --from wattseal.db --to postgres://wattseal@localhost/wattseal\n          \
-                      wattseal move --from postgres://wattseal@localhost/wattseal --to back.db"
+                      Examples: wattseal migrate --from wattseal.db --to postgres://wattseal@localhost/wattseal\n          \
+                      wattseal migrate --from postgres://wattseal@localhost/wattseal --to back.db"
     )]
-    Move(relocation::MoveArgs),
+    Migrate(relocation::MigrateArgs),
 }
 
 fn main() -> ExitCode {
@@ -116,6 +118,6 @@ fn run(command: Command) -> Result<Answer, CommandError> {
         Command::Audit(args) => records::run_audit(args),
         Command::Export(args) => records::run_export(args),
         Command::Backup(args) => backup::run(args),
-        Command::Move(args) => relocation::run(args),
+        Command::Migrate(args) => relocation::run(args),
     }
 }

@@ -10,7 +10,7 @@ use collector::registry::{
     AfterWrongPin, Images, ListedMeter, MadeKek, MeterFile, Pkcs11Uri, RegistryError, WrappedKeys, make_kek,
     require_suite,
 };
-use collector::store::{Reader, Whose};
+use collector::store::{MeterFilter, Reader};
 use jiff::Timestamp;
 use output::{Answer, Bar, Format, csv, grouped, json, table};
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub(crate) struct MetersArgs {
     what: What,
     #[command(flatten)]
     files: Files,
-    /// How the rows are written
+    /// Format of the rows
     #[arg(long, value_enum, default_value_t = Format::Table, global = true)]
     format: Format,
 }
@@ -50,7 +50,8 @@ enum What {
         /// The copy of keys/meters/00258.toml
         file: PathBuf,
     },
-    /// Draw new keys for a meter that is to be made again; from now on it is not heard with its old ones
+    /// Draw new keys for a meter that is to be made again; from now on it is not heard with its old
+    /// ones
     #[command(after_help = "Example: wattseal meters rotate 258 --images for-the-maker")]
     Rotate {
         /// The meter
@@ -75,13 +76,15 @@ enum What {
     NewKek {
         /// The file to make, readable by its owner only
         file: PathBuf,
-        /// Wrap it under this key of a PKCS#11 token (RFC 7512), which never leaves that: the file has the URI and what is wrapped. The
-        /// token's key is made where there is none of that name
+        /// Wrap it under this key of a PKCS#11 token (RFC 7512), which never leaves that: the file
+        /// has the URI and what is wrapped. The token's key is made where there is none of that
+        /// name
         // A text, so that nothing of a PIN is shown where it is wrong.
         #[arg(long, value_name = "URI")]
         pkcs11: Option<String>,
     },
-    /// Take the keys of a folder, and what belongs to them, into the database; no service may use them meanwhile
+    /// Take the keys of a folder, and what belongs to them, into the database; no service may use
+    /// them meanwhile
     #[command(
         after_help = "Example: wattseal meters import wattseal.keys --db postgres://wattseal@localhost/wattseal --kek-file wattseal.kek"
     )]
@@ -89,12 +92,13 @@ enum What {
         /// The folder of keys; its files stay: delete them when workers have started without them
         folder: PathBuf,
     },
-    /// How many keys in the database are sealed under which key-encryption key
+    /// Count the keys in the database by the key-encryption key that they are sealed under
     #[command(
         after_help = "Example: wattseal meters keks --db postgres://wattseal@localhost/wattseal --kek-file wattseal.kek"
     )]
     Keks,
-    /// Seal all keys in the database under the first --kek-file, while workers go on that were started with it, too
+    /// Seal all keys in the database under the first --kek-file, while workers go on that were
+    /// started with it, too
     #[command(
         after_help = "Start each worker with both files first. Afterwards the old one is needed for old backups alone.\n\n\
                       Example: wattseal meters rewrap --db postgres://wattseal@localhost/wattseal --kek-file new.kek --kek-file wattseal.kek"
@@ -104,7 +108,7 @@ enum What {
 
 #[derive(Args)]
 struct ImagesArgs {
-    /// Where the images for the maker go; made where there is none
+    /// Folder of the images for the maker; made if it is missing
     #[arg(long, value_name = "FOLDER", default_value = "wattseal.images")]
     images: PathBuf,
 }
@@ -114,14 +118,15 @@ struct ProvisionArgs {
     /// The meters' numbers, 1 to 65535; 7-258 is meter 258 of network 7
     #[arg(required = true, value_name = "[NETWORK-]METER", value_parser = meter)]
     meters: Vec<GlobalMeterId>,
-    /// How they seal at first: none, aes128-gcm, aes256-gcm, ecies, ecies-ecdsa, ascon-aead128 or aes256-gcm-rekeyed
+    /// First suite of the meters: none, aes128-gcm, aes256-gcm, ecies, ecies-ecdsa, ascon-aead128
+    /// or aes256-gcm-rekeyed
     #[arg(long, value_name = "SUITE", default_value = "aes128-gcm", value_parser = suite)]
     suite: Suite,
     /// Seconds between measurements
     #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
     interval: u16,
-    /// Radio address of the meter, as 0x42; with an RFM12B 0x40 and a node, 1 to 30 [default: by its number, another than the
-    /// collector's]
+    /// Radio address of the meter, as 0x42; with an RFM12B 0x40 and a node, 1 to 30 [default: by
+    /// its number, another than the collector's]
     #[arg(long, value_name = "BYTE", value_parser = byte)]
     address: Option<u8>,
     /// Radio address of the collector; 0x4f is node 15, as RFM12Pi and RFM69Pi are set
@@ -208,9 +213,9 @@ pub(crate) fn run(args: MetersArgs) -> Result<Answer, CommandError> {
         None => Reader::open_if_any(&place)?,
     };
     let keys = args.files.key_store(reader.as_ref(), ring.as_ref())?;
-    // What the database says of meters; nothing where there is none.
+    // The database's figures of the meters; nothing if there is no database.
     let now_ms = Timestamp::now().as_millisecond();
-    let stored = reader.map_or(Ok(Vec::new()), |reader| reader.meters(Whose::All, now_ms))?;
+    let stored = reader.map_or(Ok(Vec::new()), |reader| reader.meters(MeterFilter::All, now_ms))?;
     let above = |meter| stored.iter().find(|of| of.meter == meter).map_or(0, |of| of.epoch);
     let (data, remark) = match args.what {
         What::List => (listing(&keys.list(&stored)?, args.format)?, String::new()),

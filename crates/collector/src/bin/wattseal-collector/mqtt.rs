@@ -13,10 +13,12 @@ pub(crate) struct MqttArgs {
     /// The broker's password is this file's first line
     #[arg(long, value_name = "FILE", requires = "mqtt")]
     mqtt_password_file: Option<PathBuf>,
-    /// Trust the authorities of this PEM file for the broker's certificate [default: those that this system trusts]
+    /// Trust the authorities of this PEM file for the broker's certificate [default: those that
+    /// this system trusts]
     #[arg(long, value_name = "FILE", requires = "mqtt")]
     mqtt_ca: Option<PathBuf>,
-    /// Send the broker's password to another machine without TLS, where others may read it on its way
+    /// Send the broker's password to another machine without TLS, where others may read it on its
+    /// way
     #[arg(long, requires = "mqtt_password_file")]
     mqtt_plain_password: bool,
 }

@@ -1,4 +1,5 @@
-//! `audit` and `export`: what a collector has stored, for those who check it and those who go on with it.
+//! `audit` and `export`: what a collector has stored, for those who check it and those who go on
+//! with it.
 
 use crate::failure::CommandError;
 use crate::files::{Database, Files};
@@ -25,14 +26,14 @@ pub(crate) struct AuditArgs {
     /// Verify signatures and order alone, without the collector's private keys
     #[arg(long)]
     public: bool,
-    /// How what was found is written
+    /// Format of the findings
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }
 
 #[derive(Args)]
 pub(crate) struct ExportArgs {
-    /// Where to; the ending says as what
+    /// File to write; its ending chooses the format
     #[arg(value_name = "OUT.csv|OUT.parquet")]
     out: PathBuf,
     #[command(flatten)]

@@ -1,26 +1,27 @@
-//! `move`: a collector's database goes to the other engine.
+//! `migrate`: moves a collector's database to the other engine.
 
 use crate::failure::CommandError;
 use clap::Args;
 use collector::relocation::{Relocated, Stage, relocate};
-use collector::store::Place;
+use collector::store::DatabaseUrl;
 use output::{Answer, Bar, Format, csv, grouped, json, table};
 use serde::Serialize;
 use std::path::PathBuf;
 
 #[derive(Args)]
-pub(crate) struct MoveArgs {
+pub(crate) struct MigrateArgs {
     /// The database that the collector has now: a file, or a database of a PostgreSQL server
     // A text, so that nothing of a password is shown where it is wrong.
     #[arg(long, value_name = "FILE|postgres://USER@HOST/NAME")]
     from: String,
-    /// The one that it is to have: the other of both; a file is made, a server's database has to be there, empty
+    /// The one that it is to have: the other of both; a file is made, a server's database has to be
+    /// there, empty
     #[arg(long, value_name = "FILE|postgres://USER@HOST/NAME")]
     to: String,
     /// The folder of keys: it stays as it is, and is looked at
     #[arg(long, value_name = "FOLDER", default_value = "wattseal.keys")]
     keys: PathBuf,
-    /// How what was moved is written
+    /// Format of the list of moved rows
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }
@@ -31,9 +32,9 @@ struct Moved {
     rows: u64,
 }
 
-pub(crate) fn run(args: MoveArgs) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: MigrateArgs) -> Result<Answer, CommandError> {
     let place = |option: &str, text: &str| {
-        Place::named(text).map_err(|wrong| CommandError::Usage(format!("{option}: {wrong}")))
+        DatabaseUrl::named(text).map_err(|wrong| CommandError::Usage(format!("{option}: {wrong}")))
     };
     let (from, to) = (place("--from", &args.from)?, place("--to", &args.to)?);
     let bar = Bar::new();

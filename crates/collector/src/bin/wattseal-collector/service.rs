@@ -1,4 +1,4 @@
-//! How a collector behaves, whoever hands it packets.
+//! The behaviour of a collector, in every role.
 
 use crate::failure::CommandError;
 use crate::files::Files;
@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 #[derive(Args)]
 pub(crate) struct ServiceArgs {
-    /// Whose midnights begin the days, such as Europe/Prague [default: this machine's zone]
+    /// Time zone of days, such as Europe/Prague [default: this machine's zone]
     #[arg(long, value_name = "ZONE", value_parser = zone)]
     zone: Option<TimeZone>,
     /// Days after which readings go; sums by quarter-hour, hour and day stay
@@ -18,11 +18,12 @@ pub(crate) struct ServiceArgs {
     /// Threads that open messages of suites with curves, for each network [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     verifiers: Option<u16>,
-    /// Take nothing that is not sealed, and tell no meter to seal nothing [default: true as soon as a meter is provisioned to seal]
+    /// Take nothing that is not sealed, and tell no meter to seal nothing [default: true as soon as
+    /// a meter is provisioned to seal]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     require_sealed: Option<bool>,
-    /// Renew keys of the suite aes256-gcm-rekeyed that are older, or were never renewed, when their meter is heard [default: by command
-    /// alone]
+    /// Renew keys of the suite aes256-gcm-rekeyed that are older, or were never renewed, when their
+    /// meter is heard [default: by command alone]
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u16).range(1..=36_500))]
     renew_keys: Option<u16>,
 }
@@ -46,7 +47,7 @@ fn zone(name: &str) -> Result<TimeZone, String> {
     TimeZone::get(name).map_err(|_| "write a zone of the IANA database, such as Europe/Prague or UTC".into())
 }
 
-/// Whose days they are where nobody says: this machine's, if its zone has a name.
+/// Returns the default zone of days: this machine's, if it has a name.
 fn zone_here() -> TimeZone {
     let here = TimeZone::system();
     if here.iana_name().is_some() { here } else { TimeZone::UTC }

@@ -15,7 +15,7 @@ pub(crate) struct TokensArgs {
     what: What,
     #[command(flatten)]
     database: Database,
-    /// How the rows are written
+    /// Format of the rows
     #[arg(long, value_enum, default_value_t = Format::Table, global = true)]
     format: Format,
 }
@@ -25,17 +25,18 @@ enum What {
     /// All tokens, also those that are revoked
     #[command(after_help = "Example: wattseal tokens list --format json")]
     List,
-    /// Make a token, and show its secret once; the first one is an administrator's. A service that has a file open does that by its API: POST
-    /// /api/v1/tokens
+    /// Make a token, and show its secret once; the first one is an administrator's. A service that
+    /// has a file open does that by its API: POST /api/v1/tokens
     #[command(after_help = "Example: wattseal tokens add anna --role administrator")]
     Add {
-        /// What it is called
+        /// Name
         name: String,
-        /// What it may do
+        /// Rights
         #[arg(long, value_enum, default_value_t = RoleName::Viewer)]
         role: RoleName,
     },
-    /// Take a token back. A service that has a file open does that by its API: DELETE /api/v1/tokens/ID
+    /// Take a token back. A service that has a file open does that by its API: DELETE
+    /// /api/v1/tokens/ID
     #[command(after_help = "Example: wattseal tokens revoke 2")]
     Revoke {
         /// As 'tokens list' has it

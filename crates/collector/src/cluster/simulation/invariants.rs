@@ -1,13 +1,14 @@
-//! What must hold whatever happens, looked at all the time.
+//! The invariants, checked all the time.
 
 use super::rows::Effect;
 use super::world::Us;
 use crate::fence::LeaseNumber;
 use crate::partition::Partition;
 use std::collections::{BTreeMap, BTreeSet};
-use wire::meter::{Collector, Heard, Identity, MeterId, MeterRecord, MeterState, Policy};
+use wire::meter::{Collector, Identity, MeterId, MeterRecord, MeterState, Policy, UplinkOutcome};
 
-/// Alerts that say that numbers came twice, or that something that was stored is not there any more.
+/// Alerts that say that numbers came twice, or that something that was stored is not there any
+/// more.
 const NEVER: [&str; 4] = ["number-reused", "command-numbers", "restored", "damaged"];
 
 /// A report as its meter sent it first.
@@ -17,12 +18,13 @@ struct Sent {
 }
 
 pub(super) struct Invariants {
-    /// Whether the broker does what it says: else workers cannot agree by it who has what, and it keeps nothing.
+    /// Says if the broker is honest: otherwise workers cannot agree by it on partitions, and it
+    /// keeps nothing.
     is_broker_honest: bool,
     /// Hears all that meters send, and loses nothing.
     observer: Collector,
     sent: BTreeMap<(MeterId, u32), Sent>,
-    /// Which report is in a packet.
+    /// The report in each packet.
     packets: BTreeMap<Vec<u8>, (MeterId, u32)>,
     /// On the server and its standby.
     durable: BTreeSet<(MeterId, u32)>,
@@ -31,7 +33,7 @@ pub(super) struct Invariants {
     pub(super) counts: Counts,
 }
 
-/// What happened in a run, so that one in which nothing happens is seen.
+/// The counts of events in a run, so that an idle run shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) reports: u64,
@@ -92,17 +94,18 @@ impl Invariants {
         if self.packets.contains_key(packet) {
             return;
         }
-        if let Heard::Report(accepted) = self.observer.hear(packet, now / 1000) {
+        if let UplinkOutcome::Report(accepted) = self.observer.on_packet(packet, now / 1000) {
             let (meter, n) = (accepted.meter, accepted.report.n);
             let report = accepted.report.to_bytes();
             self.counts.reports += 1;
             self.packets.insert(packet.to_vec(), (meter, n));
             self.sent.insert((meter, n), Sent { at: now, report });
-            let _ = self.observer.stored(meter, n);
+            let _ = self.observer.confirm_report(meter, n);
         }
     }
 
-    /// A worker tells a meter that its report is taken: one with that number's lowest byte, of which there are several after a reboot.
+    /// A worker tells a meter that its report is taken: one with that number's lowest byte, of
+    /// which there are several after a reboot.
     pub(super) fn acknowledged(&mut self, meter: MeterId, number_lsb: u8) {
         self.counts.acknowledged += 1;
         let of_meter = self.sent.range((meter, 0)..=(meter, u32::MAX)).rev();
@@ -114,8 +117,9 @@ impl Invariants {
         }
     }
 
-    /// A packet leaves the stream, and no other with the same report is in it. A link that stores another report of the meter tells the two
-    /// apart by the lowest bytes of their numbers; after a reboot these may be equal, and the meter has to send it again.
+    /// A packet leaves the stream, and no other with the same report is in it. A link that stores
+    /// another report of the meter tells the two apart by the lowest bytes of their numbers; after
+    /// a reboot these may be equal, and the meter has to send it again.
     pub(super) fn taken_from_the_stream(&mut self, packet: &[u8]) {
         let Some((meter, n)) = self.packets.get(packet).copied() else { return };
         let of_meter = self.sent.range((meter, 0)..=(meter, u32::MAX));
@@ -135,7 +139,6 @@ impl Invariants {
         }
     }
 
-    /// A report is stored.
     pub(super) fn stored(&mut self, meter: MeterId, n: u32, report: &[u8; 16]) {
         match self.sent.get(&(meter, n)) {
             None => self.fail(format!("report {n} of meter {meter} is stored, which never sent it")),
@@ -205,7 +208,8 @@ impl Invariants {
         }
     }
 
-    /// The leases that hold by their workers' own clocks, now that one of them was taken or renewed.
+    /// The leases that hold by their workers' own clocks, now that one of them was taken or
+    /// renewed.
     pub(super) fn holding(&mut self, held: &[(usize, LeaseNumber)]) {
         for (at, (worker, lease)) in held.iter().enumerate() {
             let other = held[..at].iter().find(|(_, other)| other.partition == lease.partition);

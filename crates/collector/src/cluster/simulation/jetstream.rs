@@ -1,9 +1,12 @@
-//! JetStream in memory: the stream of packets with its consumers, and the buckets of leases and workers.
+//! JetStream in memory: the stream of packets with its consumers, and the buckets of leases and
+//! workers.
 //!
-//! Sources: docs.nats.io, "Consumers" (explicit acknowledgements, ack wait, nak with a delay, max age) and "Key/Value Store" (create and update
-//! by revision, watch); NATS' ADR-8 for buckets; nats-server `server/consumer.go` for the ack floor: below the first packet that is not
-//! acknowledged, or at the last one that was delivered. A cluster without a leader answers nothing for 4 to 9 s (measured,
-//! docs/how-to/cluster.md); what was proposed just before is written by some, and unanswered.
+//! Sources: docs.nats.io, "Consumers" (explicit acknowledgements, ack wait, nak with a delay, max
+//! age) and "Key/Value Store" (create and update by revision, watch); NATS' ADR-8 for buckets;
+//! nats-server `server/consumer.go` for the ack floor: below the first packet that is not
+//! acknowledged, or at the last one that was delivered. A cluster without a leader answers nothing
+//! for 4 to 9 s (measured, docs/how-to/cluster.md); what was proposed just before is written by some, and
+//! unanswered.
 
 use super::lies::Lies;
 use super::world::{Context, Event, To, ToWorker, Us};
@@ -12,12 +15,12 @@ use crate::cluster::queue::{AGAIN_AFTER, AGAIN_SOON};
 use crate::partition::Partition;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A question for packets is good for so long (`queue::EXPIRES`); workers ask again before.
+/// The time for which a request for packets is good (`queue::EXPIRES`); workers ask again before.
 const PULL_FOR: Us = 10_000_000;
-/// What came in so short a time before the leader was lost may be written, and is not answered.
+/// The time before the loss of a leader in which proposals may be written without an answer.
 const PROPOSED_WITHIN: Us = 300_000;
 
-/// What is asked, or said.
+/// A request, or a message.
 #[derive(Clone, Debug)]
 pub(super) enum Request {
     Publish {
@@ -60,7 +63,6 @@ pub(super) enum Request {
     },
 }
 
-/// What is answered.
 #[derive(Clone, Debug)]
 pub(super) enum Answer {
     Lease(WriteAnswer),
@@ -74,7 +76,7 @@ pub(super) enum Answer {
         delivered: u64,
         last: u64,
     },
-    /// Which bucket of leases there is.
+    /// The number of the bucket of leases.
     Made(u64),
     Done,
 }
@@ -93,7 +95,7 @@ impl Entry {
     }
 }
 
-/// What is in a bucket, or came into it.
+/// The contents of a bucket, or a new entry.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
     Lease(Partition, Entry),
@@ -101,7 +103,7 @@ pub(super) enum Change {
     WorkerGone(String),
 }
 
-/// What is to be done later.
+/// A later step.
 #[derive(Clone, Debug)]
 pub(super) enum Timer {
     Redeliver { consumer: String, sequence: u64, delivery: u64 },
@@ -135,7 +137,7 @@ impl Consumer {
 pub(super) struct JetStream {
     /// `None`: it does what it says.
     lies: Option<Lies>,
-    /// Which bucket of leases it is, and whether that and the stream are there.
+    /// The number of the bucket of leases.
     made: u64,
     has_leases: bool,
     has_stream: bool,
@@ -177,7 +179,7 @@ impl JetStream {
         }
     }
 
-    /// There is no leader for so long.
+    /// Takes the leader away for a time.
     pub(super) fn lose_leader(&mut self, context: &mut Context, time: Us) {
         self.lost_leader = (context.now, context.now + time);
         context.after(time, Event::JetStream(Timer::Leader));
@@ -324,7 +326,7 @@ impl JetStream {
                 let consumer = self.consumers.get_mut(&name)?;
                 consumer.again.remove(&sequence);
                 if consumer.pending.remove(&sequence).is_some() {
-                    self.look_whether_it_may_go(context, &name, sequence);
+                    self.check_removable(context, &name, sequence);
                 }
                 None
             }
@@ -345,7 +347,7 @@ impl JetStream {
         self.revision
     }
 
-    /// Nothing but what is true is said any more. What was done stays.
+    /// Says only true things from now on. Earlier lies stay.
     pub(super) fn be_honest(&mut self) {
         self.lies = None;
     }
@@ -406,7 +408,8 @@ impl JetStream {
         Some(Some(answer))
     }
 
-    /// Something that nobody asked for, while it lies: what was stored is changed or lost, and anything is said to who listens.
+    /// Something that nobody asked for, while it lies: what was stored is changed or lost, and
+    /// anything is said to who listens.
     pub(super) fn harm(&mut self, context: &mut Context) {
         let Some(lies) = &mut self.lies else { return };
         match lies.below(8) {
@@ -448,7 +451,7 @@ impl JetStream {
     }
 
     /// A report that is not durable stays in the stream in a copy that is not acknowledged.
-    fn look_whether_it_may_go(&self, context: &mut Context, name: &str, sequence: u64) {
+    fn check_removable(&self, context: &mut Context, name: &str, sequence: u64) {
         let (Some(gone), Some(consumer)) = (self.messages.get(&sequence), self.consumers.get(name)) else {
             return;
         };

@@ -1,5 +1,5 @@
-//! A broker that lies: what it says and stores instead of the truth. It draws from a generator of its own, so that a seed without lies is the
-//! same run as before.
+//! A broker that lies: what it says and stores instead of the truth. It draws from a generator of
+//! its own, so that a seed without lies is the same run as before.
 
 use super::jetstream::{Change, Entry};
 use crate::cluster::lease::Lease;
@@ -27,7 +27,7 @@ impl Lies {
         Lies { rng, rate, slices }
     }
 
-    /// Whether it lies now.
+    /// Draws if it lies now.
     pub(super) fn lie(&mut self) -> bool {
         self.rng.random_bool(self.rate)
     }
@@ -102,7 +102,8 @@ impl Lies {
         }
     }
 
-    /// A message that is delivered in the place of another: with another number, other packets, or some bits that are not as they were.
+    /// A message that is delivered in the place of another: with another number, other packets, or
+    /// some bits that are not as they were.
     pub(super) fn packets(&mut self, sequence: u64, mut packets: Vec<Vec<u8>>) -> (u64, Vec<Vec<u8>>) {
         match self.below(4) {
             0 => return (self.number(sequence), packets),

@@ -1,4 +1,5 @@
-//! What a worker does with one partition: the steps of `partition_task` and `queue`, in their order, around a real link.
+//! The work of a worker on one partition: the steps of `partition_task` and `queue`, in their
+//! order, around a real link.
 
 use super::jetstream::{Answer, Entry, Request};
 use super::postgres::{Statement, StoredMeter};
@@ -10,10 +11,10 @@ use crate::cluster::packets::{PendingMessages, Said, Succession, is_ahead};
 use crate::fence::LeaseNumber;
 use crate::gateway::{GatewayId, HeardPacket, Route};
 use crate::link::{
-    Beginning, Images, Inputs, Link, LinkHandle, Outcome, Parts, QueuePlace, QueuedPacket, Submitted, link,
+    Beginning, Images, Inputs, Link, LinkHandle, Outcome, Parts, QueuePlace, QueuedPacket, Submission, link,
 };
 use crate::partition::{Partition, Slices};
-use crate::registry::Issued;
+use crate::registry::CounterFloor;
 use crate::store::{self, CommandRecord, StoreError};
 use crate::writer::Jobs;
 use crossbeam_channel::Receiver;
@@ -24,7 +25,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 use wire::meter::Policy;
 
-/// What the client of NATS waits for an answer.
+/// The longest wait of the NATS client for an answer.
 const REQUEST_WITHIN: Duration = Duration::from_secs(5);
 /// Packets are asked for again before the server has forgotten the last question.
 const PULL_EVERY: Duration = Duration::from_secs(3);
@@ -36,7 +37,7 @@ const NOT_BEGUN_FOR: Duration = Duration::from_secs(5);
 /// A link is not looked at more often by itself.
 const LEAST_WAIT: Duration = Duration::from_millis(1);
 
-/// What a question was about.
+/// The subject of a request.
 pub(super) enum Asked {
     Take(Writing),
     TakeLook(Partition),
@@ -45,7 +46,7 @@ pub(super) enum Asked {
     Of(LeaseNumber, Step),
 }
 
-/// What is asked of JetStream for a partition, beside renewals.
+/// A request to JetStream for a partition, other than a renewal.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     KeepLook,
@@ -53,7 +54,7 @@ pub(super) enum Step {
     Create,
     Delete,
     Position,
-    /// How often that was tried.
+    /// The attempt's number.
     GiveUp(u8),
     GiveUpLook(u8),
 }
@@ -72,7 +73,7 @@ enum Stage {
     Over,
 }
 
-/// How the work ended: how long it is left to others then.
+/// The end of the work, with the time for which the partition is left to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
     Told,
@@ -98,7 +99,7 @@ pub(super) struct Task {
     pending: PendingMessages<()>,
     became: UnboundedReceiver<(QueuePlace, Outcome)>,
     questions: VecDeque<Question>,
-    /// Whether it is looked where its consumer is, and when it was looked last.
+    /// Says if the place of its consumer is checked, and when it was last.
     looks: bool,
     looked_at: Option<Instant>,
 }
@@ -150,7 +151,7 @@ impl Task {
         Succession::new(self.lease(), self.partition().to_string()).name()
     }
 
-    /// Whether packets of this consumer are taken.
+    /// Says if packets of this consumer are taken.
     pub(super) fn is_of(&self, consumer: &str) -> bool {
         self.serves() && self.consumer() == consumer
     }
@@ -215,14 +216,14 @@ impl Task {
 
     pub(super) fn pull(&mut self, io: &mut Io<'_>) {
         if self.serves() {
-            self.look_where_its_consumer_is();
+            self.check_consumer();
             io.say(Request::Pull(self.consumer()));
             io.timer(PULL_EVERY, Timer::Pull(self.lease()));
         }
     }
 
     /// `Queue::delivers_nothing`
-    fn look_where_its_consumer_is(&mut self) {
+    fn check_consumer(&mut self) {
         let now = clock::now();
         let looked = *self.looked_at.get_or_insert(now);
         if self.looks && now.saturating_duration_since(looked) >= CONSUMER_LOOK_EVERY {
@@ -257,7 +258,7 @@ impl Task {
     /// `Links::begin_with`: what is stored was read.
     pub(super) fn read(
         &mut self,
-        (common, handle, jobs): (&Common, &LinkHandle, &Arc<Jobs<Submitted>>),
+        (common, handle, jobs): (&Common, &LinkHandle, &Arc<Jobs<Submission>>),
         read: Option<(Vec<StoredMeter>, Vec<CommandRecord>)>,
         rng: StdRng,
     ) {
@@ -286,11 +287,11 @@ impl Task {
                 registry: None,
                 jobs: jobs.clone(),
                 verifiers: 0,
-                seal_by_itself: false,
+                auto_require_sealed: false,
                 unknown_meters: None,
                 images: Arc::new(Images::none()),
                 fence: Some(self.held.fence.clone()),
-                done: jobs.begin(partition, Issued::nowhere()),
+                done: jobs.begin(partition, CounterFloor::nowhere()),
                 rng,
             };
             let inputs = handle.open(partition);
@@ -307,7 +308,7 @@ impl Task {
         self.questions.push_back((Request::ListConsumers, list, REQUEST_WITHIN));
     }
 
-    /// What JetStream answered; `None`: nothing in time.
+    /// Takes an answer of JetStream; `None`: nothing in time.
     pub(super) fn answered(
         &mut self,
         io: &mut Io<'_>,
@@ -319,7 +320,7 @@ impl Task {
         let partition = lease.partition;
         match step {
             Step::KeepLook => {
-                let next = self.held.looked(found(answer));
+                let next = self.held.on_lease_read(found(answer));
                 self.keep(io, next);
             }
             Step::GiveUp(tries) => match answer {
@@ -329,7 +330,7 @@ impl Task {
                     return Some((Request::GetLease(partition), look, RENEW_EVERY));
                 }
             },
-            Step::GiveUpLook(tries) => match self.held.looked(found(answer)) {
+            Step::GiveUpLook(tries) => match self.held.on_lease_read(found(answer)) {
                 KeepNext::Renew(Duration::ZERO) if tries < 2 => {
                     let again = Asked::Of(lease, Step::GiveUp(tries + 1));
                     return Some((put(&self.held.giving_up()), again, RENEW_EVERY));
@@ -391,7 +392,7 @@ impl Task {
         &mut self,
         io: &mut Io<'_>,
         handle: &LinkHandle,
-        jobs: &Arc<Jobs<Submitted>>,
+        jobs: &Arc<Jobs<Submission>>,
     ) -> bool {
         let partition = self.partition();
         if self.told && self.serves() {
@@ -496,7 +497,7 @@ impl Task {
         self.questions.pop_front()
     }
 
-    /// Whether it has come to its end, and how long the partition is left to others then.
+    /// Returns the end of the work, with the time for which the partition is left to others.
     pub(super) fn is_over(&self) -> Option<Option<Duration>> {
         matches!(self.stage, Stage::Over).then(|| match self.ended {
             Some(Ended::Failed) => Some(FAILED_FOR),

@@ -1,9 +1,11 @@
 //! PostgreSQL in memory, as far as a cluster relies on it, with one synchronous standby.
 //!
-//! Sources: PostgreSQL 15's manual, 13.3.2 "Row-Level Locks" (FOR SHARE against UPDATE), 13.2.1 "Read Committed" (a row that was waited for is
-//! looked at anew), 20.11 `lock_timeout`, `idle_in_transaction_session_timeout`, 27.2.8 "Synchronous Replication" (locks are held, and
-//! nothing is seen, until the standby has it), 9.27.2 `pg_terminate_backend`; src/backend/replication/syncrep.c: who is ended while it
-//! waits for the standby has committed on this server alone.
+//! Sources: PostgreSQL 15's manual, 13.3.2 "Row-Level Locks" (FOR SHARE against UPDATE), 13.2.1
+//! "Read Committed" (a row that was waited for is looked at anew), 20.11 `lock_timeout`,
+//! `idle_in_transaction_session_timeout`, 27.2.8 "Synchronous Replication" (locks are held, and
+//! nothing is seen, until the standby has it), 9.27.2 `pg_terminate_backend`;
+//! src/backend/replication/syncrep.c: who is ended while it waits for the standby has committed on
+//! this server alone.
 
 use super::rows::{Effect, Rows};
 use super::world::{Context, Event, To, ToWorker, Us};
@@ -22,7 +24,7 @@ const TAKE_LOCK: Us = 200_000;
 /// `lock_timeout` of all else.
 const LOCK: Us = 10_000_000;
 
-/// What a worker's connection asks.
+/// A statement of a worker's connection.
 #[derive(Clone, Debug)]
 pub(super) enum Statement {
     /// Connects, ends the connection before, and goes on with partitions: `Writer::begin`.
@@ -47,11 +49,11 @@ pub(super) enum Statement {
     EndHolders(LeaseNumber),
     /// The last numbers of these partitions' meters, to be kept in memory.
     Load(Vec<Partition>),
-    /// What a link begins with, by a connection of those who read.
+    /// The stored state for a link, by a reader's connection.
     Read(Partition),
 }
 
-/// What is stored of a meter that a link begins with.
+/// The stored state of a meter, with which a link begins.
 #[derive(Clone, Debug)]
 pub(super) struct StoredMeter {
     pub(super) state: MeterState,
@@ -113,7 +115,7 @@ struct Commit {
 pub(super) struct Postgres {
     rows: Rows,
     log: Vec<Commit>,
-    /// So many of them are on the standby.
+    /// The number of them on the standby.
     replicated: u64,
     history: u32,
     sessions: BTreeMap<Connection, Session>,
@@ -134,12 +136,13 @@ impl Postgres {
         &self.rows
     }
 
-    /// The standby is behind for so long.
+    /// Delays the standby by a time.
     pub(super) fn slow_standby(&mut self, context: &Context, time: Us) {
         self.slow_until = context.now + time;
     }
 
-    /// The server is killed. Commits stay, those that wait for the standby, too; where the standby takes its place those that it has.
+    /// The server is killed. Commits stay, those that wait for the standby, too; where the standby
+    /// takes its place those that it has.
     pub(super) fn crash(&mut self, context: &mut Context, fail_over: bool, time: Us) {
         self.up = false;
         self.history += 1;
@@ -168,7 +171,7 @@ impl Postgres {
         lost.into_iter().for_each(|connection| self.end(context, connection));
     }
 
-    /// Ends a connection. What it had committed, and waits for the standby, is seen from now on.
+    /// Ends a connection. Its commits that wait for the standby are visible from now on.
     fn end(&mut self, context: &mut Context, connection: Connection) {
         let Some(session) = self.sessions.remove(&connection) else { return };
         self.waiting.retain(|(of, _)| *of != connection);
@@ -206,7 +209,8 @@ impl Postgres {
             Timer::Replicated(..) => {}
             Timer::Up => {
                 self.up = true;
-                // A server that is started again, or a new standby, has all before anything is acknowledged.
+                // A server that is started again, or a new standby, has all before anything is
+                // acknowledged.
                 self.durable(context, self.log.len() as u64);
             }
         }
@@ -288,7 +292,7 @@ impl Postgres {
         }
     }
 
-    /// Who waits goes on, in the order in which they began to.
+    /// Resumes the waiting connections in their order.
     fn wake(&mut self, context: &mut Context) {
         for (connection, statement) in std::mem::take(&mut self.waiting) {
             if !self.does(context, connection, &statement) {

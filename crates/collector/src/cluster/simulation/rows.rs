@@ -1,4 +1,4 @@
-//! What is in the database's tables: partitions, reports, meters' states and commands.
+//! The contents of the database's tables: partitions, reports, meters' states and commands.
 
 use super::invariants::Invariants;
 use super::postgres::{Connection, StoredMeter};
@@ -107,7 +107,8 @@ impl Rows {
         (self.states.iter().filter(|(meter, _)| is_of(**meter)).map(stored).collect(), commands.collect())
     }
 
-    /// What writes would change. known: the last numbers of meters that the worker has in memory.
+    /// Returns the effects of writes. known: the last numbers of meters that the worker has in
+    /// memory.
     pub(super) fn write(
         &mut self,
         writes: &[Write],
@@ -183,7 +184,8 @@ impl Rows {
         (effects, written)
     }
 
-    /// `store::batch::Kept::report`: a number that is above the last one that is known is new, and not looked for.
+    /// `store::batch::Kept::report`: a number that is above the last one that is known is new, and
+    /// not looked for.
     fn write_report(
         &mut self,
         new: &NewReport,

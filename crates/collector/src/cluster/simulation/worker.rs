@@ -1,17 +1,18 @@
-//! A worker's process. Which partitions it takes and gives away, how it renews leases, which consumer it makes, what it acknowledges, and all that
-//! its links do is real code (`lease::{View, Held}`, `packets`, `link::Link`); the order in which `worker` and `partition_task` call it is
-//! written down here and in `partition` again.
+//! A worker's process. Its decisions are real code (`lease::{View, Held}`, `packets`,
+//! `link::Link`): taking and giving away partitions, renewing leases, choosing consumers,
+//! acknowledging, and all that links do. The order in which `worker` and `partition_task` call it
+//! is written down here and in `partition` again.
 
-use super::desk::Desk;
 use super::jetstream::{Answer, Change, Request};
 use super::partition::{Asked, Task, found};
 use super::world::{Context, Event, Fault, ToWorker, Us};
+use super::writer_model::WriterModel;
 use crate::clock;
 use crate::cluster::lease::{Held, RENEW_EVERY, View, WriteAnswer, Writing};
 use crate::cluster::name::RoleName;
 use crate::fence::LeaseNumber;
 use crate::gateway::{Route, Transmit};
-use crate::link::{CommandRequest, LinkHandle, Submitted};
+use crate::link::{CommandRequest, LinkHandle, Submission};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::writer::Jobs;
@@ -24,8 +25,8 @@ use wire::meter::{Identity, MessageKind, MeterId, MeterRecord, Packet};
 
 /// `worker::LOOK_EVERY`
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// `worker::MOST_PARTITIONS`
-const MOST_PARTITIONS: usize = 64;
+/// `worker::PARTITIONS_MAX`
+const PARTITIONS_MAX: usize = 64;
 /// `leases::MADE_LOOK_EVERY`, `queue::STREAM_LOOK_EVERY`
 const MADE_LOOK_EVERY: Duration = Duration::from_secs(1);
 /// After a bucket could not be watched.
@@ -40,9 +41,9 @@ static BEGINNING: LazyLock<Instant> = LazyLock::new(|| Instant::now() + Duration
 pub(super) enum Timer {
     Look,
     Announce,
-    /// Whether what was seen of the buckets may be old.
+    /// A turn of the watcher; true if its view of the buckets may be old.
     Watch(bool),
-    /// Streams and buckets are made where they are not there, and it is looked whether they are others.
+    /// Makes missing streams and buckets, and checks if they are others.
     Make,
     Keep(LeaseNumber),
     Link(LeaseNumber),
@@ -53,22 +54,22 @@ pub(super) enum Timer {
     Silent(u64),
 }
 
-/// What all workers have in common.
+/// The shared state of all workers.
 pub(super) struct Common {
     pub(super) slices: Slices,
     pub(super) identity: Identity,
     pub(super) records: BTreeMap<MeterId, MeterRecord>,
     pub(super) gateways: usize,
-    /// Whether streams and buckets may be lost: else nobody looks.
+    /// Says if streams and buckets may be lost: otherwise nobody checks.
     pub(super) lies: bool,
 }
 
 /// A worker's clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
-    /// How much faster it goes, in millionths.
+    /// The clock's drift, in millionths.
     pub(super) faster: i64,
-    /// How far what it shows is ahead.
+    /// The clock's lead.
     pub(super) ahead_ms: i64,
 }
 
@@ -85,7 +86,7 @@ impl Clock {
         );
     }
 
-    /// How long this time of the clock is.
+    /// Returns the true duration of a time of this clock.
     fn real(self, time: Duration) -> Us {
         (time.as_micros() as i64 * 1_000_000 / (1_000_000 + self.faster)) as Us + 1
     }
@@ -123,17 +124,17 @@ impl Transmit for Gateway {
     }
 }
 
-/// What is lost with the process.
+/// The state that is lost with the process.
 pub(super) struct Process {
     pub(super) common: Arc<Common>,
     pub(super) handle: LinkHandle,
-    pub(super) jobs: Arc<Jobs<Submitted>>,
+    pub(super) jobs: Arc<Jobs<Submission>>,
     me: RoleName,
     view: View,
     /// All that was there at first was seen.
     current: bool,
     watches: bool,
-    /// Which bucket of leases is watched.
+    /// The bucket of leases that is watched.
     made: Option<u64>,
     all: BTreeSet<Partition>,
     tasks: BTreeMap<Partition, Task>,
@@ -141,7 +142,7 @@ pub(super) struct Process {
     failed: BTreeMap<Partition, Instant>,
     taking: bool,
     to_take: VecDeque<crate::cluster::lease::Free>,
-    desk: Desk,
+    writer_model: WriterModel,
     outbox: Outbox,
     asked: BTreeMap<u64, Asked>,
     questions: u64,
@@ -156,7 +157,7 @@ impl Process {
         for number in 0..common.gateways {
             handle.gateways().attach(Arc::new(Gateway { number, outbox: outbox.clone() }));
         }
-        let (jobs, desk) = Desk::new(common.slices);
+        let (jobs, writer_model) = WriterModel::new(common.slices);
         Process {
             handle,
             jobs,
@@ -170,7 +171,7 @@ impl Process {
             failed: BTreeMap::new(),
             taking: false,
             to_take: VecDeque::new(),
-            desk,
+            writer_model,
             outbox,
             asked: BTreeMap::new(),
             questions: 0,
@@ -230,7 +231,7 @@ impl Process {
                     task.read((&self.common, &self.handle, &self.jobs), read, rng);
                 }
             }
-            ToWorker::Postgres(connection, reply) => self.desk.hear(io, connection, reply),
+            ToWorker::Postgres(connection, reply) => self.writer_model.hear(io, connection, reply),
         }
         self.settle(io);
     }
@@ -254,7 +255,7 @@ impl Process {
 
     fn timer(&mut self, io: &mut Io<'_>, timer: Timer) {
         match timer {
-            Timer::Look => self.look(io),
+            Timer::Look => self.check(io),
             Timer::Announce => {
                 io.say(Request::Announce(self.me.to_string()));
                 io.timer(RENEW_EVERY, Timer::Announce);
@@ -292,7 +293,7 @@ impl Process {
                     self.answered(io, asked, None);
                 }
             }
-            Timer::Silent(asked) => self.desk.silent(io, asked),
+            Timer::Silent(asked) => self.writer_model.silent(io, asked),
         }
     }
 
@@ -301,7 +302,7 @@ impl Process {
     }
 
     /// `Running::look`
-    fn look(&mut self, io: &mut Io<'_>) {
+    fn check(&mut self, io: &mut Io<'_>) {
         io.timer(LOOK_EVERY, Timer::Look);
         if !self.current || self.taking || self.stopping {
             return;
@@ -309,7 +310,7 @@ impl Process {
         let now = clock::now();
         self.failed.retain(|_, until| now < *until);
         let held: BTreeSet<Partition> = self.tasks.keys().copied().collect();
-        let plan = self.view.plan(&self.all, &held, MOST_PARTITIONS, now);
+        let plan = self.view.plan(&self.all, &held, PARTITIONS_MAX, now);
         for partition in plan.release {
             if let Some(task) = self.tasks.get_mut(&partition) {
                 task.tell_to_stop();
@@ -329,7 +330,7 @@ impl Process {
     }
 
     /// `Buckets::take`: another worker was faster, or what was seen is not what is there.
-    fn look_what_is_there(&mut self, io: &mut Io<'_>, partition: Partition) {
+    fn check_stream(&mut self, io: &mut Io<'_>, partition: Partition) {
         self.ask(io, (Request::GetLease(partition), Asked::TakeLook(partition), RENEW_EVERY));
     }
 
@@ -347,13 +348,13 @@ impl Process {
                     self.take_next(io);
                 }
                 Some(Answer::Lease(WriteAnswer::OtherRevision)) => {
-                    self.look_what_is_there(io, taking.partition);
+                    self.check_stream(io, taking.partition);
                 }
                 _ => (self.taking, self.to_take) = (false, VecDeque::new()),
             },
             Asked::TakeLook(partition) => {
                 if let Some(found) = found(answer) {
-                    self.view.looked(partition, found, clock::now());
+                    self.view.on_lease_read(partition, found, clock::now());
                 }
                 self.take_next(io);
             }
@@ -388,7 +389,7 @@ impl Process {
             for task in self.tasks.values_mut() {
                 again |= task.go_on(io, &self.handle, &self.jobs);
             }
-            again |= self.desk.turn(io);
+            again |= self.writer_model.turn(io);
             if !again {
                 break;
             }
@@ -458,7 +459,7 @@ pub(super) struct Worker {
     clock: Clock,
     common: Arc<Common>,
     process: Option<Process>,
-    /// What came while it stands still.
+    /// The messages that came while it stands still.
     stalled: Option<VecDeque<ToWorker>>,
     pauses: u64,
     starts_after: Us,
@@ -516,11 +517,11 @@ impl Worker {
             if self.stalled.is_none() {
                 process.settle(&mut io);
             }
-            self.look_whether_it_ended(context);
+            self.check_ended(context);
         }
     }
 
-    fn look_whether_it_ended(&mut self, context: &mut Context) {
+    fn check_ended(&mut self, context: &mut Context) {
         if let Some(process) = self.process.take_if(|process| process.is_stopped()) {
             let who = (self.number, self.life);
             context.tell_jetstream(who, 0, Request::Goes(process.me.to_string()));
@@ -540,7 +541,7 @@ impl Worker {
         if pause != self.pauses {
             return;
         }
-        // What came meanwhile is dealt with all at once, in an order that differs: of timers and of messages.
+        // Messages that came meanwhile are handled at once, in a random order.
         let stalled = self.stalled.take().unwrap_or_default();
         let timers_first = context.chance(0.5);
         let (timers, messages): (Vec<_>, Vec<_>) =
@@ -561,7 +562,7 @@ impl Worker {
         }
         if let (ToWorker::Postgres(..), Some((step, time)), Some(process)) =
             (&message, self.pause_within, &self.process)
-            && process.desk.step() == step
+            && process.writer_model.step() == step
         {
             self.pause_within = None;
             self.pause(context, time);
@@ -573,7 +574,7 @@ impl Worker {
         let Some(process) = &mut self.process else { return };
         process.hear(&mut io, message);
         self.leases_changed |= std::mem::take(&mut process.leases_changed);
-        self.look_whether_it_ended(context);
+        self.check_ended(context);
     }
 
     pub(super) fn command(

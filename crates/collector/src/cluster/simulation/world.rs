@@ -1,8 +1,8 @@
 //! Time, chance and the network: events in the order of their time, each of which leads to others.
 
-use super::field::Field;
 use super::invariants::Invariants;
 use super::jetstream::{self, JetStream};
+use super::meters_and_radio::MetersAndRadio;
 use super::postgres::{self, Postgres};
 use super::worker::{Timer as WorkerTimer, Worker};
 use crate::partition::Partition;
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 /// Microseconds of the world.
 pub(super) type Us = u64;
 
-/// What comes to a worker's process.
+/// A message to a worker's process.
 #[derive(Debug)]
 pub(super) enum ToWorker {
     Timer(WorkerTimer),
@@ -38,7 +38,7 @@ pub(super) enum ToWorker {
 }
 
 pub(super) enum Event {
-    /// What a meter waits for is over, unless it waits for something else by now.
+    /// The end of a meter's wait, unless it waits for something else by now.
     Meter(usize, u64),
     MeterHears(usize, Vec<u8>),
     GatewayHears(usize, Vec<u8>),
@@ -58,7 +58,6 @@ pub(super) enum Event {
     Command,
 }
 
-/// What goes wrong.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fault {
     /// A worker's process ends, and another begins after that.
@@ -88,7 +87,7 @@ pub(super) enum Fault {
     Broker,
 }
 
-/// How often something goes wrong by itself.
+/// The rates of random faults.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rates {
     /// Of packets on the air, each way.
@@ -98,11 +97,11 @@ pub(super) struct Rates {
     pub(super) lost_answers: f64,
     /// Messages to and from NATS.
     pub(super) lost_messages: f64,
-    /// How long watchers may be behind.
+    /// The longest delay of watchers.
     pub(super) watchers_behind: Us,
 }
 
-/// Where something comes from; each keeps its order.
+/// The receiver of messages from one source, which keep their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum To {
     Nats,
@@ -110,7 +109,7 @@ pub(super) enum To {
     Postgres,
 }
 
-/// What all have of the world.
+/// The context of all events.
 pub(super) struct Context {
     pub(super) now: Us,
     pub(super) faults: Rates,
@@ -232,10 +231,9 @@ impl Context {
     }
 }
 
-/// All of it.
 pub(super) struct World {
     pub(super) context: Context,
-    pub(super) field: Field,
+    pub(super) field: MetersAndRadio,
     pub(super) jetstream: JetStream,
     pub(super) postgres: Postgres,
     pub(super) workers: Vec<Worker>,
@@ -275,7 +273,7 @@ impl World {
             Event::Postgres(timer) => postgres.later(context, timer),
             Event::ToWorker((worker, life), message) => {
                 workers[worker].hear(context, life, message);
-                self.look_who_holds(worker);
+                self.check_holders(worker);
             }
             Event::Fault(fault) => self.goes_wrong(fault),
             Event::Command => {
@@ -289,7 +287,7 @@ impl World {
     }
 
     /// Of each partition one worker holds the lease at most, each by its own clock.
-    fn look_who_holds(&mut self, changed: usize) {
+    fn check_holders(&mut self, changed: usize) {
         if !std::mem::take(&mut self.workers[changed].leases_changed) {
             return;
         }
@@ -317,7 +315,7 @@ impl World {
             Fault::PauseBefore(worker, time) => context.pause_before[worker] = Some(time),
             Fault::GoOn(worker, pause) => {
                 workers[worker].go_on(context, pause);
-                self.look_who_holds(worker);
+                self.check_holders(worker);
             }
             Fault::CutNats(worker, time) => {
                 context.cut_nats[worker] = context.cut_nats[worker].max(context.now + time);

@@ -1,31 +1,33 @@
-//! The text between a host and a board with JeeLib's RF12demo or what came of it (RFM12Pi, RFM69Pi, emonPi), as emonHub's
-//! `EmonHubJeeInterfacer` reads and writes it.
+//! The text between a host and a board with JeeLib's RF12demo or what came of it (RFM12Pi, RFM69Pi,
+//! emonPi), as emonHub's `EmonHubJeeInterfacer` reads and writes it.
 //!
-//! - Heard: `OK 79 8 1 2 ..`, decimal: the header of the packet, then its payload; behind them boards with an RFM69 say the strength,
-//!   `(-61)`. Boards that hear all groups put `G210` before the header. Packets whose check sum is wrong begin with `?`.
-//! - To send: `8,1,2,..,15s`, decimal: the payload, then the node. The board makes the header: `0x40 | node`. It says ` -> 24 b`
-//!   when it has sent, or something with `Busy` where it gave up. Before that the next packet must not come: there is one buffer.
+//! - Heard: `OK 79 8 1 2 ..`, decimal: the header of the packet, then its payload; behind them
+//!   boards with an RFM69 say the strength, `(-61)`. Boards that hear all groups put `G210` before
+//!   the header. Packets whose check sum is wrong begin with `?`.
+//! - To send: `8,1,2,..,15s`, decimal: the payload, then the node. The board makes the header:
+//!   `0x40 | node`. It says ` -> 24 b` when it has sent, or something with `Busy` where it gave up.
+//!   Before that the next packet must not come: there is one buffer.
 //!
-//! The header is byte 0 of our packets: `0x40 | node` (docs/reference/protocol.md, "On an RFM12B"). Some boards show of a header the node
-//! alone; then the bit that says "to" is put back.
+//! The header is byte 0 of our packets: `0x40 | node` (docs/reference/protocol.md, "On an RFM12B"). Some
+//! boards show of a header the node alone; then the bit that says "to" is put back.
 
-use wire::meter::MOST_PACKET_BYTES;
+use wire::meter::PACKET_BYTES_MAX;
 
 /// The board is not to show packets whose check sum is wrong.
 pub const QUIET: &str = "1q";
 /// The longest line that means something: `OK G250 ` and 67 bytes and `(-127)`, with room.
-pub const MOST_LINE_BYTES: usize = 512;
+pub const LINE_BYTES_MAX: usize = 512;
 /// The header's bit that says "to this node", not "from".
 const TO: u8 = 0x40;
 /// The header's bits of the node.
 const NODE: u8 = 0x1f;
 
-/// What a line says.
+/// A line of the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     /// A packet was heard.
     Heard {
-        /// Address first, at most [`MOST_PACKET_BYTES`].
+        /// Address first, at most [`PACKET_BYTES_MAX`].
         bytes: Vec<u8>,
         /// In dBm, where the board says it.
         rssi_dbm: Option<i8>,
@@ -38,7 +40,7 @@ pub enum Said {
     Other,
 }
 
-/// What a line says, without its end. Any bytes.
+/// Parses a line without its end. Any bytes.
 #[must_use]
 pub fn parse(line: &[u8]) -> Said {
     let Ok(line) = str::from_utf8(line) else { return Said::Other };
@@ -64,7 +66,7 @@ fn heard(line: &str) -> Option<Said> {
     {
         words.next()?;
     }
-    let mut bytes = Vec::with_capacity(MOST_PACKET_BYTES);
+    let mut bytes = Vec::with_capacity(PACKET_BYTES_MAX);
     let mut rssi_dbm = None;
     while let Some(word) = words.next() {
         if let Some(strength) = word.strip_prefix('(') {
@@ -76,7 +78,7 @@ fn heard(line: &str) -> Option<Said> {
             }
             break;
         }
-        if bytes.len() == MOST_PACKET_BYTES {
+        if bytes.len() == PACKET_BYTES_MAX {
             return None;
         }
         bytes.push(byte(word)?);
@@ -96,12 +98,13 @@ fn byte(word: &str) -> Option<u8> {
     word.parse().ok()
 }
 
-/// The text that has a packet sent, address first; `None` where it is for nobody that these boards can reach.
+/// The text that has a packet sent, address first; `None` where it is for nobody that these boards
+/// can reach.
 #[must_use]
 pub fn sending(packet: &[u8]) -> Option<String> {
     let (address, payload) = packet.split_first()?;
     let node = address & NODE;
-    if address & !NODE != TO || node == 0 || payload.len() >= MOST_PACKET_BYTES {
+    if address & !NODE != TO || node == 0 || payload.len() >= PACKET_BYTES_MAX {
         return None;
     }
     let mut text = String::with_capacity(4 * packet.len() + 1);
@@ -114,7 +117,8 @@ pub fn sending(packet: &[u8]) -> Option<String> {
     Some(text)
 }
 
-/// Cuts what comes into lines. It holds [`MOST_LINE_BYTES`] at most: a longer line is dropped to its end.
+/// Cuts what comes into lines. It holds [`LINE_BYTES_MAX`] at most: a longer line is dropped to its
+/// end.
 #[derive(Debug, Default)]
 pub struct Lines {
     begun: Vec<u8>,
@@ -130,7 +134,7 @@ impl Lines {
                 Some((b'\r' | b'\n', rest)) => (true, rest),
                 _ => (false, piece),
             };
-            self.over |= self.begun.len() + rest.len() > MOST_LINE_BYTES;
+            self.over |= self.begun.len() + rest.len() > LINE_BYTES_MAX;
             if !self.over {
                 self.begun.extend(rest);
             }
@@ -213,7 +217,7 @@ mod tests {
         let mut lines = Lines::default();
         let mut heard = Vec::new();
         let mut take = |bytes: &[u8]| lines.take(bytes, |line| heard.push(line.to_vec()));
-        take(&[b'1'; MOST_LINE_BYTES]);
+        take(&[b'1'; LINE_BYTES_MAX]);
         take(b"1");
         take(&[b'1'; 10_000]);
         take(b"OK 1\r\nOK 2\r");
@@ -235,7 +239,7 @@ mod tests {
             while !rest.is_empty() {
                 let (now, later) = rest.split_at(rest.len().min(*cuts.next().expect("endless")));
                 lines.take(now, |line| pieces.push(line.to_vec()));
-                prop_assert!(lines.held_bytes() <= MOST_LINE_BYTES);
+                prop_assert!(lines.held_bytes() <= LINE_BYTES_MAX);
                 rest = later;
             }
             prop_assert_eq!(&whole, &pieces);
@@ -247,12 +251,13 @@ mod tests {
         #[test]
         fn any_text_is_no_packet_that_is_too_long(line in "(OK)?[ G()0-9,-]{0,300}") {
             if let Said::Heard { bytes, rssi_dbm } = parse(line.as_bytes()) {
-                prop_assert!((1..=MOST_PACKET_BYTES).contains(&bytes.len()));
+                prop_assert!((1..=PACKET_BYTES_MAX).contains(&bytes.len()));
                 prop_assert!(rssi_dbm.is_none_or(|dbm| dbm < 0));
             }
         }
 
-        /// What is sent is what the board would put on the air: its parser as the firmware's source has it.
+        /// The sent line encodes the packet that the board would put on the air, by the parser in
+        /// the firmware's source.
         #[test]
         fn sent_line_encodes_the_packet(node in 1..=31u8, payload in prop::collection::vec(any::<u8>(), 0..=60)) {
             let packet = [&[0x40 | node], &payload[..]].concat();

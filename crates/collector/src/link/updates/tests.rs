@@ -1,14 +1,14 @@
-//! Who has a turn when, with a clock that is simulated, and a store and meters that the test is.
+//! The turns of updates, with a simulated clock; the test is the store and the meters.
 
 use super::super::meter_state::LastHeard;
-use super::super::pending::Submitted;
+use super::super::pending::Submission;
 use super::*;
 use crate::clock::simulated;
 use crate::gateway::{GatewayId, Route};
 use crate::link::{Beginning, LinkHandle, Parts, link};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
-use crate::registry::Issued;
+use crate::registry::CounterFloor;
 use crate::store::{StoredMeter, Write};
 use crate::writer::{Job, Jobs};
 use rand::SeedableRng;
@@ -24,7 +24,7 @@ struct Stand {
     link: Link,
     began: Instant,
     image: Image,
-    _jobs: Receiver<Job<Submitted>>,
+    _jobs: Receiver<Job<Submission>>,
 }
 
 /// A whole image, for one slot or the other.
@@ -75,10 +75,10 @@ impl Stand {
         let beginning =
             Beginning::of_stored(Partition::FIRST, (collector, Policy::default()), meters, Vec::new());
         let parts = Parts {
-            done: jobs.begin(Partition::FIRST, Issued::nowhere()),
+            done: jobs.begin(Partition::FIRST, CounterFloor::nowhere()),
             jobs: Arc::new(jobs),
             verifiers: 0,
-            seal_by_itself: false,
+            auto_require_sealed: false,
             unknown_meters: None,
             images: Arc::new(Images::none()),
             fence: None,
@@ -102,7 +102,7 @@ impl Stand {
     fn begun_as(&mut self, meter: MeterId, state: UpdateState) {
         let created_ms = BEGAN_MS + i64::from(meter);
         let digest = ImageDigest(*self.image.digest());
-        self.link.update_begun(UpdateRecord {
+        self.link.on_update_begun(UpdateRecord {
             meter: NetworkId::DEFAULT.meter(meter),
             image: digest,
             asked: digest,
@@ -125,17 +125,17 @@ impl Stand {
 
     /// As each second, with what was wanted found.
     fn tick(&mut self) {
-        self.link.tend_updates(clock::now());
-        self.link.look_at_updates();
+        self.link.advance_updates(clock::now());
+        self.link.check_updates();
         let wanted: Vec<Wanted> = self.link.updates.asked.keys().copied().collect();
         for wanted in wanted {
             let image = match wanted {
                 Wanted::Image(_) => Some(self.image.clone()),
                 Wanted::ForOtherSlot(_) => None,
             };
-            self.link.found_image(Found { wanted, image: Ok(image) });
+            self.link.on_image(Found { wanted, image: Ok(image) });
         }
-        self.link.look_at_updates();
+        self.link.check_updates();
     }
 
     /// Those that are sent something, or asked.
@@ -143,13 +143,16 @@ impl Stand {
         self.link.updates.begun.iter().copied().collect()
     }
 
-    /// What the store was told since the last time.
+    /// Returns the progress that the store got since the last call.
     fn told(&mut self) -> Vec<(MeterId, UpdateState, u16)> {
-        self.link.submitted.clear();
-        let told = std::mem::take(&mut self.link.writes).into_iter().filter_map(|write| match write {
-            Write::UpdateProgress(progress) => Some((progress.meter.meter, progress.state, progress.pieces)),
-            _ => None,
-        });
+        self.link.store_queue.submitted.clear();
+        let told =
+            std::mem::take(&mut self.link.store_queue.writes).into_iter().filter_map(|write| match write {
+                Write::UpdateProgress(progress) => {
+                    Some((progress.meter.meter, progress.state, progress.pieces))
+                }
+                _ => None,
+            });
         told.collect()
     }
 
@@ -170,13 +173,13 @@ fn eight_at_once_in_the_order_in_which_they_were_asked_for() {
     stand.tick();
     // None is heard; who tries it is gone on with whenever it is.
     assert_eq!((stand.under_way(), stand.told()), (vec![5], vec![]));
-    // But for one of those that were asked for first. Who tries it takes no place of the others.
+    // But for one of those that were asked first. A trial takes no place of the others.
     (1..=11).for_each(|meter| stand.hear(meter));
     stand.tick();
     assert_eq!(stand.under_way(), [3, 4, 5, 6, 7, 8, 9, 10, 11]);
     let begun = [3, 4, 6, 7, 8, 9, 10, 11].map(|meter| (meter, UpdateState::Asking, 0));
     assert_eq!(stand.told(), begun);
-    // Who is over leaves room.
+    // A finished update leaves room.
     stand.link.withdraw_update(11, None);
     stand.hear(12);
     stand.tick();
@@ -257,15 +260,15 @@ fn missing_image_is_waited_for_and_blocks_none() {
     stand.begun(10);
     (1..=10).for_each(|meter| stand.hear(meter));
     let found_one = |stand: &mut Stand| {
-        stand.link.tend_updates(clock::now());
-        stand.link.look_at_updates();
+        stand.link.advance_updates(clock::now());
+        stand.link.check_updates();
         let wanted: Vec<Wanted> = stand.link.updates.asked.keys().copied().collect();
         let own = Wanted::Image(ImageDigest(*stand.image.digest()));
         for wanted in &wanted {
             let image = (*wanted == own).then(|| stand.image.clone());
-            stand.link.found_image(Found { wanted: *wanted, image: Ok(image) });
+            stand.link.on_image(Found { wanted: *wanted, image: Ok(image) });
         }
-        stand.link.look_at_updates();
+        stand.link.check_updates();
         wanted.len()
     };
     assert_eq!((found_one(&mut stand), stand.under_way()), (2, vec![10]));
@@ -297,18 +300,19 @@ fn pieces_are_told_now_and_then_and_each_state_at_once() {
     assert_eq!(tell(&mut stand, 5000, 7), None);
     assert_eq!(tell(&mut stand, 5100, 8), Some(8));
     assert_eq!(tell(&mut stand, 10_000, 9), None);
-    // What was not told is told when it is time, though nothing comes.
+    // Unreported progress is reported when it is time, though nothing comes.
     stand.at(Duration::from_millis(10_100));
     stand.link.tell_of_updates(clock::now());
     assert_eq!(stand.told(), [(1, UpdateState::Sending, 9)]);
-    // While nothing can be stored nothing is gathered, and then the last of it is told; an end is kept.
-    stand.link.retry.until = Some(clock::now());
+    // While nothing can be stored nothing is gathered, and then the last of it is told; an end is
+    // kept.
+    stand.link.store_queue.paused_until = Some(clock::now());
     assert_eq!(tell(&mut stand, 20_000, 10), None);
-    stand.link.retry.until = None;
+    stand.link.store_queue.paused_until = None;
     assert_eq!(tell(&mut stand, 20_001, 11), Some(11));
-    stand.link.retry.until = Some(clock::now());
+    stand.link.store_queue.paused_until = Some(clock::now());
     stand.link.withdraw_update(1, None);
-    let kept = &stand.link.retry.again;
-    let is_end = |submitted: &Submitted| matches!(&submitted.pending, PendingCommit::UpdateProgress { progress, .. } if progress.state == UpdateState::Withdrawn);
+    let kept = &stand.link.store_queue.waiting;
+    let is_end = |submitted: &Submission| matches!(&submitted.pending, PendingCommit::UpdateProgress { progress, .. } if progress.state == UpdateState::Withdrawn);
     assert_eq!(kept.iter().filter(|submitted| is_end(submitted)).count(), 1);
 }

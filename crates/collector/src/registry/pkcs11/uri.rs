@@ -1,11 +1,12 @@
-//! Where a key is in a PKCS#11 token: a URI of RFC 7512, of which this is what a key-encryption key needs.
+//! The URI of a key in a PKCS#11 token (RFC 7512), as far as a key-encryption key needs it.
 
 use super::Pkcs11Error;
 use percent_encoding::percent_decode_str;
 use std::fmt;
 use std::path::PathBuf;
 
-/// `pkcs11:token=wattseal;object=kek-1?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=file:/etc/wattseal/pin`. No secret is in it.
+/// `pkcs11:token=wattseal;object=kek-1?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=file:/etc/wattseal/pin`.
+/// No secret is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pkcs11Uri {
     text: String,

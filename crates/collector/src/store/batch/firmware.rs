@@ -1,9 +1,10 @@
-//! Images of meters' firmware, which people add and take away, and how far each meter's update is, which its link writes.
+//! Images of meters' firmware, which people add and take away, and how far each meter's update is,
+//! which its link writes.
 
 use super::executed;
 use crate::image_digest::ImageDigest;
 use crate::network::GlobalMeterId;
-use crate::store::MOST_IMAGES;
+use crate::store::IMAGES_MAX;
 use crate::store::read;
 use crate::store::sql::{Session, SqlError, values};
 use crate::store::write::{ImageAdded, NewImage, NewUpdate, UpdateProgress, Written};
@@ -17,7 +18,7 @@ pub(super) fn add_image(session: Session<'_>, new: &NewImage) -> Result<ImageAdd
     if session.value::<i64>(known, values![digest])? > 0 {
         return Ok(ImageAdded::Known);
     }
-    if session.value::<i64>("SELECT count(*) FROM images", &[])? >= MOST_IMAGES as i64 {
+    if session.value::<i64>("SELECT count(*) FROM images", &[])? >= IMAGES_MAX as i64 {
         return Ok(ImageAdded::NoRoom);
     }
     session.execute(

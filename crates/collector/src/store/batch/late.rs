@@ -1,5 +1,5 @@
-//! A report whose number is below that of another one that came. What its meter used is counted as
-//! if it had come in its turn.
+//! A report whose number is below that of another one that came. Its energy is counted as if it had
+//! come in its turn.
 
 use super::report::end;
 use super::{Number, Reports};
@@ -30,17 +30,17 @@ impl Neighbour {
     }
 }
 
-/// What a late report changes of what was counted.
+/// The change of sums by a late report.
 #[derive(Debug, Default)]
 pub(super) struct Correction {
-    /// What the report's own reading used.
+    /// The energy of the report's own reading.
     pub(super) used_dwh: i64,
     /// When the next reading by number was taken, and how much more it used than was counted:
     /// mostly less.
     behind: Option<(i64, i64)>,
     /// By how much the meter's total grows.
     counted_dwh: i64,
-    /// How far the register is, where no reading is behind.
+    /// The register after the report, if no reading follows it.
     register_dwh: Option<u32>,
     is_known: bool,
 }

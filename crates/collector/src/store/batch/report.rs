@@ -1,7 +1,8 @@
-//! A report that comes: the reading or the alert, the signed message, the meter's row, and the rollups.
+//! A report that comes: the reading or the alert, the signed message, the meter's row, and the
+//! rollups.
 
 use super::late::Correction;
-use super::{Kept, Landed, Number, Numbered, Raised, Reports};
+use super::{InsertedReport, MeterCache, Number, Numbered, ReportAlert, Reports};
 use crate::event;
 use crate::network::GlobalMeterId;
 use crate::store::METERS_EPOCH_S;
@@ -20,8 +21,9 @@ impl NewReport {
     }
 }
 
-/// What there is to say of a report whose number is not above the last one; `None` where nothing is stored under that number: then it
-/// comes late, because the meter's memory did not read as whole at a start before.
+/// Returns the result of a report whose number is not above the last one. `None`: nothing is stored
+/// under that number. Such a report comes late, because the meter's memory did not read as whole at
+/// an earlier start.
 fn known(
     session: Session<'_>,
     reports: &mut impl Reports,
@@ -51,7 +53,7 @@ fn known(
     })
 }
 
-/// Whether a report is of a time of which readings are not kept any more.
+/// Says if a report belongs to a time whose readings are deleted.
 fn is_gone(session: Session<'_>, report: &Report) -> Result<bool, SqlError> {
     let Some(at_s) = time_of(report) else { return Ok(false) };
     Ok(kept_from_s(session)?.is_some_and(|from_s| at_s < from_s))
@@ -68,12 +70,13 @@ fn raise(
     let (heard_ms, report) = (new.heard_ms, new.report.to_bytes());
     let is_information = matches!(new.report.content, Content::Alert(alert) if is_first_start(&alert));
     let number = new.number();
-    let raised = Raised { number, at_s, heard_ms, cause: &cause, detail: &detail, report, is_information };
+    let raised =
+        ReportAlert { number, at_s, heard_ms, cause: &cause, detail: &detail, report, is_information };
     let id = reports.raise(&raised)?;
     Ok(Written::Alert { alert: event::Alert { id, meter: Some(new.meter), at_s, cause, detail }, lost })
 }
 
-/// What there is of an interval that is over is added to what is stored of it.
+/// Adds the rest of an interval that is over to its stored row.
 pub(super) fn end(
     reports: &mut impl Reports,
     intervals: &mut Intervals,
@@ -87,7 +90,7 @@ pub(super) fn end(
     Ok(())
 }
 
-impl Kept {
+impl MeterCache {
     pub(super) fn report(
         &mut self,
         session: Session<'_>,
@@ -134,7 +137,7 @@ impl Kept {
         let (power_w, energy_dwh) = (measurement.power_w, measurement.energy_dwh);
         let flags = flags_of(report.time_set, suite, report.lost);
         let reading = Numbered { at_s, power_w, energy_dwh, flags };
-        reports.land(&Landed { number: new.number(), reading, rssi_dbm, heard_ms })?;
+        reports.land(&InsertedReport { number: new.number(), reading, rssi_dbm, heard_ms })?;
         let measured = Measured { at_s, power_w, energy_dwh };
         let used_dwh = match &late_by {
             None => latest.measured(measured),
@@ -201,8 +204,8 @@ pub(super) fn at_s(new: &NewReport) -> i64 {
     time_of(&new.report).unwrap_or_else(|| new.heard_ms.div_euclid(1000))
 }
 
-/// `readings.flags`: bit 0: the meter's time was not set; bits 1 to 3: the suite; bits 8 to 15: what the report says of measurements
-/// lost since the meter's start.
+/// `readings.flags`: bit 0: the meter's time was not set; bits 1 to 3: the suite; bits 8 to 15:
+/// what the report says of measurements lost since the meter's start.
 pub(crate) fn flags_of(time_set: bool, suite: Suite, lost: u8) -> i64 {
     i64::from(!time_set) | i64::from(suite.code()) << 1 | i64::from(lost) << 8
 }

@@ -21,14 +21,14 @@ use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Row, SimpleQueryMessage, Socket, Statement};
 
-/// A server that has not answered a question until then is given up. It gives up itself before ([`super::STATEMENT_TIMEOUT_S`]).
+/// A server that has not answered a question until then is given up. It gives up itself before
+/// ([`super::STATEMENT_TIMEOUT_S`]).
 const ANSWER: Duration = Duration::from_secs(40);
 /// A server that cannot be connected with until then, name and password and all, is given up.
 const CONNECT: Duration = Duration::from_secs(20);
-/// When one of several servers takes writes, the others may say for so long that they do, too.
+/// The time for which other servers may claim to take writes, after one of them does.
 const OTHERS: Duration = Duration::from_secs(1);
 
-/// A connection.
 pub(crate) struct Connection {
     client: Client,
     statements: RefCell<HashMap<String, Statement>>,
@@ -58,7 +58,7 @@ impl Connection {
         Ok(Connection { client, statements: RefCell::default(), warnings })
     }
 
-    /// Whether the server has closed it.
+    /// Says if the server has closed it.
     pub(super) fn is_closed(&self) -> bool {
         self.client.is_closed()
     }
@@ -117,7 +117,8 @@ impl Connection {
         self.answer(copied, ANSWER).map(drop)
     }
 
-    /// Statements without values, with semicolons between them, sent together. Returns the first columns of the rows.
+    /// Statements without values, with semicolons between them, sent together. Returns the first
+    /// columns of the rows.
     pub(super) fn simple(&self, sql: &str) -> Result<Vec<String>, ConnectionError> {
         self.simple_within(sql, ANSWER)
     }
@@ -151,7 +152,7 @@ impl Connection {
     }
 }
 
-/// What a host gave.
+/// The result of connecting to a host.
 struct Connected {
     client: Client,
     warnings: Arc<AtomicU64>,
@@ -175,8 +176,9 @@ async fn connect(host: Config, tls: Option<Tls>) -> Result<Connected, tokio_post
     Ok(Connected { client, warnings })
 }
 
-/// Which of several servers is asked first: one that takes writes before one that does not, and of two the one that was promoted last. The
-/// other one is a primary that its standby has left, and that does not know: its commits wait for that in vain.
+/// The rank among several servers: first those that take writes, and of two such the one that was
+/// promoted last. The other is a primary that its standby has left without its knowledge: its
+/// commits would wait in vain.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Standby,
@@ -252,7 +254,7 @@ where
                 true
             }
             Some(Ok(_)) => true,
-            // Who waits for an answer is told by it.
+            // The waiting request gets the error.
             Some(Err(_)) | None => false,
         })
     };

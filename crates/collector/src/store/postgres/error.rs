@@ -1,6 +1,6 @@
-//! What goes wrong with a server, and what to do then.
+//! Errors of a PostgreSQL server, each with its remedy.
 
-use crate::store::{Place, StoreError};
+use crate::store::{DatabaseUrl, StoreError};
 use std::error::Error;
 use std::time::Duration;
 use tokio_postgres::error::SqlState;
@@ -8,11 +8,11 @@ use tokio_postgres::error::SqlState;
 /// Why a server did not answer as it should.
 #[derive(Debug)]
 pub(crate) enum ConnectionError {
-    /// What it said, or why nothing came.
+    /// The server's error, or the reason why nothing came.
     Said(Box<tokio_postgres::Error>),
-    /// It said nothing for so long.
+    /// It was silent for that time.
     Silent(Duration),
-    /// What is wrong on this side.
+    /// An error on this side.
     Here(String),
     /// Of several hosts none is to be had: each with the reason.
     NoHost(Vec<(String, ConnectionError)>),
@@ -46,7 +46,7 @@ impl ConnectionError {
     }
 
     /// Makes the error that people read: what, where, and what to do.
-    pub(in crate::store) fn of(self, place: &Place) -> StoreError {
+    pub(in crate::store) fn of(self, place: &DatabaseUrl) -> StoreError {
         let place = place.clone();
         let error = match self {
             ConnectionError::Said(error) => error,
@@ -127,7 +127,7 @@ impl ConnectionError {
     }
 }
 
-/// What to do with a server that takes no writes.
+/// The remedy for a server that takes no writes.
 pub(super) const STANDBY: &str = "this server takes no writes: it is a standby, or set read-only. Give the primary, or both hosts with \
                                   target_session_attrs=read-write; nothing is acknowledged until it takes them";
 

@@ -1,4 +1,5 @@
-//! The right to write a partition, as the database sees it: the number of the lease that it was taken under last.
+//! The right to write a partition, as the database sees it: the number of the lease that it was
+//! taken under last.
 
 use super::connection::Connection;
 use super::error::ConnectionError;
@@ -8,10 +9,10 @@ use crate::partition::{Partition, Slices};
 use crate::store::sql::{Session, SqlError, values};
 use std::time::{Duration, Instant};
 
-/// So long a partition's row is waited for. Who has it locked for longer stands still with a transaction that is not over, under a lease
-/// that is: its connection is ended.
+/// The longest wait for a partition's row. A process that holds its lock for longer stands still in
+/// a transaction, under a lease that is over. Its connection is ended.
 const LOCK_MS: u32 = 200;
-/// What is not ended by then is left to the next attempt.
+/// The longest wait for the end of connections; the next attempt does the rest.
 const WAIT: Duration = Duration::from_secs(4);
 
 /// Numbers are times, and far below.
@@ -19,8 +20,9 @@ fn stored(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Begins a transaction, and looks that each partition is written under the lease that it was taken under last. Who takes it meanwhile waits
-/// for the transaction's end. Returns those that are another's; then the transaction is to be rolled back.
+/// Begins a transaction, and checks that each partition is written under the lease that it was
+/// taken under last. A process that takes it meanwhile waits for the transaction's end. Returns
+/// those that are another's; then the transaction is to be rolled back.
 pub(super) fn transaction(
     connection: &Connection,
     slices: Slices,
@@ -44,7 +46,8 @@ pub(super) fn transaction(
     Ok(leases.iter().filter(|lease| !is_there(lease)).copied().collect())
 }
 
-/// Whether a partition is written under the lease that it was taken under last. Who takes it meanwhile waits for the transaction's end.
+/// Says if a partition is written under the lease that took it last. A process that takes it
+/// meanwhile waits for the transaction's end.
 pub(crate) fn is_held(session: Session<'_>, slices: Slices, lease: LeaseNumber) -> Result<bool, SqlError> {
     let LeaseNumber { partition: Partition { network, slice }, number } = lease;
     let sql =
@@ -54,8 +57,9 @@ pub(crate) fn is_held(session: Session<'_>, slices: Slices, lease: LeaseNumber) 
     Ok(found?.is_some())
 }
 
-/// Takes a partition under a lease, in a transaction that it begins: nothing is stored under one before any more. Partitions of another
-/// number of slices are over. Returns the number of a later lease, where there was one.
+/// Takes a partition under a lease, in a transaction that it begins: nothing is stored under one
+/// before any more. Partitions of another number of slices are over. Returns the number of a later
+/// lease, where there was one.
 pub(super) fn take(
     connection: &Connection,
     (slices, lease): (Slices, LeaseNumber),
@@ -108,12 +112,14 @@ fn end_holders(session: Session<'_>, slices: Slices, lease: LeaseNumber) {
         |_| Ok(()),
     );
     if let Err(error) = ended {
-        // Another user's: the server itself ends what stands still (`idle_in_transaction_session_timeout`).
+        // Another user's: the server itself ends what stands still
+        // (`idle_in_transaction_session_timeout`).
         tracing::debug!(?error, "it could not be ended");
     }
 }
 
-/// Goes on with partitions by a connection that was made anew, within a transaction. Returns those that are another's by now.
+/// Goes on with partitions by a connection that was made anew, within a transaction. Returns those
+/// that are another's by now.
 pub(super) fn go_on(
     session: Session<'_>,
     (slices, leases): (Slices, &[LeaseNumber]),

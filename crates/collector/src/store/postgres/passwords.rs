@@ -1,5 +1,6 @@
-//! Where a password is that stands in no URL: `PGPASSWORD`, or a file as `psql` reads it, that `passfile=` or `PGPASSFILE` names, or
-//! `~/.pgpass` (<https://www.postgresql.org/docs/15/libpq-pgpass.html>).
+//! The sources of a password that is not in the URL: `PGPASSWORD`, or a file in `psql`'s format
+//! that `passfile=` or `PGPASSFILE` names, or `~/.pgpass`
+//! (<https://www.postgresql.org/docs/15/libpq-pgpass.html>).
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -45,7 +46,8 @@ pub(super) fn find(config: &Config, passfile: Option<&Path>) -> Result<Option<Ze
     Ok(text.lines().find_map(|line| password_of(line, &wanted)))
 }
 
-/// Of a line HOST:PORT:DATABASE:USER:PASSWORD, in which `*` is any, and a backslash is before what is no end of a field.
+/// Of a line HOST:PORT:DATABASE:USER:PASSWORD, in which `*` is any, and a backslash is before what
+/// is no end of a field.
 fn password_of(line: &str, wanted: &[&str; 4]) -> Option<Zeroizing<String>> {
     let mut fields = vec![Zeroizing::new(String::new())];
     let mut letters = line.chars();

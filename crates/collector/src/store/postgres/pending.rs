@@ -1,12 +1,14 @@
-//! A batch's reports, gathered: what they need to know is asked for all of them at once, and what they write is written at once, so that a
-//! batch takes a handful of round trips to the server, and not some for each report.
+//! A batch's reports, gathered: what they need to know is asked for all of them at once, and what
+//! they write is written at once, so that a batch takes a handful of round trips to the server, and
+//! not some for each report.
 
 use super::connection::Connection;
 use super::record::Record;
 use super::weeks::Weeks;
 use crate::network::GlobalMeterId;
 use crate::store::batch::{
-    ACKNOWLEDGED_BY, Changed, Expected, Landed, Neighbour, Number, Numbered, Raised, Reports,
+    ACKNOWLEDGED_BY, ChangedMeter, Expected, InsertedReport, Neighbour, Number, Numbered, ReportAlert,
+    Reports,
 };
 use crate::store::by_time::Changes;
 use crate::store::latest::{COLUMNS, Rollup, row};
@@ -15,13 +17,14 @@ use crate::store::write::NewReport;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use tokio_postgres::types::ToSql;
 
-/// "WSLT": with a network, the advisory lock of who changes its rows of `used_by_time`, where several write.
+/// "WSLT": with a network, the advisory lock of who changes its rows of `used_by_time`, where
+/// several write.
 const BY_TIME_LOCK: i32 = 0x5753_4c54;
 
 /// Key of the meter, level, beginning.
 type Interval = (i64, i64, i64);
 
-/// What happens to a row of `rollups`: first it may be taken away, then something may be added.
+/// The change of a row of `rollups`: first a deletion, then an addition.
 #[derive(Clone, Copy, Debug, Default)]
 struct Change {
     taken: bool,
@@ -48,13 +51,13 @@ pub(super) struct Pending<'a> {
     shared: bool,
     /// Ids that the server gave for alerts, and that none has yet.
     alert_ids: &'a mut VecDeque<i64>,
-    /// What is stored, or given, under the numbers of reports that may be known.
+    /// The contents that are stored or given under the numbers of reports that may be known.
     known_alerts: HashMap<Number, [u8; 16]>,
     known_readings: HashMap<Number, Numbered>,
     stored_rollups: HashMap<Interval, Rollup>,
     rollups: BTreeMap<Interval, Change>,
     by_time: Changes,
-    landed: Vec<Landed>,
+    landed: Vec<InsertedReport>,
     signed: Vec<(Number, i64, i64, Vec<u8>)>,
     alerts: Alerts,
 }
@@ -81,10 +84,10 @@ impl<'a> Pending<'a> {
             alerts: Alerts::default(),
         };
         if !expected.late.is_empty() {
-            pending.look_for_numbers(&expected.late)?;
+            pending.find_numbers(&expected.late)?;
         }
         if !expected.begun.is_empty() {
-            pending.look_for_rollups(&expected.begun)?;
+            pending.find_rollups(&expected.begun)?;
         }
         if expected.alerts > pending.alert_ids.len() {
             let wanted = (expected.alerts - pending.alert_ids.len()) as i64;
@@ -97,7 +100,7 @@ impl<'a> Pending<'a> {
         Ok(pending)
     }
 
-    fn look_for_numbers(&mut self, late: &[(Number, Option<i64>)]) -> Result<(), SqlError> {
+    fn find_numbers(&mut self, late: &[(Number, Option<i64>)]) -> Result<(), SqlError> {
         let numbers: Vec<Number> = late.iter().map(|(number, _)| *number).collect();
         let wanted = Numbers::of(&numbers);
         let alerts = self.connection.query_with(
@@ -109,7 +112,8 @@ impl<'a> Pending<'a> {
             let row = Row::Postgres(row);
             self.known_alerts.insert(number_of(row)?, row.get(3)?);
         }
-        // Where they are to be first, which is quick; then those that are not there anywhere, which takes its time, and is rare.
+        // Where they are to be first, which is quick; then those that are not there anywhere, which
+        // takes its time, and is rare.
         let with_time: Vec<(Number, i64)> =
             late.iter().filter_map(|(number, at_s)| Some((*number, (*at_s)?))).collect();
         let numbers: Vec<Number> = with_time.iter().map(|(number, _)| *number).collect();
@@ -151,7 +155,7 @@ impl<'a> Pending<'a> {
         Ok(())
     }
 
-    fn look_for_rollups(&mut self, begun: &[(GlobalMeterId, i64, i64)]) -> Result<(), SqlError> {
+    fn find_rollups(&mut self, begun: &[(GlobalMeterId, i64, i64)]) -> Result<(), SqlError> {
         let meters: Vec<i64> = begun.iter().map(|(meter, _, _)| meter.key()).collect();
         let levels: Vec<i64> = begun.iter().map(|(_, level, _)| *level).collect();
         let starts: Vec<i64> = begun.iter().map(|(_, _, start_s)| *start_s).collect();
@@ -171,7 +175,7 @@ impl<'a> Pending<'a> {
     }
 
     /// The end of a batch: all of it is written.
-    pub(super) fn finish(mut self, weeks: &mut Weeks, changed: &[Changed<'_>]) -> Result<(), SqlError> {
+    pub(super) fn finish(mut self, weeks: &mut Weeks, changed: &[ChangedMeter<'_>]) -> Result<(), SqlError> {
         self.write_alerts()?;
         self.write_readings(weeks)?;
         self.write_signed()?;
@@ -222,7 +226,7 @@ impl<'a> Pending<'a> {
         let numbers: Vec<Number> = self.landed.iter().map(|landed| landed.number).collect();
         let numbers = Numbers::of(&numbers);
         let [meters, epochs, ns] = numbers.columns();
-        let column = |of: fn(&Landed) -> i64| self.landed.iter().map(of).collect::<Vec<i64>>();
+        let column = |of: fn(&InsertedReport) -> i64| self.landed.iter().map(of).collect::<Vec<i64>>();
         let power_w: Vec<i16> = self.landed.iter().map(|landed| landed.reading.power_w).collect();
         let flags: Vec<i32> = self.landed.iter().map(|landed| landed.reading.flags as i32).collect();
         let rssi_dbm: Vec<Option<i16>> =
@@ -318,7 +322,8 @@ fn intervals<'i>(of: impl Iterator<Item = &'i Interval>) -> [Vec<i64>; 3] {
     columns
 }
 
-/// Rows that are of meters of several slices are read and written by one after the other of those who write.
+/// Rows that are of meters of several slices are read and written by one after the other of those
+/// who write.
 fn write_by_time(connection: &Connection, changes: Changes, shared: bool) -> Result<(), SqlError> {
     let rows = changes.rows();
     if rows.is_empty() {
@@ -381,7 +386,7 @@ fn write_by_time(connection: &Connection, changes: Changes, shared: bool) -> Res
 }
 
 /// The meters' rows: those that are there are changed, which takes half of what an upsert does.
-fn write_latest(connection: &Connection, changed: &[Changed<'_>]) -> Result<(), SqlError> {
+fn write_latest(connection: &Connection, changed: &[ChangedMeter<'_>]) -> Result<(), SqlError> {
     let rows = |is_new: bool| {
         let of = changed.iter().filter(|changed| changed.is_new == is_new);
         of.map(|changed| Record(row(changed.meter, changed.latest))).collect::<Vec<_>>()
@@ -445,16 +450,17 @@ impl Reports for Pending<'_> {
     }
 
     fn unwritten(&self, number: Number) -> Vec<Neighbour> {
-        let is_its =
-            |landed: &&Landed| (landed.number.meter, landed.number.epoch) == (number.meter, number.epoch);
-        let neighbour = |landed: &Landed| {
+        let is_its = |landed: &&InsertedReport| {
+            (landed.number.meter, landed.number.epoch) == (number.meter, number.epoch)
+        };
+        let neighbour = |landed: &InsertedReport| {
             let Numbered { at_s, energy_dwh, flags, .. } = landed.reading;
             Neighbour { n: landed.number.n, at_s, energy_dwh, flags }
         };
         self.landed.iter().filter(is_its).map(neighbour).collect()
     }
 
-    fn land(&mut self, landed: &Landed) -> Result<(), SqlError> {
+    fn land(&mut self, landed: &InsertedReport) -> Result<(), SqlError> {
         self.known_readings.insert(landed.number, landed.reading);
         self.landed.push(*landed);
         Ok(())
@@ -465,7 +471,7 @@ impl Reports for Pending<'_> {
         Ok(())
     }
 
-    fn raise(&mut self, alert: &Raised<'_>) -> Result<i64, SqlError> {
+    fn raise(&mut self, alert: &ReportAlert<'_>) -> Result<i64, SqlError> {
         let id = self.alert_ids.pop_front();
         let id = id.ok_or_else(|| SqlError::Stored("there is no id for an alert".to_owned()))?;
         self.known_alerts.insert(alert.number, alert.report);

@@ -4,23 +4,23 @@ use super::connection::Connection;
 use super::server::Server;
 use super::writer::commit;
 use super::{READ_TIMEOUT_S, schema};
-use crate::store::mark::{self, Mark};
+use crate::store::marker::{self, Marker};
 use crate::store::sql::{Session, SqlError};
-use crate::store::{Health, Place, StoreError};
+use crate::store::{DatabaseUrl, Health, StoreError};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// So many read at once; others wait.
+/// Concurrent reads at most; others wait.
 const CONNECTIONS: usize = 4;
 
 /// A question sees what was committed before it, in all of its parts.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-/// What a change says is durable, whatever server and user are set to.
+/// The beginning of a change, which is durable whatever the settings of server and user.
 const BEGIN_CHANGE: &str = "BEGIN; SELECT set_config('synchronous_commit', 'on', true) \
                             WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')";
 
 pub(in crate::store) struct Pool {
-    place: Place,
+    place: DatabaseUrl,
     server: Arc<Server>,
     idle: Mutex<Idle>,
     freed: Condvar,
@@ -49,7 +49,7 @@ impl Pool {
 
     pub(super) fn new(server: &Arc<Server>) -> Pool {
         Pool {
-            place: Place::Server(Arc::clone(server)),
+            place: DatabaseUrl::Server(Arc::clone(server)),
             server: Arc::clone(server),
             idle: Mutex::default(),
             freed: Condvar::new(),
@@ -87,23 +87,25 @@ impl Pool {
         self.within(BEGIN, |session| question(session).map_err(asked), commit)
     }
 
-    /// Changes something beside the writer, in one transaction: what is `Ok` is durable, and else nothing was changed.
+    /// Changes something beside the writer, in one transaction: what is `Ok` is durable, and else
+    /// nothing was changed.
     pub(in crate::store) fn change<T, E: From<StoreError>>(
         &self,
         change: impl FnOnce(Session<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let change = |session: Session<'_>| {
-            self.look_whether_left(session)?;
+            self.check_not_left(session)?;
             change(session)
         };
         self.within(BEGIN_CHANGE, change, commit)
     }
 
-    /// Nothing is changed in a database that was moved away since it was opened. A move that is at its end is waited for.
-    fn look_whether_left(&self, session: Session<'_>) -> Result<(), StoreError> {
+    /// Nothing is changed in a database that was moved away since it was opened. A move that is at
+    /// its end is waited for.
+    fn check_not_left(&self, session: Session<'_>) -> Result<(), StoreError> {
         let version = session.value::<i64>("SELECT version FROM wattseal_schema FOR SHARE", &[]);
         match version.map_err(|error| StoreError::asked(&self.place, error))? {
-            version if version >= mark::AWAY => Err(Mark::refusal(session, &self.place)),
+            version if version >= marker::AWAY => Err(Marker::refusal(session, &self.place)),
             _ => Ok(()),
         }
     }
@@ -125,7 +127,8 @@ impl Pool {
         done
     }
 
-    /// A connection with a transaction. One that was idle may be gone with its server: then another is made.
+    /// A connection with a transaction. One that was idle may be gone with its server: then another
+    /// is made.
     fn begun(&self, idle: Option<Connection>, begin: &str) -> Result<Connection, StoreError> {
         if let Some(connection) =
             idle.filter(|connection| !connection.is_closed() && connection.simple(begin).is_ok())

@@ -1,5 +1,5 @@
-//! A whole row as one value. A table of many columns that is given as an array of its rows is taken apart in half the time that the server
-//! takes for an array of each column.
+//! A whole row as one value. A table of many columns that is given as an array of its rows is taken
+//! apart in half the time that the server takes for an array of each column.
 
 use crate::store::sql::Value;
 use std::error::Error;
@@ -10,7 +10,8 @@ use tokio_postgres::types::{IsNull, Kind, ToSql, Type, to_sql_checked};
 #[derive(Debug)]
 pub(super) struct Record<const N: usize>(pub(super) [Value<'static>; N]);
 
-/// As `record_recv` reads it (src/backend/utils/adt/rowtypes.c): how many columns, then of each its type, its length and its bytes.
+/// As `record_recv` reads it (src/backend/utils/adt/rowtypes.c): how many columns, then of each its
+/// type, its length and its bytes.
 impl<const N: usize> ToSql for Record<N> {
     fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         let Kind::Composite(fields) = kind.kind() else { return Err(format!("{kind} is no row").into()) };

@@ -1,11 +1,12 @@
-//! The database's tables, and how an older database gets them: forwards only, by the one writer, in its transaction.
+//! The database's tables, and how an older database gets them: forwards only, by the one writer, in
+//! its transaction.
 
 use super::connection::Connection;
-use crate::store::mark::{self, Mark};
+use crate::store::marker::{self, Marker};
 use crate::store::sql::{Session, SqlError, values};
-use crate::store::{Place, StoreError, zone};
+use crate::store::{DatabaseUrl, StoreError, zone};
 
-/// What leads from each version of the schema to the next.
+/// The steps from each version of the schema to the next.
 const MIGRATIONS: &[&str] = &[
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
@@ -21,7 +22,7 @@ const WITH_MONTHS: usize = 5;
 /// The oldest server: PostgreSQL 15.
 const OLDEST: i64 = 150_000;
 
-/// What a database is.
+/// The kind of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// Without a table.
@@ -30,10 +31,10 @@ pub(super) enum Found {
     Ours(usize),
 }
 
-/// What a database is, or why it is not to be used.
+/// The kind of a database, or the reason why it is not to be used.
 pub(super) enum Looked {
     Found(Found),
-    Marked(Mark),
+    Marked(Marker),
 }
 
 impl Found {
@@ -47,15 +48,15 @@ impl Found {
 ///
 /// # Errors
 /// [`StoreError`]; also where it is marked as moved, or as not whole.
-pub(super) fn look_at(connection: &Connection, place: &Place) -> Result<Found, StoreError> {
-    match look_whether_marked(connection, place)? {
+pub(super) fn inspect(connection: &Connection, place: &DatabaseUrl) -> Result<Found, StoreError> {
+    match check_marker(connection, place)? {
         Looked::Found(found) => Ok(found),
-        Looked::Marked(_) => Err(Mark::refusal(Session::Postgres(connection), place)),
+        Looked::Marked(_) => Err(Marker::refusal(Session::Postgres(connection), place)),
     }
 }
 
 /// The same; one that is marked is found, too.
-pub(super) fn look_whether_marked(connection: &Connection, place: &Place) -> Result<Looked, StoreError> {
+pub(super) fn check_marker(connection: &Connection, place: &DatabaseUrl) -> Result<Looked, StoreError> {
     let asked = |error: SqlError| StoreError::asked(place, error);
     let session = Session::Postgres(connection);
     let unsuited = |what: String| Err(StoreError::Unsuited { place: place.clone(), what });
@@ -83,9 +84,9 @@ pub(super) fn look_whether_marked(connection: &Connection, place: &Place) -> Res
         Some("wattseal_schema") => {
             let version: i64 = session.value("SELECT version FROM wattseal_schema", &[]).map_err(asked)?;
             let known = MIGRATIONS.len();
-            if version >= mark::AWAY {
-                let mark = Mark::read(session).map_err(asked)?;
-                return mark.map(Looked::Marked).ok_or_else(|| Mark::refusal(session, place));
+            if version >= marker::AWAY {
+                let mark = Marker::read(session).map_err(asked)?;
+                return mark.map(Looked::Marked).ok_or_else(|| Marker::refusal(session, place));
             }
             match usize::try_from(version) {
                 Ok(version) if (1..=known).contains(&version) => Ok(Looked::Found(Found::Ours(version))),
@@ -107,9 +108,9 @@ pub(super) fn look_whether_marked(connection: &Connection, place: &Place) -> Res
 }
 
 /// Looks at a database that is only to be read.
-pub(super) fn check_readable(connection: &Connection, place: &Place) -> Result<(), StoreError> {
+pub(super) fn check_readable(connection: &Connection, place: &DatabaseUrl) -> Result<(), StoreError> {
     let known = MIGRATIONS.len();
-    match look_at(connection, place)? {
+    match inspect(connection, place)? {
         Found::Ours(version) if version == known => Ok(()),
         Found::Ours(version) => {
             Err(StoreError::Older { place: place.clone(), found: version as i64, known: known as i64 })
@@ -119,15 +120,15 @@ pub(super) fn check_readable(connection: &Connection, place: &Place) -> Result<(
 }
 
 /// Says that a database is not to be used, or, with `None`, lets it be used, within a transaction.
-pub(super) fn mark(connection: &Connection, mark: Option<&Mark>) -> Result<(), SqlError> {
+pub(super) fn mark(connection: &Connection, mark: Option<&Marker>) -> Result<(), SqlError> {
     let (session, known) = (Session::Postgres(connection), MIGRATIONS.len() as i64);
     let version = match mark {
         Some(mark) => {
             mark.write(session)?;
-            known + mark::AWAY
+            known + marker::AWAY
         }
         None => {
-            Mark::erase(session)?;
+            Marker::erase(session)?;
             known
         }
     };

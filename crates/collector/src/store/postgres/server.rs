@@ -7,13 +7,14 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
-/// A server that is not there is given up after so long; one that was there and says nothing any more is, too.
+/// The time after which a server is given up: one that is not there, and one that is silent.
 const CONNECT: Duration = Duration::from_secs(10);
 const SILENT: Duration = Duration::from_secs(20);
 const ALIVE: Duration = Duration::from_secs(5);
 const ASKED: u32 = 3;
 
-/// A database of a server, or of one of several that have it: a primary and its standbys. Its password is never shown.
+/// A database of a server, or of one of several that have it: a primary and its standbys. Its
+/// password is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Server {
     /// For each host, with no other; at least one.
@@ -49,7 +50,7 @@ impl Server {
                      disable has none"
                 ));
             }
-            // What goes over a network is not for all who are on it.
+            // Traffic on a network is not for all who are on it.
             None if elsewhere || own.authorities.is_some() => config.ssl_mode(SslMode::Require),
             None => config.ssl_mode(SslMode::Disable),
         };
@@ -59,7 +60,7 @@ impl Server {
         config.application_name("wattseal-collector");
         config.keepalives(true).keepalives_idle(ALIVE).keepalives_interval(ALIVE).keepalives_retries(ASKED);
         config.tcp_user_timeout(SILENT);
-        // What the library looks at when it connects with several.
+        // The library reads this when it connects with several.
         let count = config.get_hosts().len();
         let fits = |given: usize| given == 0 || given == count;
         if !fits(config.get_hostaddrs().len())
@@ -78,7 +79,7 @@ impl Server {
         Ok(Server { hosts, authorities: own.authorities })
     }
 
-    /// How each of its hosts is connected with.
+    /// Returns a configuration for each of its hosts.
     pub(super) fn hosts(&self) -> &[Config] {
         &self.hosts
     }
@@ -208,7 +209,7 @@ fn decoded(text: &str) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| wrong())
 }
 
-/// Whether what is sent to a host stays on this machine.
+/// Says if the traffic to a host stays on this machine.
 fn is_here(host: &Host) -> bool {
     match host {
         Host::Unix(_) => true,

@@ -1,4 +1,5 @@
-//! TLS towards a server: rustls, with the authorities of a file or of this system. Whose certificate it is is always looked at.
+//! TLS towards a server: rustls, with the authorities of a file or of this system. Whose
+//! certificate it is is always looked at.
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};

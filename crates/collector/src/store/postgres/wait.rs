@@ -1,6 +1,8 @@
-//! Waiting for a server from a thread that may be anything: one of tokio's, too, where no runtime may be waited for.
+//! Waiting for a server from a thread that may be anything: one of tokio's, too, where no runtime
+//! may be waited for.
 //!
-//! A thread of its own turns what comes and goes by the sockets of all connections; who asks hands its question over and sleeps.
+//! A thread of its own turns what comes and goes by the sockets of all connections; who asks hands
+//! its question over and sleeps.
 
 use std::future::Future;
 use std::pin::pin;

@@ -1,7 +1,8 @@
-//! The weeks of `readings`, each from Monday 00:00 UTC on: what PostgreSQL calls partitions of that table.
+//! The weeks of `readings`, each from Monday 00:00 UTC on: what PostgreSQL calls partitions of that
+//! table.
 
 use super::connection::Connection;
-use crate::store::batch::Landed;
+use crate::store::batch::InsertedReport;
 use crate::store::sql::{Session, SqlError, values};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -9,12 +10,13 @@ use std::collections::BTreeMap;
 const WEEK_S: i64 = 7 * 86_400;
 /// 1970-01-05, a Monday.
 const MONDAY_S: i64 = 4 * 86_400;
-/// It is written down when a week's readings were heard, to the hour above: so that most batches write nothing of it.
+/// It is written down when a week's readings were heard, to the hour above: so that most batches
+/// write nothing of it.
 const HEARD_S: i64 = 3600;
 /// "WSLW": the advisory lock of who makes one.
 const LOCK: i64 = 0x5753_4c57;
 
-/// Which there are: by beginning, until when their readings were heard at most, in s.
+/// The existing weeks: by beginning, the latest time that one of their readings was heard, in s.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Weeks(BTreeMap<i64, i64>);
 
@@ -38,7 +40,11 @@ impl Weeks {
     }
 
     /// Makes those that a batch's readings go into and that there are not, within its transaction.
-    pub(super) fn make_for(&mut self, connection: &Connection, landed: &[Landed]) -> Result<(), SqlError> {
+    pub(super) fn make_for(
+        &mut self,
+        connection: &Connection,
+        landed: &[InsertedReport],
+    ) -> Result<(), SqlError> {
         self.make_of(connection, landed.iter().map(|landed| (landed.reading.at_s, landed.heard_ms)))
     }
 
@@ -64,7 +70,7 @@ impl Weeks {
         Ok(())
     }
 
-    /// Whether next week's is there, so that no batch has to make it.
+    /// Says if next week's table exists, so that no batch has to make it.
     pub(super) fn has_next(&self, now_s: i64) -> bool {
         self.0.contains_key(&week_of(now_s + WEEK_S))
     }
@@ -93,13 +99,15 @@ impl Weeks {
         Ok(())
     }
 
-    /// The oldest of which all readings were taken, and heard, before a time. What a meter kept for long is not old when it comes.
+    /// The oldest of which all readings were taken, and heard, before a time. A late report is not
+    /// old when it comes.
     pub(super) fn old(&self, before_s: i64) -> Option<i64> {
         let old = |(from_s, heard_s): (&i64, &i64)| from_s + WEEK_S <= before_s && *heard_s <= before_s;
         self.0.iter().find(|of| old(*of)).map(|(from_s, _)| *from_s)
     }
 
-    /// Takes one away, with all that is in it, within a transaction; not where another writer has put something into it since.
+    /// Takes one away, with all that is in it, within a transaction; not where another writer has
+    /// put something into it since.
     pub(super) fn drop(
         &mut self,
         connection: &Connection,
@@ -114,8 +122,8 @@ impl Weeks {
     }
 }
 
-/// Made beside the table and then attached, which who reads does not have to wait for, as for one that is made within it
-/// (<https://www.postgresql.org/docs/15/ddl-partitioning.html>, 5.11.2.2).
+/// Made beside the table and then attached, which who reads does not have to wait for, as for one
+/// that is made within it (<https://www.postgresql.org/docs/15/ddl-partitioning.html>, 5.11.2.2).
 fn attach(connection: &Connection, from_s: i64) -> Result<(), SqlError> {
     let (name, to_s) = (name(from_s), from_s + WEEK_S);
     connection.simple(&format!(

@@ -11,32 +11,34 @@ use super::writers::{self, Backend, Generation};
 use crate::fence::LeaseNumber;
 use crate::network::GlobalMeterId;
 use crate::partition::{Partition, Slices};
-use crate::store::batch::Kept;
+use crate::store::batch::MeterCache;
 use crate::store::interval::Intervals;
-use crate::store::key::Keys;
 use crate::store::latest::{self, COLUMNS};
+use crate::store::meter_range::MeterRange;
 use crate::store::sql::{Row, Session, SqlError};
-use crate::store::{Options, Place, Sharing, StoreError, Write, Written, zone};
+use crate::store::{DatabaseUrl, Options, Sharing, StoreError, Write, Written, zone};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a statement of the writer may take.
+/// The longest time of a writer's statement.
 const STATEMENT_TIMEOUT_S: u32 = 30;
-/// A commit may wait for a standby so long; then nothing is acknowledged, and it is looked again.
+/// The longest wait of a commit for a standby; then nothing is acknowledged, and it is checked
+/// again.
 const COMMIT: Duration = Duration::from_secs(30);
-/// A transaction in which nothing is asked for so long is ended by the server. One of several must not keep others from what it has locked.
+/// The idle time after which the server ends a transaction. One of several writers must not keep
+/// others from its locks.
 const IDLE_S: u32 = 60;
 const IDLE_SHARED_S: u32 = 3;
 /// A week that goes is not waited for longer than that, and is tried again the next time.
 const DROP_LOCK_MS: u32 = 500;
 
-/// Meters of several workers that one of them knows at most. Then it begins anew, as with more of them most are not heard again soon.
-const MOST_KNOWN: usize = 1 << 16;
+/// Meters of several workers that one of them knows at most. Then it begins anew, as with more of
+/// them most are not heard again soon.
+const KNOWN_MAX: usize = 1 << 16;
 
-/// How to write.
 pub(super) struct Terms {
-    pub(super) place: Place,
+    pub(super) place: DatabaseUrl,
     pub(super) server: Arc<Server>,
     pub(super) options: Options,
     pub(super) zone: String,
@@ -49,7 +51,7 @@ pub(super) struct Writer {
     generation: Generation,
     backend: Backend,
     slices: Option<Slices>,
-    kept: Kept,
+    kept: MeterCache,
     weeks: Weeks,
     /// Ids that the server gave for alerts, and that none has yet.
     alert_ids: VecDeque<i64>,
@@ -65,7 +67,7 @@ pub(super) enum Failed {
     Fenced(Vec<LeaseNumber>),
 }
 
-/// What a transaction is done under.
+/// The guard of a transaction.
 #[derive(Clone, Copy)]
 pub(super) enum Under<'l> {
     /// That those who write are the same.
@@ -75,8 +77,9 @@ pub(super) enum Under<'l> {
 }
 
 impl Writer {
-    /// Connects, becomes one who writes, brings the tables up to date, and loads what is kept. backend: of the last connection; becomes
-    /// this one's. held: partitions that were taken by it; those that another has taken since are taken out.
+    /// Connects, becomes one who writes, brings the tables up to date, and loads what is kept.
+    /// backend: of the last connection; becomes this one's. held: partitions that were taken by it;
+    /// those that another has taken since are taken out.
     pub(super) fn begin(
         terms: &Terms,
         backend: &mut Option<Backend>,
@@ -87,7 +90,7 @@ impl Writer {
         let connection = Connection::connect(server).map_err(|error| error.of(place))?;
         let session = Session::Postgres(&connection);
         settings(&connection, sharing.is_some()).map_err(asked)?;
-        schema::look_at(&connection, place)?;
+        schema::inspect(&connection, place)?;
         let standby: String = session.value("SELECT pg_is_in_recovery()::text", &[]).map_err(asked)?;
         if standby == "true" {
             return Err(StoreError::Unreachable { place: place.clone(), what: error::STANDBY.to_owned() });
@@ -95,8 +98,9 @@ impl Writer {
         let (found, many) = writers::lock(&connection, place, sharing.is_some(), backend.as_ref())?;
         let own = Backend::of(&connection).map_err(asked)?;
         *backend = Some(own.clone());
-        // What was committed by a connection that was lost before its answer came may be on no standby yet. This commit is behind it:
-        // when it is durable, that is, too. Only then anything is loaded, and said to be stored.
+        // The commits of a connection that was lost before its answer may be on no standby yet.
+        // This commit is behind them: when it is durable, they are, too. Only then anything is
+        // loaded, and counts as stored.
         let mut intervals = Intervals::new(options.zone.clone());
         connection.simple("BEGIN").map_err(|error| error.of(place))?;
         schema::migrate(&connection, found).map_err(asked)?;
@@ -119,17 +123,18 @@ impl Writer {
             writers::make_room(&connection).map_err(|error| error.of(place))?;
         }
         let (slices, backend) = (sharing.as_ref().map(|sharing| sharing.slices), own);
-        let kept = Kept::new(session, intervals).map_err(asked)?;
+        let kept = MeterCache::new(session, intervals).map_err(asked)?;
         let (weeks, alert_ids) = (Weeks::load(session).map_err(asked)?, VecDeque::new());
         let mut writer = Writer { connection, generation, backend, slices, kept, weeks, alert_ids };
         if slices.is_none() {
-            writer.kept.load(Session::Postgres(&writer.connection), Keys::All).map_err(asked)?;
+            writer.kept.load(Session::Postgres(&writer.connection), MeterRange::All).map_err(asked)?;
         }
         Ok(writer)
     }
 
-    /// One of several may have very many meters, most of which it does not hear for long: it knows those alone that it has heard. Who has
-    /// the leases alone writes them, from before this transaction on.
+    /// One of several may have very many meters, most of which it does not hear for long: it loads
+    /// only those that it has heard. The holder of the leases is their only writer, from before
+    /// this transaction on.
     fn look_up(&mut self, batch: &[Write], leases: &[LeaseNumber]) -> Result<(), SqlError> {
         let Some(slices) = self.slices else { return Ok(()) };
         let is_ours = |meter: &GlobalMeterId| {
@@ -159,7 +164,7 @@ impl Writer {
         self.connection.is_closed()
     }
 
-    pub(super) fn kept(&self) -> &Kept {
+    pub(super) fn kept(&self) -> &MeterCache {
         &self.kept
     }
 
@@ -184,7 +189,7 @@ impl Writer {
     }
 
     /// Looks that the server is there, and nobody else writes.
-    pub(super) fn look(&mut self) -> Result<(), Failed> {
+    pub(super) fn check(&mut self) -> Result<(), Failed> {
         self.transaction(Under::Generation)?;
         self.roll_back().map_err(Failed::Doubtful)
     }
@@ -210,13 +215,13 @@ impl Writer {
                 return Err(failed);
             }
         };
-        // Whatever goes wrong from here on, it may be stored.
+        // After any error from here on, it may be stored.
         commit(&self.connection).map_err(Failed::Doubtful)?;
         self.kept.keep();
-        if self.slices.is_some() && self.kept.len() > MOST_KNOWN {
+        if self.slices.is_some() && self.kept.len() > KNOWN_MAX {
             self.kept.retain(|_| false);
         }
-        // What is left is not given to a later alert, whose id would be below that of one in between.
+        // A left id is not given to a later alert: it would be below that of one in between.
         self.alert_ids.clear();
         Ok(written)
     }
@@ -231,7 +236,8 @@ impl Writer {
         Ok(written)
     }
 
-    /// Takes a partition: nobody stores anything under a lease before any more. Returns the number of a later lease, where there was one.
+    /// Takes a partition: nobody stores anything under a lease before any more. Returns the number
+    /// of a later lease, where there was one.
     pub(super) fn take(&mut self, lease: LeaseNumber, sharing: &Sharing) -> Result<Option<u64>, Failed> {
         let Sharing { worker, slices } = sharing;
         let taken = partitions::take(&self.connection, (*slices, lease), (worker, &self.backend));
@@ -267,18 +273,19 @@ impl Writer {
     }
 
     /// Looks at something in one transaction, while nobody else writes.
-    pub(super) fn look_at<T>(
+    pub(super) fn inspect<T>(
         &mut self,
         under: Under<'_>,
-        look: impl FnOnce(&Writer) -> Result<T, SqlError>,
+        read: impl FnOnce(&Writer) -> Result<T, SqlError>,
     ) -> Result<T, Failed> {
         self.transaction(under)?;
-        let seen = look(self);
+        let seen = read(self);
         self.roll_back().map_err(Failed::Doubtful)?;
         seen.map_err(Failed::Nothing)
     }
 
-    /// Takes away one week whose readings are old, within a transaction of its own. Returns whether there was one.
+    /// Takes away one week whose readings are old, within a transaction of its own. Returns whether
+    /// there was one.
     pub(super) fn drop_week(&mut self, under: Under<'_>, before_s: i64) -> Result<bool, Failed> {
         let Some(from_s) = self.weeks.old(before_s) else { return Ok(false) };
         self.by_itself(under, |writer| {
@@ -313,11 +320,12 @@ impl Writer {
     }
 }
 
-/// Makes a transaction durable: on this server's disk, and on as many standbys as the server is told to wait for.
+/// Makes a transaction durable: on this server's disk, and on as many standbys as the server is
+/// told to wait for.
 pub(super) fn commit(connection: &Connection) -> Result<(), SqlError> {
     let warned = connection.warnings();
-    // A time-out would end the wait for a standby, and the commit would be good on this server alone
-    // (src/backend/replication/syncrep.c, SyncRepWaitForLSN): that is said by a warning.
+    // A time-out would end the wait for a standby, and the commit would be good on this server
+    // alone (src/backend/replication/syncrep.c, SyncRepWaitForLSN): that is said by a warning.
     connection.simple_within("SET LOCAL statement_timeout = 0; COMMIT", COMMIT)?;
     if connection.warnings() != warned {
         return Err(SqlError::Postgres(ConnectionError::Here(
@@ -328,10 +336,10 @@ pub(super) fn commit(connection: &Connection) -> Result<(), SqlError> {
     Ok(())
 }
 
-/// What the writer's connection has to be like, whatever the server, the database or the user is set to.
+/// Sets the writer's connection, whatever the settings of server, database and user.
 fn settings(connection: &Connection, shared: bool) -> Result<(), SqlError> {
-    // Each statement joins some keys to an index, whatever they are: what the planner would choose for many rows is never right, and
-    // planning anew for each batch's values takes as long as the batch.
+    // Each statement joins some keys to an index: the planner's choice for many rows is never
+    // right, and planning anew for each batch's values takes as long as the batch.
     let idle_s = if shared { IDLE_SHARED_S } else { IDLE_S };
     connection.simple(&format!(
         "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') <> 'remote_apply'; \

@@ -1,18 +1,18 @@
-//! Who writes a database: one service alone, or several that share it by partitions.
+//! The writers of a database: one service alone, or several that share it by partitions.
 
 use super::connection::Connection;
 use super::error::ConnectionError;
 use super::schema::{self, Found};
 use crate::store::sql::{Session, SqlError, values};
-use crate::store::{Place, StoreError};
+use crate::store::{DatabaseUrl, StoreError};
 use std::time::{Duration, Instant};
 
-/// So long it is waited for a writer that ends just now.
+/// The longest wait for a writer that is ending.
 const WAIT: Duration = Duration::from_secs(3);
 /// "WSL1": the advisory lock of who writes; several hold it as one of many, one holds it alone.
 const LOCK: i64 = 0x5753_4c31;
 
-/// What serves a connection on the server.
+/// The server's process of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Backend {
     pub(super) process: i64,
@@ -36,13 +36,15 @@ impl Backend {
     }
 }
 
-/// Goes up when those who write change: what nobody who lost the lock without knowing finds unchanged.
+/// Goes up when those who write change: what nobody who lost the lock without knowing finds
+/// unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Generation(i64);
 
 impl Generation {
-    /// Begins, within a transaction. Of several the first after one who was alone raises it; one who is alone always does, and ends what
-    /// any partition was taken under: a transaction of several looks at its partitions alone.
+    /// Begins, within a transaction. Of several the first after one who was alone raises it; one
+    /// who is alone always does, and ends what any partition was taken under: a transaction of
+    /// several looks at its partitions alone.
     pub(super) fn begin(session: Session<'_>, shared: bool) -> Result<Generation, SqlError> {
         if shared {
             let first = "UPDATE writer SET generation = generation + 1, shared = true WHERE NOT shared";
@@ -69,11 +71,12 @@ impl Generation {
     }
 }
 
-/// Becomes one who writes, for as long as the connection lasts. before: this writer's last connection, which the server may still wait for.
-/// Returns what the database is, and whether it is held as one of many.
+/// Becomes one who writes, for as long as the connection lasts. before: this writer's last
+/// connection, which the server may still wait for. Returns what the database is, and whether it is
+/// held as one of many.
 pub(super) fn lock(
     connection: &Connection,
-    place: &Place,
+    place: &DatabaseUrl,
     shared: bool,
     before: Option<&Backend>,
 ) -> Result<(Found, bool), StoreError> {
@@ -86,11 +89,11 @@ pub(super) fn lock(
     }
     loop {
         // Tables are made, and brought up to date, by who is alone.
-        let many = shared && schema::look_at(connection, place)?.is_current();
+        let many = shared && schema::inspect(connection, place)?.is_current();
         let which = if many { "_shared" } else { "" };
         if try_lock(session, which).map_err(asked)? {
             // Another may have made them until it let go of the lock.
-            return Ok((schema::look_at(connection, place)?, many));
+            return Ok((schema::inspect(connection, place)?, many));
         }
         if let Some(before) = before {
             before.end(session).map_err(asked)?;
@@ -104,7 +107,7 @@ pub(super) fn lock(
 }
 
 /// Becomes the only one who writes, if nobody does.
-pub(super) fn try_alone(connection: &Connection, place: &Place) -> Result<(), StoreError> {
+pub(super) fn try_alone(connection: &Connection, place: &DatabaseUrl) -> Result<(), StoreError> {
     let session = Session::Postgres(connection);
     match try_lock(session, "").map_err(|error| StoreError::asked(place, error))? {
         true => Ok(()),
@@ -118,7 +121,7 @@ fn try_lock(session: Session<'_>, which: &str) -> Result<bool, SqlError> {
 }
 
 /// That others write, and who.
-fn in_use(session: Session<'_>, place: &Place) -> StoreError {
+fn in_use(session: Session<'_>, place: &DatabaseUrl) -> StoreError {
     let holder = "SELECT ' (process ' || pid || ' of the server, from ' || coalesce(host(client_addr), 'its own machine') || ')' \
                   FROM pg_locks JOIN pg_stat_activity USING (pid) \
                   WHERE locktype = 'advisory' AND objid::bigint = $1 AND objsubid = 1 AND granted \

@@ -4,8 +4,8 @@ use crate::event::UpdateState;
 use crate::image_digest::ImageDigest;
 use crate::network::GlobalMeterId;
 use crate::store::batch::IS_OPEN;
-use crate::store::key::Keys;
-use crate::store::query::Whose;
+use crate::store::meter_range::MeterRange;
+use crate::store::query::MeterFilter;
 use crate::store::record::{ImageRecord, UpdateRecord};
 use crate::store::sql::{Row, Session, SqlError, values};
 use wire::meter::{Image, ImageRefusal};
@@ -111,14 +111,15 @@ pub(in crate::store) fn update(
     session.first(&format!("{UPDATE} WHERE meter = $1"), values![meter], update_of)
 }
 
-pub(super) fn updates(session: Session<'_>, whose: Whose) -> Result<Vec<UpdateRecord>, SqlError> {
+pub(super) fn updates(session: Session<'_>, whose: MeterFilter) -> Result<Vec<UpdateRecord>, SqlError> {
     let sql = format!("{UPDATE} WHERE meter BETWEEN $1 AND $2 ORDER BY changed_ms DESC, meter");
     let (first, last) = whose.keys();
     session.query(&sql, values![first, last], update_of)
 }
 
 /// Those that are not over, in the order in which they were asked for.
-pub(super) fn open_updates(session: Session<'_>, keys: Keys) -> Result<Vec<UpdateRecord>, SqlError> {
-    let sql = format!("{UPDATE} WHERE {IS_OPEN} AND {} ORDER BY created_ms, meter LIMIT $5", Keys::sql());
+pub(super) fn open_updates(session: Session<'_>, keys: MeterRange) -> Result<Vec<UpdateRecord>, SqlError> {
+    let sql =
+        format!("{UPDATE} WHERE {IS_OPEN} AND {} ORDER BY created_ms, meter LIMIT $5", MeterRange::sql());
     session.query(&sql, &keys.page(None, i64::MAX), update_of)
 }

@@ -3,8 +3,8 @@
 use crate::event::CommandState;
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::store::SILENT_AFTER_INTERVALS;
-use crate::store::key::Keys;
-use crate::store::query::{AlertFilter, Whose};
+use crate::store::meter_range::MeterRange;
+use crate::store::query::{AlertFilter, MeterFilter};
 use crate::store::record::{
     Action, AlertRecord, CommandRecord, KeptMeter, Last, Link, Meter, OutboxRecord, Role, StoredMeter,
     TokenRecord,
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use wire::meter::{MessageKind, MeterId, MeterState, Suite};
 
 /// Rows of a list at most.
-const MOST_LISTED: usize = 1000;
+const LISTED_MAX: usize = 1000;
 /// Meters that are read at a time.
 pub(crate) const METERS_OF_A_PAGE: i64 = 4096;
 
@@ -75,14 +75,14 @@ pub(crate) fn kept_from_s(session: Session<'_>) -> Result<Option<i64>, SqlError>
 }
 
 fn limited(limit: usize) -> i64 {
-    (if limit == 0 { MOST_LISTED } else { limit.min(MOST_LISTED) }) as i64
+    (if limit == 0 { LISTED_MAX } else { limit.min(LISTED_MAX) }) as i64
 }
 
-pub(super) fn kept_meters(session: Session<'_>, keys: Keys) -> Result<Vec<KeptMeter>, SqlError> {
+pub(super) fn kept_meters(session: Session<'_>, keys: MeterRange) -> Result<Vec<KeptMeter>, SqlError> {
     let sql = format!(
         "SELECT meter, epoch, state, last_n, label, suite, interval_s, last_heard_ms, at_s, revoked_ms \
          FROM meters JOIN latest USING (meter) WHERE {} ORDER BY meter LIMIT $5",
-        Keys::sql()
+        MeterRange::sql()
     );
     let read = |row: Row<'_>| {
         let mut state: MeterState = from_json(row, 2)?;
@@ -111,15 +111,17 @@ pub(super) fn kept_meters(session: Session<'_>, keys: Keys) -> Result<Vec<KeptMe
     }
 }
 
-/// A page of what a link begins with, in order. Each table is read by itself, from one key to another: joined, PostgreSQL would look up each
-/// meter by itself in each of them. What is kept comes last, behind what is not.
+/// A page of a link's initial state, in order. Each table is read by itself, from one key to
+/// another: joined, PostgreSQL would look up each meter by itself in each of them. Kept columns
+/// come last, behind the others.
 pub(super) fn stored_meters(
     session: Session<'_>,
-    keys: Keys,
+    keys: MeterRange,
     after: Option<GlobalMeterId>,
 ) -> Result<Vec<StoredMeter>, SqlError> {
-    let from =
-        |columns: &str| format!("SELECT meter, {columns} WHERE {} ORDER BY meter LIMIT $5", Keys::sql());
+    let from = |columns: &str| {
+        format!("SELECT meter, {columns} WHERE {} ORDER BY meter LIMIT $5", MeterRange::sql())
+    };
     let after = after.map(GlobalMeterId::key);
     let sql = from("last_n, last_heard_ms FROM latest");
     let latest = session.query(&sql, &keys.page(after, METERS_OF_A_PAGE), |row| {
@@ -150,7 +152,7 @@ pub(super) fn stored_meters(
     Ok(meters.into_iter().flatten().collect())
 }
 
-/// How many meters of each network are not revoked.
+/// Returns the number of meters of each network that are not revoked.
 pub(super) fn meters_by_network(session: Session<'_>) -> Result<Vec<(NetworkId, usize)>, SqlError> {
     let sql = "SELECT meter / 65536, count(*) FROM meters WHERE revoked_ms IS NULL GROUP BY meter / 65536 ORDER BY 1";
     session
@@ -158,15 +160,18 @@ pub(super) fn meters_by_network(session: Session<'_>) -> Result<Vec<(NetworkId, 
 }
 
 /// Meters, in order; also those that are revoked.
-pub(in crate::store) fn meters_of(session: Session<'_>, keys: Keys) -> Result<Vec<GlobalMeterId>, SqlError> {
-    let sql = format!("SELECT meter FROM meters WHERE {} ORDER BY meter LIMIT $5", Keys::sql());
+pub(in crate::store) fn meters_of(
+    session: Session<'_>,
+    keys: MeterRange,
+) -> Result<Vec<GlobalMeterId>, SqlError> {
+    let sql = format!("SELECT meter FROM meters WHERE {} ORDER BY meter LIMIT $5", MeterRange::sql());
     session.query(&sql, &keys.page(None, i64::MAX), |row| row.get(0))
 }
 
 /// A network's meters that are not revoked.
 pub(super) fn names(session: Session<'_>, network: NetworkId) -> Result<Vec<MeterId>, SqlError> {
-    let sql = format!("SELECT meter FROM meters WHERE revoked_ms IS NULL AND {} LIMIT $5", Keys::sql());
-    let all = Keys::OfNetwork(network).page(None, i64::MAX);
+    let sql = format!("SELECT meter FROM meters WHERE revoked_ms IS NULL AND {} LIMIT $5", MeterRange::sql());
+    let all = MeterRange::OfNetwork(network).page(None, i64::MAX);
     session.query(&sql, &all, |row| Ok(row.get::<GlobalMeterId>(0)?.meter))
 }
 
@@ -176,7 +181,7 @@ pub(super) fn is_revoked(session: Session<'_>, meter: GlobalMeterId) -> Result<O
     session.first(sql, values![meter], |row| Ok(row.get::<Option<i64>>(0)?.is_some()))
 }
 
-pub(super) fn meters(session: Session<'_>, whose: Whose, now_ms: i64) -> Result<Vec<Meter>, SqlError> {
+pub(super) fn meters(session: Session<'_>, whose: MeterFilter, now_ms: i64) -> Result<Vec<Meter>, SqlError> {
     let sql = "SELECT meter, label, epoch, suite, interval_s, revoked_ms, at_s, power_w, last_energy_dwh, last_heard_ms, rssi_dbm, \
                reports, repeats, refused, lost, total_dwh, \
                (SELECT count(*) FROM alerts WHERE alerts.meter = meters.meter AND acknowledged_ms IS NULL), \
@@ -244,13 +249,15 @@ pub(in crate::store) fn alert(session: Session<'_>, id: i64) -> Result<Option<Al
 
 pub(super) fn alerts(session: Session<'_>, filter: &AlertFilter) -> Result<Vec<AlertRecord>, SqlError> {
     let AlertFilter { from_s, to_s, whose, open, before, limit } = *filter;
-    // The newest ones of many meters are found by id, those of one by the index by meter: a plus keeps it out
-    // (https://sqlite.org/optoverview.html, "Disqualifying WHERE Clause Terms").
+    // The newest ones of many meters are found by id, those of one by the index by meter: a plus
+    // keeps it out (https://sqlite.org/optoverview.html, "Disqualifying WHERE Clause Terms").
     let meter_is = match whose {
-        Whose::All => "CAST($3 AS BIGINT) <= $6",
-        Whose::Network(network) if network.is_default() => "(+meter BETWEEN $3 AND $6 OR +meter IS NULL)",
-        Whose::Network(_) => "+meter BETWEEN $3 AND $6",
-        Whose::Meter(_) => "meter = $3 AND CAST($3 AS BIGINT) <= $6",
+        MeterFilter::All => "CAST($3 AS BIGINT) <= $6",
+        MeterFilter::Network(network) if network.is_default() => {
+            "(+meter BETWEEN $3 AND $6 OR +meter IS NULL)"
+        }
+        MeterFilter::Network(_) => "+meter BETWEEN $3 AND $6",
+        MeterFilter::Meter(_) => "meter = $3 AND CAST($3 AS BIGINT) <= $6",
     };
     let open_is = if open { "AND acknowledged_ms IS NULL" } else { "" };
     let sql = format!(
@@ -295,17 +302,18 @@ pub(super) fn commands(
     session.query(&sql, values![meter, limited(limit)], command_of)
 }
 
-pub(super) fn open_commands(session: Session<'_>, keys: Keys) -> Result<Vec<CommandRecord>, SqlError> {
-    let sql = format!("{COMMAND} WHERE ended_ms IS NULL AND {} ORDER BY id LIMIT $5", Keys::sql());
+pub(super) fn open_commands(session: Session<'_>, keys: MeterRange) -> Result<Vec<CommandRecord>, SqlError> {
+    let sql = format!("{COMMAND} WHERE ended_ms IS NULL AND {} ORDER BY id LIMIT $5", MeterRange::sql());
     session.query(&sql, &keys.page(None, i64::MAX), command_of)
 }
 
-/// Those of a partition's meters of which it was told that they are silent, and that were not heard since.
-pub(super) fn silent(session: Session<'_>, keys: Keys) -> Result<Vec<MeterId>, SqlError> {
+/// Those of a partition's meters of which it was told that they are silent, and that were not heard
+/// since.
+pub(super) fn silent(session: Session<'_>, keys: MeterRange) -> Result<Vec<MeterId>, SqlError> {
     let sql = format!(
         "SELECT DISTINCT meter FROM alerts JOIN latest USING (meter) \
          WHERE cause = 'silent' AND alerts.at_s >= last_heard_ms / 1000 AND {} LIMIT $5",
-        Keys::sql()
+        MeterRange::sql()
     );
     session.query(&sql, &keys.page(None, i64::MAX), |row| Ok(row.get::<GlobalMeterId>(0)?.meter))
 }

@@ -5,10 +5,10 @@ use crate::store::by_time;
 use crate::store::interval::Intervals;
 use crate::store::latest::Rollup;
 use crate::store::query::{
-    ConsumptionOf, ConsumptionQuery, Cursor, Interval, Readings, ReadingsQuery, Resolution, Rows, Whose,
+    ConsumptionOf, ConsumptionQuery, Cursor, Interval, MeterFilter, Readings, ReadingsQuery, Resolution, Rows,
 };
 use crate::store::sql::{Row, Session, SqlError, values};
-use crate::store::{MOST_FIGURES, MOST_ROWS, StoreError};
+use crate::store::{FIGURES_MAX, ROWS_MAX, StoreError};
 use std::ops::Range;
 
 /// A reading as it is stored.
@@ -33,8 +33,8 @@ fn stored_of(row: Row<'_>) -> Result<Stored, SqlError> {
     })
 }
 
-/// The first of a meter's readings in a range, and where to go on: of those that are sorted in and those that landed only just, each
-/// in order.
+/// The first of a meter's readings in a range, and where to go on: of those that are sorted in and
+/// those that landed only just, each in order.
 pub(crate) fn stored(
     session: Session<'_>,
     meter: GlobalMeterId,
@@ -42,7 +42,7 @@ pub(crate) fn stored(
     after: Option<Cursor>,
     limit: usize,
 ) -> Result<(Vec<Stored>, Option<Cursor>), SqlError> {
-    let limit = limit.clamp(1, MOST_ROWS);
+    let limit = limit.clamp(1, ROWS_MAX);
     let after = after.unwrap_or(Cursor { at_s: i64::MIN, epoch: 0, n: 0 });
     let from_s = from_s.max(after.at_s);
     let values = values![meter, from_s, to_s, after.at_s, after.epoch, after.n, limit as i64 + 1];
@@ -77,7 +77,7 @@ pub(super) fn raw(session: Session<'_>, query: &ReadingsQuery) -> Result<Reading
     })
 }
 
-/// How a level is called in `rollups`, and in `latest`.
+/// Returns the name of a level in `rollups` and in `latest`.
 fn level(interval: Interval) -> (i64, &'static str) {
     match interval {
         Interval::Quarter => (900, "quarter"),
@@ -86,7 +86,8 @@ fn level(interval: Interval) -> (i64, &'static str) {
     }
 }
 
-/// A meter's rollups that begin in a range, oldest first: those that are over, and the one that is not.
+/// A meter's rollups that begin in a range, oldest first: those that are over, and the one that is
+/// not.
 pub(in crate::store) fn rollups(
     session: Session<'_>,
     meter: GlobalMeterId,
@@ -120,7 +121,7 @@ pub(super) fn rolled_up(
     query: &ReadingsQuery,
     intervals: &mut Intervals,
 ) -> Result<Readings, SqlError> {
-    let limit = query.limit.clamp(1, MOST_ROWS);
+    let limit = query.limit.clamp(1, ROWS_MAX);
     let interval = match query.resolution {
         Resolution::Raw | Resolution::Quarter => Interval::Quarter,
         Resolution::Hour => Interval::Hour,
@@ -151,7 +152,7 @@ fn mean_w(row: &Rollup) -> f64 {
     (row.sum_w as f64 * 100.0 / row.readings as f64).round() / 100.0
 }
 
-/// Whose consumption is asked for.
+/// Returns the meters of a query.
 pub(super) fn meters_of(
     session: Session<'_>,
     query: &ConsumptionQuery,
@@ -167,12 +168,12 @@ pub(super) fn starts(
     meters: usize,
     intervals: &mut Intervals,
 ) -> Result<Vec<i64>, StoreError> {
-    let most = (MOST_FIGURES / meters.max(1)).min(MOST_ROWS);
+    let most = (FIGURES_MAX / meters.max(1)).min(ROWS_MAX);
     let starts = intervals.within(query.from_s, query.to_s, query.resolution, most);
     starts.ok_or(StoreError::TooMuch { figures: (most + 1) * meters.max(1), most: most * meters.max(1) })
 }
 
-/// What each used in each of the intervals.
+/// Returns the energy of each meter in each interval.
 pub(super) fn used(
     session: Session<'_>,
     query: &ConsumptionQuery,
@@ -183,12 +184,12 @@ pub(super) fn used(
     let range = (*from_s, *to_s);
     let mut table = Table::new(meters, start_s);
     match query.whose {
-        Whose::Meter(meter) => {
+        MeterFilter::Meter(meter) => {
             for rollup in rollups(session, meter, query.resolution, range, usize::MAX)? {
                 table.add(rollup.start_s, meter.key(), rollup.used_dwh);
             }
         }
-        Whose::All | Whose::Network(_) => {
+        MeterFilter::All | MeterFilter::Network(_) => {
             let (level, name) = level(query.resolution);
             let level = if query.resolution == Interval::Month { by_time::MONTH } else { level };
             let keys = query.whose.keys();
@@ -208,7 +209,7 @@ pub(super) fn used(
     Ok(table.rows())
 }
 
-/// What is used, by meter and interval.
+/// The energy by meter and interval.
 struct Table<'a> {
     /// In order, as their keys are.
     meters: &'a [GlobalMeterId],
@@ -236,7 +237,8 @@ impl<'a> Table<'a> {
         Some(self.place)
     }
 
-    /// Of an interval that begins within one of the table's. Meters that are not in it, those that came only just, are left out.
+    /// Of an interval that begins within one of the table's. Meters that are not in it, those that
+    /// came only just, are left out.
     fn add(&mut self, start_s: i64, key: i64, used_dwh: i64) {
         if !self.interval.1.contains(&start_s) {
             let after = self.start_s.partition_point(|begin_s| *begin_s <= start_s);

@@ -1,9 +1,11 @@
-//! What one database has and another has not, found without a word of who writes: whatever changes meanwhile is found the next time.
+//! The differences between two databases, found without any knowledge of the writers: a later
+//! change is found the next time.
 //!
-//! Readings are compared by count and sum of a meter's weeks; of a week that differs its days, of a day its hours; of an hour the rows. Other
-//! tables are compared a page of their keys after the other: those of integers alone by count and sum first, others row by row.
+//! Readings are compared by count and sum of a meter's weeks; of a week that differs its days, of a
+//! day its hours; of an hour the rows. Other tables are compared a page of their keys after the
+//! other: those of integers alone by count and sum first, others row by row.
 
-use super::side::{Columns, Owned, Side, key_of};
+use super::endpoint::{Columns, MigrationEndpoint, Owned, key_of};
 use super::tables::{READINGS, TABLES, Table, list};
 use crate::store::sql::{SqlError, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -13,11 +15,12 @@ const WEEK_S: i64 = 7 * 86_400;
 const MONDAY_S: i64 = 4 * 86_400;
 /// From long to short.
 const SPANS: [i64; 3] = [WEEK_S, 86_400, 3600];
-/// So many rows are compared one by one rather than parted once more; and so many are read at once that the other side has nothing of.
+/// The size of a range whose rows are compared one by one, and of a read of rows that the other
+/// side lacks.
 const FEW_ROWS: i64 = 300;
-const MOST_ROWS: i64 = 100_000;
+const ROWS_MAX: i64 = 100_000;
 /// Reports of the meters whose weeks are asked for at once.
-const MOST_REPORTS: i64 = 200_000;
+const REPORTS_MAX: i64 = 200_000;
 /// Keys of a page.
 const PAGE: i64 = 4000;
 /// Rows that one transaction changes, about.
@@ -34,7 +37,7 @@ struct Range {
 /// Count and sum of rows.
 type Sum = (i64, i64);
 
-/// How far it is.
+/// The progress of a migration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Meters whose readings are the same.
@@ -47,20 +50,19 @@ pub struct Progress {
 
 /// Makes one side like the other.
 pub(super) struct Pass<'p> {
-    from: &'p Side,
-    to: &'p mut Side,
+    from: &'p MigrationEndpoint,
+    to: &'p mut MigrationEndpoint,
     report: &'p mut dyn FnMut(Progress),
     progress: Progress,
     /// Of one table, to be changed.
     gone: Vec<Columns>,
     new: Vec<Columns>,
-    /// Where something was changed.
     changed: Vec<Range>,
-    /// How many readings there are to be moved.
+    /// The number of readings to migrate.
     readings: u64,
 }
 
-/// What is wrong.
+/// The cause of a failure.
 #[derive(Debug)]
 pub(super) enum Wrong {
     From(SqlError),
@@ -70,7 +72,11 @@ pub(super) enum Wrong {
 }
 
 impl<'p> Pass<'p> {
-    pub(super) fn new(from: &'p Side, to: &'p mut Side, report: &'p mut dyn FnMut(Progress)) -> Pass<'p> {
+    pub(super) fn new(
+        from: &'p MigrationEndpoint,
+        to: &'p mut MigrationEndpoint,
+        report: &'p mut dyn FnMut(Progress),
+    ) -> Pass<'p> {
         let (gone, new, changed) = (Vec::new(), Vec::new(), Vec::new());
         Pass { from, to, report, progress: Progress::default(), gone, new, changed, readings: 0 }
     }
@@ -84,10 +90,11 @@ impl<'p> Pass<'p> {
         Ok(self.progress.rows)
     }
 
-    /// Looks once more at all that was changed, and at how many rows there are, while nobody writes. Returns these.
+    /// Looks once more at all that was changed, and at how many rows there are, while nobody
+    /// writes. Returns these.
     pub(super) fn verify(&mut self) -> Result<Vec<(&'static str, u64)>, Wrong> {
         for range in std::mem::take(&mut self.changed) {
-            self.look_at(&range, false)?;
+            self.inspect(&range, false)?;
             if let Some(row) = self.gone.first().or(self.new.first()) {
                 let key = key_of(range.table, row);
                 return Err(Wrong::Different(format!(
@@ -120,7 +127,7 @@ impl<'p> Pass<'p> {
         for (place, (meter, of_meter)) in meters.iter().enumerate() {
             (reports, done) = (reports + of_meter, done + 1);
             let next = meters.get(place + 1).map(|(_, of_next)| reports + of_next);
-            if next.is_some_and(|next| next > MOST_REPORTS) {
+            if next.is_some_and(|next| next > REPORTS_MAX) {
                 self.parts((first, *meter), (i64::MIN, i64::MAX), 0)?;
                 (first, reports) = (*meter, 0);
                 self.progress.meters = done;
@@ -151,7 +158,7 @@ impl<'p> Pass<'p> {
             }
             let (most, least) = (here.0.max(there.0), here.0.min(there.0));
             let to_s = from_s.saturating_add(SPANS[level]);
-            if level + 1 == SPANS.len() || most <= FEW_ROWS || least == 0 && most <= MOST_ROWS {
+            if level + 1 == SPANS.len() || most <= FEW_ROWS || least == 0 && most <= ROWS_MAX {
                 let filter = "meter = $1 AND at_s >= $2 AND at_s < $3".to_owned();
                 let values = [meter, from_s, to_s].map(Owned::Int).to_vec();
                 self.make_same(Range { table: &READINGS, filter, values }, true)?;
@@ -165,7 +172,7 @@ impl<'p> Pass<'p> {
     fn pages(&mut self, table: &'static Table) -> Result<(), Wrong> {
         let mut after: Option<Vec<Owned>> = None;
         loop {
-            // What is ordered by a text is not ordered the same in both, and short.
+            // Texts are not ordered the same in both; and this table is short.
             let last = match table.name {
                 "meta" => None,
                 _ => last_of_page(self.from, table, after.as_deref()).map_err(Wrong::From)?,
@@ -182,7 +189,7 @@ impl<'p> Pass<'p> {
     /// differs: that is known already.
     fn make_same(&mut self, range: Range, differs: bool) -> Result<(), Wrong> {
         let before = self.gone.len() + self.new.len();
-        self.look_at(&range, differs)?;
+        self.inspect(&range, differs)?;
         let changes = self.gone.len() + self.new.len();
         let table = range.table;
         if changes > before {
@@ -192,7 +199,7 @@ impl<'p> Pass<'p> {
     }
 
     /// Finds what is to be taken away and put in.
-    fn look_at(&mut self, range: &Range, differs: bool) -> Result<(), Wrong> {
+    fn inspect(&mut self, range: &Range, differs: bool) -> Result<(), Wrong> {
         if range.table.integers && !differs {
             let (here, there) =
                 (sum(self.from, range).map_err(Wrong::From)?, sum(self.to, range).map_err(Wrong::To)?);
@@ -230,7 +237,7 @@ impl<'p> Pass<'p> {
 }
 
 /// A question about some rows, wherever they are.
-fn question(side: &Side, table: &Table, what: &str, filter: &str) -> String {
+fn question(side: &MigrationEndpoint, table: &Table, what: &str, filter: &str) -> String {
     let of = |source: &str| format!("SELECT {what} FROM {source} WHERE {filter}");
     table.sources(side.session()).into_iter().map(of).collect::<Vec<_>>().join(" UNION ALL ")
 }
@@ -239,20 +246,20 @@ fn bound(values: &[Owned]) -> Vec<Value<'_>> {
     values.iter().map(Value::from).collect()
 }
 
-fn rows(side: &Side, range: &Range) -> Result<Vec<Columns>, SqlError> {
+fn rows(side: &MigrationEndpoint, range: &Range) -> Result<Vec<Columns>, SqlError> {
     let Range { table, filter, values } = range;
     let width = table.columns().count();
     let sql = question(side, table, &table.list(), filter);
     side.session().query(&sql, &bound(values), |row| (0..width).map(|column| row.get(column)).collect())
 }
 
-fn count(side: &Side, range: &Range) -> Result<i64, SqlError> {
+fn count(side: &MigrationEndpoint, range: &Range) -> Result<i64, SqlError> {
     let Range { table, filter, values } = range;
     let counts = question(side, table, "count(*)", filter);
     Ok(side.session().query(&counts, &bound(values), |row| row.get::<i64>(0))?.into_iter().sum())
 }
 
-fn sum(side: &Side, range: &Range) -> Result<Sum, SqlError> {
+fn sum(side: &MigrationEndpoint, range: &Range) -> Result<Sum, SqlError> {
     let Range { table, filter, values } = range;
     let what = format!("count(*), CAST(coalesce(sum({}), 0) AS BIGINT)", digest(table));
     let parts = side.session().query(&question(side, table, &what, filter), &bound(values), |row| {
@@ -263,7 +270,7 @@ fn sum(side: &Side, range: &Range) -> Result<Sum, SqlError> {
 
 /// Count and sum of some meters' readings in a time, by meter and beginning of a span.
 fn parts(
-    side: &Side,
+    side: &MigrationEndpoint,
     (first, last): (i64, i64),
     (from_s, to_s): (i64, i64),
     span: i64,
@@ -282,7 +289,8 @@ fn parts(
     Ok(read.into_iter().collect())
 }
 
-/// A row of integers as one below 2^31, which its engine reckons: a polynomial of its columns modulo 2^31 - 1, whose parts stay below 2^62.
+/// A row of integers as one below 2^31, which its engine reckons: a polynomial of its columns
+/// modulo 2^31 - 1, whose parts stay below 2^62.
 fn digest(table: &Table) -> String {
     const MODULUS: i64 = 2_147_483_647;
     const FACTOR: i64 = 1_103_515_245;
@@ -293,7 +301,11 @@ fn digest(table: &Table) -> String {
 }
 
 /// The last key of the next page; `None`: it is the last page.
-fn last_of_page(side: &Side, table: &Table, after: Option<&[Owned]>) -> Result<Option<Vec<Owned>>, SqlError> {
+fn last_of_page(
+    side: &MigrationEndpoint,
+    table: &Table,
+    after: Option<&[Owned]>,
+) -> Result<Option<Vec<Owned>>, SqlError> {
     let keys = list(table.key.iter().copied());
     let (filter, values) = filter(table, after, None);
     let sql = format!(

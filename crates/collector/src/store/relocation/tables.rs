@@ -1,8 +1,9 @@
-//! Which tables are moved, and which are an engine's own. What is not here is not moved: so nothing is, where a table or a column is not known.
+//! The tables that are migrated, and those that are an engine's own. An unknown table or column
+//! stops the migration.
 
-use super::side::Side;
+use super::endpoint::MigrationEndpoint;
 use crate::store::sql::{Session, SqlError};
-use crate::store::{StoreError, mark};
+use crate::store::{StoreError, marker};
 use std::collections::BTreeMap;
 
 /// A table of both engines.
@@ -145,7 +146,8 @@ pub(super) const TABLES: &[Table] = &[
 
 /// SQLite's alone: readings that have landed are moved as readings.
 const OF_SQLITE: &[&str] = &["landing", "landing_too", "sorted_in"];
-/// PostgreSQL's alone: who writes, and which weeks there are; and keys, with which nothing is moved.
+/// PostgreSQL's alone: who writes, and which weeks there are; and keys, with which nothing is
+/// moved.
 const OF_POSTGRES: &[&str] = &[
     "wattseal_schema",
     "writer",
@@ -173,12 +175,12 @@ impl Table {
         self.columns().position(|of| of == column).unwrap_or(usize::MAX)
     }
 
-    /// Which of its rows are moved.
+    /// Returns the condition of the rows that are migrated.
     pub(super) fn rows(&self) -> String {
-        if self.name == "meta" { format!("key <> '{}'", mark::KEY) } else { "true".to_owned() }
+        if self.name == "meta" { format!("key <> '{}'", marker::KEY) } else { "true".to_owned() }
     }
 
-    /// Where its rows are.
+    /// Returns the tables that hold its rows.
     pub(super) fn sources(&self, session: Session<'_>) -> Vec<&'static str> {
         if self.name == READINGS.name { session.reading_tables().to_vec() } else { vec![self.name] }
     }
@@ -192,7 +194,7 @@ pub(super) fn list(columns: impl Iterator<Item = &'static str>) -> String {
 ///
 /// # Errors
 /// [`StoreError::Unsuited`]
-pub(super) fn check(side: &Side) -> Result<(), StoreError> {
+pub(super) fn check(side: &MigrationEndpoint) -> Result<(), StoreError> {
     let session = side.session();
     let found = found(session).map_err(|error| StoreError::asked(side.place(), error))?;
     match difference(&found, session) {

@@ -1,7 +1,7 @@
 //! A database's files: which they are, who may read them, and when they are durable.
 //!
-//! None of them is opened here once SQLite has it open: closing any descriptor of a file gives up all of this process's locks on it
-//! (<https://sqlite.org/howtocorrupt.html>, section 2.2).
+//! None of them is opened here once SQLite has it open: closing any descriptor of a file gives up
+//! all of this process's locks on it (<https://sqlite.org/howtocorrupt.html>, section 2.2).
 
 use crate::store::StoreError;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -9,13 +9,13 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-/// For the owner alone: readings tell who is at home, and who can write `-shm` can stop all storing. SQLite gives `-wal`, `-shm` and
-/// `-journal` the database's mode.
+/// For the owner alone: readings tell who is at home, and who can write `-shm` can stop all
+/// storing. SQLite gives `-wal`, `-shm` and `-journal` the database's mode.
 const MODE: u32 = 0o600;
-/// What nobody else is to have of it.
+/// The permissions of others, which are taken away.
 const OTHERS: u32 = 0o077;
 
-/// A file, whatever its name is: device and inode.
+/// A file under any name: device and inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileId {
     device: u64,
@@ -99,7 +99,8 @@ impl OpenFiles {
         Ok(missing)
     }
 
-    /// Takes log and index away, where they are this database's or hold nothing: those are not of the copy that came in its place.
+    /// Takes log and index away, where they are this database's or hold nothing: those are not of
+    /// the copy that came in its place.
     pub(super) fn remove_log(&self) -> Result<(), StoreError> {
         for (path, id) in &self.files[1..] {
             if FileId::of(path)? == Some(*id) || self.holds_nothing(path) {
@@ -109,7 +110,8 @@ impl OpenFiles {
         Ok(())
     }
 
-    /// An empty file, as a log is to which nothing was written; and the index, which is made anew of the log.
+    /// An empty file, as a log is to which nothing was written; and the index, which is made anew
+    /// of the log.
     fn holds_nothing(&self, path: &Path) -> bool {
         path == self.files[2].0 || fs::metadata(path).is_ok_and(|found| found.len() == 0)
     }
@@ -134,8 +136,8 @@ pub(super) fn free_beside(path: &Path, ending: &str) -> PathBuf {
     free
 }
 
-/// Makes an empty file for the owner alone, in place of what has its name. What the superuser makes in a service's folder is the
-/// service's.
+/// Makes an empty file for the owner alone, in place of one with its name. A superuser's file in a
+/// service's folder is the service's.
 pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
     remove(path)?;
     open_private(path).map(drop)
@@ -155,7 +157,8 @@ pub(super) fn open_private(path: &Path) -> Result<File, StoreError> {
     open().map_err(|error| StoreError::file(path, &error))
 }
 
-/// Takes others' access to a database, its log, and copies of it, where an earlier version, or somebody, gave it.
+/// Takes others' access to a database, its log, and copies of it, where an earlier version, or
+/// somebody, gave it.
 pub(super) fn tighten(path: &Path) -> Result<(), StoreError> {
     let real = fs::canonicalize(path).map_err(|error| StoreError::file(path, &error))?;
     let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -188,7 +191,8 @@ fn tighten_one(path: &Path) {
     }
 }
 
-/// Moves a file to its place, whatever is there. What is there then is durable, and whole at each moment.
+/// Moves a file to its place, over any file there. The file in the place is durable, and whole at
+/// each moment.
 pub(super) fn put_in_place(part: &Path, path: &Path) -> Result<(), StoreError> {
     settle(part)?;
     fs::rename(part, path).map_err(|error| StoreError::file(path, &error))?;

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// So many read at once; others wait.
+/// Concurrent reads at most; others wait.
 const CONNECTIONS: usize = 4;
-/// What each keeps of the database in memory, in kB.
+/// The cache of each reader, in kB.
 const CACHE_KB: i64 = 8_000;
 
 pub(in crate::store) struct Pool {
@@ -27,7 +27,8 @@ pub(in crate::store) struct Pool {
 struct Idle {
     connections: Vec<Connection>,
     lent: usize,
-    /// The file that all of them have open, where a store has it open, too; those of another one are not lent again.
+    /// The file that all of them have open, where a store has it open, too; those of another one
+    /// are not lent again.
     database: Option<FileId>,
 }
 
@@ -39,7 +40,7 @@ impl Pool {
     pub(in crate::store) fn open(path: &Path) -> Result<Pool, StoreError> {
         let unreachable =
             |what: &str| Err(StoreError::Unreachable { place: path.into(), what: what.to_owned() });
-        match schema::look_at(path)? {
+        match schema::inspect(path)? {
             Found::Ours => {}
             Found::Nothing => {
                 return unreachable("there is no database; give the --db that `./wattseal collect` has");
@@ -69,7 +70,8 @@ impl Pool {
         let file = |error| StoreError::file(path, &error);
         let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(file)?;
         let lent = Lent::of(self)?;
-        // https://sqlite.org/lang_vacuum.html#vacuuminto: in no transaction, and a file that is there has to be empty.
+        // https://sqlite.org/lang_vacuum.html#vacuuminto: in no transaction, and a file that is
+        // there has to be empty.
         lent.connection()
             .and_then(|connection| connection.execute("VACUUM INTO ?1", [path.to_string_lossy()]))
             .map_err(|error| StoreError::of(path, &error))?;

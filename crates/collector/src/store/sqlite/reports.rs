@@ -1,8 +1,11 @@
-//! Reports as SQLite stores them: one after the other, by statements that are made ready once for a batch.
+//! Reports as SQLite stores them: one after the other, by statements that are made ready once for a
+//! batch.
 
 use super::staging::Staging;
 use crate::network::GlobalMeterId;
-use crate::store::batch::{ACKNOWLEDGED_BY, Changed, Landed, Neighbour, Number, Numbered, Raised, Reports};
+use crate::store::batch::{
+    ACKNOWLEDGED_BY, ChangedMeter, InsertedReport, Neighbour, Number, Numbered, ReportAlert, Reports,
+};
 use crate::store::by_time::{Changes, Key};
 use crate::store::latest::{COLUMNS, Rollup, WIDTH, row};
 use crate::store::sql::{Row, SqlError};
@@ -19,7 +22,7 @@ pub(super) struct Statements<'c> {
     find_alert: CachedStatement<'c>,
     add: CachedStatement<'c>,
     take: CachedStatement<'c>,
-    /// What `add` and `take` do, for who asks by time.
+    /// The changes by `add` and `take`, for queries by time.
     changes: Changes,
 }
 
@@ -64,14 +67,15 @@ impl<'c> Statements<'c> {
         })
     }
 
-    /// The end of a batch: the meters' rows that it changed, what is by time, and what is to be sorted in.
-    pub(super) fn finish(self, changed: &[Changed<'_>]) -> Result<(), SqlError> {
+    /// The end of a batch: the meters' rows that it changed, what is by time, and what is to be
+    /// sorted in.
+    pub(super) fn finish(self, changed: &[ChangedMeter<'_>]) -> Result<(), SqlError> {
         let Statements { connection, staging, changes, .. } = self;
         write_by_time(connection, changes)?;
         let places = (1..=WIDTH).map(|place| format!("?{place}")).collect::<Vec<_>>().join(", ");
         let mut save = connection
             .prepare_cached(&format!("REPLACE INTO latest (meter, {COLUMNS}) VALUES ({places})"))?;
-        for Changed { meter, latest, .. } in changed {
+        for ChangedMeter { meter, latest, .. } in changed {
             save.execute(params_from_iter(row(*meter, latest)))?;
         }
         Ok(staging.sort_in(connection)?)
@@ -104,7 +108,8 @@ impl Reports for Statements<'_> {
         Ok(found.optional()?)
     }
 
-    /// First where it is to be; then all of the meter's readings are looked at, which takes its time, and is rare.
+    /// First where it is to be; then all of the meter's readings are looked at, which takes its
+    /// time, and is rare.
     fn find_reading(&mut self, number: Number, at_s: Option<i64>) -> Result<Option<Numbered>, SqlError> {
         let Number { meter, epoch, n } = number;
         let anywhere = (i64::MIN, i64::MAX);
@@ -124,8 +129,8 @@ impl Reports for Statements<'_> {
         Vec::new()
     }
 
-    fn land(&mut self, landed: &Landed) -> Result<(), SqlError> {
-        let Landed { number: Number { meter, epoch, n }, reading, rssi_dbm, heard_ms } = *landed;
+    fn land(&mut self, landed: &InsertedReport) -> Result<(), SqlError> {
+        let InsertedReport { number: Number { meter, epoch, n }, reading, rssi_dbm, heard_ms } = *landed;
         let Numbered { at_s, power_w, energy_dwh, flags } = reading;
         let key = meter.key();
         self.land.execute(params![key, at_s, epoch, n, power_w, energy_dwh, flags, rssi_dbm, heard_ms])?;
@@ -139,8 +144,9 @@ impl Reports for Statements<'_> {
         Ok(())
     }
 
-    fn raise(&mut self, alert: &Raised<'_>) -> Result<i64, SqlError> {
-        let Raised { number: Number { meter, epoch, n }, at_s, heard_ms, cause, detail, report, .. } = *alert;
+    fn raise(&mut self, alert: &ReportAlert<'_>) -> Result<i64, SqlError> {
+        let ReportAlert { number: Number { meter, epoch, n }, at_s, heard_ms, cause, detail, report, .. } =
+            *alert;
         let seen_ms = alert.is_information.then_some(heard_ms);
         let seen_by = alert.is_information.then_some(ACKNOWLEDGED_BY);
         let values = params![meter.key(), at_s, heard_ms, cause, detail, epoch, n, report, seen_ms, seen_by];

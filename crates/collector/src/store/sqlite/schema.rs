@@ -1,7 +1,7 @@
 //! The database's tables, and how an older database gets them.
 
 use super::files::{beside, free_beside, make_private, put_in_place, remove};
-use crate::store::mark::{self, Mark};
+use crate::store::marker::{self, Marker};
 use crate::store::sql::{Session, SqlError};
 use crate::store::{StoreError, by_time, zone};
 use rusqlite::backup::Backup;
@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 
 /// "WSL1": that a database is this program's.
 pub(super) const APPLICATION_ID: i32 = 0x5753_4c31;
-/// For so long a database is looked through when it is opened; what is damaged behind is found when it is read.
+/// The time for which a database is checked when it is opened; later damage is found when it is
+/// read.
 const CHECK_FOR: Duration = Duration::from_secs(2);
 
-/// What leads from each version of the schema to the next.
+/// The steps from each version of the schema to the next.
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("schema/1.sql"), fill: |_| Ok(()) },
     Migration { sql: include_str!("schema/2.sql"), fill: |connection| by_time::rebuild(connection.into()) },
@@ -32,11 +33,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
 pub(super) struct Migration {
     /// The tables that are new.
     sql: &'static str,
-    /// What comes into them of what is there.
+    /// Fills them from the existing tables.
     fill: fn(&Connection) -> Result<(), SqlError>,
 }
 
-/// What a file is, by its first bytes alone.
+/// The kind of a file, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     Nothing,
@@ -50,7 +51,7 @@ pub(super) enum Found {
 ///
 /// # Errors
 /// [`StoreError::NotOurs`], [`StoreError::Damaged`], [`StoreError::Unreachable`].
-pub(super) fn look_at(path: &Path) -> Result<Found, StoreError> {
+pub(super) fn inspect(path: &Path) -> Result<Found, StoreError> {
     let mut file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
@@ -85,8 +86,8 @@ pub(super) fn check(path: &Path, known: usize) -> Result<usize, StoreError> {
     let of = |error: &rusqlite::Error| StoreError::of(path, error);
     let (mut connection, version) = with_version(path)?;
     let known = known as i64;
-    if version >= mark::AWAY {
-        return Err(Mark::refusal(Session::Sqlite(&connection), &path.into()));
+    if version >= marker::AWAY {
+        return Err(Marker::refusal(Session::Sqlite(&connection), &path.into()));
     }
     if version > known {
         return Err(StoreError::Newer { place: path.into(), found: version, known });
@@ -108,15 +109,15 @@ pub(super) fn check(path: &Path, known: usize) -> Result<usize, StoreError> {
 }
 
 /// Why a database is not to be used, if it says so.
-pub(super) fn mark_of(path: &Path) -> Result<Option<Mark>, StoreError> {
+pub(super) fn mark_of(path: &Path) -> Result<Option<Marker>, StoreError> {
     let (connection, version) = with_version(path)?;
-    if version < mark::AWAY {
+    if version < marker::AWAY {
         return Ok(None);
     }
-    Mark::read(Session::Sqlite(&connection)).map_err(|error| StoreError::asked(&path.into(), error))
+    Marker::read(Session::Sqlite(&connection)).map_err(|error| StoreError::asked(&path.into(), error))
 }
 
-/// Opens a database to read, whatever version it has.
+/// Opens a database of any version to read.
 fn with_version(path: &Path) -> Result<(Connection, i64), StoreError> {
     let open = || {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -151,8 +152,8 @@ pub(super) fn create(path: &Path, migrations: &[Migration]) -> Result<(), StoreE
     put_in_place(&new, path)
 }
 
-/// The log of a database that is not there any more would be taken for the new one's. It may be all that is left of that one: it is
-/// kept under another name.
+/// The log of a database that is not there any more would be taken for the new one's. It may be all
+/// that is left of that one: it is kept under another name.
 fn leave_log(path: &Path) -> Result<(), StoreError> {
     let log = beside(path, "-wal");
     if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
@@ -180,7 +181,8 @@ pub(super) fn migrate(path: &Path, from: usize, migrations: &[Migration]) -> Res
     Ok(copy)
 }
 
-/// Copies a database that is open, page by page, with what is in its log. The copy is not durable yet.
+/// Copies a database that is open, page by page, with what is in its log. The copy is not durable
+/// yet.
 ///
 /// # Errors
 /// [`StoreError::Full`] and others; then there is no copy.
@@ -221,7 +223,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("wattseal.db");
         create(&path, MIGRATIONS).expect("made");
-        assert_eq!(look_at(&path).expect("ours"), Found::Ours);
+        assert_eq!(inspect(&path).expect("ours"), Found::Ours);
         let latest = MIGRATIONS.len();
         let step = |sql| Migration { sql, fill: |_| Ok(()) };
         let next = [MIGRATIONS, &[step("ALTER TABLE meters ADD COLUMN place TEXT")]].concat();

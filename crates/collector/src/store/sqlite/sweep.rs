@@ -12,7 +12,7 @@ const STEP_METERS: usize = 32;
 pub(in crate::store) struct Sweep {
     before_s: i64,
     meters: Vec<GlobalMeterId>,
-    /// Where to go on with the last of them.
+    /// The position in the last of them.
     from_s: i64,
 }
 
@@ -41,8 +41,8 @@ impl Sweep {
     }
 }
 
-/// Deletes of about [`STEP_ROWS`] of a meter's readings those that were taken, and heard, before a time. Returns from where there are
-/// more. What a meter kept for long is not old when it comes.
+/// Deletes of about [`STEP_ROWS`] of a meter's readings those that were taken, and heard, before a
+/// time. Returns the start of the rest. A late report is not old when it comes.
 fn delete(
     connection: &Connection,
     meter: GlobalMeterId,

@@ -1,4 +1,4 @@
-//! Who may do what: every route of the description by everybody that there is.
+//! The rights of every kind of caller, on every route of the description.
 
 use super::stand::{Stand, no_limits, refused, told};
 use collector::api::Rates;
@@ -7,7 +7,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::json;
 use std::collections::BTreeSet;
 
-/// Who may.
+/// The callers with the right.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum May {
     Everybody,
@@ -16,7 +16,8 @@ enum May {
 }
 use May::{Administrators, Everybody, Viewers};
 
-/// The table of docs/how-to/collector/http.md. What is asked for does not exist, or has no body, so that who may changes nothing.
+/// The table of docs/how-to/collector.md. The objects of these requests do not exist, or have no body, so
+/// that permitted ones change nothing.
 const TABLE: [(&str, &str, May); 29] = [
     ("GET", "/health", Everybody),
     ("GET", "/openapi.json", Everybody),
@@ -64,7 +65,7 @@ async fn every_route_is_in_the_table_and_the_other_way_round() {
     let listed: BTreeSet<_> =
         TABLE.into_iter().map(|(method, path, _)| (method.to_owned(), path.to_owned())).collect();
     assert_eq!(described, listed, "routes and rows of the table");
-    // What the description says of who may is what the table says.
+    // The description's rights are those of the table.
     for (method, path, may) in TABLE.into_iter() {
         let operation = &description["paths"][format!("/api/v1{path}")][method.to_lowercase()];
         let scope = match may {
@@ -86,7 +87,7 @@ async fn role_without_permission_is_refused() {
         format!("{}{last}", &tokens.administrator[..tokens.administrator.len() - 1])
     };
     let actions_before = stand.get("/actions", &tokens.administrator).await;
-    // Who, by what, and what they may.
+    // The caller, the credential, and the rights.
     let callers: [(&str, Option<&str>, Option<May>); 7] = [
         ("nobody", None, None),
         ("a wrong token", Some(&wrong), None),
@@ -115,7 +116,7 @@ async fn role_without_permission_is_refused() {
                     let status = request.send().await.expect("an answer").status();
                     let what = format!("{method} {path} by {who}, cookie: {by_cookie}");
                     let wanted = match (may, is) {
-                        // Who one is, nobody can be told who is nobody.
+                        // Nobody has no name to be told.
                         (Everybody, None) if path == "/session" && matches!(method, "GET" | "HEAD") => {
                             Some(401)
                         }
@@ -175,7 +176,7 @@ async fn without_a_token_nobody_is_anything() {
         }
     }
     assert_eq!(refused(stand.ask(Method::GET, "/session"), 401).await.0, "no-administrator");
-    // What everybody may see stays so.
+    // Public routes stay public.
     for path in ["/health", "/openapi.json"] {
         told(stand.ask(Method::GET, path), 200).await;
     }
@@ -190,7 +191,8 @@ async fn setup_link_makes_first_administrator_only_once() {
     for wrong in ["", "wsl_", &almost, &secret[4..], Secret::generate(&mut rand::rng()).expose()] {
         assert_eq!(refused(first(wrong), 401).await.0, "link-over", "{wrong}");
     }
-    // A page of another origin does not even use a link that it knows; a name that is taken by nobody does not use it up.
+    // A page of another origin does not even use a link that it knows; a name that is taken by
+    // nobody does not use it up.
     for (header, value) in
         [("origin", "http://evil.example"), ("sec-fetch-site", "cross-site"), ("sec-fetch-site", "same-site")]
     {

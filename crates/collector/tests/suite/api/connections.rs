@@ -1,4 +1,5 @@
-//! What one address, or one token, may hold: connections, silent ones among them, and streams of events.
+//! The limits of one address, or one token: connections, silent ones among them, and streams of
+//! events.
 
 use super::stand::{Stand, refused, told};
 use reqwest::{Method, Response};
@@ -9,11 +10,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
 /// docs/how-to/collector/http.md, "HTTP".
-const MOST_CONNECTIONS: usize = 512;
-const MOST_OF_AN_ADDRESS: usize = 128;
-const MOST_LISTENERS: usize = 128;
-const MOST_LISTENERS_OF_AN_ADDRESS: usize = 64;
-const MOST_LISTENERS_OF_A_TOKEN: usize = 16;
+const CONNECTIONS_MAX: usize = 512;
+const PER_ADDRESS_MAX: usize = 128;
+const LISTENERS_MAX: usize = 128;
+const ADDRESS_LISTENERS_MAX: usize = 64;
+const TOKEN_LISTENERS_MAX: usize = 16;
 /// A request's head comes within five seconds; the rest is this machine's.
 const SILENT_FOR: Duration = Duration::from_secs(5);
 const SILENT_AT_MOST: Duration = Duration::from_secs(9);
@@ -25,7 +26,7 @@ async fn connect(stand: &Stand, from: u8) -> TcpStream {
     socket.connect(stand.address).await.expect("connected")
 }
 
-/// Whether a connection is answered.
+/// Says if a connection is answered.
 async fn is_answered(mut stream: TcpStream) -> bool {
     let _ = stream
         .write_all(b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
@@ -40,8 +41,9 @@ fn is_open(stream: &TcpStream) -> bool {
     matches!(stream.try_read(&mut [0; 1]), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
 }
 
-/// New silent connections, so many from each address, of which `most` may stay. Returns those that are open once the others were closed;
-/// that has to be before silent ones are, and a machine that is too slow for it tries again.
+/// Opens silent connections from each address, of which `most` may stay. Returns those that are
+/// open once the others were closed; that has to be before silent ones are, and a machine that is
+/// too slow for it tries again.
 async fn open(
     stand: &Stand,
     from: RangeInclusive<u8>,
@@ -78,8 +80,8 @@ async fn open(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn silent_connections_of_one_address_leave_room_for_others() {
     let stand = Stand::new().await;
-    let (begun, silent) = open(&stand, 2..=2, MOST_CONNECTIONS, MOST_OF_AN_ADDRESS).await;
-    assert_eq!(silent.len(), MOST_OF_AN_ADDRESS);
+    let (begun, silent) = open(&stand, 2..=2, CONNECTIONS_MAX, PER_ADDRESS_MAX).await;
+    assert_eq!(silent.len(), PER_ADDRESS_MAX);
     assert!(
         is_answered(connect(&stand, 3).await).await,
         "512 silent connections of one address lock out all others"
@@ -92,8 +94,8 @@ async fn silent_connections_of_one_address_leave_room_for_others() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connections_are_bounded() {
     let stand = Stand::new().await;
-    let (_, held) = open(&stand, 2..=6, MOST_OF_AN_ADDRESS, MOST_CONNECTIONS).await;
-    assert_eq!(held.len(), MOST_CONNECTIONS);
+    let (_, held) = open(&stand, 2..=6, PER_ADDRESS_MAX, CONNECTIONS_MAX).await;
+    assert_eq!(held.len(), CONNECTIONS_MAX);
 }
 
 /// HTTP/2, a frame at a time (RFC 9113).
@@ -137,7 +139,8 @@ impl Http2 {
         self.send(HEADERS, END_STREAM | END_HEADERS, id, &head).await;
     }
 
-    /// The next frame: its kind, its flags and its bytes. PING and SETTINGS are answered. `None`: it is closed.
+    /// The next frame: its kind, its flags and its bytes. PING and SETTINGS are answered. `None`:
+    /// it is closed.
     async fn next(&mut self) -> Option<(u8, u8, Vec<u8>)> {
         loop {
             if let Some(&[a, b, c, kind, flags, ..]) = self.heard.first_chunk::<9>() {
@@ -161,7 +164,7 @@ impl Http2 {
         }
     }
 
-    /// Whether an answer of a whole stream comes.
+    /// Says if a whole answer comes.
     async fn is_answered(&mut self) -> bool {
         while let Some((kind, flags, _)) = self.next().await {
             if [DATA, HEADERS].contains(&kind) && flags & END_STREAM != 0 {
@@ -171,7 +174,8 @@ impl Http2 {
         false
     }
 
-    /// How long until the other side closes, while PINGs come and go; it is `None` after [`SILENT_AT_MOST`].
+    /// Returns the time until the other side closes, while PINGs come and go; `None` after
+    /// [`SILENT_AT_MOST`].
     async fn closed_after(mut self) -> Option<Duration> {
         let begun = Instant::now();
         while begun.elapsed() < SILENT_AT_MOST {
@@ -227,7 +231,8 @@ async fn http2_answer_that_is_read_slowly_comes_whole() {
     assert_eq!(read, whole);
 }
 
-/// All places are held by strangers, with HTTP/2 and with HTTP/1.1; whoever has a token keeps theirs, and others get in.
+/// All places are held by strangers, with HTTP/2 and with HTTP/1.1; holders of tokens keep theirs,
+/// and others get in.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn strangers_who_hold_all_places_keep_nobody_out() {
     let stand = Stand::new().await;
@@ -242,7 +247,7 @@ async fn strangers_who_hold_all_places_keep_nobody_out() {
     session.read_exact(&mut head).await.expect("an answer");
     assert_eq!(&head, b"HTTP/1.1 200 OK");
     let mut strangers = Vec::new();
-    for _ in 0..MOST_OF_AN_ADDRESS {
+    for _ in 0..PER_ADDRESS_MAX {
         for from in 2..=6 {
             strangers.push(Http2::open(connect(&stand, from).await, &[]).await);
         }
@@ -284,7 +289,7 @@ async fn users_of_a_proxy_are_told_apart() {
     }
     assert!(flood.contains(&429), "{flood:?}");
     assert_eq!(ask(&proxy, "192.0.2.1, 192.0.2.2").await, 200, "another user of the proxy");
-    // Whoever is no proxy says nothing by the header.
+    // A client that is no proxy says nothing by the header.
     let stranger = client(3);
     let mut flood = Vec::new();
     for user in 0..20 {
@@ -293,7 +298,7 @@ async fn users_of_a_proxy_are_told_apart() {
     assert!(flood.contains(&429), "{flood:?}");
 }
 
-/// How long until the other side closes.
+/// Returns the time until the other side closes.
 async fn closed_after(mut stream: TcpStream) -> Option<Duration> {
     let begun = Instant::now();
     let mut answer = Vec::new();
@@ -304,7 +309,8 @@ async fn closed_after(mut stream: TcpStream) -> Option<Duration> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connection_without_a_whole_head_is_closed() {
     let stand = Stand::new().await;
-    // Nothing; too little to tell HTTP/1 from HTTP/2; HTTP/2's preface but for its end; half a head; another after a whole request.
+    // Nothing; too little to tell HTTP/1 from HTTP/2; HTTP/2's preface but for its end; half a
+    // head; another after a whole request.
     let whole = "GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n";
     let said = ["", "P", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r", "GET /api/v1/health HTTP/1.1\r\nHost: loc", whole];
     let waiting = said.map(|said| {
@@ -329,7 +335,7 @@ async fn listen(stand: &Stand, from: u8, token: &str) -> Response {
     client.get(stand.url("/events")).bearer_auth(token).send().await.expect("an answer")
 }
 
-/// So many who listen; those that may.
+/// Opens `count` listeners and returns those that may listen.
 async fn listeners(stand: &Stand, from: u8, token: &str, count: usize) -> Vec<Response> {
     let mut listening = Vec::new();
     for _ in 0..count {
@@ -346,8 +352,8 @@ async fn listeners(stand: &Stand, from: u8, token: &str, count: usize) -> Vec<Re
 async fn one_viewer_does_not_hold_all_streams_of_events() {
     let stand = Stand::new().await;
     let tokens = stand.tokens().await;
-    let held = listeners(&stand, 2, &tokens.viewer, MOST_LISTENERS_OF_A_TOKEN + 4).await;
-    assert_eq!(held.len(), MOST_LISTENERS_OF_A_TOKEN, "of one token");
+    let held = listeners(&stand, 2, &tokens.viewer, TOKEN_LISTENERS_MAX + 4).await;
+    assert_eq!(held.len(), TOKEN_LISTENERS_MAX, "of one token");
     // From wherever: it is the token's. Somebody else's token has its own share.
     assert_eq!(listeners(&stand, 3, &tokens.viewer, 1).await.len(), 0);
     assert_eq!(listeners(&stand, 2, &tokens.administrator, 1).await.len(), 1);
@@ -366,13 +372,13 @@ async fn streams_of_events_are_bounded_by_address_and_in_all() {
     }
     let mut held = Vec::new();
     for secret in &secrets[..5] {
-        held.extend(listeners(&stand, 2, secret, MOST_LISTENERS_OF_A_TOKEN).await);
+        held.extend(listeners(&stand, 2, secret, TOKEN_LISTENERS_MAX).await);
     }
-    assert_eq!(held.len(), MOST_LISTENERS_OF_AN_ADDRESS, "of one address");
+    assert_eq!(held.len(), ADDRESS_LISTENERS_MAX, "of one address");
     for (from, secret) in (3..).zip(&secrets[4..]) {
-        held.extend(listeners(&stand, from, secret, MOST_LISTENERS_OF_A_TOKEN).await);
+        held.extend(listeners(&stand, from, secret, TOKEN_LISTENERS_MAX).await);
     }
-    assert_eq!(held.len(), MOST_LISTENERS, "in all");
+    assert_eq!(held.len(), LISTENERS_MAX, "in all");
     let full = stand.ask(Method::GET, "/events").bearer_auth(&tokens.administrator);
     assert_eq!(refused(full, 503).await.0, "listeners");
     told(stand.ask(Method::GET, "/health"), 200).await;

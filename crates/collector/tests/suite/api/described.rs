@@ -1,5 +1,6 @@
-//! Whether the API does what its description says, as an independent tool sees it: schemathesis (PyPI). A command of its own:
-//! `SCHEMATHESIS=/path/to/schemathesis cargo test -p wattseal-collector --test suite -- --ignored described --nocapture`
+//! The API against its description, by an independent tool: schemathesis (PyPI). A command of its
+//! own: `SCHEMATHESIS=/path/to/schemathesis cargo test -p wattseal-collector --test suite --
+//! --ignored described --nocapture`
 
 use super::stand::Stand;
 use std::process::Command;
@@ -14,7 +15,8 @@ async fn schemathesis_finds_nothing() {
         stand.measure(0, n, 1_772_323_200 + 600 * i64::from(n), 50 * n, 25);
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
-    // Rules between arguments, such as that of a calibration's steps, are in no schema: 422 is all right.
+    // Rules between arguments, such as that of a calibration's steps, are in no schema: 422 is all
+    // right.
     let folder = tempfile::tempdir().expect("a folder");
     let config = folder.path().join("schemathesis.toml");
     let expected = r#"["2xx", "3xx", "401", "403", "404", "409", "422", "429", "503"]"#;
@@ -24,7 +26,7 @@ async fn schemathesis_finds_nothing() {
     command
         .arg("--config-file")
         .arg(&config)
-        // What it keeps for the next time goes with the folder.
+        // Its memory for the next time goes with the folder.
         .current_dir(folder.path())
         .args(["run", &stand.url("/openapi.json"), "--checks", "all", "--max-examples", "60", "--no-color"])
         .args(["--header", &format!("Authorization: Bearer {}", tokens.administrator)])

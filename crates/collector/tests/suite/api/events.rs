@@ -77,7 +77,7 @@ async fn a_reading_is_told_when_it_is_stored() {
             (&json!(258), &json!(n), &json!(power_w))
         );
         assert_eq!((&reading["energy_dwh"], &reading["rssi_dbm"]), (&json!(energy_dwh), &json!(-61)));
-        // It is there already for whoever asks now.
+        // A request now finds it there already.
         let meter = stand.get("/meters/258", &tokens.viewer).await;
         let last = json!({"at_s": at_s, "power_w": power_w, "energy_wh": f64::from(energy_dwh) / 10.0});
         assert_eq!(meter["last"], last);
@@ -95,12 +95,12 @@ async fn slow_subscriber_is_told_to_reload() {
     // More than sockets and queues hold.
     for _ in 0..300 {
         for _ in 0..1000 {
-            stand.running.link().tell(Event::Meter { meter: 258.into() });
+            stand.running.link().publish(Event::Meter { meter: 258.into() });
         }
         tokio::task::yield_now().await;
     }
     assert_eq!(listener.named("resync").await, json!({"event": "resync"}));
-    stand.running.link().tell(Event::Meter { meter: 300.into() });
+    stand.running.link().publish(Event::Meter { meter: 300.into() });
     while listener.named("meter").await["meter"] != 300 {}
 }
 
@@ -118,7 +118,7 @@ async fn a_revoked_token_hears_no_more() {
             .clone();
     told(stand.ask(Method::DELETE, &format!("/tokens/{ben}")).bearer_auth(&tokens.administrator), 200).await;
     while viewer.next().await.is_some() {}
-    stand.running.link().tell(Event::Meter { meter: 300.into() });
+    stand.running.link().publish(Event::Meter { meter: 300.into() });
     assert_eq!(administrator.named("meter").await["meter"], 300);
 }
 
@@ -130,7 +130,7 @@ async fn it_stops_in_time_with_listeners_and_idle_connections() {
     for _ in 0..10 {
         listeners.push(Listener::new(&stand, &tokens.viewer, "/events").await);
     }
-    // Who connects and says nothing, or half of it.
+    // Clients that connect and say nothing, or half of a request.
     let _silent = tokio::net::TcpStream::connect(stand.address).await.expect("connected");
     let mut half = tokio::net::TcpStream::connect(stand.address).await.expect("connected");
     tokio::io::AsyncWriteExt::write_all(&mut half, b"GET /api/v1/hea").await.expect("written");

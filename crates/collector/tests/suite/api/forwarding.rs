@@ -18,7 +18,8 @@ use tokio::sync::{mpsc, watch};
 use tower::ServiceExt;
 use wire::meter::{MessageKind, Suite, message_bytes, packets};
 
-/// The one packet of a message of that kind, as meter 7 and its collector send it; what is in it only they know.
+/// The one packet of a message of that kind, as meter 7 and its collector send it; what is in it
+/// only they know.
 fn packet(kind: MessageKind, low: u32) -> Vec<u8> {
     let suite = Suite::Aes128Gcm;
     packets(0x4f, kind, suite, 7, low, &vec![low as u8; message_bytes(kind, suite)]).remove(0)
@@ -81,7 +82,8 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
     };
     become_those(&[]).await;
 
-    // Two reports that nobody acknowledges, an answer of nobody who is known, and what is none of these.
+    // Two reports that nobody acknowledges, an answer of nobody who is known, and what is none of
+    // these.
     hear(packet(MessageKind::Report, 1)).await;
     hear(packet(MessageKind::Report, 2)).await;
     hear(packet(MessageKind::Answer, 3)).await;
@@ -99,7 +101,8 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
     ])
     .await;
 
-    // The other collector acknowledges one of them, twice, gives a command, and says something that is not for meters.
+    // The other collector acknowledges one of them, twice, gives a command, and says something that
+    // is not for meters.
     let acknowledgement = packet(MessageKind::Acknowledgement, 1);
     for bytes in [
         &acknowledgement,

@@ -1,4 +1,5 @@
-//! A short version of the fuzz target `api`: its seeds, as they are and with something of them changed. docs/how-to/fuzzing.md.
+//! A short version of the fuzz target `api`: its seeds, as they are and with something of them
+//! changed. docs/how-to/fuzzing.md.
 
 #[path = "../../../fuzz/targets/asked.rs"]
 mod asked;

@@ -1,4 +1,4 @@
-//! No secret is in the log, at whatever level.
+//! No secret is in the log, at any level.
 
 use super::stand::{METERS, Stand};
 use std::io::{Read, Write};

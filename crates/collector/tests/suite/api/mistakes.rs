@@ -1,4 +1,4 @@
-//! Whatever is sent, the answer is one of ours.
+//! Every answer to any request is one of ours.
 
 use super::stand::{Stand, refused, told};
 use proptest::collection::vec;

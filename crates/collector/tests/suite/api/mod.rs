@@ -1,4 +1,5 @@
-//! The API over a whole service: a database, keys, the link; meters are played, gateways are not needed.
+//! The API over a whole service: a database, keys, the link; meters are played, gateways are not
+//! needed.
 
 mod authorisation;
 mod commands;

@@ -1,4 +1,5 @@
-//! What the API says where there are several networks: who names none is told of network 0, as if there were no others.
+//! The API with several networks: a caller who names none sees network 0, as if there were no
+//! others.
 
 use super::events::Listener;
 use super::stand::{METERS, Stand, no_limits, refused, told};
@@ -22,7 +23,8 @@ async fn meters_differ_by_network_and_unnamed_network_is_0() {
     let mut default = Listener::new(&stand, token, "/events").await;
     let mut all = Listener::new(&stand, token, "/events?network=all").await;
     let reading = |told: &Value| (told["network"].clone(), told["meter"].clone(), told["power_w"].clone());
-    // Network 7's first: they would come first where they do not belong. Its meters are behind network 0's.
+    // Network 7's first: they would come first where they do not belong. Its meters are behind
+    // network 0's.
     for (which, network, power_w) in [(METERS.len(), json!(7), 700), (0, Value::Null, 100)] {
         for (n, at_s, energy_dwh) in [(1, BEGIN_S, 10), (2, BEGIN_S + 60, 10 + power_w as u32)] {
             stand.measure(which, n, at_s, energy_dwh, power_w);

@@ -1,4 +1,5 @@
-//! Readings, consumption, alerts, metrics: the figures that were measured are the ones that are shown.
+//! Readings, consumption, alerts, metrics: the figures that were measured are the ones that are
+//! shown.
 
 use super::stand::{EPOCH_S, Stand, told, until};
 use reqwest::Method;

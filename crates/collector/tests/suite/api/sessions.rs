@@ -98,7 +98,7 @@ async fn floods_and_guesses_are_told_to_wait() {
     assert_eq!(statuses, [401, 401, 401, 401, 401, 429, 429, 429]);
     let guess = stand.ask(Method::POST, "/session").json(&json!({"token": "wst_guess"}));
     assert_eq!(refused(guess, 429).await.0, "token-rate");
-    // Who has a token is not locked out by a neighbour.
+    // The holder of a token is not locked out by a neighbour.
     stand.get("/meters", &tokens.viewer).await;
 
     let number = |number| NonZeroU32::new(number).expect("not zero");

@@ -1,4 +1,5 @@
-//! A service in a folder of its own, its API on a free port of loopback, and two meters that say what the test has them say.
+//! A service in a folder of its own, its API on a free port of loopback, and two meters that say
+//! what the test has them say.
 
 use collector::api::{Bound, Costs, Listen, Parts, Rates, TlsFiles, serve};
 use collector::gateway::{GatewayId, HeardPacket, Route};
@@ -33,7 +34,7 @@ pub struct Stand {
     pub client: Client,
     pub running: Stopped,
     pub files: Vec<MeterFile>,
-    /// What makes the first token.
+    /// The link for the first token.
     pub link: Arc<OneTimeLink>,
     scheme: &'static str,
     stop: Option<oneshot::Sender<()>>,
@@ -64,7 +65,7 @@ impl Drop for Stopped {
         // No task waits for another one in a runtime; a thread with its own does.
         let stopping = std::thread::spawn(|| {
             let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-            // The test's end, whatever comes of it.
+            // The test's end, with any result.
             let _ = runtime.block_on(running.stop());
         });
         let _ = stopping.join();
@@ -78,7 +79,7 @@ pub struct Tokens {
     pub revoked: String,
 }
 
-/// So many that no test comes near.
+/// Returns rates that no test comes near.
 pub fn no_limits() -> Rates {
     let many = NonZeroU32::new(1_000_000).expect("not zero");
     Rates { requests_per_s: many, requests_burst: many, failures_per_min: many }
@@ -90,7 +91,7 @@ impl Stand {
         Stand::with(no_limits(), None).await
     }
 
-    /// One where whatever is asked without another token is asked by an administrator.
+    /// One where an administrator makes all requests without another token.
     pub async fn administrated() -> Stand {
         let mut stand = Stand::new().await;
         let token = stand.first_token("administrator").await;
@@ -158,12 +159,12 @@ impl Stand {
         self.client.request(method, self.url(path))
     }
 
-    /// What it answers, with the status that is expected.
+    /// Returns the body of an answer with the expected status.
     pub async fn get(&self, path: &str, token: &str) -> Value {
         told(self.ask(Method::GET, path).bearer_auth(token), 200).await
     }
 
-    /// What is secret of the one-time link.
+    /// Returns the secret of the one-time link.
     pub fn link_secret(&self) -> String {
         self.link.url().split_once("#/first/").expect("a link").1.to_owned()
     }
@@ -192,7 +193,8 @@ impl Stand {
         secret_of(told(request.bearer_auth(by), 201).await)
     }
 
-    /// The meter of `files` measured something, and its packet is heard by a gateway of its network.
+    /// The meter of `files` measured something, and its packet is heard by a gateway of its
+    /// network.
     pub fn measure(&self, which: usize, n: u32, at_s: i64, energy_dwh: u32, power_w: i16) {
         let record = &self.files[which].record;
         let (meter, suite) = (record.setup.meter, record.setup.suite);

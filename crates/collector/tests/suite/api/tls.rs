@@ -45,7 +45,7 @@ async fn only_client_trusting_the_certificate_is_answered() {
     assert!(cookie.starts_with("__Host-wattseal=wst_") && cookie.contains("; Secure"), "{cookie}");
     let cookie = cookie.split(';').next().expect("name and value").to_owned();
     told(stand.ask(Method::GET, "/meters").header("cookie", &cookie), 200).await;
-    // What a page without TLS may have set is not the session.
+    // A cookie that a page without TLS may have set is not the session.
     let other = cookie.replace("__Host-", "");
     told(stand.ask(Method::GET, "/meters").header("cookie", other), 401).await;
     stand.stop_serving().await;

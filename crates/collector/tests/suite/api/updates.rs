@@ -1,4 +1,5 @@
-//! Images of meters' firmware, and updates: added, begun, listed, taken back, and refused with what is wrong with them.
+//! Images of meters' firmware, and updates: added, begun, listed, taken back, and refused with what
+//! is wrong with them.
 
 use super::events::Listener;
 use super::stand::{Stand, no_limits, refused, told};

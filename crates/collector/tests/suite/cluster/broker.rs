@@ -1,4 +1,5 @@
-//! NATS servers whose streams and buckets are lost, changed, or hold what no worker wrote, while workers and gateways run.
+//! NATS servers whose streams and buckets are lost, changed, or hold what no worker wrote, while
+//! workers and gateways run.
 
 use super::roles::{Role, ask, figure, gateway, held, is_ready, servers, worker};
 use super::{Radio, until};
@@ -7,7 +8,7 @@ use crate::link::stored;
 use async_nats::jetstream;
 use collector::cluster::gateway::GatewayStarted;
 use collector::cluster::worker::WorkerStarted;
-use collector::cluster::{PacketUp, together};
+use collector::cluster::{PacketUp, join_packets};
 use collector::network::NetworkId;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -50,7 +51,7 @@ impl Stand {
         self.worker.started.health
     }
 
-    /// Whoever may do everything does something.
+    /// A user with all permissions does harm.
     fn harm(&self, does: impl AsyncFnOnce(jetstream::Context)) {
         harm(&self.server.url(), does);
     }
@@ -226,7 +227,7 @@ fn gateway_that_names_all_inputs_shuts_out_no_other() {
                 packet: vec![0x4f, 8, 1, 2, 0],
             };
             let packets: Vec<Vec<u8>> = (first..=first + 31).map(|input| up(input).to_bytes()).collect();
-            let message = together(&packets).into();
+            let message = join_packets(&packets).into();
             let stored = jetstream.publish("wattseal.7.up.0.1.1.1.mill", message).await.expect("it is sent");
             stored.await.expect("it is stored");
         }

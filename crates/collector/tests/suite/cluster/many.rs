@@ -1,4 +1,4 @@
-//! How long a worker takes until it has very many meters, and what memory it takes then. docs/how-to/cluster.md says with which command.
+//! The time and the memory of a worker with very many meters. docs/how-to/cluster.md has the command.
 
 use super::stops::Process;
 use crate::keys::{kek, ring};
@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use collector::network::NetworkId;
 use collector::registry::{KeyStore, MeterFile, Registry};
-use collector::store::{Options, Place, Reader, Store};
+use collector::store::{DatabaseUrl, Options, Reader, Store};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::fmt::Write as _;
@@ -23,7 +23,8 @@ use wire::meter::{MeterId, MeterRecord, MeterState, Provision, Setup, Suite};
 const METERS_OF_A_NETWORK: u32 = 62_500;
 const WITHIN: Duration = Duration::from_secs(1800);
 
-/// Keys of a network, and its meters in the database as they are when each was heard. All have the same keys.
+/// Keys of a network, and its meters in the database as they are when each was heard. All have the
+/// same keys.
 fn provision(keys: &KeysAt<'_>, (server, database): (&Server, &str), network: NetworkId, meters: u32) {
     let registry = match keys {
         KeysAt::Folder(keys) => Registry::open_network(keys, network).expect("keys"),
@@ -55,7 +56,7 @@ fn provision(keys: &KeysAt<'_>, (server, database): (&Server, &str), network: Ne
     );
 }
 
-/// Where the keys are.
+/// The place of the keys.
 enum KeysAt<'a> {
     Folder(&'a Path),
     /// Sealed under the KEK in a file.
@@ -81,7 +82,8 @@ fn write_files(registry: &Registry, network: NetworkId, record: &MeterRecord, me
     }
 }
 
-/// Rows of `sealed_keys` as docs/how-to/collector/postgresql.md, "Keys in the database", has them: by commands a million of them take an hour.
+/// Rows of `sealed_keys` as docs/how-to/collector/postgresql.md, "Keys in the database", has them: by commands a
+/// million of them take an hour.
 fn write_rows(
     kek: &Path,
     (server, database): (&Server, &str),
@@ -127,7 +129,7 @@ fn write_rows(
     std::fs::remove_file(file).expect("there");
 }
 
-/// Waits until a worker hears so many meters, and is ready. Returns how long that took.
+/// Waits until a worker hears that number of meters, and is ready. Returns how long that took.
 fn hears(worker: &Process, meters: u32) -> Duration {
     let begun = Instant::now();
     loop {
@@ -149,7 +151,7 @@ fn a_worker_with_very_many_meters() {
     let server = Server::start(&["fsync=off", "shared_buffers=256MB"]);
     let database = server.database();
     let (url, db) = (nats.url(), server.url(&database));
-    let place = Place::named(&db).expect("a URL");
+    let place = DatabaseUrl::named(&db).expect("a URL");
     drop(Store::open(place.clone(), &Options::default()).expect("the store opens"));
     let networks = wanted / METERS_OF_A_NETWORK;
     // Where keys are: in the database, or, where it is asked for, in files.

@@ -1,9 +1,9 @@
 //! The roles gateway, worker and api with a real nats-server between them.
 
 mod accounts;
-mod another_server;
 mod api;
 mod broker;
+mod failover;
 mod many;
 mod permissions;
 mod promises;
@@ -22,7 +22,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 use wire::meter::{MessageKind, Packet, Reassembly, Suite};
 
-/// What has to come about does so within this: the machine may be busy.
+/// The longest wait for an expected event: the machine may be busy.
 const WITHIN: Duration = Duration::from_secs(30);
 /// A meter sends a report again that is not acknowledged.
 const AGAIN_AFTER: Duration = Duration::from_millis(250);
@@ -61,7 +61,7 @@ impl Radio {
         None
     }
 
-    /// Whether these packets are acknowledged without being sent again.
+    /// Says if these packets are acknowledged without being sent again.
     fn is_acknowledged(&self, meter: &SimulatedMeter, n: u32, within: Duration) -> bool {
         let begun = Instant::now();
         while let Some(left) = within.checked_sub(begun.elapsed()) {
@@ -74,7 +74,8 @@ impl Radio {
         false
     }
 
-    /// Makes the next report, and sends it as a meter does, until it is acknowledged. Returns how long that took.
+    /// Makes the next report, and sends it as a meter does, until it is acknowledged. Returns how
+    /// long that took.
     fn report(&self, meter: &mut SimulatedMeter) -> Duration {
         let report = meter.report();
         self.deliver(meter, &report)

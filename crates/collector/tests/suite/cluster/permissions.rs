@@ -11,7 +11,7 @@ use collector::cluster::worker::Worker;
 use collector::cluster::{ClusterError, Nats, NatsUser, accounts};
 use collector::network::{NetworkId, OfNetwork};
 use collector::service::Config;
-use collector::store::Place;
+use collector::store::DatabaseUrl;
 use nkeys::KeyPair;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -40,7 +40,7 @@ fn ended(nats: Nats, user: &NatsUser, folder: &Path) -> ClusterError {
             Role::run(async |ready, stop| worker.serve(|_| ready(&()), async { drop(stop.await) }).await)
         }
         NatsUser::Api => {
-            let db = Place::named("postgres://nobody@127.0.0.1:1/nothing").expect("a URL");
+            let db = DatabaseUrl::named("postgres://nobody@127.0.0.1:1/nothing").expect("a URL");
             let listen = Listen { address: loopback(), tls: None, proxies: Vec::new() };
             let api = ApiServer { nats, name, db, listen, mqtt: None, health: None };
             // It is ready once it has a database.
@@ -120,7 +120,7 @@ fn readiness_of_roles_says_that_their_users_are_narrow() {
     let folder = tempfile::tempdir().expect("a folder");
     let shipped = Shipped::one(folder.path());
     let server = postgres::shared();
-    let db = Place::named(&server.url(&server.database())).expect("a URL");
+    let db = DatabaseUrl::named(&server.url(&server.database())).expect("a URL");
     let worker = super::roles::worker_of(shipped.user("worker"), folder.path(), "one", &db);
     let hall = gateway(shipped.user("hall"), "hall", &[NetworkId(7)]);
     until("the worker made its tables", || super::roles::is_ready(worker.started.health));

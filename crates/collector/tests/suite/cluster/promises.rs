@@ -14,7 +14,7 @@ use collector::cluster::api::ApiServerStarted;
 use collector::cluster::gateway::GatewayStarted;
 use collector::cluster::worker::WorkerStarted;
 use collector::network::NetworkId;
-use collector::store::{Options, Place, Role as TokenRole, Store};
+use collector::store::{DatabaseUrl, Options, Role as TokenRole, Store};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -27,7 +27,7 @@ use tokio_postgres::error::SqlState;
 use tokio_stream::StreamExt;
 use wire::meter::Suite;
 
-/// What was sent is where it goes within this, and what is refused nowhere.
+/// The time in which messages arrive, and refused ones arrive nowhere.
 const ARRIVES_WITHIN: Duration = Duration::from_millis(200);
 const QUESTION: &str =
     r#"{"version":1,"meter":{"meter":258},"question":{"command":{"request":"reboot","by":"ghost"}}}"#;
@@ -185,7 +185,7 @@ fn to(subjects: &[&'static str]) -> Vec<Sending> {
     subjects.iter().map(|subject| (*subject, None, body(subject))).collect()
 }
 
-/// What JetStream is asked for, and to do.
+/// Returns the requests to JetStream.
 fn of_jetstream(inbox: &'static str) -> Vec<Sending> {
     [
         "$JS.API.INFO",
@@ -218,7 +218,7 @@ struct Stand {
     meter: SimulatedMeter,
 }
 
-/// What an attack would change.
+/// The trace of an attack.
 #[derive(Debug, PartialEq)]
 struct Trace {
     kept: Vec<String>,
@@ -234,7 +234,7 @@ impl Stand {
         let server = postgres::shared();
         let database = server.database();
         give_to_owner(server, &database);
-        let place = |user| Place::named(&server.url_of(user, &database)).expect("a URL");
+        let place = |user| DatabaseUrl::named(&server.url_of(user, &database)).expect("a URL");
         // The tables are made as the first worker makes them.
         drop(Store::open(place(OWNER), &Options::default()).expect("the owner makes them"));
         separate_users(server, &database);
@@ -311,7 +311,7 @@ impl Stand {
         drop(client);
     }
 
-    /// What an attack would do is seen, where somebody does it who may.
+    /// An attack by a user with the permission leaves its trace.
     fn notices(&mut self) {
         for (user, subject, body) in [
             ("worker", "wattseal.0.ask.0.1.1.1", QUESTION),
@@ -362,7 +362,7 @@ impl Stand {
     }
 }
 
-/// What a role says to who calls it by this name.
+/// Returns a role's answer to a request under this name.
 fn asked_by(health: SocketAddr, host: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(health).expect("it listens");
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("written");

@@ -11,7 +11,7 @@ use collector::cluster::{ClusterError, HealthListen, Nats};
 use collector::network::{NetworkId, OfNetwork};
 use collector::partition::Slices;
 use collector::service::Config;
-use collector::store::Place;
+use collector::store::DatabaseUrl;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -62,7 +62,7 @@ impl<S> Role<S> {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// How it ends by itself.
+    /// Waits for the role's own end.
     pub fn ended(mut self) -> Result<(), ClusterError> {
         self.thread.take().expect("it was not stopped").join().expect("it does not panic")
     }
@@ -96,13 +96,13 @@ pub fn worker(nats: Nats, folder: &Path, name: &str, slices: Option<&str>) -> Ro
 }
 
 /// With the folder `keys`, and this database.
-pub fn worker_of(nats: Nats, folder: &Path, name: &str, db: &Place) -> Role<WorkerStarted> {
+pub fn worker_of(nats: Nats, folder: &Path, name: &str, db: &DatabaseUrl) -> Role<WorkerStarted> {
     let mut service = Config::new(db, folder.join("keys"));
     (service.require_sealed, service.verifiers) = (Some(false), 1);
     run_worker(nats, service, name, None)
 }
 
-pub fn api(nats: Nats, db: &Place) -> Role<ApiServerStarted> {
+pub fn api(nats: Nats, db: &DatabaseUrl) -> Role<ApiServerStarted> {
     let listen = Listen { address: loopback(), tls: None, proxies: Vec::new() };
     let (name, health) = ("api".parse().expect("a name"), Some(HealthListen(loopback())));
     let api = ApiServer { nats, name, db: db.clone(), listen, mqtt: None, health };
@@ -130,7 +130,7 @@ fn run_worker(nats: Nats, service: Config, name: &str, slices: Option<&str>) -> 
     Role::run(async |ready, stop| worker.serve(ready, async { drop(stop.await) }).await)
 }
 
-/// What a role says at its health address.
+/// Returns a role's answer at its health address.
 pub fn ask(health: Option<SocketAddr>, path: &str) -> String {
     let mut stream = TcpStream::connect(health.expect("it has one")).expect("it listens");
     write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
@@ -146,7 +146,7 @@ pub fn figure(health: Option<SocketAddr>, name: &str) -> u64 {
     line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().expect("a number")
 }
 
-/// How many partitions a worker has.
+/// Returns the number of a worker's partitions.
 pub fn held(worker: &Role<WorkerStarted>) -> usize {
     let text = ask(worker.started.health, "/metrics");
     text.lines().filter(|line| line.starts_with("wattseal_worker_partition_fence{")).count()
@@ -181,7 +181,7 @@ fn reading_crosses_nats_and_its_acknowledgement_returns() {
         }
     }
     until("all is well", || is_ready(worker.started.health) && is_ready(gateway.started.health));
-    // What is heard with the keys of another network is not taken.
+    // A report with the keys of another network is not taken.
     let mut other = meters.remove(3).1;
     let report = other.report();
     radios[0].send(&report);
@@ -317,8 +317,8 @@ fn two_workers_share_four_slices_and_hand_over_at_once() {
     assert!(error.is_usage() && error.to_string().contains("have 4 slices"), "{error}");
 }
 
-/// The disk is full: nothing is acknowledged, neither to the meter nor to JetStream, and the next worker has it from there without that the
-/// meter sends it again.
+/// The disk is full: nothing is acknowledged, neither to the meter nor to JetStream, and the next
+/// worker has it from there without that the meter sends it again.
 #[test]
 fn next_worker_stores_unstored_readings() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -356,7 +356,8 @@ fn next_worker_stores_unstored_readings() {
     assert_eq!(stored(&folder.path().join("one.db"), name), Vec::from_iter(1..=meter.n));
 }
 
-/// The database is removed: what could not be stored before it is back is delivered again soon, without that the meter sends it again.
+/// The database is removed: what could not be stored before it is back is delivered again soon,
+/// without that the meter sends it again.
 #[test]
 fn briefly_unstorable_reading_is_redelivered_soon() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -376,7 +377,8 @@ fn briefly_unstorable_reading_is_redelivered_soon() {
     assert_eq!(stored(&folder.path().join("one.db"), 258), [1, 2]);
 }
 
-/// Of a message in several packets one is lost: JetStream is told of all that come behind the others, and not only when those are given up.
+/// Of a message in several packets one is lost: JetStream is told of all that come behind the
+/// others, and not only when those are given up.
 #[test]
 fn piece_of_incomplete_message_blocks_no_other_packet() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,5 @@
-//! Workers as processes that write one database of PostgreSQL, which has the meters' keys, too: what becomes of it when one is stopped for a
-//! while, or killed.
+//! Workers as processes that write one database of PostgreSQL, which has the meters' keys, too:
+//! what becomes of it when one is stopped for a while, or killed.
 
 use super::stops::Process;
 use super::{Radio, until};
@@ -13,7 +13,8 @@ use testkit::nats;
 use testkit::postgres::{Server, shared};
 use wire::meter::Suite;
 
-/// Another has the partition by then. docs/how-to/cluster.md says how long it takes on a machine that is not busy.
+/// Another has the partition by then. docs/how-to/cluster.md says how long it takes on a machine that is
+/// not busy.
 const TAKEN_WITHIN: Duration = Duration::from_secs(30);
 
 /// Two workers that share four slices, a meter in each, and a gateway that hears them.
@@ -97,7 +98,7 @@ impl Stand {
             );
             let all: Vec<String> = (1..=meter.n).map(|n| n.to_string()).collect();
             assert_eq!(self.sql(&of_meter), all.join(" "), "meter {name}");
-            // Each reading counted one more, whoever stored it.
+            // Each reading counted one more, stored by either.
             let total = self.sql(&format!("SELECT total_dwh FROM latest WHERE meter = {name}"));
             assert_eq!(total, meter.n.to_string(), "meter {name}");
         }
@@ -118,7 +119,8 @@ pub fn figure(worker: &Process, name: &str) -> u64 {
     found.unwrap_or_else(|| panic!("no {name} in {text}")).parse().expect("a number")
 }
 
-/// It stands still within a transaction, with locks of its partition and its meter: the other ends that, and goes on.
+/// It stands still within a transaction, with locks of its partition and its meter: the other ends
+/// that, and goes on.
 #[test]
 fn worker_stopped_in_a_transaction_stores_nothing_more() {
     let mut stand = Stand::new();
@@ -158,8 +160,8 @@ fn worker_stopped_in_a_transaction_stores_nothing_more() {
     two.stop();
 }
 
-/// The database refuses what is under a lease that another followed, also where the worker believes that it holds; one that is killed has
-/// nothing that the other cannot take.
+/// The database refuses what is under a lease that another followed, also where the worker believes
+/// that it holds; one that is killed has nothing that the other cannot take.
 #[test]
 fn refused_report_is_unacknowledged_and_stored_by_next_worker() {
     let mut stand = Stand::new();

@@ -145,7 +145,7 @@ impl Shipped {
         let mut options = async_nats::ConnectOptions::new()
             .nkey(seed.trim().to_owned())
             .custom_inbox_prefix(format!("_INBOX.{name}"))
-            // What it may not ask is not answered.
+            // A forbidden request is not answered.
             .request_timeout(Some(Duration::from_millis(500)));
         if self.has_tls() {
             options = options.add_root_certificates(self.folder.join("ca.pem"));

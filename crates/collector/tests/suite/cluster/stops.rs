@@ -18,7 +18,7 @@ use wire::meter::{CommandResult, MessageKind, Suite};
 /// A role as a process. It is killed with this.
 pub struct Process {
     child: Child,
-    /// What it said of its addresses, by name.
+    /// The addresses that it reported, by name.
     said: Vec<(String, String)>,
 }
 
@@ -70,7 +70,8 @@ impl Process {
         assert!(told.success());
     }
 
-    /// It stands still when this returns: the signal stops one thread, and that the others, which on a busy machine is later.
+    /// It stands still when this returns: the signal stops one thread, and that the others, which
+    /// on a busy machine is later.
     pub fn pause(&self) {
         self.signal("-STOP");
         let tasks = format!("/proc/{}/task", self.child.id());
@@ -179,7 +180,8 @@ fn killed_worker_or_gateway_loses_and_doubles_nothing() {
     }
 }
 
-/// The API of a worker, with its store and its links: a command goes by NATS to the meter, and its answer back.
+/// The API of a worker, with its store and its links: a command goes by NATS to the meter, and its
+/// answer back.
 #[test]
 fn a_worker_shows_what_it_has_and_sends_commands() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -227,8 +229,8 @@ fn a_worker_shows_what_it_has_and_sends_commands() {
     worker.stop();
 }
 
-/// A worker that is stopped for longer than its lease finds packets when it goes on, which came meanwhile, and another has its
-/// partition.
+/// A worker that is stopped for longer than its lease finds packets when it goes on, which came
+/// meanwhile, and another has its partition.
 #[test]
 fn worker_stopped_beyond_its_lease_writes_nothing() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,5 @@
-//! Traces of packets, as somebody receives them who takes OTLP: roles as processes, because traces are begun once in each.
+//! Traces of packets, as somebody receives them who takes OTLP: roles as processes, because traces
+//! are begun once in each.
 
 use super::{Radio, WITHIN, until};
 use crate::concentrator::process::wattseal;
@@ -23,7 +24,7 @@ use testkit::nats;
 use testkit::ports::free_address;
 use wire::meter::Suite;
 
-/// Who takes traces, on a thread that ends with the process.
+/// A receiver of traces, on a thread that ends with the process.
 struct Receiver {
     address: SocketAddr,
     /// With the service that each is of.
@@ -180,7 +181,7 @@ fn trace_spans_gateway_to_commit_and_stands_in_the_log() {
         let of_worker = lines(folder.path(), "worker.log", &id);
         assert!(of_worker.first().is_some_and(|line| line == "a packet"), "{of_worker:?}");
     }
-    // What leads to nothing is verified, and that is all.
+    // A packet without effect is verified, and that is all.
     let of_unknown = traces.values().find(|spans| {
         spans.iter().any(|(_, span)| text_of(&span.attributes, "wattseal.meter").as_deref() == Some("771"))
     });
@@ -220,7 +221,8 @@ fn gateway_and_worker_trace_the_same_share() {
     assert!(committed.is_subset(&heard), "{committed:?} {heard:?}");
 }
 
-/// Nobody takes them, or somebody takes them and never answers: readings are acknowledged as they are without traces.
+/// Nobody takes them, or somebody takes them and never answers: readings are acknowledged as they
+/// are without traces.
 #[test]
 fn absent_trace_collector_does_no_harm() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -1,4 +1,5 @@
-//! An image of a meter's firmware that an api is given, and a worker sends, which is killed in the midst of it: another goes on where the meter is.
+//! An image of a meter's firmware that an api is given, and a worker sends, which is killed in the
+//! midst of it: another goes on where the meter is.
 
 use super::api::Asked;
 use super::shared::{Stand, held};
@@ -13,10 +14,10 @@ use wire::meter::{
 };
 
 const DATA: usize = 36;
-/// So often the meter reports.
+/// The interval of the meter's reports.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// What a meter has of an image.
+/// A meter's part of an image.
 #[derive(Default)]
 struct Firmware {
     version: u32,

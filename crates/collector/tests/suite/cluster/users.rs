@@ -1,4 +1,4 @@
-//! What users of the servers may do, with the configuration that the documentation shows; and what comes of wrong ones.
+//! The permissions of the servers' users, with the documented configuration and with wrong ones.
 
 use super::api::Asked;
 use super::roles::{Role, api, ask, figure, gateway, loopback, servers, worker, worker_of};
@@ -7,9 +7,9 @@ use super::{Radio, WITHIN, until};
 use crate::concentrator::process::wattseal;
 use crate::link::station::SimulatedMeter;
 use collector::cluster::gateway::Gateway;
-use collector::cluster::{ClusterError, Nats, PacketDown, together};
+use collector::cluster::{ClusterError, Nats, PacketDown, join_packets};
 use collector::network::{NetworkId, OfNetwork};
-use collector::store::{Place, Role as TokenRole};
+use collector::store::{DatabaseUrl, Role as TokenRole};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -62,7 +62,7 @@ fn a_gateway_publishes_and_hears_its_own_network_alone() {
         let jetstream = async_nats::jetstream::new(client.clone());
         assert!(jetstream.delete_stream("wattseal-up").await.is_err(), "it may not");
         client.flush().await.expect("it is there");
-        // What goes to the yard, and to the hall itself by another subscription than its own, is not heard.
+        // Packets to the yard, and packets to the hall by a foreign subscription, do not arrive.
         Radio::near(yard.started.udp[0].what).deliver(&of_zero, &report);
         seven.report(&mut of_seven);
         for other in &mut others {
@@ -76,15 +76,15 @@ fn a_gateway_publishes_and_hears_its_own_network_alone() {
     worker.stop().expect("it stops well");
 }
 
-/// With the users of the documentation a question comes to its worker and an event to the api; a gateway asks, answers and tells nothing, and
-/// an api has no part in packets.
+/// With the users of the documentation a question comes to its worker and an event to the api; a
+/// gateway asks, answers and tells nothing, and an api has no part in packets.
 #[test]
 fn an_api_asks_workers_and_a_gateway_does_not() {
     let folder = tempfile::tempdir().expect("a folder");
     let documented = Shipped::one(folder.path());
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 258, Suite::Aes128Gcm, 1);
     let server = postgres::shared();
-    let db = Place::named(&server.url(&server.database())).expect("a URL");
+    let db = DatabaseUrl::named(&server.url(&server.database())).expect("a URL");
     let (_, token) = collector::tokens::add(&db, "test", TokenRole::Administrator).expect("a token");
     let worker = worker_of(documented.user("worker"), folder.path(), "one", &db);
     let yard = gateway(documented.user("yard"), "yard", &[NetworkId::DEFAULT]);
@@ -151,7 +151,7 @@ fn an_api_asks_workers_and_a_gateway_does_not() {
     worker.stop().expect("it stops well");
 }
 
-/// What is said in one network makes a gateway send nothing in another.
+/// A message in one network makes a gateway send nothing in another.
 #[test]
 fn a_gateway_sends_in_the_network_that_it_hears() {
     let server = nats::Nats::start();
@@ -160,7 +160,7 @@ fn a_gateway_sends_in_the_network_that_it_hears() {
     let at = |radio: &Radio| Some(radio.socket.local_addr().expect("an address"));
     // An acknowledgement of the suite none.
     let packets = vec![vec![0x41, 0x80, 1, 2, 1, 0, 0, 0, 1]];
-    let down = |input, peer| together(&[PacketDown { input, peer, packets: packets.clone() }.to_bytes()]);
+    let down = |input, peer| join_packets(&[PacketDown { input, peer, packets: packets.clone() }.to_bytes()]);
     let health = hall.started.health;
     let runtime = collector::daemon::runtime().expect("threads");
     runtime.block_on(async {

@@ -1,5 +1,5 @@
-//! A meter made of `wire`'s sealing and the image that `meters provision` wrote for its flash: it sends its oldest report until the
-//! acknowledgement comes, and does what it is told.
+//! A meter made of `wire`'s sealing and the image that `meters provision` wrote for its flash: it
+//! sends its oldest report until the acknowledgement comes, and does what it is told.
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -56,12 +56,12 @@ impl Meter {
         }
     }
 
-    /// It may send so many reports in all.
+    /// Sets the number of reports that it may send in all.
     pub fn may_send(&self, reports: u32) {
         self.allowed.store(reports, Ordering::SeqCst);
     }
 
-    /// Which of its reports it is at, and its message.
+    /// Returns the number of its last report, and its message.
     pub fn last_sealed(&self) -> (u32, Vec<u8>) {
         self.sealed.lock().expect("nobody panicked").clone()
     }
@@ -80,7 +80,7 @@ impl Meter {
         packets.iter().for_each(|packet| self.send(packet));
     }
 
-    /// Until so many of its reports are acknowledged.
+    /// Goes on until that number of its reports is acknowledged.
     pub fn live(&self, reports: u32) {
         let mut rng = StdRng::seed_from_u64(u64::from(self.id));
         let begun_s = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs() - EPOCH_S;

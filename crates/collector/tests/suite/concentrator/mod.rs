@@ -1,5 +1,6 @@
-//! Meters of all suites, a concentrator that has none of their keys, and the collector that has: each a process of its own, between
-//! them nothing but datagrams. The far collector is killed, and so is the concentrator; nothing is lost, and nothing comes twice.
+//! Meters of all suites, a concentrator that has none of their keys, and the collector that has:
+//! each a process of its own, between them nothing but datagrams. The far collector is killed, and
+//! so is the concentrator; nothing is lost, and nothing comes twice.
 
 mod meter;
 pub(crate) mod process;
@@ -89,7 +90,8 @@ fn concentrator_passes_packets_unchanged_and_kills_lose_none() {
             report == 4 && waiting.iter().any(|one| one.message == sealed)
         })
     });
-    // Nobody says anything any more, and the concentrator is killed, too. Both come back: the reports come by themselves.
+    // Nobody says anything any more, and the concentrator is killed, too. Both come back: the
+    // reports come by themselves.
     meters.iter().for_each(|meter| meter.silent.store(true, Ordering::SeqCst));
     assert!(!acknowledged(4));
     near.kill();
@@ -100,7 +102,8 @@ fn concentrator_passes_packets_unchanged_and_kills_lose_none() {
     });
     until("an empty outbox", || outbox().is_empty());
 
-    // The meters go on where they were: they get their acknowledgements, and nothing is there twice.
+    // The meters go on where they were: they get their acknowledgements, and nothing is there
+    // twice.
     meters.iter().for_each(|meter| meter.silent.store(false, Ordering::SeqCst));
     meters.iter().for_each(|meter| meter.may_send(REPORTS));
     until("acknowledgement of all reports", || acknowledged(REPORTS));

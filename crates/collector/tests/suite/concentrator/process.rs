@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use testkit::ports::free_address;
 
-/// What has to come about does so within this: the machine may be busy.
+/// The longest wait for an expected event: the machine may be busy.
 pub const WITHIN: Duration = Duration::from_secs(120);
 
 /// The binary under test, in a folder.
@@ -26,7 +26,7 @@ pub struct Collector {
     /// An administrator's.
     token: String,
     child: Child,
-    /// Where meters send to.
+    /// The address that meters send to.
     pub udp: SocketAddr,
     http: SocketAddr,
 }
@@ -71,7 +71,7 @@ impl Collector {
         id.chars().take_while(char::is_ascii_digit).collect()
     }
 
-    /// What the API says.
+    /// Returns the API's answer.
     pub fn get(&self, path: &str) -> String {
         let answer = self.ask("GET", path, "");
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");

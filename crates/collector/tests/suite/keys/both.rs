@@ -1,4 +1,4 @@
-//! What files and rows both can do.
+//! The operations that files and rows share.
 
 use super::{Kind, Stand};
 use collector::network::{GlobalMeterId, NetworkId};
@@ -134,7 +134,8 @@ fn a_meter_comes_back_with_its_file(kind: Kind) {
     registry.revoke(3).expect("there");
     assert_eq!(stand.store.add_file(&saved).expect("taken back"), file);
     registry.revoke(3).expect("there");
-    // Its keys under a later epoch: what it sent before would be new again. Other keys in an epoch that is over.
+    // Its keys under a later epoch: what it sent before would be new again. Other keys in an epoch
+    // that is over.
     let other = stand.store.open_network(NetworkId(1)).expect("a network");
     let (other, _) = other.provision(Setup::usual(3), 0, &images).expect("a meter");
     let other = MeterFile { network: NetworkId(0), ..other };

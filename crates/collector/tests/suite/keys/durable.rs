@@ -1,11 +1,11 @@
 //! Keys and tokens that outlive a loss of the server's power.
 //!
-//! They are said to be there once they are durable, whatever server and role are set to.
+//! They are said to be there once they are durable, with any settings of server and role.
 
 use super::{kek, ring};
 use collector::network::NetworkId;
 use collector::registry::KeyStore;
-use collector::store::{Place, Reader, Role};
+use collector::store::{DatabaseUrl, Reader, Role};
 use collector::tokens;
 use std::path::Path;
 use testkit::postgres::Server;
@@ -17,7 +17,7 @@ fn keys_and_tokens_are_durable_under_asynchronous_commit() {
     let ring = ring(&[&kek(folder.path(), "kek")]);
     let mut server = Server::start(&["synchronous_commit=off", "wal_writer_delay=10s", "autovacuum=off"]);
     let database = server.database();
-    let place = Place::named(&server.url(&database)).expect("a URL");
+    let place = DatabaseUrl::named(&server.url(&database)).expect("a URL");
     let keys = || {
         let reader = Reader::open_or_make(&place).expect("the server");
         let store = KeyStore::of(&reader, Some(&ring), Path::new("no folder")).expect("its keys");

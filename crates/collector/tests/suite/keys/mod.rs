@@ -1,4 +1,4 @@
-//! Where keys are, files or rows of a database: what both can do, and what rows alone have.
+//! The places of keys, files or rows of a database: their common behaviour, and that of rows.
 
 mod both;
 mod durable;
@@ -8,11 +8,11 @@ mod sealed;
 mod token;
 
 use collector::registry::{AfterWrongPin, KeyRing, KeyStore, make_kek};
-use collector::store::{Place, Reader};
+use collector::store::{DatabaseUrl, Reader};
 use std::path::{Path, PathBuf};
 use testkit::postgres::shared;
 
-/// Where keys are.
+/// The place of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Files,
@@ -63,11 +63,10 @@ pub fn ring(files: &[&Path]) -> KeyRing {
     KeyRing::of_files(files, AfterWrongPin::Refuse).expect("read")
 }
 
-pub fn place(database: &str) -> Place {
-    Place::named(&shared().url(database)).expect("a URL")
+pub fn place(database: &str) -> DatabaseUrl {
+    DatabaseUrl::named(&shared().url(database)).expect("a URL")
 }
 
-/// The keys in a database.
 pub fn store(database: &str, ring: &KeyRing) -> Result<KeyStore, collector::registry::RegistryError> {
     let reader = Reader::open_or_make(&place(database)).expect("the server");
     KeyStore::of(&reader, Some(ring), Path::new("no folder"))

@@ -61,7 +61,8 @@ async fn rewrap_under_load_leaves_nothing_to_the_old_key() {
     let (done, rewrapping) = (AtomicBool::new(false), store(&database, &after).expect("both are known"));
     let (wrapped, reported) = std::thread::scope(|scope| {
         let (done, images) = (&done, &images);
-        // What commands seal meanwhile is under the one or the other, and is not left behind.
+        // Keys that commands seal meanwhile are under the one or the other, and are not left
+        // behind.
         let provisioned = scope.spawn(|| {
             let registry =
                 store(&database, &both).expect("known").open_existing(NetworkId(0)).expect("there");
@@ -95,7 +96,7 @@ async fn rewrap_under_load_leaves_nothing_to_the_old_key() {
     assert!(of.len() == 1 && of[0].kek == wrapped.kek, "{of:?}");
     assert_eq!(now.rewrap(|_| {}).expect("nothing to do").keys, 0);
 
-    // Who goes on without the new one seals nothing under the old one.
+    // A process without the new one seals nothing under the old one.
     let refused = registry.provision(Setup::usual(60_000), 0, &images).expect_err("it is over");
     assert!(matches!(refused, RegistryError::OtherKek { .. }), "{refused}");
     report(&running, &gateway, &mut meter);
@@ -174,7 +175,8 @@ async fn database_without_keys_revokes_no_meter_of_the_folder() {
     store(&database, &ring).expect("there").import(&folder.path().join("keys")).expect("imported");
     let running = start().await.expect("it starts");
     report(&running, &Gateway::attach(running.link()), &mut meter);
-    // What changes in the database comes to the running service; numbers of commands are beside the keys there.
+    // A change in the database comes to the running service; numbers of commands are beside the
+    // keys there.
     let keys = store(&database, &ring).expect("there").open_existing(NetworkId(0)).expect("there");
     running.link().command(258.into(), CommandRequest::Reboot, "test").await.expect("ordered");
     assert_ne!(shared().sql(&database, "SELECT below FROM key_networks WHERE network = 0"), "0");

@@ -1,4 +1,5 @@
-//! Rows of a database: what somebody who has the database, and not the key-encryption key, can do with them.
+//! Rows of a database: what somebody who has the database, and not the key-encryption key, can do
+//! with them.
 
 use super::{Kind, Stand, kek, ring, store};
 use collector::network::NetworkId;
@@ -102,7 +103,7 @@ fn a_dump_of_the_database_has_no_key() {
     zero.revoke(9).expect("there");
     let dump = shared().dump(&stand.database).to_lowercase();
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    // What is not secret is there, so that it is the right dump.
+    // The public data are there, so that it is the right dump.
     let revoked = zero.revoked().expect("one")[&9].public.to_bytes();
     assert!(dump.contains(&hex(&revoked)), "{dump}");
     for registry in stand.store.open_all().expect("both") {

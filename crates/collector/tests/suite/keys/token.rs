@@ -1,5 +1,5 @@
-//! Key-encryption keys that are wrapped under the key of a PKCS#11 token, SoftHSM2's: what the binary does, in a process of its own, because
-//! a module is there once in a process.
+//! Key-encryption keys that are wrapped under the key of a PKCS#11 token, SoftHSM2's: what the
+//! binary does, in a process of its own, because a module is there once in a process.
 
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader};
@@ -64,14 +64,14 @@ impl Tokens {
         self.command(env!("CARGO_BIN_EXE_wattseal-collector")).args(arguments).output().expect("it runs")
     }
 
-    /// What it writes.
+    /// Runs the command and returns its output.
     pub(super) fn does(&self, arguments: &[&str]) -> String {
         let output = self.collector(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("UTF-8").trim().to_owned()
     }
 
-    /// What it says where it cannot. The PIN is nowhere in it.
+    /// Runs the command, which fails, and returns its error. The PIN is nowhere in it.
     fn refuses(&self, arguments: &[&str]) -> String {
         let output = self.collector(arguments);
         let text = String::from_utf8(output.stderr).expect("UTF-8");
@@ -150,7 +150,7 @@ fn token_key_seals_database_keys_and_is_replaced_by_another() {
     // A second file under the same key of a token has another key-encryption key.
     let again = tokens.does(&["meters", "new-kek", "again.kek", "--pkcs11", &tokens.uri("two", "kek-1")]);
     assert!(again != two);
-    // What one token wrapped another does not unwrap, nor is it unwrapped where a bit of it was changed.
+    // A key that one token wrapped is not unwrapped by another, nor with a changed bit.
     let swapped = file.replace("token=one", "token=two");
     let (head, tail) = file.trim().split_at(file.trim().len() - 20);
     let changed = format!("{head}{}", tail.chars().rev().collect::<String>());

@@ -12,7 +12,7 @@ use wire::meter::{CommandResult, MessageKind, Suite};
 
 const METERS: u16 = 4;
 
-/// What the world around the collector remembers of it.
+/// The outer world's memory of the collector.
 #[derive(Default)]
 struct World {
     /// The bytes of each command, by meter and number.

@@ -1,9 +1,10 @@
-//! A concentrator between meters and the collector that has their keys, while somebody forges reports by the thousand. Meters, forger
-//! and collector are at UDP addresses of loopback of their own.
+//! A concentrator between meters and the collector that has their keys, while somebody forges
+//! reports by the thousand. Meters, forger and collector are at UDP addresses of loopback of their
+//! own.
 
 use super::firmware::{Firmware, LONG};
 use super::station::{Gateway, SimulatedMeter, WITHIN, start_with};
-use collector::forward::{Forwarder, MOST_PACKETS};
+use collector::forward::{Forwarder, PACKETS_MAX};
 use collector::gateway::udp::{datagram, parse};
 use collector::link::CommandRequest;
 use collector::registry::Registry;
@@ -23,10 +24,11 @@ const METERS: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
 const FORGER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 /// The radio address of collectors that [`wire::meter::Setup::usual`] has.
 const ADDRESS: u8 = 0x4f;
-/// A meter sends the same again after so long.
+/// The delay after which a meter sends the same again.
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
-/// Datagrams upstream in a second that forged reports of one source become at most: what they may have at once, and that of a second.
-const MOST_UPSTREAM: usize = 100;
+/// Datagrams upstream in a second that forged reports of one source become at most: what they may
+/// have at once, and that of a second.
+const UPSTREAM_MAX: usize = 100;
 
 struct Concentrator {
     running: Running,
@@ -35,7 +37,7 @@ struct Concentrator {
 
 impl Concentrator {
     async fn start(folder: &Path, upstream: SocketAddr) -> Concentrator {
-        let (unknown_meters, heard) = mpsc::channel(MOST_PACKETS);
+        let (unknown_meters, heard) = mpsc::channel(PACKETS_MAX);
         let mut config = Config::new(folder.join("near.db"), folder.join("near.keys"));
         config.udp = vec![SocketAddr::from(([127, 0, 0, 1], 0)).into()];
         config.unknown_meters = Some(unknown_meters);
@@ -73,7 +75,7 @@ impl Meter {
         report.iter().for_each(|packet| send(&self.socket, packet));
     }
 
-    /// Whether the acknowledgement of its last report comes before the time-out.
+    /// Says if the acknowledgement of its last report comes before the time-out.
     fn hears_acknowledgement(&self) -> bool {
         let mut buffer = [0; 100];
         while let Ok(length) = self.socket.recv(&mut buffer) {
@@ -109,7 +111,7 @@ fn socket_at(address: IpAddr, peer: SocketAddr) -> UdpSocket {
 }
 
 fn send(socket: &UdpSocket, packet: &[u8]) {
-    // What the system does not take is lost, as by radio.
+    // A datagram that the system does not take is lost, as by radio.
     let _ = socket.send(&datagram(packet, Some(-61)).expect("it fits"));
 }
 
@@ -119,7 +121,8 @@ fn forged(rng: &mut StdRng, meter: MeterId, suite: Suite, number_lsb: u8) -> Vec
     packets(ADDRESS, MessageKind::Report, suite, meter, u32::from(number_lsb), &message)
 }
 
-/// Somebody who sends forged reports until it is dropped: of all names, and of some names in their suites.
+/// Somebody who sends forged reports until it is dropped: of all names, and of some names in their
+/// suites.
 struct Flood {
     stop: Arc<AtomicBool>,
     sent: Arc<AtomicU64>,
@@ -259,7 +262,7 @@ async fn a_flood_goes_on_upstream_as_a_trickle() {
     });
     println!("{} forged, {by_second:?} upstream in each second", flood.sent.load(Ordering::Relaxed));
     assert!(by_second.iter().sum::<usize>() > 0, "unknown meters have a way, too");
-    assert!(by_second.iter().all(|count| *count <= MOST_UPSTREAM), "{by_second:?}");
+    assert!(by_second.iter().all(|count| *count <= UPSTREAM_MAX), "{by_second:?}");
     drop(flood);
     assert_eq!(
         near.running.reader().outbox().expect("readable"),
@@ -303,7 +306,7 @@ async fn genuine_reports_pass_in_the_midst_of_a_flood() {
     assert!(longest.iter().all(|time| *time < WITHIN / 2), "{longest:?}");
     // The meters' own, each of at most three, again and again where the machine is slow.
     let own = 3.0 * 15.0 * (1.0 + seconds / AGAIN_AFTER.as_secs_f64() / 15.0);
-    assert!(upstream < own + MOST_UPSTREAM as f64 * (1.0 + seconds), "{upstream} datagrams upstream");
+    assert!(upstream < own + UPSTREAM_MAX as f64 * (1.0 + seconds), "{upstream} datagrams upstream");
     near.running.stop().await.expect("it stops well");
     running.stop().await.expect("it stops well");
 }

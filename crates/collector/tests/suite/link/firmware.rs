@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use testkit::random::Random;
 use wire::meter::{Setup, Suite, UpdatePacket};
 
-/// What a packet takes on the air.
+/// The time of a packet on the air.
 const PACKET_NS: u64 = 4_000_000;
-/// Where nothing is heard for so long, nothing is until the meter stops to listen.
+/// The silence after which no packet comes until the meter stops listening.
 const QUIET: Duration = Duration::from_millis(20);
 /// However busy the machine is.
 pub const LONG: Duration = Duration::from_secs(120);
 
-/// What a start takes.
+/// The time of a start.
 const START_NS: u64 = 1_000_000;
 
 /// A piece of a renewal, by its header.
@@ -27,14 +27,14 @@ pub fn is_renewal(packet: &[u8]) -> bool {
     packet[1] & 0x3f == Suite::Aes256GcmRekeyed.code() << 3 | 6
 }
 
-/// The firmware. What it hears takes time; what it sleeps, and listens in vain for, takes hardly any.
+/// The firmware. Its packets take time; its sleep, and its vain listening, hardly any.
 pub struct Firmware {
     pub meter: Meter,
     provision: [u8; 176],
     seed: u64,
     now_ns: u64,
     reply: Reply,
-    /// What it hears next.
+    /// The packets that it receives next.
     to_meter: VecDeque<Vec<u8>>,
     pub attacker: Option<Attacker>,
     /// Those that were sent, in both directions.
@@ -146,7 +146,7 @@ impl Firmware {
 pub struct Attacker {
     random: Random,
     heard: Vec<Vec<u8>>,
-    /// So many packets.
+    /// The number of packets.
     pub made: usize,
 }
 
@@ -155,7 +155,8 @@ impl Attacker {
         Attacker { random: Random::new(seed), heard: Vec::new(), made: 0 }
     }
 
-    /// What comes before this packet: pieces that are cut short, changed, of other places, and of renewals of before.
+    /// Returns the packets that come before this one: pieces that are cut short, changed, of other
+    /// positions, and of earlier renewals.
     fn on_its_way(&mut self, packet: &[u8]) -> Vec<Vec<u8>> {
         if !is_renewal(packet) {
             return Vec::new();

@@ -111,7 +111,8 @@ async fn a_command_goes_on_after_a_restart_under_its_name() {
     running.stop().await.expect("it stops well");
 }
 
-/// Somebody who replays what a meter sent is told no more than that again; commands go where the meter is.
+/// Somebody who replays what a meter sent is told no more than that again; commands go where the
+/// meter is.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_replay_from_elsewhere_moves_no_route() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -201,7 +202,8 @@ async fn an_empty_folder_of_keys_revokes_nobody() {
     running.stop().await.expect("it stops well");
 }
 
-/// Somebody who sends messages in a meter's name that take curves to be seen as forged keeps no verifier from others' messages.
+/// Somebody who sends messages in a meter's name that take curves to be seen as forged keeps no
+/// verifier from others' messages.
 #[tokio::test(flavor = "multi_thread")]
 async fn forged_messages_of_one_meter_leave_the_verifiers_to_others() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -279,7 +281,8 @@ async fn unstored_report_is_not_acknowledged() {
     assert_eq!(stored(&db, 7), Vec::from_iter(1..=meter.n));
 }
 
-/// The database is removed under the service: what is acknowledged is in the file that has its name then, and somebody is told.
+/// The database is removed under the service: what is acknowledged is in the file that has its name
+/// then, and somebody is told.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_is_removed_comes_back_and_is_told() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,5 @@
-//! Several networks in one service: the same meter numbers, other keys, other gateways, and nothing that crosses.
+//! Several networks in one service: the same meter numbers, other keys, other gateways, and nothing
+//! that crosses.
 
 use super::station::{Gateway, SimulatedMeter, WITHIN, start, start_with};
 use super::{SHORT, stored};
@@ -7,8 +8,8 @@ use collector::gateway::HeardPacket;
 use collector::link::{CommandRequest, LinkError};
 use collector::network::{GlobalMeterId, NetworkId};
 use collector::registry::{KeyStore, Registry, RegistryError};
-use collector::service::{Config, MOST_NETWORKS, Running, ServiceError};
-use collector::store::{AlertFilter, Meter, Whose};
+use collector::service::{Config, NETWORKS_MAX, Running, ServiceError};
+use collector::store::{AlertFilter, Meter, MeterFilter};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::fs;
@@ -92,7 +93,7 @@ async fn networks_with_the_same_numbers_never_mix() {
         }
         assert_eq!(told, [(default.name(), 1), (seven.name(), 1), (seven.name(), 2)]);
 
-        // What network 7's meter says where it does not belong: forwarded, or recorded and sent again.
+        // A message of network 7's meter in another network: forwarded, or recorded and sent again.
         let before = running.link().snapshot().await.expect("counted");
         let report = seven.meter.report();
         default.hear(&running, &report);
@@ -164,10 +165,13 @@ async fn commands_and_alerts_are_their_network_s() {
             .map(|alert| alert.meter)
             .collect::<Vec<_>>()
     };
-    assert_eq!(alerts(Whose::All), [Some(seven.name())]);
-    assert_eq!(alerts(Whose::Network(SEVEN)), [Some(seven.name())]);
+    assert_eq!(alerts(MeterFilter::All), [Some(seven.name())]);
+    assert_eq!(alerts(MeterFilter::Network(SEVEN)), [Some(seven.name())]);
     assert_eq!(alerts(seven.name().into()), [Some(seven.name())]);
-    assert_eq!((alerts(Whose::Network(NetworkId::DEFAULT)), alerts(default.name().into())), (vec![], vec![]));
+    assert_eq!(
+        (alerts(MeterFilter::Network(NetworkId::DEFAULT)), alerts(default.name().into())),
+        (vec![], vec![])
+    );
     running.stop().await.expect("it stops well");
 }
 
@@ -193,7 +197,7 @@ async fn keys_of_a_network_come_and_go_and_the_other_s_stay() {
     let report = seven.meter.report();
     seven.hear(&running, &report);
     is_silent(&seven);
-    let meters = running.reader().meters(Whose::All, 0).expect("readable");
+    let meters = running.reader().meters(MeterFilter::All, 0).expect("readable");
     let revoked: Vec<_> = meters.iter().map(|meter| (meter.meter, meter.revoked)).collect();
     assert_eq!(revoked, [(default.name(), false), (seven.name(), true)]);
     running.stop().await.expect("it stops well");
@@ -236,7 +240,7 @@ async fn invalid_networks_are_refused_at_the_start() {
     }
 
     let mut config = Config::new(folder.path().join("other.db"), folder.path().join("other"));
-    config.networks = (1..=MOST_NETWORKS as u32).map(NetworkId).collect();
+    config.networks = (1..=NETWORKS_MAX as u32).map(NetworkId).collect();
     let text = Running::start(config).await.map(drop).expect_err("too many").to_string();
     assert!(text.contains("65 networks") && text.contains("start several"), "{text}");
     assert!(!folder.path().join("other/networks").exists(), "nothing was made");
@@ -290,7 +294,7 @@ async fn files_of_before_are_taken_over_as_they_are() {
     gateway.hear(running.link(), 1, &measured(&record, 6));
     gateway.next_acknowledgement(WITHIN).expect("an acknowledgement");
     assert_eq!(stored(&db, METER), [1, 2, 3, 4, 6]);
-    let meters = running.reader().meters(Whose::All, 0).expect("readable");
+    let meters = running.reader().meters(MeterFilter::All, 0).expect("readable");
     let shown = |meter: &Meter| (meter.meter.to_string(), meter.revoked, meter.total_wh);
     let shown: Vec<_> = meters.iter().map(shown).collect();
     let expected = [("258", false, 0.6), ("259", false, 0.4), ("260", true, 0.4)];
@@ -298,7 +302,8 @@ async fn files_of_before_are_taken_over_as_they_are() {
     running.stop().await.expect("it stops well");
 }
 
-/// A measurement of a meter whose private key is not there: with AES-GCM no key pair takes part. Its register is its number.
+/// A measurement of a meter whose private key is not there: with AES-GCM no key pair takes part.
+/// Its register is its number.
 fn measured(record: &MeterRecord, n: u32) -> Vec<Vec<u8>> {
     let content = Content::Measurement(Measurement { time_s: 1, energy_dwh: n, power_w: 1 });
     let report = Report { n, time_set: false, lost: 0, content };

@@ -1,4 +1,5 @@
-//! Databases that are lost or go back under keys that were used, memories of meters that do, and meters that seal nothing.
+//! Databases that are lost or go back under keys that were used, memories of meters that do, and
+//! meters that seal nothing.
 
 use super::station::{Gateway, SimulatedMeter, WITHIN, start};
 use collector::event::{Alert, CommandState, Event};
@@ -27,7 +28,8 @@ async fn alert(events: &mut Receiver<Event>, cause: &str) -> Alert {
     }
 }
 
-/// Has the meter report, and its command come; with the number that it came under. What is being set by itself is answered, too.
+/// Has the meter report, and its command come; with the number that it came under. A pending time
+/// is answered, too.
 fn commanded(link: &LinkHandle, gateway: &Gateway, meter: &mut SimulatedMeter, wanted: Command) -> u32 {
     let report = meter.report();
     gateway.hear(link, 1, &report);
@@ -51,7 +53,8 @@ fn forget_database(folder: &Path) {
     }
 }
 
-/// The clock is as it was: numbers of the same second are told apart by the floor alone, which lies with the keys.
+/// The clock is as it was: numbers of the same second are told apart by the floor alone, which lies
+/// with the keys.
 #[tokio::test(flavor = "multi_thread")]
 async fn lost_or_old_database_reuses_no_command_number() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -95,7 +98,8 @@ async fn lost_or_old_database_reuses_no_command_number() {
     }
 }
 
-/// A meter that has taken higher numbers than anybody here knows of says so, and the command is done under a higher one.
+/// A meter that has taken higher numbers than anybody here knows of says so, and the command is
+/// done under a higher one.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_meter_s_last_number_is_learned_from_its_answer() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -166,7 +170,7 @@ fn changed(meter: &mut SimulatedMeter, n: u32) -> Vec<Vec<u8>> {
     meter.send(&Report { n, time_set: true, lost: 0, content: Content::Measurement(measurement) })
 }
 
-/// What was stored is acknowledged after a restart, in all the ways that a report is stored in.
+/// A stored report is acknowledged after a restart, in all the ways in which reports are stored.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_report_is_acknowledged_again_after_a_restart() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -236,7 +240,8 @@ async fn a_meter_that_counts_its_starts_anew_is_an_alert() {
     running.stop().await.expect("it stops well");
 }
 
-/// Nobody said otherwise: with a meter that seals, nothing unsealed is taken, also when that meter comes later.
+/// Nobody said otherwise: with a meter that seals, nothing unsealed is taken, also when that meter
+/// comes later.
 #[tokio::test(flavor = "multi_thread")]
 async fn unsealed_report_of_unsealing_meter_is_accepted() {
     let folder = tempfile::tempdir().expect("a folder");

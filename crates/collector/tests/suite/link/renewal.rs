@@ -1,5 +1,6 @@
-//! Keys that are renewed over the air, where keys are files and where they are rows: kept before they are used, and gone once the meter has shown
-//! the next one. With the meter's firmware, or with keys that are in the midst of it.
+//! Keys that are renewed over the air, where keys are files and where they are rows: kept before
+//! they are used, and gone once the meter has shown the next one. With the meter's firmware, or
+//! with keys that are in the midst of it.
 
 use super::firmware::{Attacker, Firmware, LONG};
 use super::station::{Gateway, SimulatedMeter, WITHIN, start_with};
@@ -73,7 +74,7 @@ fn firmware(stand: &Stand, seed: u64) -> Firmware {
 enum Moment {
     /// The renewal is ordered.
     Ordered,
-    /// So many of its packets were sent, since the service began.
+    /// Packets that were sent since the service began.
     Packets(usize),
     /// The next key is kept.
     Kept,
@@ -134,7 +135,7 @@ async fn renewed_key_survives_a_restart_at_any_moment(kind: Kind) {
     firmware.is_well(running.link(), &gateway);
     let refused = running.link().snapshot().await.expect("counted").refused;
     assert_eq!((refused.of(Rejection::NotAuthentic), firmware.epoch()), (0, 1), "{refused:?}");
-    // Who did what: the order, and what came of it.
+    // The record of actions: the order, and its result.
     let actions = running.reader().actions(100, None).expect("readable");
     let told: Vec<(&str, &str)> =
         actions.iter().map(|action| (action.who.as_str(), action.what.as_str())).collect();
@@ -170,7 +171,8 @@ async fn wrong_pieces_are_refused_on_both_sides(kind: Kind) {
     running.stop().await.expect("it stops well");
 }
 
-/// A meter whose renewal is over on its side: the service has the next key, and has not seen it used.
+/// A meter whose renewal is over on its side: the service has the next key, and has not seen it
+/// used.
 fn with_next_key(stand: &Stand) -> SimulatedMeter {
     let registry = registry(stand);
     let elsewhere = tempfile::tempdir().expect("a folder");
@@ -237,7 +239,7 @@ async fn nothing_is_written_after_the_service_has_stopped(kind: Kind) {
     let mut meter = with_next_key(&stand);
     let running = start(&stand).await;
     let gateway = Gateway::attach(running.link());
-    // Who writes keys waits.
+    // A writer of keys waits.
     let lock = std::fs::File::open(stand.folder.path().join("keys")).ok();
     let transaction = match (&lock, kind) {
         (Some(lock), Kind::Files) => {
@@ -325,7 +327,8 @@ fn keys_are_renewed_by_age_where_the_collector_is_told_to() {
     }
 }
 
-/// A copy that is older than the renewal, as a backup is: the key that the meter has is in none, and nothing of it is taken.
+/// A copy that is older than the renewal, as a backup is: the key that the meter has is in none,
+/// and nothing of it is taken.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_copy_of_the_keys_of_before_a_renewal_opens_nothing() {
     let stand = Stand::new(Kind::Files);

@@ -1,8 +1,9 @@
-//! A service whose database is PostgreSQL's, from the packet to the acknowledgement, while the server comes and goes.
+//! A service whose database is PostgreSQL's, from the packet to the acknowledgement, while the
+//! server comes and goes.
 
 use super::station::{Gateway, SimulatedMeter, WITHIN, start_with};
 use collector::service::{Config, Running};
-use collector::store::{Place, ReadingsQuery, Resolution, Rows};
+use collector::store::{DatabaseUrl, ReadingsQuery, Resolution, Rows};
 use std::time::Duration;
 use testkit::postgres::Server;
 use wire::meter::Suite;
@@ -27,7 +28,7 @@ async fn unstored_report_is_acknowledged_once_the_server_returns() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::EciesEcdsa, 1);
     let mut server = Server::start(&["fsync=off"]);
-    let place = Place::named(&server.url(&server.database())).expect("a URL");
+    let place = DatabaseUrl::named(&server.url(&server.database())).expect("a URL");
     let with_server = |config: &mut Config| config.db = place.clone();
     let running = start_with(folder.path(), with_server).await;
     let gateway = Gateway::attach(running.link());

@@ -19,7 +19,7 @@ use wire::meter::{
 /// Long enough for two seconds of the registry's watch.
 pub const WITHIN: Duration = Duration::from_secs(10);
 
-/// What was sent by which route.
+/// The transmissions by route.
 pub struct Gateway {
     pub id: GatewayId,
     sent: Receiver<(Route, Vec<u8>)>,
@@ -52,7 +52,8 @@ impl Gateway {
         }
     }
 
-    /// The next acknowledgement; a collector may ask for the time of a meter whose report was late, too.
+    /// The next acknowledgement; a collector may ask for the time of a meter whose report was late,
+    /// too.
     pub fn next_acknowledgement(&self, within: Duration) -> Option<(Route, MessageKind, Suite, Vec<u8>)> {
         loop {
             let sent = self.next(within)?;

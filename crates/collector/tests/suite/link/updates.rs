@@ -1,5 +1,6 @@
-//! Images of meters' firmware that the service brings to meters: the firmware itself, whose images are no programs (`meter::flash`): whichever runs, it
-//! is the same meter. Where the database is a file, and where it is a server's.
+//! Images of meters' firmware that the service brings to meters: the firmware itself, whose images
+//! are no programs (`meter::flash`): whichever runs, it is the same meter. Where the database is a
+//! file, and where it is a server's.
 
 use super::firmware::{Firmware, LONG};
 use super::station::{Gateway, SimulatedMeter, WITHIN, start_with};
@@ -52,7 +53,7 @@ async fn start(stand: &Stand) -> Running {
     .await
 }
 
-/// Of a program of so many bytes.
+/// An image of a program of that size.
 fn image(slot: usize, version: u32, bytes: usize) -> Image {
     Image::new(Flash::image(slot, version, &vec![version as u8; bytes])).expect("an image")
 }
@@ -99,7 +100,7 @@ fn until(
     }
 }
 
-/// How many events there were of a meter's update.
+/// Returns the number of events of a meter's update.
 fn events_of_update(events: &mut Receiver<Event>) -> usize {
     std::iter::from_fn(|| events.try_recv().ok())
         .filter(|event| *event == Event::Update { meter: METER.into() })
@@ -198,7 +199,8 @@ async fn the_image_for_the_other_slot_is_taken_instead(kind: Kind) {
     running.stop().await.expect("it stops well");
 }
 
-/// The channel is for all meters: pieces go out one at a time, to each of those that are sent an image by turns.
+/// The channel is for all meters: pieces go out one at a time, to each of those that are sent an
+/// image by turns.
 #[tokio::test(flavor = "multi_thread")]
 async fn meters_that_are_sent_an_image_have_their_pieces_by_turns() {
     const EVERY: Duration = Duration::from_millis(100);
@@ -270,7 +272,8 @@ async fn until_state(running: &Running, meter: u16, state: UpdateState) {
     }
 }
 
-/// A meter that gets other keys, or is revoked, loses its update, whether the service is there or not.
+/// A meter that gets other keys, or is revoked, loses its update, whether the service is there or
+/// not.
 #[tokio::test(flavor = "multi_thread")]
 async fn meter_with_new_keys_loses_the_update() {
     let stand = Stand::new(Kind::Files);

@@ -5,7 +5,7 @@
 
 use super::{Fixture, WITHIN, fixture, meter, reading};
 use collector::event::{Alert, Event};
-use collector::publish::{Broker, MOST_WAITING};
+use collector::publish::{Broker, WAITING_MAX};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -107,7 +107,7 @@ impl HostileBroker {
         format!("mqtt://{}", self.address).parse().expect("a broker")
     }
 
-    /// How many connections there were.
+    /// Returns the number of connections.
     fn count(&self) -> usize {
         self.connections.lock().expect("nobody panics").len()
     }
@@ -317,8 +317,8 @@ async fn a_broker_that_never_acknowledges_fills_no_memory() {
     told.send(()).expect("it waits");
     let (numbers, messages) = broker.readings_until(READINGS, "never acknowledged");
     // Three of each reading, of which the oldest went; what is said at a connection comes before.
-    assert!(numbers.is_sorted_by(|a, b| a < b) && messages <= MOST_WAITING + 8, "{messages} messages");
-    assert!(numbers.len() > MOST_WAITING / 3 - 100, "{} readings", numbers.len());
+    assert!(numbers.is_sorted_by(|a, b| a < b) && messages <= WAITING_MAX + 8, "{messages} messages");
+    assert!(numbers.len() > WAITING_MAX / 3 - 100, "{} readings", numbers.len());
     publisher.stop().await;
 }
 
@@ -361,7 +361,7 @@ async fn a_long_alert_stops_nothing() {
 /// More is said at a connection than may wait: nothing of that makes room for readings.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn more_meters_than_queue_slots_are_all_announced() {
-    const METERS: usize = MOST_WAITING / 2 + 1000;
+    const METERS: usize = WAITING_MAX / 2 + 1000;
     let (broker, fixture) = (HostileBroker::start(Vec::new()), fixture());
     *fixture.meters.lock().expect("nobody panics") =
         (1..=METERS as u16).map(|id| meter(id, "Flat")).collect();

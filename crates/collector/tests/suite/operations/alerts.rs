@@ -42,7 +42,8 @@ fn each_alert_says_what_to_do_and_is_tested() {
     }
 }
 
-/// The dashboard's expressions are PromQL, with Grafana's variable as Grafana makes it of a scrape each 15 s.
+/// The dashboard's expressions are PromQL, with Grafana's variable as Grafana makes it of a scrape
+/// each 15 s.
 #[test]
 fn the_expressions_of_the_dashboard_are_prometheus() {
     let mut rules = "groups:\n  - name: dashboard\n    rules:\n".to_owned();

@@ -1,8 +1,8 @@
-//! What docs/how-to/operations.md, "Backup and restore", promises of a database that was dumped and restored.
+//! The promises of docs/how-to/operations.md, "Backup and restore", about a dumped and restored database.
 
 use crate::keys::{Kind, Stand, place, ring, store};
 use collector::registry::KeyStore;
-use collector::store::{Reader, Whose};
+use collector::store::{MeterFilter, Reader};
 use std::process::Command;
 use testkit::postgres::shared;
 use wire::meter::Setup;
@@ -30,5 +30,5 @@ fn restore_needs_only_a_dump_and_the_key_encryption_key() {
     assert_eq!(there.identity().private_bytes(), registry.identity().private_bytes());
     assert_eq!(there.load().expect("two"), registry.load().expect("two"));
     let reader = Reader::open(place(&restored)).expect("the restored one");
-    assert!(reader.meters(Whose::All, 0).is_ok());
+    assert!(reader.meters(MeterFilter::All, 0).is_ok());
 }

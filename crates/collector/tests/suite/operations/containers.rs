@@ -1,5 +1,6 @@
-//! The files for containers: Kubernetes' and Compose's as those read them, where nothing may be that they do not know; what each container may do;
-//! and its command line, which has to be one that the binary takes.
+//! The files for containers: Kubernetes' and Compose's as those read them, where nothing may be
+//! that they do not know; what each container may do; and its command line, which has to be one
+//! that the binary takes.
 
 use super::roles::{API, OWNER};
 use super::{home, path, text};
@@ -152,7 +153,7 @@ fn unknown_kubernetes_field_is_detected() {
     }
 }
 
-/// What Compose makes of a file.
+/// Returns Compose's reading of a file.
 fn compose(file: &Path) -> Result<Value, String> {
     let said = Command::new("docker-compose").arg("-f").arg(file).arg("config").output().expect(INSTALL);
     if !said.status.success() {
@@ -198,7 +199,7 @@ fn compose_knows_all_that_its_file_says() {
     }
 }
 
-/// What containers are asked by: a role that is well, one that is not, and nobody.
+/// A container's health check finds a role that is well, one that is not, and a missing one.
 #[test]
 fn a_container_is_well_where_its_role_says_so() {
     let healthy = |port: u16, what: &str| {
@@ -219,7 +220,7 @@ fn a_container_is_well_where_its_role_says_so() {
     assert!(!healthy(nobody, "live"));
 }
 
-/// What an orchestrator mounts for a group is the role's alone.
+/// Secrets that an orchestrator mounts for a group become the role's own.
 #[test]
 fn secrets_are_copied_for_their_user_alone() {
     let (from, into) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
@@ -298,7 +299,8 @@ fn nats_takes_its_files() {
     }
 }
 
-/// A release of `ci/container/build`, with a docker that says what it is asked, and has these digests.
+/// A release of `ci/container/build`, with a docker that says what it is asked, and has these
+/// digests.
 struct Release {
     folder: tempfile::TempDir,
 }

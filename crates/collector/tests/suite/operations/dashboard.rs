@@ -1,26 +1,28 @@
-//! The dashboard's questions to PostgreSQL, each asked as Grafana asks it, by the user that is Grafana's.
+//! The dashboard's questions to PostgreSQL, each asked as Grafana asks it, by the user that is
+//! Grafana's.
 
 use super::roles::change_users;
 use super::{dashboard, queries, text};
 use crate::store::place::{NEW_YEAR_S, add, reading, report, start};
 use collector::network::{GlobalMeterId, NetworkId};
-use collector::store::{Options, Place, Store, Write};
+use collector::store::{DatabaseUrl, Options, Store, Write};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 use testkit::postgres::{Server, shared};
 
 const SEVEN: NetworkId = NetworkId(7);
-/// What is shown: from an hour before the first reading on, for two days.
+/// The period on the dashboard: two days, from an hour before the first reading.
 const FROM_S: i64 = NEW_YEAR_S - 3600;
 const TO_S: i64 = NEW_YEAR_S + 2 * 86_400;
 const INTERVAL_S: u32 = 600;
-/// What the user of Grafana may read of; of alerts, meters and partitions some columns.
+/// The tables that Grafana's user may read; of alerts, meters and partitions some columns.
 const READABLE: [&str; 6] = ["alerts", "latest", "meters", "partitions", "readings", "rollups"];
 
-/// A database with two meters in network 0 and one of the same number in network 7, which started, and with the user of Grafana.
+/// A database with two meters in network 0 and one of the same number in network 7, which started,
+/// and with the user of Grafana.
 fn filled(server: &Server) -> String {
     let database = server.database();
-    let place = Place::named(&server.url(&database)).expect("a URL");
+    let place = DatabaseUrl::named(&server.url(&database)).expect("a URL");
     let options = Options { zone: TimeZone::UTC, ..Options::default() };
     let mut store = Store::open(place, &options).expect("the store opens");
     let meters: [GlobalMeterId; 3] = [258.into(), 259.into(), SEVEN.meter(258)];
@@ -39,7 +41,8 @@ fn filled(server: &Server) -> String {
     database
 }
 
-/// A query as Grafana makes it: variables first, then macros. Those of "PostgreSQL data source", "Macros", in Grafana's documentation.
+/// A query as Grafana makes it: variables first, then macros. Those of "PostgreSQL data source",
+/// "Macros", in Grafana's documentation.
 fn expanded(query: &str, variables: &[(&str, String)]) -> String {
     let mut query = query.replace("$__interval", &format!("{INTERVAL_S}s"));
     for (name, value) in variables {
@@ -71,7 +74,7 @@ fn expanded(query: &str, variables: &[(&str, String)]) -> String {
     query
 }
 
-/// What the user of Grafana is answered.
+/// Returns the answer to Grafana's user.
 fn asked(server: &Server, database: &str, query: &str) -> Vec<Value> {
     let rows = server.sql(
         database,
@@ -128,7 +131,7 @@ fn is_time_series(title: &str, rows: &[Value]) {
     assert!(rows.iter().any(of_seven), "{title}: nothing of network 7 in {rows:?}");
 }
 
-/// What the panels show is what was stored.
+/// The panels show the stored rows.
 #[test]
 fn the_dashboard_shows_what_was_stored() {
     let server = shared();
@@ -165,7 +168,8 @@ fn the_dashboard_shows_what_was_stored() {
     assert_eq!(of("Meters that are not heard").len(), 1);
 }
 
-/// It reads what the dashboard asks for, and no table that a later version brings unless somebody says so; it changes nothing.
+/// It reads what the dashboard asks for, and no table that a later version brings unless somebody
+/// says so; it changes nothing.
 #[test]
 fn the_user_of_grafana_reads_no_keys_and_changes_nothing() {
     let server = shared();

@@ -6,12 +6,12 @@ use crate::cluster::until;
 use crate::concentrator::process::Collector;
 use crate::link::station::SimulatedMeter;
 use collector::network::NetworkId;
-use collector::store::{Place, Reader};
+use collector::store::{DatabaseUrl, Reader};
 use std::collections::BTreeSet;
 use testkit::{nats, postgres};
 use wire::meter::Suite;
 
-/// What begins as the figures of the roles do.
+/// Returns all words with the prefixes of the roles' metrics.
 fn names(text: &str) -> BTreeSet<String> {
     let is_name =
         |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '_';
@@ -42,7 +42,7 @@ fn alerts_and_dashboard_ask_for_what_the_roles_count() {
     let worker = worker(servers(&server.url()), folder.path(), "one", None);
     let gateway = gateway(servers(&server.url()), "hall", &[NetworkId::DEFAULT]);
     let postgres = postgres::shared();
-    let db = Place::named(&postgres.url(&postgres.database())).expect("a URL");
+    let db = DatabaseUrl::named(&postgres.url(&postgres.database())).expect("a URL");
     Reader::open_or_make(&db).expect("tables");
     let api = api(servers(&server.url()), &db);
     let of_worker = || ask(worker.started.health, "/metrics");
@@ -65,7 +65,7 @@ fn alerts_and_dashboard_ask_for_what_the_roles_count() {
             name if name.starts_with("wattseal_forward_") => &[&of_concentrator],
             _ => &[&of_worker, &of_concentrator],
         };
-        // What is asked of a histogram.
+        // The series of a histogram.
         let typed = format!("# TYPE {} ", name.strip_suffix("_bucket").unwrap_or(name));
         assert!(roles.iter().all(|told| told.contains(&typed)), "a role that should does not count {name}");
     }

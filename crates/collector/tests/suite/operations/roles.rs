@@ -1,15 +1,15 @@
-//! The users of PostgreSQL: each may do what its role does, and nothing else. The roles themselves run with them in `cluster::api` and
-//! `cluster::updates`.
+//! The users of PostgreSQL: each may do what its role does, and nothing else. The roles themselves
+//! run with them in `cluster::api` and `cluster::updates`.
 
 use super::text;
 use crate::concentrator::process::wattseal;
 use crate::keys::kek;
-use collector::store::{Options, Place, Reader, Store};
+use collector::store::{DatabaseUrl, Options, Reader, Store};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use testkit::postgres::{Server, shared};
 
-/// Whose tables are: of workers, `collect`, and the commands of administrators.
+/// The owner of tables: the user of workers, `collect`, and administrators' commands.
 pub const OWNER: &str = "wattseal";
 /// Of the role api.
 pub const API: &str = "wattseal_api";
@@ -54,7 +54,7 @@ pub fn separate_users(server: &Server, database: &str) {
 fn filled(server: &Server) -> String {
     let database = server.database();
     give_to_owner(server, &database);
-    let place = Place::named(&server.url_of(OWNER, &database)).expect("a URL");
+    let place = DatabaseUrl::named(&server.url_of(OWNER, &database)).expect("a URL");
     // Tables of an empty database, as the first worker makes them.
     drop(Store::open(place, &Options::default()).expect("the owner makes the tables"));
     separate_users(server, &database);
@@ -92,7 +92,7 @@ const KEYS: [&str; 6] = ["sealed_keys", "key_networks", "revoked_keys", "meter_k
 fn api_role_changes_no_key_lease_or_reading() {
     let server = shared();
     let database = filled(server);
-    drop(Reader::open(Place::named(&server.url_of(API, &database)).expect("a URL")).expect("it reads"));
+    drop(Reader::open(DatabaseUrl::named(&server.url_of(API, &database)).expect("a URL")).expect("it reads"));
     for sql in [
         "UPDATE meters SET label = 'Flat 3' WHERE meter = 258",
         "UPDATE alerts SET acknowledged_ms = 1, acknowledged_by = 'anna' WHERE acknowledged_ms IS NULL",
@@ -188,14 +188,14 @@ fn administrative_commands_need_the_owner_and_api_user_no_key() {
     for arguments in [
         &["meters", "provision", "260", "--images", "img", "--db", &api, "--kek-file", "kek"][..],
         &["meters", "revoke", "258", "--db", &api, "--kek-file", "kek"],
-        &["move", "--from", &api, "--to", "back.db"],
+        &["migrate", "--from", &api, "--to", "back.db"],
     ] {
         let (code, said) = command(folder, arguments);
         assert!(matches!(code, Some(1 | 2)) && !said.contains("panicked"), "{arguments:?}: {said}");
     }
     assert_eq!(server.sql(&database, keys), before);
     run(&["tokens", "add", "anna", "--role", "administrator", "--db", &source]);
-    run(&["move", "--from", &source, "--to", "file.db"]);
+    run(&["migrate", "--from", &source, "--to", "file.db"]);
     run(&["move", "--from", "file.db", "--to", &target]);
 }
 

@@ -1,9 +1,11 @@
-//! The units of systemd, as they are but for where the binary is and as whom they run, which this machine may not have.
+//! The units of systemd, as they are but for where the binary is and as whom they run, which this
+//! machine may not have.
 
 use super::{documented, path, text};
 use std::process::Command;
 
-/// A unit, the file's name that it is tried under, its binary's command, and the most exposure that systemd may see, in tenths.
+/// A unit, the file's name that it is tried under, its binary's command, and the most exposure that
+/// systemd may see, in tenths.
 const UNITS: [(&str, &str, &str, &str); 4] = [
     ("wattseal-collector.service", "wattseal-collector.service", "collect", "20"),
     ("wattseal-worker.service", "wattseal-worker.service", "worker", "15"),
@@ -41,7 +43,8 @@ fn systemd_takes_the_units() {
     }
 }
 
-/// With the options that the documentation gives each, its command line is one that the binary takes.
+/// With the options that the documentation gives each, its command line is one that the binary
+/// takes.
 #[test]
 fn the_binary_takes_the_units_command_lines() {
     for (unit, _, _, _) in UNITS {
@@ -58,7 +61,7 @@ fn the_binary_takes_the_units_command_lines() {
         let ran = command.args(line.split(' ').skip(1)).output().expect("it runs");
         assert!(ran.status.success(), "{line}: {}", String::from_utf8_lossy(&ran.stderr));
     }
-    // What the documentation installs is there.
+    // Every file that the documentation installs is there.
     for line in documented("sudo install ") {
         for file in line.split(' ').filter_map(|word| word.strip_prefix("operations/")) {
             assert!(path(file).exists(), "{line}");

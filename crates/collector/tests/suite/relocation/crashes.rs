@@ -3,7 +3,7 @@
 use super::{HOUR_S, assert_same, begun, contents, moved, open, stands};
 use crate::store::place::{Engine, NEW_YEAR_S, TestStore, reading};
 use collector::relocation::relocate;
-use collector::store::{Options, Place, Reader, Store, StoreError};
+use collector::store::{DatabaseUrl, Options, Reader, Store, StoreError};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::path::Path;
@@ -11,23 +11,23 @@ use std::process::Stdio;
 use std::time::Duration;
 use testkit::alone;
 
-fn refused(place: &Place) -> StoreError {
+fn refused(place: &DatabaseUrl) -> StoreError {
     let error = Store::open(place, &Options::default()).err().expect("it is refused");
     let read = Reader::open(place).err().expect("it is not read, either");
     assert_eq!(error.to_string(), read.to_string());
     error
 }
 
-fn assert_not_whole(place: &Place, from: &Place) {
+fn assert_not_whole(place: &DatabaseUrl, from: &DatabaseUrl) {
     let error = refused(place);
     assert!(matches!(error, StoreError::Arriving { .. }), "{error:?}");
     assert!(
-        error.to_string().contains(&from.to_string()) && error.to_string().contains("wattseal move"),
+        error.to_string().contains(&from.to_string()) && error.to_string().contains("wattseal migrate"),
         "{error}"
     );
 }
 
-fn assert_left(place: &Place, to: &Place) {
+fn assert_left(place: &DatabaseUrl, to: &DatabaseUrl) {
     let error = refused(place);
     assert!(matches!(error, StoreError::Moved { .. }), "{error:?}");
     assert!(error.to_string().contains(&format!("--db {to}")), "{error}");
@@ -39,7 +39,7 @@ fn wherever_it_ends_one_is_used_and_the_same_move_goes_on() {
     let (from, to) = (file.place(), server.place());
     let mut n = 3000;
     for step in 0..4 {
-        // What was done until then is lost with the process.
+        // The work until then is lost with the process.
         let mut relocation = begun(&from, &to);
         if step > 0 {
             relocation.copy(|_| {}).expect("copied");
@@ -87,11 +87,11 @@ const MOVER: &str = "relocation::crashes::moves_until_it_is_killed";
 const FROM: &str = "WATTSEAL_MOVED_FROM";
 const TO: &str = "WATTSEAL_MOVED_TO";
 
-/// What the process does that is killed; nothing by itself.
+/// The process that is killed; as a test it does nothing.
 #[test]
 fn moves_until_it_is_killed() {
     let (Ok(from), Ok(to)) = (std::env::var(FROM), std::env::var(TO)) else { return };
-    let [from, to] = [from, to].map(|place| Place::named(&place).expect("a place"));
+    let [from, to] = [from, to].map(|place| DatabaseUrl::named(&place).expect("a place"));
     relocate(&from, &to, Path::new("no keys"), |_| {}).expect("moved");
 }
 
@@ -124,19 +124,20 @@ fn a_move_that_is_killed_leaves_one_that_is_used() {
                 moved(&from, &to).expect("it ends");
             }
             moves += 1;
-            let next = if let Place::File(_) = from { TestStore::new() } else { Engine::Postgres.place() };
+            let next =
+                if let DatabaseUrl::File(_) = from { TestStore::new() } else { Engine::Postgres.place() };
             stores.push(next);
         }
     }
     let [from, to] = [2, 1].map(|back| stores[stores.len() - back].place());
     let last = TestStore::new();
     match &to {
-        Place::Server(_) => {
+        DatabaseUrl::Server(_) => {
             moved(&from, &to).expect("moved");
             moved(&to, &last.place()).expect("moved back");
             assert_eq!(contents(&last.path()), before);
         }
-        Place::File(path) => {
+        DatabaseUrl::File(path) => {
             moved(&from, &to).expect("moved back");
             assert_eq!(contents(path), before);
         }
@@ -144,8 +145,8 @@ fn a_move_that_is_killed_leaves_one_that_is_used() {
     println!("{kills} kills, {moves} moves were over");
 }
 
-/// Whether it is read, and has something: a target that was not begun is neither.
-fn is_used(place: &Place) -> bool {
+/// Says if it is read, and has rows: a target that was not begun has neither.
+fn is_used(place: &DatabaseUrl) -> bool {
     match Reader::open_if_any(place) {
         Err(StoreError::Moved { .. } | StoreError::Arriving { .. }) | Ok(None) => false,
         Ok(Some(reader)) => !reader.kept_meters().expect("meters").is_empty(),

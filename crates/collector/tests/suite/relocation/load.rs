@@ -6,7 +6,7 @@ use crate::store::place::{Engine, NEW_YEAR_S, TestStore, all_readings, provision
 use collector::link::CommandRequest;
 use collector::relocation::{Relocated, Stage, relocate};
 use collector::service::Running;
-use collector::store::{Place, Provisioned, Reader, Write};
+use collector::store::{DatabaseUrl, Provisioned, Reader, Write};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
@@ -14,12 +14,13 @@ use std::time::{Duration, Instant};
 use wire::meter::{CommandResult, MessageKind, MeterState, Suite};
 
 const METERS: u16 = 4;
-/// After so long a meter sends again what is not acknowledged.
+/// The delay after which a meter sends unacknowledged reports again.
 const AGAIN: Duration = Duration::from_secs(2);
-/// A collector runs for so long at least: numbers of commands are seconds, and each meter has several from each.
+/// The least time that a collector runs: numbers of commands are seconds, and each meter has
+/// several from each.
 const RUNS: Duration = Duration::from_millis(2500);
 
-/// What the world around the collector remembers of it.
+/// The outer world's memory of the collector.
 #[derive(Default)]
 struct World {
     /// The bytes of each command, by meter and number.
@@ -74,10 +75,10 @@ impl World {
         }
     }
 
-    /// A collector runs until the move says that it is to be stopped, or for so many rounds.
+    /// Runs a collector until the move says that it is to be stopped, or for that number of rounds.
     async fn collect(
         &mut self,
-        (folder, place): (&Path, &Place),
+        (folder, place): (&Path, &DatabaseUrl),
         meters: &mut [SimulatedMeter],
         mut stop: impl FnMut(u32) -> bool,
     ) {
@@ -100,7 +101,11 @@ impl World {
 }
 
 /// A move that goes on by itself; hears when the collector is to be stopped.
-fn moving(folder: &Path, from: &Place, to: &Place) -> (Receiver<()>, std::thread::JoinHandle<Relocated>) {
+fn moving(
+    folder: &Path,
+    from: &DatabaseUrl,
+    to: &DatabaseUrl,
+) -> (Receiver<()>, std::thread::JoinHandle<Relocated>) {
     let (say, hear) = channel();
     let (keys, from, to) = (folder.join("keys"), from.clone(), to.clone());
     let thread = std::thread::spawn(move || {
@@ -128,8 +133,8 @@ async fn readings_by_the_hundred_thousand_move_while_meters_send() {
     there_and_back(readings).await;
 }
 
-/// What meters have sent before: an equal share of so many readings.
-fn fill(place: &Place, meters: &mut [SimulatedMeter], readings: u32) {
+/// Stores an equal share of `readings` for each meter.
+fn fill(place: &DatabaseUrl, meters: &mut [SimulatedMeter], readings: u32) {
     let mut store = open(place);
     let provisioned = |(id, meter): (u16, &SimulatedMeter)| {
         let record = meter.provision.record();

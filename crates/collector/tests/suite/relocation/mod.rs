@@ -1,4 +1,5 @@
-//! A database goes to the other engine and back, while it is written: nothing is lost, and one of both is used.
+//! A database goes to the other engine and back, while it is written: nothing is lost, and one of
+//! both is used.
 
 mod crashes;
 mod load;
@@ -14,37 +15,38 @@ use collector::network::NetworkId;
 use collector::relocation::{Relocated, RelocationError, relocate};
 use collector::store::relocation::{Begun, Relocation};
 use collector::store::{
-    CommandProgress, MeterCounts, NewAction, NewAlert, NewCommand, NewImage, NewOutbox, NewToken, NewUpdate,
-    Place, Role, Store, UpdateProgress, Write,
+    CommandProgress, DatabaseUrl, MeterCounts, NewAction, NewAlert, NewCommand, NewImage, NewOutbox,
+    NewToken, NewUpdate, Role, Store, UpdateProgress, Write,
 };
 use meter::flash::Flash;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use wire::meter::{Command, Image, ImageRefusal, MessageKind, Order, Suite};
+use wire::meter::{Command, Image, ImageRefusal, MessageKind, QueuedCommand, Suite};
 
 const HOUR_S: i64 = 3600;
 
 /// Moves, without keys; nobody writes it.
-fn moved(from: &Place, to: &Place) -> Result<Relocated, RelocationError> {
+fn moved(from: &DatabaseUrl, to: &DatabaseUrl) -> Result<Relocated, RelocationError> {
     relocate(from, to, Path::new("no keys"), |_| {})
 }
 
 /// A move that is at its beginning.
-fn begun(from: &Place, to: &Place) -> Relocation {
+fn begun(from: &DatabaseUrl, to: &DatabaseUrl) -> Relocation {
     match Relocation::begin(from, to).expect("it begins") {
         Begun::Copying(relocation) => *relocation,
         Begun::Left(_) => panic!("it was at its end"),
     }
 }
 
-fn open(place: &Place) -> Store {
+fn open(place: &DatabaseUrl) -> Store {
     Store::open(place, &collector::store::Options::default()).expect("the store opens")
 }
 
-/// Something in every table, of two networks: weeks, days and hours with few readings and with many, those that have just landed, what
-/// came late, and ids that were drawn for what is not there any more.
+/// Something in every table, of two networks: weeks, days and hours with few readings and with
+/// many, those that have just landed, what came late, and ids that were drawn for what is not there
+/// any more.
 fn fill(store: &mut Store) {
     let of_seven = NetworkId(7).meter(300);
     add(store, 1..=4);
@@ -75,7 +77,7 @@ fn fill(store: &mut Store) {
 
 fn fill_rows(store: &mut Store) {
     let now_ms = NEW_YEAR_S * 1000;
-    let order = Order::Command(Command::Configure { interval_s: 60, suite: Suite::Ecies });
+    let order = QueuedCommand::Command(Command::Configure { interval_s: 60, suite: Suite::Ecies });
     let command = |ticket| {
         Write::Command(NewCommand {
             meter: 1.into(),
@@ -155,7 +157,8 @@ fn fill_rows(store: &mut Store) {
     while store.upkeep((NEW_YEAR_S + 120 * 24 * HOUR_S) * 1000).expect("done") {}
 }
 
-/// All rows of all tables of a file, each as text, in order; readings wherever they are. Read by another way than the one under test.
+/// All rows of all tables of a file, each as text, in order; readings wherever they are. Read by
+/// another way than the one under test.
 fn contents(path: &Path) -> BTreeMap<String, Vec<String>> {
     let connection = Connection::open(path).expect("a database");
     let names = |sql: &str| -> Vec<String> {

@@ -25,7 +25,8 @@ fn there_and_back_every_table_is_the_same() {
     assert_same(&file.path(), &back.path());
 }
 
-/// What is stored after a move goes on above what was before it, in both directions; also ids of what is not there any more.
+/// A store goes on after a move above all earlier numbers, in both directions; also above the ids
+/// of deleted rows.
 #[test]
 fn writer_after_migration_continues() {
     let (file, server) = stands();
@@ -64,7 +65,7 @@ fn writer_after_migration_continues() {
     assert_eq!(readings, (2..=2092).map(|n| n * 7).collect::<Vec<_>>());
 }
 
-/// Nothing of what comes, changes and goes while it is copied is missed, whatever table it is in.
+/// No row that comes, changes or goes while it is copied is missed, in any table.
 #[test]
 fn change_during_copy_is_found() {
     for engine in [Engine::Sqlite, Engine::Postgres] {
@@ -104,7 +105,8 @@ fn change_during_copy_is_found() {
                 assert_same(&from.path(), &back.path());
             }
             Engine::Postgres => {
-                // There is nothing else than this to read it by but the same way: there and back once more.
+                // There is nothing else than this to read it by but the same way: there and back
+                // once more.
                 let again = Engine::Postgres.place();
                 moved(&to.place(), &again.place()).expect("moved");
                 moved(&again.place(), &file.place()).expect("moved back");
@@ -115,7 +117,8 @@ fn change_during_copy_is_found() {
     }
 }
 
-/// Of readings that have landed some are sorted in already, meter by meter, and stay where they landed until all are.
+/// Of readings that have landed some are sorted in already, meter by meter, and stay where they
+/// landed until all are.
 #[test]
 fn half_sorted_rows_are_migrated_once() {
     const METERS: u16 = 50;

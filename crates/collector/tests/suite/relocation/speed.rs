@@ -1,4 +1,4 @@
-//! How fast it is: docs/how-to/collector/move.md, "Moving to PostgreSQL and back".
+//! The speed of a move: docs/how-to/collector/move.md, "Moving to PostgreSQL and back".
 
 use super::moved;
 use crate::store::place::{Engine, NEW_YEAR_S, TestStore, add, reading};

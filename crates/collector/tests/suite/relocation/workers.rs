@@ -6,11 +6,11 @@ use crate::store::place::{Engine, NEW_YEAR_S, TestStore, all_readings, provision
 use collector::fence::LeaseNumber;
 use collector::network::NetworkId;
 use collector::partition::Partition;
-use collector::store::{Options, Place, Reader, Sharing, Store, StoreError, Write};
+use collector::store::{DatabaseUrl, Options, Reader, Sharing, Store, StoreError, Write};
 use testkit::postgres::shared;
 use wire::meter::Setup;
 
-fn worker(place: &Place) -> Result<Store, StoreError> {
+fn worker(place: &DatabaseUrl) -> Result<Store, StoreError> {
     let sharing = Sharing { worker: "one".to_owned(), slices: "1".parse().expect("slices") };
     Store::open_shared(place, &Options::default(), sharing)
 }
@@ -39,11 +39,11 @@ fn it_waits_for_workers_and_ends_their_leases() {
     settled.leave().expect("left").open().expect("opened");
     assert!(matches!(worker(&server.place()), Err(StoreError::Moved { .. })));
     assert_eq!(all_readings(&Reader::open(file.place()).expect("a database"), meter), [1, 2]);
-    // Whoever had the lease, and does not know, is fenced.
-    let Place::Server(_) = server.place() else { panic!("a server") };
+    // The earlier holder of the lease, without knowing it, is fenced.
+    let DatabaseUrl::Server(_) = server.place() else { panic!("a server") };
     let database = server.place().to_string().rsplit_once('/').expect("a name").1.to_owned();
     assert_eq!(shared().sql(&database, "SELECT fence, holder FROM partitions"), "101|");
-    // And back into another one, which workers begin with whatever lease they have.
+    // And back into another one, which workers begin with any lease.
     let again = Engine::Postgres.place();
     moved(&file.place(), &again.place()).expect("moved");
     let mut one = worker(&again.place()).expect("it opens");
@@ -52,7 +52,8 @@ fn it_waits_for_workers_and_ends_their_leases() {
     assert_eq!(all_readings(&one.reader(), meter), [1, 2, 3]);
 }
 
-/// A change of keys, or whatever else is no writer's, does not go into what was left: not even where it began before.
+/// A change of keys, or of anything else that is no writer's, does not go into the left database:
+/// not even where it began before.
 #[test]
 fn nothing_changes_in_what_is_frozen() {
     let (server, file) = (Engine::Postgres.place(), TestStore::new());
@@ -72,7 +73,7 @@ fn nothing_changes_in_what_is_frozen() {
     drop(relocation.settle(|_| {}).expect("compared").leave().expect("left"));
 }
 
-/// Who opened it before it was left changes no keys there any more.
+/// A process that opened it before it was left changes no keys there any more.
 #[test]
 fn keys_are_not_changed_in_what_was_left() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,11 +1,11 @@
-//! What is not moved, and what is not moved into: nothing is changed then.
+//! The refusals of a move, by source and by target: nothing is changed.
 
 use super::{begun, fill, moved, stands};
 use crate::link::station::SimulatedMeter;
 use crate::store::place::{Engine, TestStore, add};
 use collector::relocation::{RelocationError, Stage, relocate};
 use collector::store::relocation::Relocation;
-use collector::store::{Place, Reader, StoreError};
+use collector::store::{DatabaseUrl, Reader, StoreError};
 use std::path::Path;
 use testkit::postgres::shared;
 use wire::meter::Suite;
@@ -69,14 +69,14 @@ fn concurrent_writer_of_the_target_is_seen_and_keeps_it() {
 #[test]
 fn places_that_are_none_are_told() {
     let (file, server) = stands();
-    let nowhere: Place = file.path().with_file_name("other.db").into();
+    let nowhere: DatabaseUrl = file.path().with_file_name("other.db").into();
     let error = moved(&nowhere, &server.place()).expect_err("there is none").to_string();
     assert!(error.contains("other.db") && error.contains("--db"), "{error}");
     for (from, to) in [(file.place(), nowhere.clone()), (server.place(), Engine::Postgres.place().place())] {
         let error = moved(&from, &to).expect_err("both are the same engine's");
         assert!(error.is_usage() && error.to_string().contains("of one engine"), "{error}");
     }
-    let missing = Place::named(&shared().url("no_such_database")).expect("a URL");
+    let missing = DatabaseUrl::named(&shared().url("no_such_database")).expect("a URL");
     let error = moved(&file.place(), &missing).expect_err("there is none").to_string();
     assert!(error.contains("createdb"), "{error}");
     // Nothing was ever stored in it.
@@ -86,7 +86,8 @@ fn places_that_are_none_are_told() {
     drop(file.open());
 }
 
-/// A table, or a column, that the program does not know is not left behind without a word: also where it is the program's own new one.
+/// A table, or a column, that the program does not know is not left behind without a word: also
+/// where it is the program's own new one.
 #[test]
 fn unknown_table_is_not_left_behind() {
     for (change, what) in [
@@ -101,10 +102,10 @@ fn unknown_table_is_not_left_behind() {
             }
             // SQLite's tables know its own names of types, and a view of it names this column.
             let change = |store: &TestStore| match store.place() {
-                Place::File(_) => {
+                DatabaseUrl::File(_) => {
                     store.change(&format!("DROP VIEW landed; {}", change.replace("BIGINT", "INTEGER")))
                 }
-                Place::Server(_) => store.change(change),
+                DatabaseUrl::Server(_) => store.change(change),
             };
             change(&from);
             let error = store_error(moved(&from.place(), &to.place()));
@@ -158,8 +159,9 @@ fn unmarkable_source_is_refused_at_the_beginning() {
     fill(&mut server.open());
     server.change("CREATE ROLE reads_only LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reads_only");
     let url = server.place().to_string().replace("postgres@", "reads_only@");
-    let error =
-        Relocation::begin(&Place::named(&url).expect("a URL"), &file.place()).err().expect("it is refused");
+    let error = Relocation::begin(&DatabaseUrl::named(&url).expect("a URL"), &file.place())
+        .err()
+        .expect("it is refused");
     assert!(error.to_string().contains("may not change"), "{error}");
     assert!(!file.path().exists());
     server.change("DROP OWNED BY reads_only; DROP ROLE reads_only");

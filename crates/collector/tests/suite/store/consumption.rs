@@ -1,11 +1,11 @@
-//! What all meters used, asked at once: it is read by time, from a table of its own, and has to be the count over all readings, and what
-//! each meter says when it is asked alone.
+//! The consumption of all meters in one query. It is read by time, from a separate table, and has
+//! to be the count over all readings, and the answer for each meter alone.
 
 use super::place::{Engine, NEW_YEAR_S, TestStore, add, measurement, on_each_engine, reading, report};
 use super::sums::{Seen, begins, sums};
 use collector::network::{GlobalMeterId, NetworkId};
 use collector::store::{
-    ConsumptionQuery, Interval, ReadingsQuery, Resolution, Rows, Store, Whose, Write, Written,
+    ConsumptionQuery, Interval, MeterFilter, ReadingsQuery, Resolution, Rows, Store, Write, Written,
 };
 use jiff::tz::TimeZone;
 use rand::rngs::StdRng;
@@ -53,7 +53,7 @@ pub fn check_all_meters(
                 true => from_s + rng.random_range(1..300) * about_s / 3,
                 false => times[rng.random_range(0..times.len())].clamp(from_s + 1, from_s + 700 * about_s),
             };
-            let query = ConsumptionQuery { from_s, to_s, resolution: interval, whose: Whose::All };
+            let query = ConsumptionQuery { from_s, to_s, resolution: interval, whose: MeterFilter::All };
             let shown = store.reader().consumption(&query).expect("consumption");
             assert_eq!(shown.start_s.first(), Some(&begins(zone, from_s, interval)), "{interval:?}");
             assert!(shown.start_s.is_sorted() && shown.start_s.last().is_some_and(|last_s| *last_s < to_s));
@@ -62,7 +62,7 @@ pub fn check_all_meters(
                 seen.keys().copied().collect::<Vec<_>>()
             );
             for network in seen.keys().map(|meter| meter.network).collect::<BTreeSet<_>>() {
-                let of_network = ConsumptionQuery { whose: Whose::Network(network), ..query };
+                let of_network = ConsumptionQuery { whose: MeterFilter::Network(network), ..query };
                 let of_network = store.reader().consumption(&of_network).expect("consumption");
                 let expected: Vec<_> =
                     shown.meters.iter().filter(|of| of.meter.network == network).cloned().collect();
@@ -87,7 +87,8 @@ pub fn check_all_meters(
     }
 }
 
-/// Meters whose readings come late, in any order, after hours and weeks of silence, and some that are revoked meanwhile.
+/// Meters whose readings come late, in any order, after hours and weeks of silence, and some that
+/// are revoked meanwhile.
 fn all_meters_used_what_their_readings_say(engine: Engine) {
     let mut rng = StdRng::seed_from_u64(testkit::random::seed());
     // Rows of the table end after 127, 255, 65,535. The same numbers are in other networks, too.
@@ -171,7 +172,8 @@ fn all_meters_used_what_their_readings_say(engine: Engine) {
     }
 }
 
-/// On the Chatham Islands clocks go from 2:45 to 3:45: the hour at 2 lasts 45 minutes, the one at 3 a quarter of an hour.
+/// On the Chatham Islands clocks go from 2:45 to 3:45: the hour at 2 lasts 45 minutes, the one at 3
+/// a quarter of an hour.
 fn an_hour_that_begins_where_clocks_change_has_its_own_sum(engine: Engine) {
     let place = engine.place();
     let mut store = place.open_in("Pacific/Chatham");
@@ -181,7 +183,7 @@ fn an_hour_that_begins_where_clocks_change_has_its_own_sum(engine: Engine) {
     let times = [change_s - 100, change_s + 100, change_s + 1000];
     let reading = |(at_s, n): (&i64, u32)| Write::Report(report(1, n, *at_s, measurement(*at_s, n * n, 1)));
     store.commit(times.iter().zip(1..).map(reading).collect()).expect("there is room");
-    for whose in [Whose::All, Whose::Meter(1.into())] {
+    for whose in [MeterFilter::All, MeterFilter::Meter(1.into())] {
         let (from_s, to_s) = (change_s - 2700, change_s + 1800);
         let query = ConsumptionQuery { from_s, to_s, resolution: Interval::Hour, whose };
         let shown = store.reader().consumption(&query).expect("consumption");
@@ -212,7 +214,7 @@ fn a_database_of_before_months_gets_them(engine: Engine) {
     let store = place.open_in(name);
     let march = ["2026-03-01T00:00+01:00", "2026-04-01T00:00+02:00"];
     let [from_s, to_s] = march.map(|at| at.parse::<jiff::Timestamp>().expect("a time").as_second());
-    let query = ConsumptionQuery { from_s, to_s, resolution: Interval::Month, whose: Whose::All };
+    let query = ConsumptionQuery { from_s, to_s, resolution: Interval::Month, whose: MeterFilter::All };
     let used = || store.reader().consumption(&query).expect("consumption").meters;
     assert!(used().iter().all(|of| of.used_wh == [None]), "{:?}", used());
     drop(store);
@@ -295,7 +297,8 @@ fn a_database_of_the_first_version_has_the_same_sums() {
     for meter in [1, 127, 128, 300, 65_535].map(GlobalMeterId::from) {
         let mut readings = raw(&store, meter);
         assert_eq!(readings.len(), [53, 76, 48, 63, 60][seen.len()], "meter {meter}");
-        // Registers that only count up, from the meter's first reading on, are in the order of the readings.
+        // Registers that only count up, from the meter's first reading on, are in the order of the
+        // readings.
         readings.sort_by_key(|(_, register_dwh)| *register_dwh);
         let mut before_dwh = 0;
         let seen_of = readings.iter().map(|(at_s, register_dwh)| {

@@ -4,7 +4,7 @@ use super::place::{NEW_YEAR_S, TestStore, add, reading};
 use collector::store::{Options, Store};
 use std::fs;
 
-/// So many that readings are in their place, and not where they land.
+/// The number of readings that makes the store move them out of the staging table.
 const READINGS: u32 = 40_000;
 
 fn filled(place: &TestStore) {
@@ -35,7 +35,8 @@ fn a_flipped_bit_of_a_reading_is_told_once() {
     assert_eq!(store.reader().health().damage, None);
     drop(store);
     let whole = fs::read(place.path()).expect("there");
-    // A record as SQLite has it: power 1234 W is 0x04d2 in two bytes, and 12,345 times 3 as its register in three.
+    // A record as SQLite has it: power 1234 W is 0x04d2 in two bytes, and 12,345 times 3 as its
+    // register in three.
     let register = [&1234_i16.to_be_bytes()[..], &(12_345_u32 * 3).to_be_bytes()[1..]].concat();
     let at = whole.windows(register.len()).position(|bytes| bytes == register).expect("the reading");
     for (bit, name) in [(at + 1, "power"), (at + 4, "register")] {

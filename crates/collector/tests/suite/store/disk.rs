@@ -1,9 +1,11 @@
-//! A disk whose power goes: what a program wrote and did not make durable is lost, or some of it is there, torn.
+//! A disk whose power goes: what a program wrote and did not make durable is lost, or some of it is
+//! there, torn.
 //!
-//! The C library's calls that write and make durable are this test's own, for SQLite, which is in the same program, as for Rust's
-//! library. They do what the C library's do, and take down what is done to files of one folder. What the disk would have at any
-//! moment is worked out afterwards, by POSIX's rules and no better: a file's content is durable after `fsync` of the file, its name
-//! after `fsync` of the folder. The index of SQLite's log (`-shm`) is memory, and is not there after a cut.
+//! The C library's calls that write and make durable are this test's own, for SQLite, which is in
+//! the same program, as for Rust's library. They do the same, and take down the operations on files
+//! of one folder. The disk's contents at any moment are worked out afterwards, by POSIX's rules and
+//! no better: a file's content is durable after `fsync` of the file, its name after `fsync` of the
+//! folder. The index of SQLite's log (`-shm`) is memory, and is not there after a cut.
 
 use rand::Rng;
 use rand::rngs::StdRng;
@@ -16,15 +18,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// What a disk writes whole, in bytes: SQLite relies on no more than that other sectors stay as they are.
+/// The bytes that a disk writes whole: SQLite relies only on other sectors staying as they are.
 const SECTOR: usize = 512;
 
-/// A file, whatever its name is.
+/// A file under any name.
 type Inode = u64;
 /// Files by name, without those that are memory or locks.
 type Names = BTreeMap<String, Inode>;
 
-/// What was done.
+/// An operation on the disk.
 #[derive(Clone, Debug)]
 pub enum Event {
     Write {
@@ -69,7 +71,7 @@ pub fn record(folder: &Path) {
     *lock() = Some(recording);
 }
 
-/// What was told is durable now.
+/// Records that this was reported as durable.
 pub fn told(what: u32) {
     let mut recording = lock();
     let recording = recording.as_mut().expect("a recording");
@@ -105,7 +107,8 @@ impl Recording {
         if !is_kept(&name) {
             return None;
         }
-        // SAFETY: the descriptor is open, as the call that is taken down has it; it is not closed here.
+        // SAFETY: the descriptor is open, as the call that is taken down has it; it is not closed
+        // here.
         let file = ManuallyDrop::new(unsafe { File::from_raw_fd(descriptor) });
         let inode = file.metadata().ok()?.ino();
         if !name.is_empty() && !self.held.contains_key(&inode) {
@@ -115,7 +118,8 @@ impl Recording {
     }
 }
 
-/// Whether a file is one that a disk keeps: no memory, and no lock, which would be held with it.
+/// Says if a file is one that a disk keeps: not memory, and not a lock, which would be held with
+/// it.
 fn is_kept(name: &str) -> bool {
     !name.ends_with("-shm") && !name.ends_with(".lock")
 }
@@ -158,7 +162,7 @@ pub unsafe extern "C" fn pwrite64(descriptor: c_int, from: *const c_void, length
     let written = unsafe { own(descriptor, from, length, at) };
     if let Ok(length) = usize::try_from(written) {
         take_down(descriptor, |_, file, name| {
-            // SAFETY: so many bytes were just read from there.
+            // SAFETY: that number of bytes was just read from there.
             let bytes = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), length) }.to_vec();
             Event::Write { file, name, at: at as usize, bytes }
         });
@@ -200,7 +204,7 @@ pub unsafe extern "C" fn ftruncate(descriptor: c_int, length: i64) -> c_int {
     unsafe { ftruncate64(descriptor, length) }
 }
 
-/// What is to be done when a file is next made durable, before it is.
+/// An action just before a file is next made durable.
 type AtSync = (PathBuf, Box<dyn FnOnce() + Send>);
 
 static AT_SYNC: Mutex<Vec<AtSync>> = Mutex::new(Vec::new());
@@ -234,31 +238,28 @@ fn sync(descriptor: c_int, name: &CStr) -> c_int {
     }
 }
 
-/// fsync(2).
 #[unsafe(no_mangle)]
 pub extern "C" fn fsync(descriptor: c_int) -> c_int {
     sync(descriptor, c"fsync")
 }
 
-/// fdatasync(2).
 #[unsafe(no_mangle)]
 pub extern "C" fn fdatasync(descriptor: c_int) -> c_int {
     sync(descriptor, c"fdatasync")
 }
 
-/// What a disk has.
+/// The contents of a disk.
 #[derive(Clone, Default)]
 pub struct Disk {
     files: BTreeMap<Inode, Vec<u8>>,
     names: Names,
-    /// What is not durable yet, in order.
+    /// The operations that are not durable yet, in order.
     pending: Vec<Event>,
     /// The folder's names as they would be with power.
     now: Names,
 }
 
 impl Disk {
-    /// Goes on by one event.
     pub fn go_on(&mut self, event: Event) {
         match event {
             Event::Write { .. } | Event::Truncate { .. } => self.pending.push(event),
@@ -277,12 +278,13 @@ impl Disk {
         }
     }
 
-    /// Whether a file's name is durable.
+    /// Says if a file's name is durable.
     pub fn has(&self, name: &str) -> bool {
         self.names.contains_key(name)
     }
 
-    /// What is there after the power went: of what was not durable nothing, or, with chance, some sectors and perhaps the names.
+    /// Returns the disk after a power cut: of operations that were not durable nothing remains, or,
+    /// with chance, some sectors and perhaps the names.
     pub fn cut(&self, chance: Option<&mut StdRng>) -> Disk {
         let mut left = Disk { pending: Vec::new(), ..self.clone() };
         if let Some(rng) = chance {

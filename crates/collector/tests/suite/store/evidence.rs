@@ -25,7 +25,7 @@ fn table(engine: Engine) -> &'static str {
     if engine == Engine::Sqlite { "landing" } else { "readings" }
 }
 
-/// So many bytes, all of them 0.
+/// Returns this number of zero bytes, as SQL.
 fn zeros(engine: Engine, bytes: usize) -> String {
     match engine {
         Engine::Sqlite => format!("zeroblob({bytes})"),

@@ -1,4 +1,4 @@
-//! What is found where a database should be, and disks that are full.
+//! The files that stand in a database's place, and full disks.
 
 use super::place::{NEW_YEAR_S, TestStore, add, reading};
 use collector::store::{Options, Reader, ReadingsQuery, Resolution, Rows, Store, StoreError, Write, Written};
@@ -161,7 +161,8 @@ fn a_full_disk_takes_nothing_and_goes_on_when_there_is_room() {
     }
 }
 
-/// With a disk of its own, where this user may make one: `cargo test -p wattseal-collector --test suite -- --ignored real_disk`.
+/// With a disk of its own, where this user may make one: `cargo test -p wattseal-collector --test
+/// suite -- --ignored real_disk`.
 #[test]
 #[ignore = "mounts a file system, as root"]
 fn a_real_disk_that_is_full() {

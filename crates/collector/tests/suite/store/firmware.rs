@@ -5,7 +5,7 @@ use collector::event::UpdateState;
 use collector::image_digest::ImageDigest;
 use collector::network::{GlobalMeterId, NetworkId};
 use collector::store::{
-    ImageAdded, MOST_IMAGES, NewImage, NewUpdate, UpdateProgress, UpdateRecord, Whose, Write, Written,
+    IMAGES_MAX, ImageAdded, MeterFilter, NewImage, NewUpdate, UpdateProgress, UpdateRecord, Write, Written,
 };
 use meter::flash::Flash;
 use wire::meter::{Image, ImageRefusal};
@@ -77,10 +77,10 @@ fn images_are_kept_whole_and_once(engine: Engine) {
 fn there_are_so_many_images_and_no_more(engine: Engine) {
     let place = engine.place();
     let mut store = place.open();
-    let all = (1..=MOST_IMAGES as u32 + 1).map(|version| new_image(&image(0, version), 0)).collect();
+    let all = (1..=IMAGES_MAX as u32 + 1).map(|version| new_image(&image(0, version), 0)).collect();
     let added = store.commit(all).expect("there is room");
-    assert!(added[..MOST_IMAGES].iter().all(|added| *added == Written::Image(ImageAdded::New)));
-    assert_eq!(added[MOST_IMAGES], Written::Image(ImageAdded::NoRoom));
+    assert!(added[..IMAGES_MAX].iter().all(|added| *added == Written::Image(ImageAdded::New)));
+    assert_eq!(added[IMAGES_MAX], Written::Image(ImageAdded::NoRoom));
     let again = vec![
         new_image(&image(0, 1), 0),
         Write::ImageRemoved { digest: digest(&image(0, 1)) },
@@ -103,7 +103,7 @@ fn an_image_stays_while_an_update_needs_it(engine: Engine) {
     let over = Write::UpdateProgress(progress(1, 0, &image, UpdateState::Runs, 17));
     let written = store.commit(vec![over, remove(&image), remove(&image)]).expect("there is room");
     assert_eq!(written, [Written::Done, Written::Done, Written::Unknown]);
-    // What was done with it is known all the same.
+    // The record of its update stays.
     let update = store.reader().update(1.into()).expect("readable").expect("there");
     assert_eq!((update.image, update.state), (digest(&image), UpdateState::Runs));
     let gone = store.commit(vec![new_update(1, &image, 1)]).expect("there is room");
@@ -172,9 +172,9 @@ fn an_update_goes_its_way_and_ends_once(engine: Engine) {
     let meters = |whose| -> Vec<String> {
         reader.updates(whose).expect("readable").iter().map(|update| update.meter.to_string()).collect()
     };
-    assert_eq!(meters(Whose::All), ["1", "2", "7-1"]);
-    assert_eq!(meters(Whose::Network(NetworkId::DEFAULT)), ["1", "2"]);
-    assert_eq!(meters(Whose::Network(NetworkId(7))), ["7-1"]);
+    assert_eq!(meters(MeterFilter::All), ["1", "2", "7-1"]);
+    assert_eq!(meters(MeterFilter::Network(NetworkId::DEFAULT)), ["1", "2"]);
+    assert_eq!(meters(MeterFilter::Network(NetworkId(7))), ["7-1"]);
     let some = reader.updates_of(&[of_seven, 9.into(), 1.into()]).expect("readable");
     assert_eq!(some.iter().map(|update| update.meter).collect::<Vec<_>>(), [of_seven, 1.into()]);
 }
@@ -194,7 +194,7 @@ fn a_later_update_takes_the_place_of_the_one_before(engine: Engine) {
         new_update(1, &second, 0),
         Write::UpdateProgress(refused),
         new_update(1, &third, 5),
-        // What comes late of the one before.
+        // Late progress of the one before.
         Write::UpdateProgress(progress(1, 0, &second, UpdateState::Runs, 17)),
         new_update(2, &second, 5),
         Write::UpdateNotBegun { meter: 2.into(), created_ms: NOW_MS + 5, at_ms: NOW_MS + 9 },
@@ -226,10 +226,10 @@ fn an_older_database_has_none(engine: Engine) {
     let mut store = place.open();
     let reader = store.reader();
     assert_eq!(
-        (reader.images().expect("images"), reader.updates(Whose::All).expect("updates")),
+        (reader.images().expect("images"), reader.updates(MeterFilter::All).expect("updates")),
         (vec![], vec![])
     );
     let image = image(0, 2);
     store.commit(vec![new_image(&image, 0), new_update(1, &image, 0)]).expect("there is room");
-    assert_eq!(reader.updates(Whose::All).expect("updates").len(), 1);
+    assert_eq!(reader.updates(MeterFilter::All).expect("updates").len(), 1);
 }

@@ -1,4 +1,5 @@
-//! The database's files removed and replaced under the store that has them open, and who may read them.
+//! The database's files removed and replaced under the store that has them open, and who may read
+//! them.
 
 use super::disk;
 use super::place::{NEW_YEAR_S, TestStore, add, all_readings, provisioned, reading};
@@ -20,7 +21,8 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(format!("{}{ending}", path.display()))
 }
 
-/// Each meter's readings from the first to this one, once each, in the file that the name stands for.
+/// Each meter's readings from the first to this one, once each, in the file that the name stands
+/// for.
 fn assert_there(path: &Path, last: u32) {
     let reader = Reader::open(path).expect("a database");
     let expected: Vec<u32> = (1..=last).collect();
@@ -74,7 +76,8 @@ fn removed_file_is_restored_before_any_acknowledgement() {
         assert!(matches!(error, StoreError::NotInPlace { .. }), "{endings:?}: {error:?}");
         assert!(error.to_string().contains("do not stop the service"), "{error}");
         assert!(reader.health().trouble.is_some(), "{endings:?}");
-        // The same again, as meters send it; nothing of it went into a file that nobody would have found.
+        // The same again, as meters send it; nothing of it went into a file that nobody would have
+        // found.
         let written = store.commit(batch(4)).expect("written back");
         assert!(written.iter().all(|written| matches!(written, Written::Reading { .. })), "{endings:?}");
         assert_eq!(reader.health().trouble, None);
@@ -130,12 +133,12 @@ fn another_file_in_its_place_is_waited_for() {
         let error = store.commit(batch(4)).expect_err("nothing is acknowledged");
         assert!(error.to_string().contains("until that one is moved away"), "{error}");
     }
-    assert!(store.look().is_err());
+    assert!(store.check().is_err());
     assert!(reader.health().trouble.is_some());
     assert_eq!(all_readings(&reader, 1), [1, 2, 3], "no other file is read");
     assert_eq!(fs::read(&path).expect("there"), before, "it is not touched");
     fs::rename(&path, &other).expect("moved away");
-    store.look().expect("it comes back by itself");
+    store.check().expect("it comes back by itself");
     assert_eq!(reader.health().trouble, None);
     assert_eq!(commit_until_taken(&mut store, 4).len(), 0);
     assert_there(&path, 4);
@@ -200,7 +203,8 @@ fn a_database_that_is_a_link_is_where_the_link_leads() {
     assert_there(&real, 3);
 }
 
-/// Files go and come while batches are committed: what was acknowledged is in the file that the name stands for.
+/// Files go and come while batches are committed: what was acknowledged is in the file that the
+/// name stands for.
 fn under_load(disturb: impl Fn(&Path, &AtomicBool) + Sync) {
     let place = TestStore::new();
     let path = place.path();
@@ -223,7 +227,7 @@ fn under_load(disturb: impl Fn(&Path, &AtomicBool) + Sync) {
     assert!(refused > 0);
     for _ in 0..2 {
         // The first of these may be what notices the last time.
-        let _ = store.look();
+        let _ = store.check();
     }
     // As if the process were killed now: nothing of it is tidied up.
     assert_there(&path, n);
@@ -277,8 +281,8 @@ fn file_is_private_under_any_umask() {
             assert_eq!(mode(&beside(&path, ending)), 0o600, "wattseal.db{ending}");
         }
         fs::remove_file(&path).expect("there");
-        assert!(store.look().is_err());
-        store.look().expect("written back");
+        assert!(store.check().is_err());
+        store.check().expect("written back");
         for ending in ["", "-wal", "-shm", ".lock"] {
             assert_eq!(mode(&beside(&path, ending)), 0o600, "wattseal.db{ending}, written back");
         }

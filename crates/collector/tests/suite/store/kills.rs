@@ -1,7 +1,8 @@
-//! SIGKILL at any time: what was acknowledged is there, once. 20 kills; `WATTSEAL_KILLS=200` for more.
+//! SIGKILL at any time: what was acknowledged is there, once. 20 kills; `WATTSEAL_KILLS=200` for
+//! more.
 
 use super::place::{Engine, NEW_YEAR_S, TestStore, add, all_readings, on_each_engine, reading};
-use collector::store::{ConsumptionQuery, Interval, Place, Store, Whose};
+use collector::store::{ConsumptionQuery, DatabaseUrl, Interval, MeterFilter, Store};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::io::{BufRead, BufReader, Write as _};
@@ -14,11 +15,11 @@ const METERS: u16 = 50;
 const PLACE: &str = "WATTSEAL_KILLED_STORE";
 const WRITER: &str = "store::kills::writes_until_it_is_killed";
 
-/// What the process does that is killed; nothing by itself.
+/// The process that is killed; as a test it does nothing.
 #[test]
 fn writes_until_it_is_killed() {
     let Ok(place) = std::env::var(PLACE) else { return };
-    let place = Place::named(&place).expect("a place");
+    let place = DatabaseUrl::named(&place).expect("a place");
     let mut store = Store::open(place, &collector::store::Options::default()).expect("the store opens");
     let last = store.reader().kept_meters().expect("meters");
     let mut n = last.iter().map(|meter| meter.state.last_n).max().unwrap_or(0);
@@ -43,7 +44,8 @@ fn run_and_kill(place: &TestStore, after: Duration) -> Option<u32> {
         .spawn()
         .expect("it starts");
     let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
-    // Counted from the first line on, so that the kill falls into work, not into the start of the process.
+    // Counted from the first line on, so that the kill falls into work, not into the start of the
+    // process.
     let number = |line: &str| line.rsplit_once("acknowledged ")?.1.parse::<u32>().ok();
     let mut last = None;
     for line in lines.by_ref() {
@@ -69,7 +71,7 @@ fn acknowledged_reading_is_stored_once(engine: Engine) {
     let place = engine.place();
     let mut store = place.open();
     add(&mut store, 1..=METERS);
-    // So many that kills come before, while and after readings that landed are sorted in.
+    // Enough that kills come before, while and after landed readings are sorted in.
     let mut acknowledged = 640;
     let before = (1..=acknowledged)
         .flat_map(|n| (1..=METERS).map(move |meter| reading(meter, n, NEW_YEAR_S + i64::from(n) * 10, n, 5)));
@@ -92,7 +94,7 @@ fn acknowledged_reading_is_stored_once(engine: Engine) {
         }
         let to_s = NEW_YEAR_S + i64::from(stored) * 10 + 1;
         let query =
-            ConsumptionQuery { from_s: NEW_YEAR_S, to_s, resolution: Interval::Day, whose: Whose::All };
+            ConsumptionQuery { from_s: NEW_YEAR_S, to_s, resolution: Interval::Day, whose: MeterFilter::All };
         for meter in reader.consumption(&query).expect("consumption").meters {
             let used_wh: f64 = meter.used_wh.iter().flatten().sum();
             assert!((used_wh - f64::from(stored) / 10.0).abs() < 0.01, "{used_wh} Wh of {stored}");

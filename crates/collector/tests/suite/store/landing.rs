@@ -1,4 +1,5 @@
-//! Readings that landed and are sorted in a few at a time: at every moment each is there, once, in its place.
+//! Readings that landed and are sorted in a few at a time: at every moment each is there, once, in
+//! its place.
 
 use super::place::{NEW_YEAR_S, TestStore, add, measurement, report};
 use collector::network::{GlobalMeterId, NetworkId};
@@ -84,7 +85,8 @@ fn each_reading_is_there_once_at_every_moment() {
         of_meter.sort_by_key(|(at_s, _)| *at_s);
         assert!(stored(&store, *meter, 10_000) == *of_meter, "meter {meter}");
     }
-    // Three times a place was full; what was sorted in meanwhile kept the other from getting full, too.
+    // Three times a place was full; what was sorted in meanwhile kept the other from getting full,
+    // too.
     assert!(most_in_both < 2 * 32_768, "{most_in_both} had landed");
     assert!(partly > 20, "only {partly} batches found a place that was sorted in partly");
 }

@@ -2,8 +2,8 @@
 
 use collector::network::GlobalMeterId;
 use collector::store::{
-    METERS_EPOCH_S, NewReport, Options, Place, Provisioned, Reader, ReadingsQuery, Resolution, Rows, Store,
-    StoreError, Write, Written,
+    DatabaseUrl, METERS_EPOCH_S, NewReport, Options, Provisioned, Reader, ReadingsQuery, Resolution, Rows,
+    Store, StoreError, Write, Written,
 };
 use jiff::tz::TimeZone;
 use rand::SeedableRng;
@@ -19,7 +19,7 @@ use wire::meter::{
 /// 2026-01-01 00:00:00 UTC.
 pub const NEW_YEAR_S: i64 = 1_767_225_600;
 
-/// What a database is in.
+/// The engine of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     Sqlite,
@@ -60,15 +60,15 @@ impl TestStore {
         Engine::Sqlite.place()
     }
 
-    /// Where it is.
-    pub fn place(&self) -> Place {
+    /// Returns its location.
+    pub fn place(&self) -> DatabaseUrl {
         match &self.database {
-            Some(database) => Place::named(&postgres::shared().url(database)).expect("a URL"),
+            Some(database) => DatabaseUrl::named(&postgres::shared().url(database)).expect("a URL"),
             None => self.path().into(),
         }
     }
 
-    /// Changes something behind the store's back. Whether something was changed is to be seen.
+    /// Changes something behind the store's back. The caller checks the change.
     pub fn change(&self, sql: &str) {
         match &self.database {
             Some(database) => drop(postgres::shared().sql(database, sql)),
@@ -103,7 +103,8 @@ impl TestStore {
     }
 
     pub fn open_with(&self, options: &Options) -> Store {
-        // A process that another test just began has this one's files, locks among them, until it is the other program.
+        // A process that another test just began has this one's files, locks among them, until it
+        // is the other program.
         let until = Instant::now() + Duration::from_secs(5);
         loop {
             match Store::open(self.place(), options) {

@@ -1,5 +1,6 @@
-//! The power goes at every point at which something is made durable, and after every batch: what was told to be stored is there, once.
-//! `WATTSEAL_POWER_CUTS=200` for more of the cuts that keep some of what was not durable.
+//! The power goes at every point at which something is made durable, and after every batch: what
+//! was told to be stored is there, once. `WATTSEAL_POWER_CUTS=200` for more of the cuts that keep
+//! some of what was not durable.
 
 use super::disk::{self, Disk, Event};
 use super::place::{NEW_YEAR_S, TestStore, add, all_readings, reading};
@@ -10,7 +11,8 @@ use std::fs;
 
 const METERS: u16 = 8;
 
-/// Batches; the store is closed and opened again between, which writes its log back, and once its file is removed under it.
+/// Batches; the store is closed and opened again between, which writes its log back, and once its
+/// file is removed under it.
 fn run(place: &TestStore) {
     let mut n = 0;
     for round in 0..6 {
@@ -71,7 +73,8 @@ fn acknowledged_row_survives_power_loss_at_any_write() {
     assert!(told == Some(37) && cuts > 100, "{cuts} cuts, {told:?}");
 }
 
-/// The power goes: without anything that was not durable, and as often as is said with some of it. Returns how often that was.
+/// The power goes: without anything that was not durable, and as often as is said with some of it.
+/// Returns how often that was.
 fn cut(disk: &Disk, told: Option<u32>, chances: u32, rng: &mut StdRng) -> u32 {
     check(&disk.cut(None), told, "all lost");
     for _ in 0..chances {

@@ -4,7 +4,9 @@ use super::place::{
     Engine, NEW_YEAR_S, add, measurement, on_each_engine, provisioned, reading, report, start,
 };
 use collector::api;
-use collector::store::{ConsumptionQuery, Interval, ReadingsQuery, Resolution, Rows, Whose, Write, Written};
+use collector::store::{
+    ConsumptionQuery, Interval, MeterFilter, ReadingsQuery, Resolution, Rows, Write, Written,
+};
 use wire::meter::Suite;
 
 on_each_engine!(a_reading_is_stored_once_and_shown, new_keys_begin_anew_and_old_ones_are_over,);
@@ -59,7 +61,7 @@ fn a_reading_is_stored_once_and_shown(engine: Engine) {
         from_s: NEW_YEAR_S,
         to_s: NEW_YEAR_S + 3600,
         resolution: Interval::Quarter,
-        whose: Whose::All,
+        whose: MeterFilter::All,
     };
     let consumption = reader.consumption(&query).expect("consumption");
     let shown = serde_json::to_value(api::Consumption::from(consumption)).expect("JSON");
@@ -94,7 +96,8 @@ fn new_keys_begin_anew_and_old_ones_are_over(engine: Engine) {
     assert_eq!((&written[3], &written[4]), (&Written::Done, &Written::Unknown));
     let kept = store.reader().kept_meters().expect("meters");
     assert_eq!((kept[0].epoch, kept[0].state.last_n, kept[0].suite), (2, 2, Suite::None));
-    // The register before the first reading was not known with either keys: 3 from 1000 to 1003 is all.
+    // The register before the first reading was not known with either keys: 3 from 1000 to 1003 is
+    // all.
     let day = ReadingsQuery { resolution: Resolution::Day, ..raw(1) };
     let Rows::Rollup { used_wh, readings, .. } = store.reader().readings(&day).expect("days").rows else {
         panic!("rollups were asked for");

@@ -1,7 +1,7 @@
 //! Old readings go, and nothing else.
 
 use super::place::{Engine, NEW_YEAR_S, add, on_each_engine, reading};
-use collector::store::{ConsumptionQuery, Interval, Options, ReadingsQuery, Resolution, Rows, Whose};
+use collector::store::{ConsumptionQuery, Interval, MeterFilter, Options, ReadingsQuery, Resolution, Rows};
 
 on_each_engine!(old_readings_go_and_their_sums_stay, a_clock_that_is_ahead_takes_nothing_away);
 
@@ -32,7 +32,7 @@ fn old_readings_go_and_their_sums_stay(engine: Engine) {
     let Rows::Raw { at_s, .. } = store.reader().readings(&query).expect("readings").rows else {
         panic!("readings were asked for");
     };
-    // What landed only just is looked at when it is sorted in.
+    // Readings that landed only just are compared when they are sorted in.
     assert!(at_s[0] >= NEW_YEAR_S + 32_000 * 3600, "{at_s:?}");
     let days = ReadingsQuery { resolution: Resolution::Day, limit: 10_000, ..query };
     let Rows::Rollup { readings, .. } = store.reader().readings(&days).expect("days").rows else {
@@ -43,7 +43,7 @@ fn old_readings_go_and_their_sums_stay(engine: Engine) {
         from_s: NEW_YEAR_S,
         to_s: NEW_YEAR_S + 40_001 * 3600,
         resolution: Interval::Month,
-        whose: Whose::All,
+        whose: MeterFilter::All,
     };
     let used_wh = &store.reader().consumption(&months).expect("consumption").meters[0].used_wh;
     assert_eq!(used_wh.iter().flatten().map(|wh| (wh * 10.0).round() as u32).sum::<u32>(), 40_000);

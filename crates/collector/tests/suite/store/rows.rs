@@ -5,10 +5,10 @@ use collector::api::Action;
 use collector::event::CommandState;
 use collector::network::GlobalMeterId;
 use collector::store::{
-    AlertFilter, CommandProgress, MOST_OUTBOX_OF_A_METER, NewAction, NewAlert, NewCommand, NewOutbox,
-    NewToken, Role, Whose, Write, Written,
+    AlertFilter, CommandProgress, METER_OUTBOX_MAX, MeterFilter, NewAction, NewAlert, NewCommand, NewOutbox,
+    NewToken, Role, Write, Written,
 };
-use wire::meter::{Alert, Answer, Cause, Command, CommandResult, Content, MessageKind, Order, Suite};
+use wire::meter::{Alert, Answer, Cause, Command, CommandResult, Content, MessageKind, QueuedCommand, Suite};
 
 on_each_engine!(
     alerts_are_seen_once,
@@ -47,7 +47,7 @@ fn alerts_are_seen_once(engine: Engine) {
     let ids = |filter: AlertFilter| -> Vec<i64> {
         reader.alerts(&filter).expect("alerts").iter().map(|alert| alert.id).collect()
     };
-    let (all, one) = (AlertFilter::default(), Whose::Meter(1.into()));
+    let (all, one) = (AlertFilter::default(), MeterFilter::Meter(1.into()));
     assert_eq!(ids(all), [3, 2, 1]);
     assert_eq!(ids(AlertFilter { open: true, ..all }), [3, 2]);
     assert_eq!(ids(AlertFilter { whose: one, ..all }), [3, 1]);
@@ -80,7 +80,7 @@ fn a_command_goes_its_way_and_ends_once(engine: Engine) {
     let place = engine.place();
     let mut store = place.open();
     add(&mut store, [1]);
-    let order = Order::Command(Command::Configure { interval_s: 60, suite: Suite::Ecies });
+    let order = QueuedCommand::Command(Command::Configure { interval_s: 60, suite: Suite::Ecies });
     let new = NewCommand { meter: 1.into(), ticket: 5, order, by: "Ada".to_owned(), created_ms: NOW_MS };
     let written = store.commit(vec![Write::Command(new)]).expect("there is room");
     let Written::Command(given) = &written[0] else { panic!("{written:?}") };
@@ -117,7 +117,7 @@ fn possibly_given_command_is_withdrawn_in_place(engine: Engine) {
     let mut store = place.open();
     add(&mut store, [1, 2]);
     let give = |meter: u16, ticket| {
-        let (order, by) = (Order::Command(Command::Reboot), "Ada".to_owned());
+        let (order, by) = (QueuedCommand::Command(Command::Reboot), "Ada".to_owned());
         Write::Command(NewCommand { meter: meter.into(), ticket, order, by, created_ms: NOW_MS })
     };
     store.commit(vec![give(1, 5), give(1, 6), give(2, 5)]).expect("there is room");
@@ -171,17 +171,17 @@ fn forward_queue_is_bounded_and_without_duplicates(engine: Engine) {
             heard_ms: NOW_MS,
         })
     };
-    let mut batch: Vec<Write> = (0..MOST_OUTBOX_OF_A_METER as u8).map(message).collect();
+    let mut batch: Vec<Write> = (0..METER_OUTBOX_MAX as u8).map(message).collect();
     batch.extend([message(0), message(99), Write::OutboxRemove { id: 1 }, message(99)]);
     let written = store.commit(batch).expect("there is room");
-    let tail = &written[MOST_OUTBOX_OF_A_METER..];
-    let next = MOST_OUTBOX_OF_A_METER as i64 + 1;
+    let tail = &written[METER_OUTBOX_MAX..];
+    let next = METER_OUTBOX_MAX as i64 + 1;
     let expected =
         [Written::Outbox(Some(1)), Written::Outbox(None), Written::Done, Written::Outbox(Some(next))];
     assert_eq!(tail, expected);
     drop(store);
     let waiting = place.open().reader().outbox().expect("messages");
-    let lows: Vec<u8> = (1..MOST_OUTBOX_OF_A_METER as u8).chain([99]).collect();
+    let lows: Vec<u8> = (1..METER_OUTBOX_MAX as u8).chain([99]).collect();
     assert_eq!(waiting.iter().map(|message| message.number_lsb).collect::<Vec<_>>(), lows);
     assert_eq!(
         (waiting[0].kind, waiting[0].suite, waiting[0].message.len()),

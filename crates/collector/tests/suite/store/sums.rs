@@ -1,11 +1,12 @@
-//! What is used, by quarter-hour, hour, day, week and month, against a count over all readings that knows nothing of rollups.
+//! The energy by quarter-hour, hour, day, week and month, against a count over all readings that
+//! knows nothing of rollups.
 
 use super::consumption::check_all_meters;
 use super::place::{Engine, NEW_YEAR_S, add, measurement, on_each_engine, report, start};
 use collector::network::GlobalMeterId;
 use collector::store::{
-    ConsumptionQuery, Interval, METERS_EPOCH_S, NewReport, ReadingsQuery, Resolution, Rows, Store, Whose,
-    Write, Written,
+    ConsumptionQuery, Interval, METERS_EPOCH_S, MeterFilter, NewReport, ReadingsQuery, Resolution, Rows,
+    Store, Write, Written,
 };
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Unit, Zoned, ZonedRound};
@@ -20,7 +21,7 @@ on_each_engine!(
     a_register_goes_around_at_2_to_the_32,
 );
 
-/// What an interval has to come to: readings, used, least, greatest, sum of power.
+/// The expected figures of an interval: readings, used, least, greatest, sum of power.
 pub type Sum = (i64, i64, i16, i16, i64);
 
 /// A measurement, and what was used since the one before.
@@ -37,7 +38,8 @@ pub fn begins(zone: &TimeZone, at_s: i64, interval: Interval) -> i64 {
     let day = |zoned: Zoned| zoned.start_of_day().expect("a day");
     let first = match interval {
         Interval::Quarter => return at_s - at_s.rem_euclid(900),
-        // By going back minute by minute: while it is the same hour of the same day with the same offset, it is the same hour.
+        // By going back minute by minute: while it is the same hour of the same day with the same
+        // offset, it is the same hour.
         Interval::Hour => {
             let mut first_s = at_s - at_s.rem_euclid(60);
             loop {
@@ -78,8 +80,8 @@ pub fn sums(zone: &TimeZone, seen: &[Seen], interval: Interval) -> BTreeMap<i64,
     sums
 }
 
-/// A meter's life, with everything that disturbs: restarts that are told and that are not, the register going around, clocks that are
-/// not set, that jump, that go back.
+/// A meter's life, with everything that disturbs: restarts that are told and that are not, the
+/// register going around, clocks that are not set, that jump, that go back.
 struct Life {
     meter: u16,
     n: u32,
@@ -203,7 +205,8 @@ fn check(store: &Store, zone: &TimeZone, lives: &[Life]) {
 
 fn sums_are_those_of_all_readings(engine: Engine) {
     let mut rng = StdRng::seed_from_u64(testkit::random::seed());
-    // An offset of three quarters of an hour; an hour that clocks change by, and half of one; days that begin at 1 o'clock.
+    // An offset of three quarters of an hour; an hour that clocks change by, and half of one; days
+    // that begin at 1 o'clock.
     let zones = ["Asia/Kathmandu", "Europe/Prague", "Australia/Lord_Howe", "America/Asuncion", "UTC"];
     for name in zones {
         let zone = TimeZone::get(name).expect("a zone");
@@ -301,7 +304,8 @@ fn readings_that_were_sorted_in_are_the_same(engine: Engine) {
     }
 }
 
-/// The state of a register that only counts up says by itself what was used, but for the first reading.
+/// The state of a register that only counts up says by itself what was used, but for the first
+/// reading.
 fn a_register_goes_around_at_2_to_the_32(engine: Engine) {
     let place = engine.place();
     let mut store = place.open();
@@ -327,7 +331,7 @@ fn a_register_goes_around_at_2_to_the_32(engine: Engine) {
         from_s: NEW_YEAR_S,
         to_s: NEW_YEAR_S + 1,
         resolution: Interval::Day,
-        whose: Whose::Meter(1.into()),
+        whose: MeterFilter::Meter(1.into()),
     };
     assert_eq!(store.reader().consumption(&query).expect("consumption").meters[0].used_wh, [Some(2.6)]);
 }

@@ -1,9 +1,9 @@
-//! The energy since a meter's first start: over power cuts, late reports and other keys, whatever
-//! the order in which reports come.
+//! The energy since a meter's first start: over power cuts, late reports and other keys, in any
+//! order of reports.
 
 use super::place::{Engine, NEW_YEAR_S, add, measurement, on_each_engine, provisioned, report, start};
 use collector::export::{Format, Selection, export};
-use collector::store::{ConsumptionQuery, Interval, NewReport, Store, Whose, Write, Written};
+use collector::store::{ConsumptionQuery, Interval, MeterFilter, NewReport, Store, Write, Written};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
@@ -29,10 +29,10 @@ fn commit(store: &mut Store, reports: impl IntoIterator<Item = NewReport>) -> Ve
     store.commit(batch).expect("there is room")
 }
 
-/// What a meter's readings used by quarter-hour, and in all.
+/// Returns the energy of a meter's readings by quarter-hour, and in all.
 fn used_dwh(store: &Store, meter: u16) -> BTreeMap<i64, i64> {
     let (from_s, to_s) = (NEW_YEAR_S, NEW_YEAR_S + 86_400);
-    let whose = Whose::Meter(meter.into());
+    let whose = MeterFilter::Meter(meter.into());
     let query = ConsumptionQuery { from_s, to_s, resolution: Interval::Quarter, whose };
     let shown = store.reader().consumption(&query).expect("consumption");
     let of = shown.start_s.iter().zip(&shown.meters[0].used_wh);

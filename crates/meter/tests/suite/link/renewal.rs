@@ -6,8 +6,8 @@ use meter::Cause;
 use meter::eeprom::{Eeprom, Torn};
 use std::collections::HashMap;
 use wire::meter::{
-    Channel, Collector, Command, CommandResult, Heard, MessageKind, MeterKeys, MeterState, Packet, Policy,
-    Suite, packets,
+    Channel, Collector, Command, CommandResult, MessageKind, MeterKeys, MeterState, Packet, Policy, Suite,
+    UplinkOutcome, packets,
 };
 
 const SUITE: Suite = Suite::Aes256GcmRekeyed;
@@ -98,7 +98,7 @@ fn stolen_key_opens_nothing_before_and_after_its_epoch() {
     let record = world.provision.record();
     let opened_with = |keys: &MeterKeys| {
         let channel = Channel { meter: METER, keys, own: world.collector.identity(), peer: &record.public };
-        let opens = |accepted: &&wire::meter::Accepted| {
+        let opens = |accepted: &&wire::meter::ReceivedReport| {
             channel.open(MessageKind::Report, SUITE, &accepted.sealed).is_ok()
         };
         world.reports.iter().filter(opens).map(|accepted| accepted.report.n).collect::<Vec<u32>>()
@@ -653,8 +653,8 @@ fn renewal_refuses_answers_of_an_abandoned_one() {
             let mut old = old.clone();
             old[4] = now;
             let now_ms = world.now_ms();
-            let heard = world.collector.hear(&old, now_ms);
-            assert!(matches!(heard, Heard::Rejected(_)), "piece {index}: {heard:?}");
+            let heard = world.collector.on_packet(&old, now_ms);
+            assert!(matches!(heard, UplinkOutcome::Rejected(_)), "piece {index}: {heard:?}");
             played += 1;
         }
         world.step(limit);

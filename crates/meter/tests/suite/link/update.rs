@@ -414,9 +414,9 @@ fn attacker_s_packets_write_nothing() {
         for at in 4..reply.len() {
             let mut changed = reply.clone();
             changed[at] ^= 1;
-            world.collector.hear(&changed, now_ms);
+            world.collector.on_packet(&changed, now_ms);
         }
-        world.collector.hear(reply, now_ms);
+        world.collector.on_packet(reply, now_ms);
         assert_eq!(world.collector.update_progress(METER), progress, "seed {seed}");
     }
     world.deaf = false;

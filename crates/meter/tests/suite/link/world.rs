@@ -8,9 +8,9 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, VecDeque};
 use wire::meter::{
-    Accepted, Address, Alert, Answer, Answered, Channel, Collector, Command, Content, Delivery, Due, Heard,
-    Identity, Measurement, MessageKind, MeterKeys, MeterRecord, MeterState, Order, Packet, Policy, Provision,
-    Rejection, Setup, Suite, Transmission, UpdatePacket, packets,
+    Address, Alert, Answer, Channel, Collector, Command, CompletedCommand, Content, Delivery, Due, Identity,
+    Measurement, MessageKind, MeterKeys, MeterRecord, MeterState, Packet, Policy, Provision, QueuedCommand,
+    ReceivedReport, Rejection, Setup, Suite, Transmission, UpdatePacket, UplinkOutcome, packets,
 };
 
 /// 2026-01-01 00:00:00 UTC in milliseconds since 2000.
@@ -87,8 +87,8 @@ pub struct World {
     /// True if all of the meter's packets are dropped.
     pub mute: bool,
     pub load: Option<Load>,
-    pub reports: Vec<Accepted>,
-    pub answers: Vec<Answered>,
+    pub reports: Vec<ReceivedReport>,
+    pub answers: Vec<CompletedCommand>,
     /// The meter's last m, of each answer that said that the command's is too low.
     pub too_low: Vec<u32>,
     /// Messages that were not authentic: of pieces of two that a restart came between.
@@ -296,10 +296,10 @@ impl World {
     }
 
     fn collector_hears(&mut self, packet: &[u8]) {
-        match self.collector.hear(packet, self.now_ms()) {
-            Heard::Report(accepted) | Heard::OldNumber(accepted) => {
+        match self.collector.on_packet(packet, self.now_ms()) {
+            UplinkOutcome::Report(accepted) | UplinkOutcome::OldNumber(accepted) => {
                 let n = accepted.report.n;
-                let transmission = self.collector.stored(accepted.meter, n).expect("handed out");
+                let transmission = self.collector.confirm_report(accepted.meter, n).expect("handed out");
                 self.transmit(&transmission);
                 match self.reports.iter().rev().find(|known| known.report.n == n) {
                     Some(known) => assert_eq!(known.sealed, accepted.sealed, "{n} for two reports"),
@@ -309,18 +309,19 @@ impl World {
                     }
                 }
             }
-            Heard::Duplicate(transmission) => self.transmit(&transmission),
-            Heard::Answer(answered) => {
+            UplinkOutcome::Duplicate(transmission) => self.transmit(&transmission),
+            UplinkOutcome::Answer(answered) => {
                 self.tell(|invariants, eeprom| invariants.answered(&answered, eeprom.image()));
                 self.answers.push(*answered);
             }
-            Heard::NumberTooLow { last_m, .. } => self.too_low.push(last_m),
-            Heard::Busy | Heard::Piece => {}
-            Heard::Rejected(Rejection::NotAuthentic) => self.mixed += 1,
+            UplinkOutcome::NumberTooLow { last_m, .. } => self.too_low.push(last_m),
+            UplinkOutcome::Busy | UplinkOutcome::Piece => {}
+            UplinkOutcome::Rejected(Rejection::NotAuthentic) => self.mixed += 1,
             // An answer to what an attacker made the meter hear.
-            Heard::Rejected(Rejection::NoCommand) => {}
+            UplinkOutcome::Rejected(Rejection::NoCommand) => {}
             // A change to a suite that shows less is not taken before it is answered.
-            Heard::Rejected(Rejection::Suite) | Heard::OtherSuite if self.invariants.is_some() => {}
+            UplinkOutcome::Rejected(Rejection::Suite) | UplinkOutcome::OtherSuite
+                if self.invariants.is_some() => {}
             heard => panic!("the collector hears {packet:02x?}: {heard:?}"),
         }
     }
@@ -358,9 +359,9 @@ impl World {
         if let Some(&(_, order, Delivery::UnderWay { m, .. })) = self.collector.commands(METER).first() {
             // The collector's own question, where it has to know which key the meter has.
             let command = match order {
-                Order::Command(command) => command,
-                Order::LookAtTime => Command::ReadStatus { page: 0 },
-                Order::TimeNow => return,
+                QueuedCommand::Command(command) => command,
+                QueuedCommand::ReadClock => Command::ReadStatus { page: 0 },
+                QueuedCommand::TimeNow => return,
             };
             self.tell(|invariants, _| invariants.commanded(m, command));
             self.commanded.push(transmission.packets.clone());
@@ -379,10 +380,10 @@ impl World {
             }
             for due in due {
                 match due {
-                    Due::Save(state) => self.collector.saved(state.meter, state.revision),
+                    Due::Save(state) => self.collector.confirm_state(state.meter, state.revision),
                     Due::SaveKeys(record) => {
-                        self.collector.keys_saved(&record);
-                        self.tell(|invariants, _| invariants.keys_saved(&record.keys));
+                        self.collector.confirm_keys(&record);
+                        self.tell(|invariants, _| invariants.confirm_keys(&record.keys));
                         self.keys.push(record.keys.clone());
                     }
                     Due::Send(transmission) => {
@@ -517,7 +518,7 @@ impl World {
     }
 
     /// Runs until the collector has the answer to a command.
-    pub fn command(&mut self, command: Command) -> Answered {
+    pub fn command(&mut self, command: Command) -> CompletedCommand {
         let before = self.answers.len();
         self.collector.command(METER, command).expect("in range");
         let limit = self.now_ns + 120 * SECOND_NS;

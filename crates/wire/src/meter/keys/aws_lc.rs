@@ -37,7 +37,7 @@ impl Agreement {
     }
 }
 
-/// Whether a signature, r and s, is a public key's of a text. key: x and y. Any bytes.
+/// Verifies a signature of a text, r and s, with a public key. key: x and y. Any bytes.
 pub(super) fn verify(key: &[u8; 64], text: &[u8], signature: &[u8]) -> Result<(), NotAuthentic> {
     let key = signature::UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, uncompressed(key));
     key.verify(text, signature).map_err(|_| NotAuthentic)

@@ -1,4 +1,5 @@
-//! P-256 by RustCrypto, for programs that verify little and want no C compiler to work for a minute.
+//! P-256 by RustCrypto, for programs that verify little and want no C compiler to work for a
+//! minute.
 
 use super::{KeyError, uncompressed};
 use crate::meter::NotAuthentic;
@@ -34,7 +35,7 @@ impl Agreement {
     }
 }
 
-/// Whether a signature, r and s, is a public key's of a text. key: x and y. Any bytes.
+/// Verifies a signature of a text, r and s, with a public key. key: x and y. Any bytes.
 pub(super) fn verify(key: &[u8; 64], text: &[u8], signature: &[u8]) -> Result<(), NotAuthentic> {
     let key = VerifyingKey::from_sec1_bytes(&uncompressed(key)).map_err(|_| NotAuthentic)?;
     let signature = Signature::from_slice(signature).map_err(|_| NotAuthentic)?;

@@ -3,16 +3,16 @@
 use super::fixture::{NOW_MS, NOW_S, TestMeter, collector_and_meters, setup};
 use rand::{SeedableRng, rngs::StdRng};
 use wire::meter::{
-    Collector, Command, CommandResult, Due, Gathered, Heard, MeterState, OpenedMessage, Policy, Provision,
-    Rejection, SealedMessage, Suite,
+    Collector, Command, CommandResult, Due, MeterState, OpenedMessage, Policy, Provision, ReassemblyOutcome,
+    Rejection, SealedMessage, Suite, UplinkOutcome,
 };
 
 fn gathered(collector: &mut Collector, packets: &[Vec<u8>]) -> SealedMessage {
     let mut whole = None;
     for packet in packets {
-        match collector.gather(packet) {
-            Gathered::Sealed(message) => whole = Some(message),
-            Gathered::Done(heard) => assert_eq!(heard, Heard::Piece),
+        match collector.reassemble(packet) {
+            ReassemblyOutcome::Sealed(message) => whole = Some(message),
+            ReassemblyOutcome::Done(heard) => assert_eq!(heard, UplinkOutcome::Piece),
         }
     }
     whole.expect("all pieces")
@@ -27,8 +27,8 @@ fn opened(message: SealedMessage) -> OpenedMessage {
 fn answer(collector: &mut Collector, meter: &mut TestMeter, rng: &mut StdRng) -> Vec<Vec<u8>> {
     loop {
         match collector.due(NOW_MS, rng).pop().expect("a command waits") {
-            Due::Save(state) => collector.saved(state.meter, state.revision),
-            Due::SaveKeys(record) => collector.keys_saved(&record),
+            Due::Save(state) => collector.confirm_state(state.meter, state.revision),
+            Due::SaveKeys(record) => collector.confirm_keys(&record),
             Due::Send(sent) => {
                 let (m, _) = meter.hear(&sent).expect("its own");
                 return meter.answer(m, CommandResult::Done, [0; 11]);
@@ -38,7 +38,7 @@ fn answer(collector: &mut Collector, meter: &mut TestMeter, rng: &mut StdRng) ->
 }
 
 #[test]
-fn curves_are_known_before_they_are_taken() {
+fn curve_messages_are_known_before_opening() {
     let rng = &mut StdRng::seed_from_u64(1);
     let (mut collector, mut meters) = collector_and_meters(&Suite::ALL, Policy::default(), rng);
     for meter in &mut meters {
@@ -49,25 +49,25 @@ fn curves_are_known_before_they_are_taken() {
 }
 
 #[test]
-fn a_report_that_was_opened_twice_is_taken_once() {
+fn report_opened_twice_is_taken_once() {
     let rng = &mut StdRng::seed_from_u64(2);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::EciesEcdsa], Policy::default(), rng);
     let report = meters[0].report(NOW_S, rng);
     let copies = [(); 3].map(|()| opened(gathered(&mut collector, &report)));
     let mut heard = copies.into_iter().map(|copy| {
-        let heard = collector.take(copy, NOW_MS);
-        if matches!(heard, Heard::Busy) {
-            collector.stored(1, 1).expect("handed out");
+        let heard = collector.accept(copy, NOW_MS);
+        if matches!(heard, UplinkOutcome::Busy) {
+            collector.confirm_report(1, 1).expect("handed out");
         }
         heard
     });
-    assert!(matches!(heard.next(), Some(Heard::Report(_))));
-    assert_eq!(heard.next(), Some(Heard::Busy));
-    assert!(matches!(heard.next(), Some(Heard::Duplicate(_))));
+    assert!(matches!(heard.next(), Some(UplinkOutcome::Report(_))));
+    assert_eq!(heard.next(), Some(UplinkOutcome::Busy));
+    assert!(matches!(heard.next(), Some(UplinkOutcome::Duplicate(_))));
 }
 
 #[test]
-fn nothing_is_taken_of_a_meter_that_went_meanwhile_or_has_other_keys() {
+fn message_of_a_removed_or_rekeyed_meter_is_not_taken() {
     let rng = &mut StdRng::seed_from_u64(3);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Ecies], Policy::default(), rng);
     let report = meters[0].report(NOW_S, rng);
@@ -77,40 +77,42 @@ fn nothing_is_taken_of_a_meter_that_went_meanwhile_or_has_other_keys() {
         opened(gathered(&mut collector, &report)),
     );
     let state = collector.remove(1).expect("there");
-    assert_eq!(collector.take(first, NOW_MS), Heard::Rejected(Rejection::UnknownMeter));
-    // Provisioned anew: its numbers begin with 1 again, and what was made with the old keys is nothing to it.
+    assert_eq!(collector.accept(first, NOW_MS), UplinkOutcome::Rejected(Rejection::UnknownMeter));
+    // Provisioned anew: its numbers begin with 1 again, and what was made with the old keys is
+    // nothing to it.
     let public = *collector.identity().public();
     let anew = Provision::generate(setup(1, Suite::Ecies), &public, rng);
     collector.add(anew.record(), MeterState::new(&anew.record())).expect("free");
-    assert_eq!(collector.take(second, NOW_MS), Heard::Rejected(Rejection::UnknownMeter));
+    assert_eq!(collector.accept(second, NOW_MS), UplinkOutcome::Rejected(Rejection::UnknownMeter));
     assert_eq!(collector.counters_of(1).expect("there").total(), 0);
     // The same keys, added again: what was under way is lost, and comes again.
     collector.remove(1).expect("there");
     collector.add(meters[0].provision.record(), state).expect("free");
-    assert_eq!(collector.take(third, NOW_MS), Heard::Rejected(Rejection::UnknownMeter));
+    assert_eq!(collector.accept(third, NOW_MS), UplinkOutcome::Rejected(Rejection::UnknownMeter));
     let again = opened(gathered(&mut collector, &report));
-    assert!(matches!(collector.take(again, NOW_MS), Heard::Report(_)));
+    assert!(matches!(collector.accept(again, NOW_MS), UplinkOutcome::Report(_)));
 }
 
 #[test]
-fn what_the_meter_does_not_seal_like_any_more_is_not_taken() {
+fn message_in_a_former_suite_is_not_taken() {
     let rng = &mut StdRng::seed_from_u64(4);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Ecies], Policy::default(), rng);
     let meter = &mut meters[0];
     collector.command(1, Command::Configure { interval_s: 9, suite: Suite::EciesEcdsa }).expect("queued");
     let early = meter.report(NOW_S, rng);
     let answer = answer(&mut collector, meter, rng);
-    // A number behind that of the answer, sealed as before it: who has the shared keys alone cannot sign.
+    // A number behind that of the answer, sealed as before it: who has the shared keys alone cannot
+    // sign.
     meter.suite = Suite::Ecies;
     let late = meter.report(NOW_S, rng);
     let (early, late) = (gathered(&mut collector, &early), gathered(&mut collector, &late));
-    assert!(matches!(collector.hear(&answer[0], NOW_MS), Heard::Answer(_)));
-    assert_eq!(collector.take(opened(late), NOW_MS), Heard::OtherSuite);
-    assert!(matches!(collector.take(opened(early), NOW_MS), Heard::Report(_)));
+    assert!(matches!(collector.on_packet(&answer[0], NOW_MS), UplinkOutcome::Answer(_)));
+    assert_eq!(collector.accept(opened(late), NOW_MS), UplinkOutcome::OtherSuite);
+    assert!(matches!(collector.accept(opened(early), NOW_MS), UplinkOutcome::Report(_)));
 }
 
 #[test]
-fn what_came_by_a_name_that_is_over_is_not_taken() {
+fn message_under_a_former_name_is_not_taken() {
     let rng = &mut StdRng::seed_from_u64(5);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::EciesEcdsa], Policy::default(), rng);
     let meter = &mut meters[0];
@@ -119,8 +121,8 @@ fn what_came_by_a_name_that_is_over_is_not_taken() {
     let old_name = meter.report(NOW_S, rng);
     let answer = answer(&mut collector, meter, rng);
     let old_name = gathered(&mut collector, &old_name);
-    assert!(matches!(collector.hear(&answer[0], NOW_MS), Heard::Answer(_)));
-    assert_eq!(collector.take(opened(old_name), NOW_MS), Heard::Rejected(Rejection::UnknownMeter));
+    assert!(matches!(collector.on_packet(&answer[0], NOW_MS), UplinkOutcome::Answer(_)));
+    assert_eq!(collector.accept(opened(old_name), NOW_MS), UplinkOutcome::Rejected(Rejection::UnknownMeter));
     let new_name = opened(gathered(&mut collector, &meter.report(NOW_S, rng)));
-    assert!(matches!(collector.take(new_name, NOW_MS), Heard::Report(_)));
+    assert!(matches!(collector.accept(new_name, NOW_MS), UplinkOutcome::Report(_)));
 }

@@ -2,9 +2,9 @@
 
 use rand::rngs::StdRng;
 use wire::meter::{
-    Address, Answer, Channel, Collector, Command, CommandResult, Content, Delivery, Due, Heard, Identity,
+    Address, Answer, Channel, Collector, Command, CommandResult, Content, Delivery, Due, Identity,
     Measurement, MessageKind, MeterId, MeterState, Packet, Policy, Provision, PublicKey, Reassembly, Report,
-    Setup, Suite, Transmission, packets,
+    Setup, Suite, Transmission, UplinkOutcome, packets,
 };
 
 /// 2026-01-01 00:00:00 UTC, in milliseconds since 2000-01-01.
@@ -19,7 +19,6 @@ pub fn setup(meter: MeterId, suite: Suite) -> Setup {
     Setup { address: 0x42, collector_address: COLLECTOR, suite, ..Setup::usual(meter) }
 }
 
-/// The meter.
 pub struct TestMeter {
     pub provision: Provision,
     pub collector: PublicKey,
@@ -69,7 +68,7 @@ impl TestMeter {
         }
     }
 
-    /// What both sides have, on the meter's.
+    /// Calls `f` with the meter's end of the channel.
     pub fn with_channel<T>(&self, f: impl FnOnce(&Channel<'_>) -> T) -> T {
         let record = self.provision.record();
         let (own, peer) = (self.provision.identity(), &self.collector);
@@ -153,33 +152,33 @@ pub fn quiet() -> Policy {
 }
 
 /// All packets, one after the other; what the last one brings.
-pub fn hear(collector: &mut Collector, packets: &[Vec<u8>], now_ms: u64) -> Heard {
+pub fn hear(collector: &mut Collector, packets: &[Vec<u8>], now_ms: u64) -> UplinkOutcome {
     let (last, before) = packets.split_last().expect("packets");
     for packet in before {
-        assert_eq!(collector.hear(packet, now_ms), Heard::Piece);
+        assert_eq!(collector.on_packet(packet, now_ms), UplinkOutcome::Piece);
     }
-    collector.hear(last, now_ms)
+    collector.on_packet(last, now_ms)
 }
 
 /// Takes a report to its acknowledgement.
 pub fn deliver(collector: &mut Collector, meter: &mut TestMeter, rng: &mut StdRng, now_ms: u64) -> u32 {
     let packets = meter.report((now_ms / 1000) as u32, rng);
     match hear(collector, &packets, now_ms) {
-        Heard::Report(accepted) => assert_eq!(accepted.report.n, meter.n),
+        UplinkOutcome::Report(accepted) => assert_eq!(accepted.report.n, meter.n),
         other => panic!("{other:?}"),
     }
-    let sent = collector.stored(meter.provision.setup().meter, meter.n).expect("handed out");
+    let sent = collector.confirm_report(meter.provision.setup().meter, meter.n).expect("handed out");
     meter.acknowledged(&sent, meter.suite)
 }
 
-/// What is due, where everything is saved at once.
+/// Returns all due transmissions, and confirms every save at once.
 pub fn due(collector: &mut Collector, now_ms: u64, rng: &mut StdRng) -> Vec<Transmission> {
     let mut sent = Vec::new();
     for _ in 0..2 {
         for due in collector.due(now_ms, rng) {
             match due {
-                Due::Save(state) => collector.saved(state.meter, state.revision),
-                Due::SaveKeys(record) => collector.keys_saved(&record),
+                Due::Save(state) => collector.confirm_state(state.meter, state.revision),
+                Due::SaveKeys(record) => collector.confirm_keys(&record),
                 Due::Send(transmission) => sent.push(transmission),
             }
         }

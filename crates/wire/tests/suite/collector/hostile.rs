@@ -1,14 +1,14 @@
-//! Random, mutated, truncated and replayed packets: the collector takes none, and nothing changes but counters and, within
-//! bounds, unfinished messages.
-//! The printed seed repeats a run as `WATTSEAL_SEED`.
+//! Random, mutated, truncated and replayed packets: the collector takes none, and nothing changes
+//! but counters and, within bounds, unfinished messages. The printed seed repeats a run as
+//! `WATTSEAL_SEED`.
 
 use super::fixture::{NOW_MS, NOW_S, collector_and_meters};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::collections::HashSet;
 use testkit::random::seed;
 use wire::meter::{
-    Command, CommandResult, Due, Heard, MALFORMED_KINDS, MeterState, Packet, Policy, Reassembly, Suite,
-    packets,
+    Command, CommandResult, Due, MALFORMED_KINDS, MeterState, Packet, Policy, Reassembly, Suite,
+    UplinkOutcome, packets,
 };
 
 /// Changes a packet in a way that somebody on the air can.
@@ -39,27 +39,27 @@ fn attack(count: usize, seed: u64) {
     let rng = &mut StdRng::seed_from_u64(seed);
     let sealed = &Suite::ALL[1..];
     let (mut collector, mut meters) = collector_and_meters(sealed, Policy::default(), rng);
-    // What was on the air: reports that are stored, commands with their answers, acknowledgements ..
+    // Traffic on the air: reports that are stored, commands with their answers, acknowledgements ..
     let mut heard = Vec::new();
     for meter in &mut meters {
         let id = meter.provision.setup().meter;
         for round in 0..3 {
             let report = meter.report(NOW_S, rng);
             for packet in &report {
-                collector.hear(packet, NOW_MS);
+                collector.on_packet(packet, NOW_MS);
             }
-            let acknowledgement = collector.stored(id, meter.n).expect("handed out");
+            let acknowledgement = collector.confirm_report(id, meter.n).expect("handed out");
             assert_eq!(meter.acknowledged(&acknowledgement, meter.suite), meter.n);
             collector.command(id, Command::ReadStatus { page: 1 }).expect("queued");
             let now_ms = NOW_MS + 2000 * u64::from(round);
             while let Some(due) = collector.due(now_ms, rng).pop() {
                 match due {
-                    Due::Save(state) => collector.saved(id, state.revision),
-                    Due::SaveKeys(record) => collector.keys_saved(&record),
+                    Due::Save(state) => collector.confirm_state(id, state.revision),
+                    Due::SaveKeys(record) => collector.confirm_keys(&record),
                     Due::Send(command) => {
                         let (m, _) = meter.hear(&command).expect("its own");
                         let answer = meter.answer(m, CommandResult::Done, [round; 11]);
-                        assert!(matches!(collector.hear(&answer[0], NOW_MS), Heard::Answer(_)));
+                        assert!(matches!(collector.on_packet(&answer[0], NOW_MS), UplinkOutcome::Answer(_)));
                         heard.extend(command.packets);
                         heard.extend(answer);
                     }
@@ -69,7 +69,8 @@ fn attack(count: usize, seed: u64) {
             heard.extend(report);
         }
     }
-    // .. a command that is under way, and what the attacker kept from the collector: of the next reports all pieces, and the answer.
+    // .. a command that is under way, and what the attacker kept from the collector: of the next
+    // reports all pieces, and the answer.
     for meter in (1..).take(sealed.len()) {
         collector.command(meter, Command::Reboot).expect("queued");
     }
@@ -77,8 +78,8 @@ fn attack(count: usize, seed: u64) {
     for _ in 0..2 {
         for due in collector.due(NOW_MS + 6000, rng) {
             match due {
-                Due::Save(state) => collector.saved(state.meter, state.revision),
-                Due::SaveKeys(record) => collector.keys_saved(&record),
+                Due::Save(state) => collector.confirm_state(state.meter, state.revision),
+                Due::SaveKeys(record) => collector.confirm_keys(&record),
                 Due::Send(command) => {
                     let meter = &mut meters[usize::from(command.meter) - 1];
                     let (m, _) = meter.hear(&command).expect("its own");
@@ -109,7 +110,8 @@ fn attack(count: usize, seed: u64) {
         let of_message = !to_come.is_empty();
         let packet = match rng.random_range(0..10) {
             _ if of_message => to_come.remove(0),
-            // A whole message with one bit changed, behind a piece that makes the collector forget those of others.
+            // A whole message with one bit changed, behind a piece that makes the collector forget
+            // those of others.
             3 => {
                 to_come.clone_from(&messages[rng.random_range(0..messages.len())]);
                 let mut first = to_come[0].clone();
@@ -129,15 +131,15 @@ fn attack(count: usize, seed: u64) {
             2 => heard[rng.random_range(0..heard.len())].clone(),
             _ => mutated(&material[rng.random_range(0..material.len())], &material, rng),
         };
-        // What is genuine goes by in such a message alone.
+        // Genuine packets go by in such a message only.
         if kept_back.contains(&packet) && !of_message {
             continue;
         }
-        match collector.hear(&packet, NOW_MS + 6000 + number as u64) {
-            Heard::Rejected(_) => refused += 1,
-            Heard::Piece => pieces += 1,
-            // What was stored is acknowledged again: it was authentic, and is the same.
-            Heard::Duplicate(_) => again += 1,
+        match collector.on_packet(&packet, NOW_MS + 6000 + number as u64) {
+            UplinkOutcome::Rejected(_) => refused += 1,
+            UplinkOutcome::Piece => pieces += 1,
+            // A stored report is acknowledged again: it was authentic, and is the same.
+            UplinkOutcome::Duplicate(_) => again += 1,
             taken => panic!("packet {number} of seed {seed} was taken: {taken:?}, {packet:02x?}"),
         }
         assert!(collector.held_bytes() <= 4 * 2 * 144);
@@ -147,16 +149,17 @@ fn attack(count: usize, seed: u64) {
     println!("{count} packets: {refused} refused, {again} acknowledged again, {pieces} pieces");
     assert!(refused > count as u64 / 2 && again > 0 && pieces > 0);
     println!("{}", serde_json::to_string(collector.counters()).expect("a map"));
-    // The meters are heard as before; where a piece of the attacker's lies in the way, when they send again.
+    // The meters are heard as before; where a piece of the attacker's lies in the way, when they
+    // send again.
     for meter in &mut meters {
         let report = meter.report(NOW_S, rng);
-        let mut sent = report.iter().chain(&report).map(|packet| collector.hear(packet, NOW_MS));
-        assert!(sent.any(|heard| matches!(heard, Heard::Report(_))));
+        let mut sent = report.iter().chain(&report).map(|packet| collector.on_packet(packet, NOW_MS));
+        assert!(sent.any(|heard| matches!(heard, UplinkOutcome::Report(_))));
     }
 }
 
 #[test]
-fn nothing_that_an_attacker_makes_is_taken() {
+fn attacker_s_packets_are_never_taken() {
     attack(4_000, seed());
 }
 
@@ -166,9 +169,9 @@ fn nothing_of_a_million_is_taken() {
     attack(1_000_000, seed());
 }
 
-/// Whatever the bytes: no panic, and what can be taken apart can be put together again.
+/// Any bytes cause no panic, and a message that can be taken apart can be put together again.
 #[test]
-fn any_bytes_are_taken_apart_or_refused() {
+fn any_bytes_parse_or_are_refused() {
     let rng = &mut StdRng::seed_from_u64(seed());
     let (mut parsed, mut errors) = (0, HashSet::new());
     let mut reassembly = Reassembly::default();
@@ -204,9 +207,10 @@ fn any_bytes_are_taken_apart_or_refused() {
     assert_eq!(errors.len(), MALFORMED_KINDS);
 }
 
-/// Strangers, and meters whose messages never become whole, cost the collector nothing but what its own meters are allowed.
+/// Strangers, and meters whose messages never become whole, cost the collector nothing but what its
+/// own meters are allowed.
 #[test]
-fn a_flood_leaves_no_more_than_its_bounds() {
+fn flood_stays_within_memory_bounds() {
     let rng = &mut StdRng::seed_from_u64(seed());
     let (mut collector, mut meters) =
         collector_and_meters(&[Suite::EciesEcdsa, Suite::Ecies], Policy::default(), rng);
@@ -215,9 +219,10 @@ fn a_flood_leaves_no_more_than_its_bounds() {
         let mut packet = first.clone();
         packet[2..4].copy_from_slice(&name.to_be_bytes());
         packet[4] = rng.random();
-        collector.hear(&packet, NOW_MS);
+        collector.on_packet(&packet, NOW_MS);
     }
-    // Also of the meter that does not seal like that: it may, by an order that an older copy does not know.
+    // Also of the meter that does not seal like that: it may, by an order that an older copy does
+    // not know.
     assert_eq!(collector.held_bytes(), 2 * 144);
     assert_eq!(collector.counters_of(2).expect("there").total(), 0);
     // 65,536 names, less the two.
@@ -225,7 +230,8 @@ fn a_flood_leaves_no_more_than_its_bounds() {
     assert_eq!(collector.counters().of(wire::meter::Rejection::UnknownMeter), 65_533);
 }
 
-/// How fast it is: readings with AES-128-GCM from 1,000 meters, heard, stored and acknowledged.
+/// Measures readings a second with AES-128-GCM from 1,000 meters: received, stored and
+/// acknowledged.
 #[test]
 #[ignore = "a measurement; release builds alone"]
 fn readings_a_second() {
@@ -236,8 +242,10 @@ fn readings_a_second() {
         .collect();
     let start = std::time::Instant::now();
     for report in &reports {
-        let Heard::Report(accepted) = collector.hear(&report[0], NOW_MS) else { panic!("a new report") };
-        collector.stored(accepted.meter, accepted.report.n).expect("handed out");
+        let UplinkOutcome::Report(accepted) = collector.on_packet(&report[0], NOW_MS) else {
+            panic!("a new report")
+        };
+        collector.confirm_report(accepted.meter, accepted.report.n).expect("handed out");
     }
     println!("{:.0} readings a second", reports.len() as f64 / start.elapsed().as_secs_f64());
 }

@@ -1,13 +1,13 @@
-//! What the collector learns of a meter's suite, address and numbers, from whom, and what it does not: docs/reference/protocol.md, "What the
-//! collector knows of suite and address".
+//! The collector's knowledge of a meter's suite, address and numbers, and its sources:
+//! docs/reference/protocol.md, "What the collector knows of suite and address".
 
 use super::fixture::{
     COLLECTOR, NOW_MS, NOW_S, TestMeter, collector_and_meters, deliver, due, hear, one, quiet, restarted,
 };
 use rand::{SeedableRng, rngs::StdRng};
 use wire::meter::{
-    Address, Alert, Cause, Collector, CollectorError, Command, CommandResult, Content, Heard, Measurement,
-    MessageKind, MeterState, Policy, Rejection, Report, Suite, packets,
+    Address, Alert, Cause, Collector, CollectorError, Command, CommandResult, Content, Measurement,
+    MessageKind, MeterState, Policy, Rejection, Report, Suite, UplinkOutcome, packets,
 };
 
 fn configure(suite: Suite) -> Command {
@@ -18,7 +18,7 @@ fn register(name: u16) -> Command {
     Command::Register { meter: name, address: 0x50, collector_address: COLLECTOR }
 }
 
-/// What somebody sends who has no key.
+/// Returns a report from a sender without keys.
 fn keyless(name: u16, n: u32) -> Vec<Vec<u8>> {
     let content = Content::Measurement(Measurement { time_s: NOW_S, energy_dwh: 0, power_w: 30_000 });
     let report = Report { n, time_set: true, lost: 0, content };
@@ -39,7 +39,7 @@ fn carry_out(
     for _ in 0..16 {
         if let Some((m, command)) = due(collector, *now_ms, rng).pop().and_then(|sent| meter.hear(&sent)) {
             let answer = meter.answer(m, CommandResult::Done, [0; 11]);
-            assert!(matches!(hear(collector, &answer, *now_ms), Heard::Answer(_)), "{command:?}");
+            assert!(matches!(hear(collector, &answer, *now_ms), UplinkOutcome::Answer(_)), "{command:?}");
             return command;
         }
         *now_ms = collector.next_due_ms().expect("again");
@@ -48,7 +48,7 @@ fn carry_out(
 }
 
 #[test]
-fn a_copy_of_before_uses_no_number_again() {
+fn older_copy_reuses_no_command_number() {
     let rng = &mut StdRng::seed_from_u64(1);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
@@ -79,7 +79,7 @@ fn a_copy_of_before_uses_no_number_again() {
     collector.command(1, Command::Reboot).expect("queued");
     carry_out(&mut collector, meter, &mut (u64::from(u32::MAX) * 1000), rng);
     assert_eq!(meter.last_m, NOW_S + 501);
-    // Where neither holds the meter says so, and the command is carried out under a number of its own.
+    // Where neither holds the meter says so, and the command gets a number of its own.
     restore(&mut collector, copy);
     let ticket = collector.command(1, Command::Reboot).expect("queued");
     let sent = one(due(&mut collector, 1000, rng));
@@ -91,7 +91,7 @@ fn a_copy_of_before_uses_no_number_again() {
     };
     let answer = too_low(1, meter.last_m, meter);
     let last_m = meter.last_m;
-    assert_eq!(hear(&mut collector, &answer, 1000), Heard::NumberTooLow { meter: 1, last_m });
+    assert_eq!(hear(&mut collector, &answer, 1000), UplinkOutcome::NumberTooLow { meter: 1, last_m });
     assert_eq!(collector.commands(1)[0].0, ticket);
     assert_eq!(carry_out(&mut collector, meter, &mut 1000, rng), Command::Reboot);
     assert_eq!((meter.last_m, collector.commands(1)), (NOW_S + 502, Vec::new()));
@@ -101,15 +101,15 @@ fn a_copy_of_before_uses_no_number_again() {
     let answer = too_low(NOW_S + 503, u32::MAX, meter);
     let heard = hear(&mut collector, &answer, 1000);
     assert!(
-        matches!(heard, Heard::Answer(ref answered) if answered.answer.outcome == CommandResult::NumberTooLow)
+        matches!(heard, UplinkOutcome::Answer(ref answered) if answered.answer.outcome == CommandResult::NumberTooLow)
     );
     assert_eq!(collector.command(1, Command::Reboot), Err(CollectorError::NumbersUsedUp(1)));
 }
 
-/// An order to set the time has another number each time. The meter answers an earlier one that somebody plays again: it says the number
-/// of the later one, whose answer was lost, and that is no number that the collector does not know of.
+/// Each order to set the time has another number. An earlier answer, played again, names the
+/// later number, whose answer was lost: the collector knows it.
 #[test]
-fn an_earlier_attempt_played_again_changes_nothing() {
+fn replayed_earlier_attempt_changes_nothing() {
     let rng = &mut StdRng::seed_from_u64(8);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
@@ -127,18 +127,17 @@ fn an_earlier_attempt_played_again_changes_nothing() {
     let mut body = [0; 11];
     body[..4].copy_from_slice(&m.to_be_bytes());
     let answer = meter.answer(NOW_S, CommandResult::NumberTooLow, body);
-    assert_eq!(hear(&mut collector, &answer, now_ms), Heard::Rejected(Rejection::NoCommand));
+    assert_eq!(hear(&mut collector, &answer, now_ms), UplinkOutcome::Rejected(Rejection::NoCommand));
     assert_eq!(collector.commands(1)[0].0, ticket);
     let answer = meter.answer(m, CommandResult::Done, [0; 11]);
     assert!(
-        matches!(hear(&mut collector, &answer, now_ms), Heard::Answer(answered) if answered.ticket == ticket)
+        matches!(hear(&mut collector, &answer, now_ms), UplinkOutcome::Answer(answered) if answered.ticket == ticket)
     );
 }
 
-/// Two commands in a second would have numbers of which the second is ahead of the time: whoever goes back to a state of before both,
-/// a moment later, would use it again.
+/// The second of two commands in a second is ahead of time: an older copy would reuse it.
 #[test]
-fn numbers_do_not_run_ahead_of_the_time() {
+fn command_numbers_stay_behind_the_time() {
     let rng = &mut StdRng::seed_from_u64(20);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let meter = &mut meters[0];
@@ -150,7 +149,7 @@ fn numbers_do_not_run_ahead_of_the_time() {
         let (m, _) = meter.hear(&sent).expect("its own");
         assert_eq!(u64::from(m), now_ms / 1000);
         let answer = meter.answer(m, CommandResult::Done, [0; 11]);
-        assert!(matches!(hear(&mut collector, &answer, now_ms), Heard::Answer(_)));
+        assert!(matches!(hear(&mut collector, &answer, now_ms), UplinkOutcome::Answer(_)));
     }
     // A clock that was set back by hours does not hold commands up.
     collector.command(1, Command::Reboot).expect("queued");
@@ -160,26 +159,26 @@ fn numbers_do_not_run_ahead_of_the_time() {
 
 /// Without a seal anybody says it.
 #[test]
-fn numbers_are_not_learned_from_what_is_not_sealed() {
+fn command_numbers_are_learned_from_sealed_answers_only() {
     let rng = &mut StdRng::seed_from_u64(2);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::None], quiet(), rng);
     collector.command(1, Command::Reboot).expect("queued");
     one(due(&mut collector, NOW_MS, rng));
     let answer = meters[0].answer(NOW_S, CommandResult::NumberTooLow, [0xff; 11]);
-    assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
+    assert!(matches!(hear(&mut collector, &answer, NOW_MS), UplinkOutcome::Answer(_)));
     assert_eq!(collector.state(1).expect("there").next_m(), NOW_S + 1);
 }
 
-/// An order to seal nothing opens nothing before the meter's sealed answer, and nothing at all once it was withdrawn.
+/// An order to seal nothing opens nothing before its sealed answer, nor after its withdrawal.
 #[test]
-fn an_order_that_was_withdrawn_leaves_nothing_open() {
+fn withdrawn_order_leaves_nothing_open() {
     for suite in &Suite::ALL[1..] {
         let rng = &mut StdRng::seed_from_u64(3);
         let (mut collector, mut meters) = collector_and_meters(&[*suite], Policy::default(), rng);
         let meter = &mut meters[0];
         let ticket = collector.command(1, configure(Suite::None)).expect("queued");
         one(due(&mut collector, NOW_MS, rng));
-        let refused = Heard::Rejected(Rejection::Suite);
+        let refused = UplinkOutcome::Rejected(Rejection::Suite);
         assert_eq!(hear(&mut collector, &keyless(1, 50), NOW_MS), refused, "pending, {suite}");
         collector.withdraw(1, ticket).expect("under way");
         assert_eq!(collector.commands(1).len(), 1, "a command of the collector's own is to end it");
@@ -190,7 +189,7 @@ fn an_order_that_was_withdrawn_leaves_nothing_open() {
         // A question would not end it: the meter forgets its number with its power.
         let mut now_ms = NOW_MS;
         let sent = one(due(&mut collector, now_ms, rng));
-        // The collector sets the time by itself, and the answer ends it: the meter cannot carry the order out any more.
+        // The collector sets the time by itself; the answer shows that the order is over.
         let command = meter.hear(&sent);
         assert!(matches!(command, Some((_, Command::SetTime { .. }))), "{command:?}");
         now_ms = collector.next_due_ms().expect("again");
@@ -203,21 +202,21 @@ fn an_order_that_was_withdrawn_leaves_nothing_open() {
 
 /// The same of a suite that is sealed, and shows less than the one before.
 #[test]
-fn what_shows_less_is_taken_after_the_answer_alone() {
+fn lower_suite_is_taken_after_its_answer_only() {
     let rng = &mut StdRng::seed_from_u64(21);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::EciesEcdsa], quiet(), rng);
     let meter = &mut meters[0];
     collector.command(1, configure(Suite::Ecies)).expect("queued");
     let (m, _) = meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
     let report = meter.report(NOW_S, rng);
-    assert_eq!(hear(&mut collector, &report, NOW_MS), Heard::OtherSuite);
+    assert_eq!(hear(&mut collector, &report, NOW_MS), UplinkOutcome::OtherSuite);
     let answer = meter.answer(m, CommandResult::Done, [0; 11]);
-    assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
-    assert!(matches!(hear(&mut collector, &report, NOW_MS), Heard::Report(_)));
+    assert!(matches!(hear(&mut collector, &answer, NOW_MS), UplinkOutcome::Answer(_)));
+    assert!(matches!(hear(&mut collector, &report, NOW_MS), UplinkOutcome::Report(_)));
 }
 
 #[test]
-fn an_order_that_was_never_sent_is_taken_back_at_once() {
+fn unsent_order_is_taken_back_at_once() {
     let rng = &mut StdRng::seed_from_u64(4);
     let (mut collector, _) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     for command in [configure(Suite::None), register(77)] {
@@ -230,9 +229,9 @@ fn an_order_that_was_never_sent_is_taken_back_at_once() {
     }
 }
 
-/// Carried out although it was withdrawn: the meter seals nothing. That is not believed, but the meter is not lost.
+/// Carried out although it was withdrawn: the meter seals nothing, and is won back.
 #[test]
-fn a_meter_that_carried_it_out_is_won_back() {
+fn meter_that_obeyed_a_withdrawn_order_is_won_back() {
     let rng = &mut StdRng::seed_from_u64(5);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Ecies], Policy::default(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
@@ -240,14 +239,14 @@ fn a_meter_that_carried_it_out_is_won_back() {
     meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
     collector.withdraw(1, ticket).expect("under way");
     let report = meter.report(NOW_S, rng);
-    assert_eq!(hear(&mut collector, &report, NOW_MS), Heard::Rejected(Rejection::Suite));
-    // What it answers to anything but a configure is not believed either.
+    assert_eq!(hear(&mut collector, &report, NOW_MS), UplinkOutcome::Rejected(Rejection::Suite));
+    // Its answer to anything but a configure is not believed either.
     for _ in 0..2 {
         let sent = one(due(&mut collector, now_ms, rng));
         now_ms = collector.next_due_ms().expect("again");
         if let Some((m, _)) = meter.hear(&sent) {
             let answer = meter.answer(m, CommandResult::Done, [0; 11]);
-            assert_eq!(hear(&mut collector, &answer, now_ms), Heard::Rejected(Rejection::Suite));
+            assert_eq!(hear(&mut collector, &answer, now_ms), UplinkOutcome::Rejected(Rejection::Suite));
         }
     }
     collector.command(1, configure(Suite::Aes256Gcm)).expect("queued");
@@ -256,9 +255,9 @@ fn a_meter_that_carried_it_out_is_won_back() {
     deliver(&mut collector, meter, rng, now_ms);
 }
 
-/// From `none` upwards leads what is authentic alone: a forged answer does not lock the meter out, and its own does change it.
+/// From `none` upwards only an authentic answer leads; a forged one locks no meter out.
 #[test]
-fn upwards_only_by_what_is_authentic() {
+fn suite_rises_by_authentic_messages_only() {
     let rng = &mut StdRng::seed_from_u64(6);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::None], quiet(), rng);
     let meter = &mut meters[0];
@@ -266,20 +265,20 @@ fn upwards_only_by_what_is_authentic() {
     let sent = one(due(&mut collector, NOW_MS, rng));
     let forged = meter.answer(NOW_S, CommandResult::Done, [0; 11]);
     assert_eq!(forged[0][1] >> 3 & 7, 0);
-    assert_eq!(hear(&mut collector, &forged, NOW_MS), Heard::Rejected(Rejection::Suite));
+    assert_eq!(hear(&mut collector, &forged, NOW_MS), UplinkOutcome::Rejected(Rejection::Suite));
     deliver(&mut collector, meter, rng, NOW_MS);
     meter.hear(&sent).expect("its own");
-    // By its first report, where the answer was lost, and what its journal has of before is lost to it then.
+    // By its first report, if the answer was lost: its earlier journal is lost then.
     deliver(&mut collector, meter, rng, NOW_MS);
     assert_eq!(suites(&collector), [Suite::Aes128Gcm]);
-    assert_eq!(hear(&mut collector, &keyless(1, 90), NOW_MS), Heard::Rejected(Rejection::Suite));
+    assert_eq!(hear(&mut collector, &keyless(1, 90), NOW_MS), UplinkOutcome::Rejected(Rejection::Suite));
     let answer = meter.answer(NOW_S, CommandResult::Done, [0; 11]);
-    assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
+    assert!(matches!(hear(&mut collector, &answer, NOW_MS), UplinkOutcome::Answer(_)));
 }
 
-/// The first answer is lost, and the meter measures before the second: what it made between them is taken.
+/// The first answer is lost: measurements before the second one are taken.
 #[test]
-fn what_was_made_before_the_second_answer_is_taken() {
+fn report_made_before_the_second_answer_is_taken() {
     for next in Suite::ALL {
         let rng = &mut StdRng::seed_from_u64(19);
         let before = if next == Suite::Aes128Gcm { Suite::Ecies } else { Suite::Aes128Gcm };
@@ -291,23 +290,25 @@ fn what_was_made_before_the_second_answer_is_taken() {
         meter.answer(m, CommandResult::Done, [0; 11]);
         let between = meter.report(NOW_S, rng);
         let answer = meter.answer(m, CommandResult::Done, [0; 11]);
-        assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
+        assert!(matches!(hear(&mut collector, &answer, NOW_MS), UplinkOutcome::Answer(_)));
         for report in [&sealed_before, &between] {
-            let Heard::Report(accepted) = hear(&mut collector, report, NOW_MS) else { panic!("{next}") };
-            collector.stored(1, accepted.report.n).expect("handed out");
+            let UplinkOutcome::Report(accepted) = hear(&mut collector, report, NOW_MS) else {
+                panic!("{next}")
+            };
+            collector.confirm_report(1, accepted.report.n).expect("handed out");
         }
         deliver(&mut collector, meter, rng, NOW_MS);
     }
 }
 
 #[test]
-fn where_all_has_to_be_sealed_nothing_else_is_taken_or_ordered() {
+fn require_sealed_takes_and_orders_no_suite_none() {
     let rng = &mut StdRng::seed_from_u64(7);
     let policy = Policy { require_sealed: true, ..quiet() };
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm, Suite::None], policy, rng);
     assert_eq!(collector.command(1, configure(Suite::None)), Err(CollectorError::SealRequired));
     let report = meters[1].report(NOW_S, rng);
-    assert_eq!(hear(&mut collector, &report, NOW_MS), Heard::Rejected(Rejection::Suite));
+    assert_eq!(hear(&mut collector, &report, NOW_MS), UplinkOutcome::Rejected(Rejection::Suite));
     // One that sealed nothing is told to seal, and does.
     collector.command(2, configure(Suite::Ecies)).expect("queued");
     let mut now_ms = NOW_MS;
@@ -315,9 +316,9 @@ fn where_all_has_to_be_sealed_nothing_else_is_taken_or_ordered() {
     deliver(&mut collector, &mut meters[1], rng, now_ms);
 }
 
-/// Two bytes of a packet, which everybody can write, do not move a meter: not while a register is pending, nor after it was withdrawn.
+/// Two forged bytes of a packet do not move a meter, with a register pending or withdrawn.
 #[test]
-fn a_name_in_a_packet_moves_nobody() {
+fn forged_name_in_a_packet_moves_no_meter() {
     for withdrawn in [false, true] {
         let rng = &mut StdRng::seed_from_u64(8);
         let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], Policy::default(), rng);
@@ -329,8 +330,8 @@ fn a_name_in_a_packet_moves_nobody() {
         }
         let mut rewritten = meter.report(NOW_S, rng);
         rewritten[0][3] = 77;
-        assert!(matches!(hear(&mut collector, &rewritten, NOW_MS), Heard::Report(_)));
-        collector.stored(1, meter.n).expect("handed out");
+        assert!(matches!(hear(&mut collector, &rewritten, NOW_MS), UplinkOutcome::Report(_)));
+        collector.confirm_report(1, meter.n).expect("handed out");
         // The meter is where it was, heard, spoken to, and so after a restart.
         let mut collector = restarted(collector, Policy::default());
         deliver(&mut collector, meter, rng, now_ms);
@@ -343,9 +344,9 @@ fn a_name_in_a_packet_moves_nobody() {
     }
 }
 
-/// An answer's address is in its nonce: it cannot be rewritten either, also where two addresses have the same name.
+/// An answer's address is in its nonce: it cannot be rewritten, even to one of the same name.
 #[test]
-fn an_answer_shows_where_the_meter_is() {
+fn answer_shows_the_address_of_the_meter() {
     let rng = &mut StdRng::seed_from_u64(9);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], Policy::default(), rng);
     let meter = &mut meters[0];
@@ -354,9 +355,9 @@ fn an_answer_shows_where_the_meter_is() {
     let (m, _) = meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
     let mut elsewhere = meter.answer(m, CommandResult::Done, [0; 11]);
     elsewhere[0][3] = 9;
-    assert_eq!(hear(&mut collector, &elsewhere, NOW_MS), Heard::Rejected(Rejection::UnknownMeter));
+    assert_eq!(hear(&mut collector, &elsewhere, NOW_MS), UplinkOutcome::Rejected(Rejection::UnknownMeter));
     let answer = meter.answer(m, CommandResult::Done, [0; 11]);
-    assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
+    assert!(matches!(hear(&mut collector, &answer, NOW_MS), UplinkOutcome::Answer(_)));
     let address = Address { name: 1, radio: 0x55, collector: COLLECTOR };
     assert_eq!(collector.state(1).expect("there").addresses(), [address]);
     // Between two that the collector thinks possible, another one's answer is not authentic.
@@ -366,16 +367,16 @@ fn an_answer_shows_where_the_meter_is() {
     let (m, _) = meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
     let mut rewritten = meter.answer(m, CommandResult::Done, [0; 11]);
     rewritten[0][3] = 77;
-    assert_eq!(hear(&mut collector, &rewritten, NOW_MS), Heard::Rejected(Rejection::NotAuthentic));
+    assert_eq!(hear(&mut collector, &rewritten, NOW_MS), UplinkOutcome::Rejected(Rejection::NotAuthentic));
     assert_eq!(collector.state(1).expect("there").addresses().len(), 2);
     rewritten[0][3] = 1;
-    assert!(matches!(hear(&mut collector, &rewritten, NOW_MS), Heard::Answer(_)));
+    assert!(matches!(hear(&mut collector, &rewritten, NOW_MS), UplinkOutcome::Answer(_)));
     assert_eq!(collector.state(1).expect("there").addresses(), [address]);
 }
 
 /// An old copy, of before the suite changed: what is authentic is taken, and teaches it.
 #[test]
-fn from_an_old_copy_true_reports_are_taken_in_any_sealed_suite() {
+fn older_copy_takes_authentic_reports_in_any_sealed_suite() {
     for (before, after) in [
         (Suite::Aes128Gcm, Suite::Aes256Gcm),
         (Suite::Aes128Gcm, Suite::EciesEcdsa),
@@ -392,29 +393,29 @@ fn from_an_old_copy_true_reports_are_taken_in_any_sealed_suite() {
         let mut now_ms = NOW_MS;
         carry_out(&mut collector, meter, &mut now_ms, rng);
     }
-    // Not downwards: a signature is not replaced by a code that a thief of the collector's copy can make.
+    // Not downwards: a code, which a thief of the copy can make, replaces no signature.
     let rng = &mut StdRng::seed_from_u64(11);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::EciesEcdsa], Policy::default(), rng);
     let meter = &mut meters[0];
     meter.suite = Suite::Aes128Gcm;
     let report = meter.report(NOW_S, rng);
-    assert_eq!(hear(&mut collector, &report, NOW_MS), Heard::OtherSuite);
-    // What was kept with the keys says what the meter may have been told: then its answer decides.
+    assert_eq!(hear(&mut collector, &report, NOW_MS), UplinkOutcome::OtherSuite);
+    // The record beside the keys says what the meter may have been told: then its answer decides.
     let mut state = collector.remove(1).expect("there");
     state.may_have(&[Suite::Aes128Gcm], &[]);
     collector.add(meter.provision.record(), state).expect("it is not there");
     let mut now_ms = NOW_MS;
     let command = carry_out(&mut collector, meter, &mut now_ms, rng);
     assert!(matches!(command, Command::SetTime { .. }), "{command:?}");
-    // What it made before the answer is in its journal.
-    assert!(matches!(hear(&mut collector, &report, NOW_MS), Heard::Report(_)));
-    collector.stored(1, 1).expect("handed out");
+    // A report from before the answer is in its journal.
+    assert!(matches!(hear(&mut collector, &report, NOW_MS), UplinkOutcome::Report(_)));
+    collector.confirm_report(1, 1).expect("handed out");
     deliver(&mut collector, meter, rng, now_ms);
 }
 
 /// The same for names.
 #[test]
-fn from_an_old_copy_a_meter_is_heard_by_the_name_that_it_was_told() {
+fn older_copy_hears_a_meter_by_its_new_name() {
     let rng = &mut StdRng::seed_from_u64(12);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], Policy::default(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
@@ -433,24 +434,25 @@ fn from_an_old_copy_a_meter_is_heard_by_the_name_that_it_was_told() {
 
 /// Messages in suites that nothing speaks for, and that take curves, are looked at now and then.
 #[test]
-fn what_is_unexpected_costs_no_more_than_an_eighth() {
+fn unexpected_curve_messages_are_opened_one_in_eight() {
     let rng = &mut StdRng::seed_from_u64(13);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let meter = &mut meters[0];
     meter.suite = Suite::Ecies;
     let mut forged = meter.report(NOW_S, rng);
     forged[1][60] ^= 1;
-    let heard: Vec<Heard> = (0..80).map(|_| hear(&mut collector, &forged, NOW_MS)).collect();
-    let count = |rejection| heard.iter().filter(|heard| **heard == Heard::Rejected(rejection)).count();
+    let heard: Vec<UplinkOutcome> = (0..80).map(|_| hear(&mut collector, &forged, NOW_MS)).collect();
+    let count =
+        |rejection| heard.iter().filter(|heard| **heard == UplinkOutcome::Rejected(rejection)).count();
     assert_eq!((count(Rejection::NotAuthentic), count(Rejection::Suite)), (10, 70));
     let report = meter.report(NOW_S, rng);
-    let taken = (0..8).any(|_| matches!(hear(&mut collector, &report, NOW_MS), Heard::Report(_)));
+    let taken = (0..8).any(|_| matches!(hear(&mut collector, &report, NOW_MS), UplinkOutcome::Report(_)));
     assert!(taken);
 }
 
 /// A meter whose memory was written again: other reports under numbers that are known.
 #[test]
-fn another_report_under_a_known_number_is_not_acknowledged() {
+fn other_report_under_a_known_number_is_unacknowledged() {
     for suite in Suite::ALL {
         let rng = &mut StdRng::seed_from_u64(14);
         let (mut collector, mut meters) = collector_and_meters(&[suite], quiet(), rng);
@@ -462,28 +464,31 @@ fn another_report_under_a_known_number_is_not_acknowledged() {
         let other = meter.report(NOW_S + 99, rng);
         let heard = hear(&mut collector, &other, NOW_MS);
         if suite == Suite::None {
-            assert_eq!(heard, Heard::Rejected(Rejection::NumberReused));
+            assert_eq!(heard, UplinkOutcome::Rejected(Rejection::NumberReused));
         } else {
             assert!(
-                matches!(heard, Heard::NumberReused(ref accepted) if accepted.report.n == 2),
+                matches!(heard, UplinkOutcome::NumberReused(ref accepted) if accepted.report.n == 2),
                 "{heard:?}"
             );
         }
         assert_eq!(collector.counters().of(Rejection::NumberReused), 1);
         // After a restart its owner has to compare; not confirmed it is not acknowledged.
         let mut collector = restarted(collector, quiet());
-        assert!(matches!(hear(&mut collector, &other, NOW_MS), Heard::OldNumber(_)));
-        collector.not_stored(1, 2).expect("handed out");
-        assert!(matches!(hear(&mut collector, &other, NOW_MS), Heard::OldNumber(_)));
+        assert!(matches!(hear(&mut collector, &other, NOW_MS), UplinkOutcome::OldNumber(_)));
+        collector.reject_report(1, 2).expect("handed out");
+        assert!(matches!(hear(&mut collector, &other, NOW_MS), UplinkOutcome::OldNumber(_)));
         collector.number_reused(1, 2).expect("handed out");
         let heard = hear(&mut collector, &other, NOW_MS);
-        assert!(matches!(heard, Heard::NumberReused(_)), "it is not asked for over and over: {heard:?}");
+        assert!(
+            matches!(heard, UplinkOutcome::NumberReused(_)),
+            "it is not asked for over and over: {heard:?}"
+        );
         assert_eq!(collector.state(1).expect("there").last_n, 3);
     }
 }
 
 #[test]
-fn a_count_of_starts_that_does_not_go_up_shows_a_memory_that_went_back() {
+fn repeated_start_count_shows_a_counter_rollback() {
     let rng = &mut StdRng::seed_from_u64(15);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm, Suite::None], quiet(), rng);
     for (meter, went_back) in meters.iter_mut().zip([true, false]) {
@@ -492,13 +497,17 @@ fn a_count_of_starts_that_does_not_go_up_shows_a_memory_that_went_back() {
             meter.n += 1;
             let content = Content::Alert(Alert { time_s: NOW_S, cause, starts, detail: [0; 3] });
             let report = meter.send(&Report { n: meter.n, time_set: true, lost: 0, content }, rng);
-            let Heard::Report(accepted) = hear(&mut collector, &report, NOW_MS) else { panic!("{starts}") };
+            let UplinkOutcome::Report(accepted) = hear(&mut collector, &report, NOW_MS) else {
+                panic!("{starts}")
+            };
             // Not stored at first: it comes again, and is the same start.
-            collector.not_stored(id, meter.n).expect("handed out");
-            let Heard::Report(again) = hear(&mut collector, &report, NOW_MS) else { panic!("{starts}") };
+            collector.reject_report(id, meter.n).expect("handed out");
+            let UplinkOutcome::Report(again) = hear(&mut collector, &report, NOW_MS) else {
+                panic!("{starts}")
+            };
             assert_eq!(accepted, again);
-            collector.stored(id, meter.n).expect("handed out");
-            accepted.memory_went_back
+            collector.confirm_report(id, meter.n).expect("handed out");
+            accepted.counter_rollback
         };
         assert!(!start(1, Cause::PowerOn));
         assert!(!start(2, Cause::BrownOut));
@@ -511,9 +520,9 @@ fn a_count_of_starts_that_does_not_go_up_shows_a_memory_that_went_back() {
     }
 }
 
-/// Withdrawn over and over: the meter is spoken to in all ways that it may understand, but not in ever more of them.
+/// Withdrawn over and over: the ways that the meter is spoken to in stay bounded.
 #[test]
-fn withdrawn_changes_are_remembered_up_to_a_bound() {
+fn withdrawn_changes_are_bounded() {
     let rng = &mut StdRng::seed_from_u64(16);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let names = (100..120).map(register);
@@ -537,15 +546,15 @@ fn withdrawn_changes_are_remembered_up_to_a_bound() {
     });
     let (m, _) = taken.expect("one of them");
     let answer = meter.answer(m, CommandResult::Done, [0; 11]);
-    assert!(matches!(hear(&mut collector, &answer, now_ms), Heard::Answer(_)));
+    assert!(matches!(hear(&mut collector, &answer, now_ms), UplinkOutcome::Answer(_)));
     let state = collector.state(1).expect("there");
     assert_eq!((state.addresses(), state.suites()), (&[meter.address][..], &[Suite::EciesEcdsa][..]));
     deliver(&mut collector, meter, rng, now_ms);
 }
 
-/// A state that the version before wrote, while a change of the suite and of the name was under way.
+/// A state of the version before, with a change of suite and name under way.
 #[test]
-fn a_state_of_the_version_before_is_read() {
+fn state_of_the_previous_version_is_read() {
     let old = r#"{"meter":1,"revision":7,"last_n":41,"next_m":9,"next_ticket":3,"suites":["aes128-gcm","ecies"],"earliest_suite":1,
         "past_suites":["none"],"settled_n":40,"places":[{"name":1,"address":66,"collector_address":65},
         {"name":77,"address":80,"collector_address":65}],"time_set_n":5,"waiting":[],
@@ -564,9 +573,9 @@ fn a_state_of_the_version_before_is_read() {
     assert_eq!(collector.state(1).expect("there").addresses(), [meter.address]);
 }
 
-/// A meter forgets the number of a question with its power: what was withdrawn stays possible after it.
+/// A meter forgets a question's number with its power: a withdrawn order stays possible.
 #[test]
-fn a_question_does_not_end_what_was_withdrawn() {
+fn status_does_not_close_a_withdrawn_order() {
     let rng = &mut StdRng::seed_from_u64(18);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);

@@ -1,5 +1,6 @@
-//! The collector's end of the link, against a meter that is made of this crate's own sealing. The long ones:
-//! `cargo test --release -p wattseal-wire --test suite collector -- --ignored --nocapture`
+//! The collector's end of the link, against a meter that is made of this crate's own sealing. The
+//! long ones: `cargo test --release -p wattseal-wire --test suite collector -- --ignored
+//! --nocapture`
 
 mod apart;
 mod exchanges;

@@ -1,4 +1,5 @@
-//! The renewal of suite 6's key, the collector's side, against a meter's that is made here from docs/reference/protocol.md alone: "Renewal of the key".
+//! The renewal of suite 6's key, the collector's side, against a meter's that is made here from
+//! docs/reference/protocol.md alone: "Renewal of the key".
 
 use super::fixture::{COLLECTOR, NOW_MS, TestMeter, collector_and_meters, deliver, due, quiet};
 use aes_gcm::aead::AeadInPlace;
@@ -13,8 +14,8 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use testkit::random::seed;
 use wire::meter::{
-    Collector, Command, CommandResult, Due, Heard, MeterKeys, MeterState, Policy, Provision, Rejection,
-    Suite, Transmission,
+    Collector, Command, CommandResult, Due, MeterKeys, MeterState, Policy, Provision, Rejection, Suite,
+    Transmission, UplinkOutcome,
 };
 
 const SUITE: Suite = Suite::Aes256GcmRekeyed;
@@ -51,7 +52,7 @@ struct Renewing {
     response: Vec<u8>,
     next: Option<[u8; 32]>,
     rng: StdRng,
-    /// What the collector sent by its nonce and key: no other text may come with it.
+    /// Packets of the collector by nonce and key: no other text may come with it.
     sent: HashMap<(u32, u32, u8), Vec<u8>>,
     /// Makes a response that no collector takes.
     lies: bool,
@@ -130,7 +131,7 @@ impl Renewing {
         Some(())
     }
 
-    /// What the collector sends: the packets of the reply.
+    /// Receives a transmission and returns the packets of the reply.
     fn hears(&mut self, sent: &Transmission) -> Vec<Vec<u8>> {
         if is_renewal(&sent.packets[0]) {
             return self.reply(&sent.packets[0]).into_iter().collect();
@@ -187,7 +188,7 @@ fn until_epoch(
     for _ in 0..5000 {
         for sent in due(collector, now_ms, rng) {
             for packet in side.hears(&sent) {
-                collector.hear(&packet, now_ms);
+                collector.on_packet(&packet, now_ms);
             }
         }
         if side.epoch == epoch && side.is_even(collector) {
@@ -201,7 +202,7 @@ fn until_epoch(
 }
 
 #[test]
-fn both_sides_come_to_the_same_key() {
+fn renewal_gives_both_sides_the_same_key() {
     let (mut collector, mut side, mut rng) = Renewing::new(quiet(), 1);
     let mut now_ms = NOW_MS;
     for epoch in 1..=3 {
@@ -216,16 +217,17 @@ fn both_sides_come_to_the_same_key() {
     assert_eq!(side.sent.len(), 3 * usize::from(PIECES));
 }
 
-/// What is durable, where less than all of it was made so: what was asked to be saved.
+/// The durable part of the state: all that was asked to be saved, or less.
 struct Durable {
     state: MeterState,
     keys: MeterKeys,
 }
 
-/// The collector crashes at each moment of a renewal, and goes on with what it had asked to be saved: the renewal comes to its end without being
-/// ordered again, and no piece of two offers has one nonce.
+/// The collector crashes at each moment of a renewal, and goes on with what it had asked to be
+/// saved: the renewal comes to its end without being ordered again, and no piece of two offers has
+/// one nonce.
 #[test]
-fn a_collector_that_begins_anew_at_any_moment_begins_the_renewal_anew() {
+fn restarted_collector_restarts_the_renewal() {
     let mut ends = 0;
     for crash_after in 0.. {
         let (mut collector, mut side, mut rng) = Renewing::new(quiet(), 2);
@@ -243,16 +245,16 @@ fn a_collector_that_begins_anew_at_any_moment_begins_the_renewal_anew() {
             for due in collector.due(now_ms, &mut rng) {
                 match due {
                     Due::Save(state) => {
-                        collector.saved(METER, state.revision);
+                        collector.confirm_state(METER, state.revision);
                         durable.state = *state;
                     }
                     Due::SaveKeys(record) => {
-                        collector.keys_saved(&record);
+                        collector.confirm_keys(&record);
                         durable.keys = record.keys;
                     }
                     Due::Send(sent) => {
                         for packet in side.hears(&sent) {
-                            if let Heard::Answer(_) = collector.hear(&packet, now_ms) {
+                            if let UplinkOutcome::Answer(_) = collector.on_packet(&packet, now_ms) {
                                 // Each second time its owner comes to save it.
                                 if crash_after % 2 == 0 {
                                     durable.state = collector.state(METER).expect("there");
@@ -283,7 +285,7 @@ fn a_collector_that_begins_anew_at_any_moment_begins_the_renewal_anew() {
 }
 
 #[test]
-fn keys_that_are_saved_late_are_not_those_of_a_meter_that_has_others_since() {
+fn late_saved_keys_do_not_replace_newer_ones() {
     let (mut collector, mut side, mut rng) = Renewing::new(quiet(), 3);
     collector.command(METER, Command::RenewKey).expect("queued");
     let mut now_ms = NOW_MS;
@@ -291,10 +293,10 @@ fn keys_that_are_saved_late_are_not_those_of_a_meter_that_has_others_since() {
         now_ms += 50;
         for due in collector.due(now_ms, &mut rng) {
             match due {
-                Due::Save(state) => collector.saved(METER, state.revision),
+                Due::Save(state) => collector.confirm_state(METER, state.revision),
                 Due::SaveKeys(record) => break 'kept record,
                 Due::Send(sent) => {
-                    side.hears(&sent).iter().for_each(|packet| drop(collector.hear(packet, now_ms)));
+                    side.hears(&sent).iter().for_each(|packet| drop(collector.on_packet(packet, now_ms)));
                 }
             }
         }
@@ -304,13 +306,14 @@ fn keys_that_are_saved_late_are_not_those_of_a_meter_that_has_others_since() {
     let other = Provision::generate(*side.meter.provision.setup(), collector.identity().public(), &mut rng);
     collector.add(other.record(), MeterState::new(&other.record())).expect("removed");
     deliver(&mut collector, &mut TestMeter::new(other, side.meter.collector), &mut rng, now_ms);
-    collector.keys_saved(&late);
+    collector.confirm_keys(&late);
     assert_eq!((collector.saved_keys(METER), collector.busy().count()), (None, 0));
 }
 
-/// What somebody on the air can make of the replies of this renewal and of earlier ones changes nothing, and does not stop it.
+/// Forgeries of a renewal's replies, and replays of earlier ones, change nothing and do not stop
+/// it.
 #[test]
-fn wrong_pieces_are_refused_and_the_renewal_goes_on() {
+fn wrong_renewal_pieces_are_refused_and_it_goes_on() {
     let seed = seed();
     let (mut collector, mut side, mut rng) = Renewing::new(quiet(), seed);
     let mut attacker = StdRng::seed_from_u64(seed ^ 2);
@@ -327,9 +330,9 @@ fn wrong_pieces_are_refused_and_the_renewal_goes_on() {
                     if is_renewal(&packet) {
                         let keys = collector.record(METER).expect("there").keys.clone();
                         for wrong in wrong_ones(&packet, &heard, &mut attacker) {
-                            let said = collector.hear(&wrong, now_ms);
+                            let said = collector.on_packet(&wrong, now_ms);
                             assert!(
-                                matches!(said, Heard::Rejected(_)),
+                                matches!(said, UplinkOutcome::Rejected(_)),
                                 "seed {seed}: {wrong:02x?}: {said:?}"
                             );
                             refused += 1;
@@ -337,11 +340,14 @@ fn wrong_pieces_are_refused_and_the_renewal_goes_on() {
                         assert!(collector.record(METER).expect("there").keys == keys, "seed {seed}");
                         heard.push(packet.clone());
                     }
-                    assert!(!matches!(collector.hear(&packet, now_ms), Heard::Rejected(_)), "seed {seed}");
+                    assert!(
+                        !matches!(collector.on_packet(&packet, now_ms), UplinkOutcome::Rejected(_)),
+                        "seed {seed}"
+                    );
                     // It was taken, and is asked for no more.
                     if is_renewal(&packet) {
-                        let again = collector.hear(&packet, now_ms);
-                        assert_eq!(again, Heard::Rejected(Rejection::NoCommand), "seed {seed}");
+                        let again = collector.on_packet(&packet, now_ms);
+                        assert_eq!(again, UplinkOutcome::Rejected(Rejection::NoCommand), "seed {seed}");
                     }
                 }
             }
@@ -352,8 +358,8 @@ fn wrong_pieces_are_refused_and_the_renewal_goes_on() {
     assert_eq!(heard.len(), 3 * usize::from(PIECES));
 }
 
-/// A meter that replies to what was not asked, with its keys, and so authentic. A response to a part
-/// of the offer is none.
+/// A meter that replies to what was not asked, with its keys, and so authentic. A response to a
+/// part of the offer is none.
 #[test]
 fn replies_out_of_turn_are_not_taken() {
     let (mut collector, mut side, mut rng) = Renewing::new(quiet(), 6);
@@ -368,16 +374,20 @@ fn replies_out_of_turn_are_not_taken() {
             let out_of_turn = (0..PIECES).filter(|index| Some(*index) != asked);
             for index in out_of_turn.filter(|_| asked.is_some()) {
                 let reply = side.sealed(ANSWER, index, side.m, &[0x55; 32]);
-                assert_eq!(collector.hear(&reply, now_ms), Heard::Rejected(Rejection::NoCommand));
+                assert_eq!(
+                    collector.on_packet(&reply, now_ms),
+                    UplinkOutcome::Rejected(Rejection::NoCommand)
+                );
                 played += 1;
             }
-            replies.iter().for_each(|packet| drop(collector.hear(packet, now_ms)));
+            replies.iter().for_each(|packet| drop(collector.on_packet(packet, now_ms)));
         }
     }
     assert_eq!(played, usize::from(PIECES) * usize::from(PIECES - 1));
 }
 
-/// Of the packet that is about to come; heard: those that came before it, of this renewal and of others.
+/// Of the packet that is about to come; heard: those that came before it, of this renewal and of
+/// others.
 fn wrong_ones(packet: &[u8], heard: &[Vec<u8>], rng: &mut StdRng) -> Vec<Vec<u8>> {
     let mut wrong = vec![
         packet[..rng.random_range(6..packet.len())].to_vec(),
@@ -404,9 +414,10 @@ fn wrong_ones(packet: &[u8], heard: &[Vec<u8>], rng: &mut StdRng) -> Vec<Vec<u8>
     wrong
 }
 
-/// An authentic response that is none: of a meter that is broken. It is not asked for over and over.
+/// An authentic response that is none: of a meter that is broken. It is not asked for over and
+/// over.
 #[test]
-fn a_response_that_is_none_ends_the_renewal() {
+fn malformed_response_ends_the_renewal() {
     let (mut collector, mut side, mut rng) = Renewing::new(quiet(), 4);
     side.lies = true;
     collector.command(METER, Command::RenewKey).expect("queued");
@@ -415,7 +426,7 @@ fn a_response_that_is_none_ends_the_renewal() {
         now_ms += 100;
         for sent in due(&mut collector, now_ms, &mut rng) {
             sent_packets += 1;
-            side.hears(&sent).iter().for_each(|packet| drop(collector.hear(packet, now_ms)));
+            side.hears(&sent).iter().for_each(|packet| drop(collector.on_packet(packet, now_ms)));
         }
     }
     assert_eq!((sent_packets, collector.busy().count()), (1 + usize::from(PIECES), 0));
@@ -424,16 +435,17 @@ fn a_response_that_is_none_ends_the_renewal() {
     deliver(&mut collector, &mut side.meter, &mut rng, now_ms);
 }
 
-/// A meter that is told to seal otherwise before it has shown the next key is not asked for it any more; once it seals so again, it is.
+/// A meter that is told to seal otherwise before it has shown the next key is not asked for it any
+/// more; once it seals so again, it is.
 #[test]
-fn a_meter_that_seals_otherwise_meanwhile_shows_its_key_later() {
+fn meter_with_another_suite_shows_its_key_later() {
     let (mut collector, mut side, mut rng) = Renewing::new(quiet(), 5);
     collector.command(METER, Command::RenewKey).expect("queued");
     let mut now_ms = NOW_MS;
     while !collector.record(METER).expect("there").keys.has_next() {
         now_ms += 50;
         for sent in due(&mut collector, now_ms, &mut rng) {
-            side.hears(&sent).iter().for_each(|packet| drop(collector.hear(packet, now_ms)));
+            side.hears(&sent).iter().for_each(|packet| drop(collector.on_packet(packet, now_ms)));
         }
     }
     collector.command(METER, Command::Configure { interval_s: 1, suite: Suite::Aes128Gcm }).expect("queued");
@@ -442,7 +454,7 @@ fn a_meter_that_seals_otherwise_meanwhile_shows_its_key_later() {
         now_ms += 100;
         for sent in due(&mut collector, now_ms, &mut rng) {
             sent_packets += 1;
-            side.hears(&sent).iter().for_each(|packet| drop(collector.hear(packet, now_ms)));
+            side.hears(&sent).iter().for_each(|packet| drop(collector.on_packet(packet, now_ms)));
         }
     }
     assert_eq!(collector.state(METER).expect("there").suite(), Suite::Aes128Gcm);
@@ -457,14 +469,14 @@ fn a_meter_that_seals_otherwise_meanwhile_shows_its_key_later() {
     for _ in 0..100 {
         now_ms += 100;
         for sent in due(&mut collector, now_ms, &mut rng) {
-            side.hears(&sent).iter().for_each(|packet| drop(collector.hear(packet, now_ms)));
+            side.hears(&sent).iter().for_each(|packet| drop(collector.on_packet(packet, now_ms)));
         }
     }
     assert_eq!((collector.busy().count(), side.epoch), (0, 1));
 }
 
 #[test]
-fn a_key_is_renewed_by_its_age_where_that_is_asked_for() {
+fn old_key_is_renewed_if_the_policy_asks() {
     const DAY_MS: u64 = 86_400_000;
     let by_age = Policy { renew_keys_after_s: Some(30 * 86_400), ..quiet() };
     let (mut collector, mut side, mut rng) = Renewing::new(by_age, 6);
@@ -474,8 +486,8 @@ fn a_key_is_renewed_by_its_age_where_that_is_asked_for() {
     for (days, busy) in [(1, 0), (28, 0), (2, 1)] {
         now_ms += days * DAY_MS;
         // After a rest, too.
-        collector.rest(now_ms);
-        collector.rest(now_ms);
+        collector.compact_idle(now_ms);
+        collector.compact_idle(now_ms);
         deliver(&mut collector, &mut side.meter, &mut rng, now_ms);
         assert_eq!(collector.busy().count(), busy, "after {days} more days");
     }

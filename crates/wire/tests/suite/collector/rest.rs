@@ -8,20 +8,20 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::collections::HashMap;
 use testkit::random;
 use wire::meter::{
-    Accepted, Answered, Collector, Command, CommandResult, Due, Heard, MeterId, Policy, Rejection, Report,
-    Suite, Transmission,
+    Collector, Command, CommandResult, CompletedCommand, Due, MeterId, Policy, ReceivedReport, Rejection,
+    Report, Suite, Transmission, UplinkOutcome,
 };
 
-/// What came of a message, however much of it the collector knew without its owner.
+/// The result of a message, whether or not the collector asked its owner.
 #[derive(Debug, PartialEq)]
 enum Outcome {
     /// New, and stored: this is sent.
-    Stored(Box<Accepted>, Transmission),
-    NotStored(Box<Accepted>),
+    Stored(Box<ReceivedReport>, Transmission),
+    NotStored(Box<ReceivedReport>),
     Acknowledged(Transmission),
     NumberReused,
-    Answer(Box<Answered>),
-    Other(Heard),
+    Answer(Box<CompletedCommand>),
+    Other(UplinkOutcome),
 }
 
 type Reports = HashMap<(MeterId, u32), Report>;
@@ -36,34 +36,36 @@ impl Side {
     /// All packets of a message. stores: whether the owner can store it.
     fn hear(&mut self, packets: &[Vec<u8>], stores: bool, now_ms: u64) -> Outcome {
         let Side { collector, reports } = self;
-        let mut heard = Heard::Piece;
+        let mut heard = UplinkOutcome::Piece;
         for packet in packets {
-            heard = collector.hear(packet, now_ms);
+            heard = collector.on_packet(packet, now_ms);
         }
         match heard {
-            Heard::Report(accepted) if stores => {
+            UplinkOutcome::Report(accepted) if stores => {
                 let (meter, n) = (accepted.meter, accepted.report.n);
                 reports.insert((meter, n), accepted.report);
-                let sent = collector.stored(meter, n).expect("handed out");
+                let sent = collector.confirm_report(meter, n).expect("handed out");
                 Outcome::Stored(accepted, sent)
             }
-            Heard::Report(accepted) => {
-                collector.not_stored(accepted.meter, accepted.report.n).expect("handed out");
+            UplinkOutcome::Report(accepted) => {
+                collector.reject_report(accepted.meter, accepted.report.n).expect("handed out");
                 Outcome::NotStored(accepted)
             }
-            Heard::OldNumber(accepted) => {
+            UplinkOutcome::OldNumber(accepted) => {
                 let (meter, n) = (accepted.meter, accepted.report.n);
                 let known = reports.entry((meter, n)).or_insert_with(|| accepted.report);
                 if *known == accepted.report {
-                    Outcome::Acknowledged(collector.stored(meter, n).expect("handed out"))
+                    Outcome::Acknowledged(collector.confirm_report(meter, n).expect("handed out"))
                 } else {
                     collector.number_reused(meter, n).expect("handed out");
                     Outcome::NumberReused
                 }
             }
-            Heard::Duplicate(sent) => Outcome::Acknowledged(sent),
-            Heard::NumberReused(_) | Heard::Rejected(Rejection::NumberReused) => Outcome::NumberReused,
-            Heard::Answer(answered) => Outcome::Answer(answered),
+            UplinkOutcome::Duplicate(sent) => Outcome::Acknowledged(sent),
+            UplinkOutcome::NumberReused(_) | UplinkOutcome::Rejected(Rejection::NumberReused) => {
+                Outcome::NumberReused
+            }
+            UplinkOutcome::Answer(answered) => Outcome::Answer(answered),
             other => Outcome::Other(other),
         }
     }
@@ -128,8 +130,8 @@ fn command_and_answer(
     let due = both.each(|side| side.collector.due(now_ms, &mut StdRng::seed_from_u64(seed)));
     for due in due {
         match due {
-            Due::Save(state) => both.each(|side| side.collector.saved(state.meter, state.revision)),
-            Due::SaveKeys(record) => both.each(|side| side.collector.keys_saved(&record)),
+            Due::Save(state) => both.each(|side| side.collector.confirm_state(state.meter, state.revision)),
+            Due::SaveKeys(record) => both.each(|side| side.collector.confirm_keys(&record)),
             Due::Send(sent) => {
                 let meter = &mut meters[usize::from(sent.meter) - 1];
                 let Some((m, _)) = meter.hear(&sent) else { continue };
@@ -198,7 +200,7 @@ fn run(seed: u64, steps: usize) {
             }
             _ => {
                 for _ in 0..rng.random_range(1..4) {
-                    both.rests.collector.rest(now_ms);
+                    both.rests.collector.compact_idle(now_ms);
                 }
                 both.compare();
             }
@@ -207,7 +209,7 @@ fn run(seed: u64, steps: usize) {
 }
 
 #[test]
-fn who_rests_does_the_same_as_who_does_not() {
+fn compact_meter_behaves_like_an_active_one() {
     let seed = random::seed();
     for run_of in 0..20 {
         run(seed.wrapping_add(run_of), 400);
@@ -215,44 +217,51 @@ fn who_rests_does_the_same_as_who_does_not() {
 }
 
 #[test]
-fn a_meter_rests_when_it_was_not_heard_twice_and_has_nothing_to_do() {
+fn idle_meter_is_compacted_after_two_silent_checks() {
     let rng = &mut StdRng::seed_from_u64(1);
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], super::fixture::quiet(), rng);
     let report = meters[0].report((NOW_MS / 1000) as u32, rng);
-    let known = |collector: &mut Collector| matches!(collector.hear(&report[0], NOW_MS), Heard::Duplicate(_));
-    assert!(matches!(collector.hear(&report[0], NOW_MS), Heard::Report(_)));
+    let known = |collector: &mut Collector| {
+        matches!(collector.on_packet(&report[0], NOW_MS), UplinkOutcome::Duplicate(_))
+    };
+    assert!(matches!(collector.on_packet(&report[0], NOW_MS), UplinkOutcome::Report(_)));
     for _ in 0..3 {
-        collector.rest(NOW_MS);
+        collector.compact_idle(NOW_MS);
     }
     // It was handed out all the time.
-    collector.stored(1, 1).expect("handed out");
-    collector.rest(NOW_MS);
+    collector.confirm_report(1, 1).expect("handed out");
+    collector.compact_idle(NOW_MS);
     assert!(known(&mut collector));
     collector.command(1, Command::Reboot).expect("queued");
     for _ in 0..3 {
-        collector.rest(NOW_MS);
+        collector.compact_idle(NOW_MS);
     }
     assert!(known(&mut collector), "a command waits for it");
     let (ticket, ..) = collector.commands(1)[0];
     collector.withdraw(1, ticket).expect("it waits");
-    collector.rest(NOW_MS);
+    collector.compact_idle(NOW_MS);
     assert!(known(&mut collector), "it was touched since");
-    collector.rest(NOW_MS);
-    collector.rest(NOW_MS);
-    assert!(matches!(collector.hear(&report[0], NOW_MS), Heard::OldNumber(_)), "its owner knows it");
+    collector.compact_idle(NOW_MS);
+    collector.compact_idle(NOW_MS);
+    assert!(
+        matches!(collector.on_packet(&report[0], NOW_MS), UplinkOutcome::OldNumber(_)),
+        "its owner knows it"
+    );
     // A message that is being opened.
-    collector.not_stored(1, 1).expect("handed out");
+    collector.reject_report(1, 1).expect("handed out");
     let next = meters[0].report((NOW_MS / 1000) as u32, rng);
-    let wire::meter::Gathered::Sealed(message) = collector.gather(&next[0]) else { panic!("it is whole") };
+    let wire::meter::ReassemblyOutcome::Sealed(message) = collector.reassemble(&next[0]) else {
+        panic!("it is whole")
+    };
     for _ in 0..3 {
-        collector.rest(NOW_MS);
+        collector.compact_idle(NOW_MS);
     }
-    assert!(matches!(collector.take(message.open(), NOW_MS), Heard::Report(_)));
-    // What is kept of one that rests is what is kept of it.
-    collector.stored(1, 2).expect("handed out");
+    assert!(matches!(collector.accept(message.open(), NOW_MS), UplinkOutcome::Report(_)));
+    // The state of a compact meter is that of an active one.
+    collector.confirm_report(1, 2).expect("handed out");
     let state = collector.state(1);
-    collector.rest(NOW_MS);
-    collector.rest(NOW_MS);
+    collector.compact_idle(NOW_MS);
+    collector.compact_idle(NOW_MS);
     assert_eq!(collector.state(1), state);
     let again = restarted(collector, super::fixture::quiet());
     assert_eq!(again.state(1), state);

@@ -1,5 +1,6 @@
-//! A collector that crashes at any time, over a radio that loses, doubles and reorders, with meters that are commanded, renamed and
-//! told to seal otherwise: every report is stored once and in order, and no number of a command is ever sealed with two texts.
+//! A collector that crashes at any time, over a radio that loses, doubles and reorders, with meters
+//! that are commanded, renamed and told to seal otherwise: every report is stored once and in
+//! order, and no number of a command is ever sealed with two texts.
 //!
 //! The printed seed repeats a run as `WATTSEAL_SEED`.
 
@@ -8,11 +9,11 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::collections::HashMap;
 use wire::meter::{
-    Channel, Collector, Command, CommandResult, Due, Heard, Identity, MessageKind, MeterId, MeterRecord,
-    MeterState, Packet, Policy, Reassembly, Suite, Transmission,
+    Channel, Collector, Command, CommandResult, Due, Identity, MessageKind, MeterId, MeterRecord, MeterState,
+    Packet, Policy, Reassembly, Suite, Transmission, UplinkOutcome,
 };
 
-/// What survives the collector.
+/// The state that survives the collector.
 struct Store {
     identity: Identity,
     kept: HashMap<MeterId, (MeterRecord, MeterState)>,
@@ -47,7 +48,7 @@ struct World {
     /// To the collector, or to all meters: when, and what.
     air: Vec<(u64, bool, Vec<u8>)>,
     now_ms: u64,
-    /// How much goes wrong: 0 for nothing.
+    /// The rate of failures: 0 for none.
     chaos: f64,
     crashes: usize,
     answered: usize,
@@ -132,7 +133,7 @@ impl World {
                 let packets = meter.report(now_s, &mut self.rng);
                 Report { n: meter.n, suite: meter.suite, packets }
             });
-            // What is sealed stays; the name is the one of now.
+            // The seal stays; the name is the present one.
             for packet in &mut report.packets {
                 packet[2..4].copy_from_slice(&meter.address.name.to_be_bytes());
             }
@@ -181,7 +182,7 @@ impl World {
                         if self.chance(0.05) {
                             return self.crash();
                         }
-                        self.collector.saved(meter, revision);
+                        self.collector.confirm_state(meter, revision);
                     }
                     Due::SaveKeys(_) => unreachable!("no key is renewed here"),
                     Due::Send(sent) => {
@@ -209,11 +210,11 @@ impl World {
     }
 
     fn collector_hears(&mut self, packet: &[u8]) {
-        match self.collector.hear(packet, self.now_ms) {
-            Heard::Report(accepted) => {
+        match self.collector.on_packet(packet, self.now_ms) {
+            UplinkOutcome::Report(accepted) => {
                 let (meter, n) = (accepted.meter, accepted.report.n);
                 if self.chance(0.05) {
-                    return self.collector.not_stored(meter, n).expect("handed out");
+                    return self.collector.reject_report(meter, n).expect("handed out");
                 }
                 if self.chance(0.03) {
                     return self.crash();
@@ -222,17 +223,17 @@ impl World {
                 if self.chance(0.03) {
                     return self.crash();
                 }
-                let sent = self.collector.stored(meter, n).expect("handed out");
+                let sent = self.collector.confirm_report(meter, n).expect("handed out");
                 self.transmit(false, &sent.packets);
             }
-            Heard::Duplicate(sent) => self.transmit(false, &sent.packets),
-            Heard::OldNumber(accepted) => {
+            UplinkOutcome::Duplicate(sent) => self.transmit(false, &sent.packets),
+            UplinkOutcome::OldNumber(accepted) => {
                 let (meter, n) = (accepted.meter, accepted.report.n);
                 assert!(self.store.readings[&meter].contains(&n), "taken once and not stored");
-                let sent = self.collector.stored(meter, n).expect("handed out");
+                let sent = self.collector.confirm_report(meter, n).expect("handed out");
                 self.transmit(false, &sent.packets);
             }
-            Heard::Answer(answered) => {
+            UplinkOutcome::Answer(answered) => {
                 self.answered += 1;
                 // The owner may keep what an answer has changed, or not.
                 if self.rng.random() {
@@ -241,8 +242,13 @@ impl World {
                 }
             }
             // Meters change to suites that show less, which is not taken before it is answered.
-            Heard::OtherSuite | Heard::Busy | Heard::Piece | Heard::Rejected(_) => {}
-            Heard::NumberReused(_) | Heard::NumberTooLow { .. } => panic!("no memory went back here"),
+            UplinkOutcome::OtherSuite
+            | UplinkOutcome::Busy
+            | UplinkOutcome::Piece
+            | UplinkOutcome::Rejected(_) => {}
+            UplinkOutcome::NumberReused(_) | UplinkOutcome::NumberTooLow { .. } => {
+                panic!("no memory went back here")
+            }
         }
     }
 
@@ -303,7 +309,7 @@ fn run(seed: u64, steps: usize) {
 }
 
 #[test]
-fn a_collector_that_crashes_loses_and_doubles_nothing() {
+fn crashing_collector_loses_and_doubles_nothing() {
     let seed = std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok());
     match seed {
         Some(seed) => run(seed, 1000),

@@ -1,4 +1,5 @@
-//! Images of a meter's firmware, the collector's side, against a meter's that is made here from docs/reference/protocol.md alone: "Firmware by radio".
+//! Images of a meter's firmware, the collector's side, against a meter's that is made here from
+//! docs/reference/protocol.md alone: "Firmware by radio".
 
 use super::fixture::{COLLECTOR, NOW_MS, TestMeter, collector_and_meters, deliver, due, quiet, restarted};
 use aes_gcm::aead::AeadInPlace;
@@ -7,8 +8,8 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::collections::{HashMap, VecDeque};
 use testkit::random::seed;
 use wire::meter::{
-    Collector, CollectorError, Command, CommandResult, Delivery, Heard, Image, ImageRefusal, Order,
-    Rejection, Status, Suite, Transmission, UpdateEnd, UpdateStage,
+    Collector, CollectorError, Command, CommandResult, Delivery, Image, ImageRefusal, QueuedCommand,
+    Rejection, Status, Suite, Transmission, UpdateEnd, UpdateStage, UplinkOutcome,
 };
 
 const METER: u16 = 1;
@@ -24,7 +25,8 @@ fn image(version: u32, noise: u8, bytes: usize) -> Image {
     Image::new(image).expect("an image")
 }
 
-/// A meter that takes images: what is in its flash outlives its power, the m of the update does not.
+/// A meter that takes images: what is in its flash outlives its power, the m of the update does
+/// not.
 struct Taking {
     meter: TestMeter,
     key: [u8; 16],
@@ -37,9 +39,9 @@ struct Taking {
     on_trial: bool,
     /// Refuses with this result, once the header is there.
     refuses: Option<u8>,
-    /// What it does when it begins anew with all of an image.
+    /// Goes back to the former image at its restart.
     goes_back: bool,
-    /// What the collector sent by its nonce: no other text may come with it.
+    /// Packets of the collector by nonce: no other text may come with it.
     sent: HashMap<(u32, u16), Vec<u8>>,
     restarts: u32,
 }
@@ -116,7 +118,7 @@ impl Taking {
         }
     }
 
-    /// What the collector sends: the packets of the reply.
+    /// Receives a transmission and returns the packets of the reply.
     fn hears(&mut self, sent: &Transmission) -> Vec<Vec<u8>> {
         if sent.packets[0][1] & 7 == 7 {
             assert_eq!((sent.packets.len(), sent.packets[0].len()), (1, 59));
@@ -171,7 +173,7 @@ fn until_end(
         if to_meter.len() > 1 && rng.random_bool(impaired) {
             to_meter.swap(0, 1);
         }
-        // What comes late comes with the next ones.
+        // Late packets come with the next ones.
         if let Some(sent) = to_meter.pop_front() {
             for packet in side.hears(&sent) {
                 let copies =
@@ -183,7 +185,7 @@ fn until_end(
             to_collector.swap(0, 1);
         }
         if let Some(packet) = to_collector.pop_front() {
-            collector.hear(&packet, *now_ms);
+            collector.on_packet(&packet, *now_ms);
         }
         each(collector, side, rng);
         if let Some(end) = collector.update_progress(METER).and_then(|progress| progress.update.end) {
@@ -202,7 +204,7 @@ fn reports_in(_: &mut Collector, side: &mut Taking, rng: &mut StdRng) {
 }
 
 #[test]
-fn an_image_comes_whole_whatever_is_lost_doubled_and_turned_around() {
+fn image_arrives_whole_through_loss_and_reordering() {
     let seed = seed();
     for (round, impaired) in [0.0, 0.1, 0.3, 0.5].into_iter().enumerate() {
         let (mut collector, mut side, mut rng) = Taking::new(seed.wrapping_add(round as u64));
@@ -220,7 +222,7 @@ fn an_image_comes_whole_whatever_is_lost_doubled_and_turned_around() {
 }
 
 #[test]
-fn the_collector_and_the_meter_may_begin_anew_at_each_step() {
+fn update_survives_restarts_at_each_step() {
     let seed = seed();
     for round in 0..40 {
         let (mut collector, mut side, mut rng) = Taking::new(seed.wrapping_add(round));
@@ -250,9 +252,10 @@ fn the_collector_and_the_meter_may_begin_anew_at_each_step() {
     }
 }
 
-/// Two images whose headers are the same, one given in the place of the other at any time: no piece of one goes out under the other's m.
+/// Two images whose headers are the same, one given in the place of the other at any time: no piece
+/// of one goes out under the other's m.
 #[test]
-fn another_image_in_its_place_has_another_number() {
+fn replacing_image_has_another_number() {
     let seed = seed();
     for round in 0..20 {
         let (mut collector, mut side, mut rng) = Taking::new(seed.wrapping_add(round));
@@ -278,7 +281,7 @@ fn another_image_in_its_place_has_another_number() {
 }
 
 #[test]
-fn it_ends_as_the_meter_says() {
+fn update_ends_as_the_meter_reports() {
     let end_of = |prepare: &dyn Fn(&mut Taking)| {
         let (mut collector, mut side, mut rng) = Taking::new(91);
         prepare(&mut side);
@@ -314,10 +317,10 @@ fn a_meter_on_trial_is_only_asked_until_the_trial_ends() {
         let (mut now_ms, mut questions) = (NOW_MS, 0);
         while now_ms < NOW_MS + 120_000 {
             for sent in due(&mut collector, now_ms, &mut rng) {
-                let asks = Order::Command(Command::ReadStatus { page: 2 });
+                let asks = QueuedCommand::Command(Command::ReadStatus { page: 2 });
                 assert!(collector.commands(METER).iter().all(|(_, order, _)| *order == asks));
                 questions += 1;
-                side.hears(&sent).iter().for_each(|packet| drop(collector.hear(packet, now_ms)));
+                side.hears(&sent).iter().for_each(|packet| drop(collector.on_packet(packet, now_ms)));
             }
             now_ms += 100;
         }
@@ -331,14 +334,14 @@ fn a_meter_on_trial_is_only_asked_until_the_trial_ends() {
 }
 
 #[test]
-fn a_meter_that_knows_nothing_of_it_ends_it() {
+fn meter_without_the_update_ends_it() {
     for outcome in [CommandResult::UnknownCommand, CommandResult::OutOfRange] {
         let (mut collector, mut side, mut rng) = Taking::new(92);
         collector.update(METER, image(2, 2, 900)).expect("known");
         for sent in due(&mut collector, NOW_MS, &mut rng) {
             let (m, _) = side.meter.hear(&sent).expect("a question");
             for packet in side.meter.answer(m, outcome, [0; 11]) {
-                assert!(matches!(collector.hear(&packet, NOW_MS), Heard::Answer(_)));
+                assert!(matches!(collector.on_packet(&packet, NOW_MS), UplinkOutcome::Answer(_)));
             }
         }
         let progress = collector.update_progress(METER).expect("one");
@@ -347,7 +350,7 @@ fn a_meter_that_knows_nothing_of_it_ends_it() {
 }
 
 #[test]
-fn nobody_tells_a_meter_to_take_an_image_that_is_not_there() {
+fn update_command_needs_an_image() {
     let (mut collector, ..) = Taking::new(93);
     let command = Command::UpdateFirmware { bytes: 900, version: 2, header: 0 };
     assert_eq!(collector.command(METER, command), Err(CollectorError::ImageNeeded));
@@ -355,9 +358,10 @@ fn nobody_tells_a_meter_to_take_an_image_that_is_not_there() {
     assert_eq!(collector.commands(METER), []);
 }
 
-/// As many pieces a second as the policy says, to all meters together, and reports and commands go on meanwhile.
+/// As many pieces a second as the policy says, to all meters together, and reports and commands go
+/// on meanwhile.
 #[test]
-fn pieces_leave_the_channel_room() {
+fn image_pieces_leave_room_on_the_channel() {
     let mut rng = StdRng::seed_from_u64(94);
     let policy = wire::meter::Policy { update_piece_every_ms: 200, ..quiet() };
     let suites = [Suite::Aes128Gcm; 3];
@@ -377,14 +381,14 @@ fn pieces_leave_the_channel_room() {
                 let m = meter.last_m;
                 let reply =
                     meter.with_channel(|channel| channel.update_reply(Suite::Aes128Gcm, to, m, index + 1));
-                assert_eq!(collector.hear(&reply, now_ms), Heard::Piece);
+                assert_eq!(collector.on_packet(&reply, now_ms), UplinkOutcome::Piece);
             } else if let Some((m, command)) = meter.hear(&sent) {
                 let body = match command {
                     Command::ReadStatus { page: 2 } => [0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0],
                     _ => [0; 11],
                 };
                 for packet in meter.answer(m, CommandResult::Done, body) {
-                    collector.hear(&packet, now_ms);
+                    collector.on_packet(&packet, now_ms);
                 }
             }
         }
@@ -400,20 +404,20 @@ fn pieces_leave_the_channel_room() {
 
 /// A reply that is not the meter's, or of before, changes nothing.
 #[test]
-fn replies_that_are_not_to_this_are_rejected() {
+fn foreign_replies_are_rejected() {
     let (mut collector, mut side, mut rng) = Taking::new(95);
     let reply = |side: &Taking, m: u32, state: u16| {
         side.meter
             .with_channel(|channel| channel.update_reply(Suite::Aes128Gcm, (COLLECTOR, METER), m, state))
     };
     let packet = reply(&side, 1, 0);
-    assert_eq!(collector.hear(&packet, NOW_MS), Heard::Rejected(Rejection::NoCommand));
+    assert_eq!(collector.on_packet(&packet, NOW_MS), UplinkOutcome::Rejected(Rejection::NoCommand));
     collector.update(METER, image(2, 2, 1000)).expect("known");
     let mut now_ms = NOW_MS;
     while side.flash.len() < 10 * DATA {
         for sent in due(&mut collector, now_ms, &mut rng) {
             for packet in side.hears(&sent) {
-                collector.hear(&packet, now_ms);
+                collector.on_packet(&packet, now_ms);
             }
         }
         now_ms += 100;
@@ -421,18 +425,21 @@ fn replies_that_are_not_to_this_are_rejected() {
     let before = collector.update_progress(METER);
     assert_eq!(before.expect("one").stage, UpdateStage::Sending { pieces: 10, of: 28 });
     for (m, state, heard) in [
-        (side.m, 3, Heard::Piece),
-        (side.m, 10, Heard::Piece),
-        (side.m, 29, Heard::Piece),
-        (side.m ^ 0x100, 12, Heard::Rejected(Rejection::NotAuthentic)),
-        (side.m ^ 1, 12, Heard::Rejected(Rejection::NoCommand)),
+        (side.m, 3, UplinkOutcome::Piece),
+        (side.m, 10, UplinkOutcome::Piece),
+        (side.m, 29, UplinkOutcome::Piece),
+        (side.m ^ 0x100, 12, UplinkOutcome::Rejected(Rejection::NotAuthentic)),
+        (side.m ^ 1, 12, UplinkOutcome::Rejected(Rejection::NoCommand)),
     ] {
         let packet = reply(&side, m, state);
-        assert_eq!(collector.hear(&packet, now_ms), heard, "{m:x} {state}");
+        assert_eq!(collector.on_packet(&packet, now_ms), heard, "{m:x} {state}");
         assert_eq!(collector.update_progress(METER), before, "{m:x} {state}");
     }
     // A piece is none that a meter sends.
     let sent = due(&mut collector, now_ms + 10_000, &mut rng);
-    assert_eq!(collector.hear(&sent[0].packets[0], now_ms), Heard::Rejected(Rejection::Direction));
+    assert_eq!(
+        collector.on_packet(&sent[0].packets[0], now_ms),
+        UplinkOutcome::Rejected(Rejection::Direction)
+    );
     assert!(!matches!(collector.commands(METER).first(), Some((_, _, Delivery::UnderWay { .. }))));
 }

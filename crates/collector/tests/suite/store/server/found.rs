@@ -1,4 +1,4 @@
-//! What is found where a database should be.
+//! The databases that stand in another's place.
 
 use super::{METERS, batch, open, place, refused};
 use crate::store::place::{add, all_readings};
@@ -23,7 +23,8 @@ fn one_service_at_a_time() {
     open(&url).commit(batch(1)).expect("stored");
 }
 
-/// Whoever has lost the lock without knowing, as by a program between that gives connections to several, stores nothing more.
+/// A process that has lost the lock without knowing, as by a program between that gives connections
+/// to several, stores nothing more.
 #[test]
 fn superseded_writer_stores_nothing() {
     let server = shared();
@@ -35,7 +36,7 @@ fn superseded_writer_stores_nothing() {
     for _ in 0..2 {
         let error = first.commit(batch(2)).expect_err("another one writes");
         assert!(error.to_string().contains("another service has begun to write"), "{error}");
-        assert!(first.look().is_err());
+        assert!(first.check().is_err());
     }
     assert_eq!(all_readings(&first.reader(), 1), [1]);
 }
@@ -43,7 +44,7 @@ fn superseded_writer_stores_nothing() {
 const BEGINS: &str = "store::server::found::begins_with_an_empty_database";
 const URL: &str = "WATTSEAL_BEGUN_STORE";
 
-/// What each of two processes does; nothing by itself.
+/// The work of each of two processes; as a test it does nothing.
 #[test]
 fn begins_with_an_empty_database() {
     let Ok(url) = std::env::var(URL) else { return };
@@ -154,7 +155,7 @@ fn a_server_that_is_not_there_is_waited_for() {
     assert!(store.reader().kept_meters().is_err());
     assert!(store.reader().health().trouble.is_some());
     server.run();
-    store.look().expect("it is there again");
+    store.check().expect("it is there again");
     store.commit(batch(2)).expect("stored");
     assert_eq!(store.reader().health().trouble, None);
     assert_eq!(all_readings(&store.reader(), 1), [1, 2]);

@@ -82,7 +82,8 @@ fn a_server_that_is_killed_has_what_was_acknowledged_once() {
     assert_there(&Reader::open(place(&url)).expect("a database"), n);
 }
 
-/// A server that hangs for a while answers late; one whose connections it closes is connected with again.
+/// A server that hangs for a while answers late; one whose connections it closes is connected with
+/// again.
 #[test]
 fn connections_that_the_server_closes_are_made_again() {
     let server = shared();
@@ -100,7 +101,7 @@ fn connections_that_the_server_closes_are_made_again() {
         let ended = Instant::now() + Duration::from_secs(10);
         while reader.health().trouble.is_none() && Instant::now() < ended {
             // Between batches it is noticed, and mended, by a look.
-            if store.look().is_ok() {
+            if store.check().is_ok() {
                 break;
             }
         }
@@ -109,8 +110,8 @@ fn connections_that_the_server_closes_are_made_again() {
     assert_there(&reader, 5);
 }
 
-/// The commit of a primary waits for its standby. One that is not there is waited for: whoever cuts the wait off does not make it
-/// acknowledged.
+/// The commit of a primary waits for its standby. A missing one is waited for: an interrupted wait
+/// does not make it acknowledged.
 #[test]
 fn nothing_is_acknowledged_that_a_standby_has_not() {
     let server = Server::start(&["fsync=off"]);
@@ -177,7 +178,7 @@ fn retention_drops_whole_weeks() {
         days.map(|day| reading(1, day as u32 + 1, NEW_YEAR_S + day * DAY_S, 1, 1)).collect::<Vec<_>>()
     };
     store.commit(daily(0..100)).expect("stored");
-    // What meter 2 kept for 100 days.
+    // The report that meter 2 kept for 100 days.
     let mut late = crate::store::place::report(
         2,
         1,
@@ -200,7 +201,7 @@ fn retention_drops_whole_weeks() {
     assert!((30..30 + 7 + 7).contains(&found), "{found} readings");
     assert_eq!(all_readings(&reader, 2).len(), 1);
     assert!(weeks() <= before - 7, "{before} weeks before, {} now", weeks());
-    // What went is not stored a second time.
+    // A deleted reading is not stored a second time.
     let again = store.commit(daily(20..21)).expect("done");
     assert_eq!(again, [Written::Repeated]);
 }

@@ -1,4 +1,5 @@
-//! PostgreSQL alone: a server that is killed, hangs, or is somebody else's, and connections that are cut.
+//! PostgreSQL alone: a server that is killed, hangs, or is somebody else's, and connections that
+//! are cut.
 
 mod found;
 mod lost;
@@ -9,7 +10,7 @@ mod standby;
 mod tls;
 
 use super::place::{NEW_YEAR_S, reading};
-use collector::store::{Options, Place, Store, StoreError, Write, Written};
+use collector::store::{DatabaseUrl, Options, Store, StoreError, Write, Written};
 use std::time::{Duration, Instant};
 
 const METERS: u16 = 20;
@@ -19,8 +20,8 @@ fn batch(n: u32) -> Vec<Write> {
     (1..=METERS).map(|meter| reading(meter, n, NEW_YEAR_S + i64::from(n) * 10, n, 5)).collect()
 }
 
-fn place(url: &str) -> Place {
-    Place::named(url).expect("a URL")
+fn place(url: &str) -> DatabaseUrl {
+    DatabaseUrl::named(url).expect("a URL")
 }
 
 fn open(url: &str) -> Store {
@@ -31,7 +32,8 @@ fn refused(url: &str) -> StoreError {
     Store::open(place(url), &Options::default()).err().expect("it is refused")
 }
 
-/// Commits until it is taken, as the link does. Returns what it was refused with meanwhile, and what came of it.
+/// Commits until it is taken, as the link does. Returns what it was refused with meanwhile, and
+/// what came of it.
 fn commit_until_taken(store: &mut Store, n: u32) -> (Vec<StoreError>, Vec<Written>) {
     let (mut errors, until) = (Vec::new(), Instant::now() + Duration::from_secs(120));
     loop {

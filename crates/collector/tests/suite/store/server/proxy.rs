@@ -1,4 +1,5 @@
-//! What lies between a collector and its server, and cuts a connection when something goes by, or stands still.
+//! A proxy between a collector and its server, which cuts a connection at a given message, or
+//! stands still.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -17,7 +18,7 @@ pub struct Proxy {
     /// The next commit goes through, and its answer does not.
     armed: Arc<AtomicBool>,
     cuts: Arc<AtomicU32>,
-    /// What comes behind the next beginning of a transaction comes so many ms late.
+    /// The delay in ms of all that follows the next beginning of a transaction.
     late_ms: Arc<AtomicU64>,
 }
 
@@ -50,7 +51,8 @@ impl Proxy {
         self.armed.store(true, Ordering::SeqCst);
     }
 
-    /// Stands still once a transaction is begun the next time: the server hears nothing more of it for so long.
+    /// Stands still for that time once a transaction is begun the next time: the server hears
+    /// nothing more of it.
     pub fn stand_still_after_begin(&self, within: Duration) {
         self.late_ms.store(within.as_millis() as u64, Ordering::SeqCst);
     }

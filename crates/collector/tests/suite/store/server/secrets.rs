@@ -1,7 +1,7 @@
 //! Passwords: where they are taken from, and that nobody sees them.
 
 use super::{open, place, refused};
-use collector::store::{Place, StoreError};
+use collector::store::{DatabaseUrl, StoreError};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use testkit::postgres::Server;
@@ -37,6 +37,6 @@ fn a_password_is_taken_and_never_said() {
     let nothing = refused(&url(&format!(":{SECRET}"), "no_such"));
     assert!(nothing.to_string().contains("createdb") && !nothing.to_string().contains("horse"), "{nothing}");
     fs::set_permissions(&passwords, fs::Permissions::from_mode(0o640)).expect("others', too");
-    let open_to_others = Place::named(&url("", &format!("{database}?passfile={file}")));
+    let open_to_others = DatabaseUrl::named(&url("", &format!("{database}?passfile={file}")));
     assert!(open_to_others.expect_err("others read it").contains("chmod 600"));
 }

@@ -7,7 +7,7 @@ use collector::fence::LeaseNumber;
 use collector::network::NetworkId;
 use collector::partition::{Partition, Slices};
 use collector::store::{
-    ConsumptionQuery, Interval, Options, Sharing, Store, StoreError, Whose, Write, Written,
+    ConsumptionQuery, Interval, MeterFilter, Options, Sharing, Store, StoreError, Write, Written,
 };
 use std::time::Duration;
 use testkit::postgres::{Server, shared};
@@ -51,7 +51,8 @@ fn assert_refused(error: &StoreError, lost: &[LeaseNumber]) {
     assert!(matches!(error, StoreError::Fenced { leases, .. } if leases == lost), "{error:?}");
 }
 
-/// Nothing of the transaction is stored, also not what is of partitions that it still has; that can be tried again without the rest.
+/// Nothing of the transaction is stored, also not what is of partitions that it still has; that can
+/// be tried again without the rest.
 #[test]
 fn nothing_is_stored_under_a_lease_that_another_has_followed() {
     let server = shared();
@@ -71,7 +72,7 @@ fn nothing_is_stored_under_a_lease_that_another_has_followed() {
     one.commit_under(&of_slice(1, 2), &[second]).expect("its own");
     let written = two.commit_under(&of_slice(0, 2), &[lease(0, 101)]).expect("its own");
     assert!(written.iter().all(|written| matches!(written, Written::Reading { .. })), "{written:?}");
-    // What the first one stored is known to be, and what is not this one's meter's is nobody's.
+    // The first one's readings are known as stored; a meter of others is unknown here.
     let repeated = two.commit_under(&of_slice(0, 1), &[lease(0, 101)]).expect("its own");
     assert!(repeated.iter().all(|written| *written == Written::Repeated), "{repeated:?}");
     let unknown = two.commit_under(&of_slice(1, 3), &[lease(0, 101)]).expect("done");
@@ -109,7 +110,8 @@ fn single_writer_and_sharing_writers_exclude_each_other() {
     assert_eq!(server.sql(&database, "SELECT generation, shared FROM writer"), "3|t");
 }
 
-/// A worker whose network stands still while it begins is cut off by the server, and waits for it as for any that does not answer.
+/// A worker whose network stands still while it begins is cut off by the server, and waits for it
+/// as for any that does not answer.
 #[test]
 fn worker_silent_while_beginning_begins_again() {
     let server = shared();
@@ -124,7 +126,8 @@ fn worker_silent_while_beginning_begins_again() {
     worker(&url, "two").take(lease(0, 100)).expect("nobody has it");
 }
 
-/// A worker that knows another number of slices writes nothing more as soon as one partition is taken with the new one.
+/// A worker that knows another number of slices writes nothing more as soon as one partition is
+/// taken with the new one.
 #[test]
 fn partitions_of_another_number_of_slices_are_over() {
     let server = shared();
@@ -161,21 +164,21 @@ fn two_who_write_at_once_lose_nothing_of_each_other_s_sums() {
         writing.into_iter().map(|writing| writing.join().expect("it does not panic")).collect()
     });
     let reader = stores[0].reader();
-    let consumption = |whose: Whose| {
+    let consumption = |whose: MeterFilter| {
         let (from_s, to_s) = (NEW_YEAR_S, NEW_YEAR_S + 61 * 7000);
         let query = ConsumptionQuery { from_s, to_s, resolution: Interval::Hour, whose };
         reader.consumption(&query).expect("figures").meters
     };
-    let all = consumption(Whose::Network(NetworkId::DEFAULT));
+    let all = consumption(MeterFilter::Network(NetworkId::DEFAULT));
     assert_eq!(all.len(), usize::from(METERS));
     for of_all in all {
-        let alone = consumption(Whose::Meter(of_all.meter));
+        let alone = consumption(MeterFilter::Meter(of_all.meter));
         assert_eq!(alone[0].used_wh, of_all.used_wh, "meter {}", of_all.meter);
         assert_eq!(of_all.used_wh.iter().flatten().sum::<f64>(), 60.0, "meter {}", of_all.meter);
     }
 }
 
-/// What is about all meters is done by who has the first partition, under its lease.
+/// The holder of the first partition does the work for all meters, under its lease.
 #[test]
 fn holder_of_first_partition_does_unpartitioned_work() {
     const DAY_S: i64 = 86_400;
@@ -204,7 +207,8 @@ fn holder_of_first_partition_does_unpartitioned_work() {
     assert_refused(&one.upkeep(now_ms).expect_err("it lost it"), &[lease(0, 100)]);
 }
 
-/// The others' rows name the connections of those who have them, which are ended where these stand still.
+/// The others' rows name the connections of those who have them, which are ended where these stand
+/// still.
 #[test]
 fn connection_made_anew_goes_on_with_its_own_partitions_alone() {
     let server = shared();

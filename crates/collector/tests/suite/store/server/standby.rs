@@ -1,4 +1,5 @@
-//! A primary and its synchronous standby: what was acknowledged survives the primary, and nothing is acknowledged by one that was left.
+//! A primary and its synchronous standby: what was acknowledged survives the primary, and nothing
+//! is acknowledged by one that was left.
 
 use super::{METERS, batch, commit_until_taken, open, place, refused};
 use crate::store::place::{add, all_readings};
@@ -47,7 +48,8 @@ impl Pair {
     }
 }
 
-/// Killed while batches come one after the other; the next ones go on with the standby, by themselves.
+/// Killed while batches come one after the other; the next ones go on with the standby, by
+/// themselves.
 #[test]
 fn a_standby_that_is_promoted_has_all_that_was_acknowledged() {
     let mut pair = Pair::new();
@@ -82,7 +84,7 @@ fn a_standby_that_is_promoted_has_all_that_was_acknowledged() {
     });
     println!("{n} batches, refused {failures} times");
     pair.assert_on_standby(n);
-    // Who opens it anew finds the one that is there.
+    // A new process finds the present one.
     drop(store);
     let mut store = open(&url);
     commit_until_taken(&mut store, n + 1);
@@ -93,7 +95,8 @@ fn a_standby_that_is_promoted_has_all_that_was_acknowledged() {
     assert!(error.contains("none of its hosts is to be had"), "{error}");
 }
 
-/// The old primary is stopped, left by its standby, and goes on: both take writes, and one of them waits for a standby for ever.
+/// The old primary is stopped, left by its standby, and goes on: both take writes, and one of them
+/// waits for a standby for ever.
 #[test]
 fn abandoned_primary_acknowledges_none_and_promoted_is_found() {
     let pair = Pair::new();

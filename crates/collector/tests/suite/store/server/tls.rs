@@ -46,7 +46,7 @@ fn the_right_authority_is_trusted_and_no_other() {
     let plain = refused(&url("localhost", "sslmode=disable")).to_string();
     assert!(plain.contains("pg_hba.conf"), "{plain}");
     let none =
-        collector::store::Place::named(&url("localhost", "sslrootcert=%2Fnowhere.pem")).expect("a URL");
+        collector::store::DatabaseUrl::named(&url("localhost", "sslrootcert=%2Fnowhere.pem")).expect("a URL");
     let error = collector::store::Reader::open(none).err().expect("no such file").to_string();
     assert!(error.contains("sslrootcert=/nowhere.pem"), "{error}");
 }
