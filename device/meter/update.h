@@ -1,5 +1,5 @@
-/* An image of the meter's firmware that comes by radio, the meter's side (docs/reference/protocol.md, "Firmware by radio"): piece by piece into the slot of the
- * bootloader that does not run.
+/* An image of the meter's firmware that comes by radio, the meter's side, piece by piece into the
+ * slot of the bootloader that does not run: docs/reference/protocol.md, "Firmware by radio".
  *
  * The collector sends one piece at a time, and each has a reply that says which one is wanted next: it is the same for whoever asks, until that one
  * has come, and nothing but that one is written. What has come is in flash; under which m it comes is in RAM: after a start the collector says anew

@@ -1,4 +1,5 @@
-// The collector's HTTP API, as docs/how-to/collector/http.md has it: its shapes, and a client that says what went wrong and what to do.
+// The collector's HTTP API, as docs/how-to/collector/http.md has it: its shapes, and a client that
+// says what went wrong and what to do.
 
 import type { components } from './openapi';
 

@@ -1,10 +1,10 @@
-//! The cluster of docs/how-to/cluster.md, all of it on this machine, in a folder that goes with it: three
-//! NATS servers, PostgreSQL with a synchronous standby, gateways, workers, an API, and meters that
-//! keep what they sent and heard. What is harmed, and how, is by chance with a seed.
+//! The cluster of docs/how-to/cluster.md, all of it on this machine, in a folder that goes with it:
+//! three NATS servers, PostgreSQL with a synchronous standby, gateways, workers, an API, and meters
+//! that keep what they sent and heard. What is harmed, and how, is by chance with a seed.
 //!
 //! - [`parts`]: which parts there are, and what may be done to each; [`machines`]: their processes;
-//!   [`network`]: what is between them; [`schedule`]: what is done when; [`hostile`]: a gateway that
-//!   was taken over
+//!   [`network`]: what is between them; [`schedule`]: what is done when; [`hostile`]: a gateway
+//! that was taken over
 //! - [`meters`]: the client that all is checked with; [`orders`]: commands for meters; [`holders`]:
 //!   who has which partition; [`check`]: the comparison in the end
 //! - [`firmware`]: meters beside it that run the meter's firmware, on models of their boards or

@@ -159,10 +159,10 @@ impl Deliveries for KeptDeliveries<'_> {
         progress: &dyn Progress,
     ) -> Result<Vec<Delivery>, LabError> {
         let file = self.file(workspace, endpoints, kind)?;
-        let kept: Option<Vec<KeptDelivery>> = result_cache::read(&file);
-        let kept = kept.and_then(|kept| kept.iter().map(KeptDelivery::delivery).collect());
-        if let Some(kept) = kept {
-            return Ok(kept);
+        let earlier: Option<Vec<KeptDelivery>> = result_cache::read(&file);
+        let earlier = earlier.and_then(|earlier| earlier.iter().map(KeptDelivery::delivery).collect());
+        if let Some(delivered) = earlier {
+            return Ok(delivered);
         }
         let delivered = self.0.deliver(workspace, endpoints, kind, progress)?;
         result_cache::keep(&file, &delivered.iter().map(KeptDelivery::from).collect::<Vec<_>>());

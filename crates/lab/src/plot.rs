@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn points_that_a_logarithmic_axis_cannot_show_are_left_out_and_said() {
+    fn logarithmic_axis_leaves_out_points_and_says_so() {
         let text = svg(&chart(vec![(0.0, 1.0), (-1.0, 1.0), (2.0, 1.0)])).expect("a chart of the rest");
         assert!(text.contains("2 points are left out"), "{text}");
         assert!(!svg(&chart(vec![(2.0, 0.0)])).expect("a chart").contains("left out"));

@@ -110,7 +110,8 @@ pub(crate) fn keep<T: Serialize>(path: &Path, what: &T) {
     }
 }
 
-/// The file that is mapped to an address, by the lines of proc_pid_maps(5): `first-last permissions offset device inode   path`.
+/// The file that is mapped to an address, by the lines of proc_pid_maps(5): `first-last permissions
+/// offset device inode   path`.
 fn file_at(maps: &str, address: usize) -> Option<PathBuf> {
     let number = |digits: &str| usize::from_str_radix(digits, 16).ok();
     let mapped = |line: &&str| {

@@ -41,8 +41,8 @@ struct NumbersState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Settings {
-    /// The record, as `docs/reference/protocol.md` has it; a change leaves generation and check, the first
-    /// and last four bytes, alone.
+    /// The record, as `docs/reference/protocol.md` has it; a change leaves generation and check,
+    /// the first and last four bytes, alone.
     pub record: [u8; 32],
     at: u16,
 }

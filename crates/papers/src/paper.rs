@@ -355,7 +355,7 @@ pub enum FigureKind {
 }
 
 impl FigureKind {
-    /// Whether a figure of this kind can reproduce a published one.
+    /// Returns true if a figure of this kind can reproduce a published one.
     #[must_use]
     pub fn reproduces(self) -> bool {
         matches!(self, FigureKind::Measured | FigureKind::Modelled)

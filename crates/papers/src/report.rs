@@ -7,7 +7,7 @@ use crate::reproduce::{PaperRow, Reproduction};
 use lab::report::{figure, significant};
 use output::{Column, Format, NARROW, OutputError, Sheet, csv_line, grouped, json_item};
 
-/// How tables are laid out for a reader.
+/// Layout of the tables for a reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// A line for each cell instead of the paper's rows and columns.
@@ -53,7 +53,7 @@ impl PaperWriter {
         Ok(text)
     }
 
-    /// What goes behind the last paper.
+    /// The text behind the last paper.
     #[must_use]
     pub fn end(&self) -> String {
         match self.format {
@@ -133,7 +133,7 @@ fn legend(rows: &[PaperRow], wide: bool) -> String {
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
-/// How the published figures of a paper compare, as a sentence.
+/// Counts of the published figures by how ours compare, as a sentence.
 fn summary(rows: &[PaperRow]) -> String {
     let published = rows.iter().filter(|row| row.published.is_some());
     let (mut within, mut lower, mut higher, mut derived, mut none) = (0, 0, 0, 0, 0);

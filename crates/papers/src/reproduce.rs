@@ -42,7 +42,7 @@ pub struct PaperRow {
     pub accuracy: Option<Bound>,
     /// The seed of the random inputs of such a figure.
     pub seed: Option<u64>,
-    /// What does not add up in the paper, or what a reader must know.
+    /// Contradiction in the paper, or a note that a reader needs.
     pub note: String,
     /// The same, each remark for itself.
     #[serde(skip)]

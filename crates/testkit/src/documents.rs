@@ -14,7 +14,8 @@ pub fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project's folder")
 }
 
-/// The Markdown files of a folder of the project and of those below it, by their paths from the project's folder.
+/// The Markdown files of a folder of the project and of those below it, by their paths from the
+/// project's folder.
 fn collect_markdown(folder: &str, found: &mut Vec<String>) {
     for entry in std::fs::read_dir(home().join(folder)).expect("a folder") {
         let path = entry.expect("an entry").path();
@@ -31,7 +32,7 @@ fn collect_markdown(folder: &str, found: &mut Vec<String>) {
 /// The pages of the book, sorted, by their paths from the project's folder: `docs/how-to/plan.md`.
 ///
 /// # Panics
-/// Where the folder cannot be read.
+/// If the folder cannot be read.
 #[must_use]
 pub fn pages() -> Vec<String> {
     let mut found = Vec::new();
@@ -77,7 +78,7 @@ pub fn is_demo_s(line: &str) -> bool {
     command(line) == Some("demo") && !is_cluster_s(line)
 }
 
-/// Whether a line is for `wattseal-chaos`.
+/// Returns true if a line is for `wattseal-chaos`.
 #[must_use]
 pub fn is_cluster_s(line: &str) -> bool {
     line.starts_with("./wattseal demo --cluster")

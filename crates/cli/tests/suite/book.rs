@@ -1,5 +1,5 @@
-//! The book: docs/SUMMARY.md lists its pages, each link of a page leads to a page and a heading, and the text stays
-//! short.
+//! The book: docs/SUMMARY.md lists its pages, each link of a page leads to a page and a heading,
+//! and the text stays short.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -43,7 +43,7 @@ fn text(document: &str) -> Vec<String> {
     lines
 }
 
-/// Whether a line begins an item of a list.
+/// Returns true if a line begins an item of a list.
 fn is_item(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with("- ") || line.starts_with("* ") || {
@@ -52,7 +52,8 @@ fn is_item(line: &str) -> bool {
     }
 }
 
-/// The sentences of a document, in words. A colon ends one, because a list or a table often follows it.
+/// The sentences of a document, in words. A colon ends one, because a list or a table often follows
+/// it.
 fn sentences(document: &str) -> Vec<Vec<String>> {
     let mut sentences = vec![Vec::new()];
     for line in text(document) {

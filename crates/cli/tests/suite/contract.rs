@@ -817,7 +817,7 @@ fn a_folder_that_cannot_be_made_is_a_failure_before_the_work() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_a_failure_before_the_work() {
+fn unwritable_plot_folder_fails_before_the_work() {
     let text = refused(&["reproduce", "mane2014", "--plots", "/proc/self"], 1);
     assert!(text.contains("/proc/self"), "{text}");
 }

@@ -137,8 +137,8 @@ fn json_of(line: &str) -> Vec<serde_json::Value> {
     serde_json::from_slice(&output.stdout).expect("an array")
 }
 
-/// The R8C's figures in docs/reference/accuracy.md, from which it says what an error of the cycle table would
-/// change.
+/// The R8C's figures in docs/reference/accuracy.md, from which it says what an error of the cycle
+/// table would change.
 #[test]
 fn the_r8c_s_counts_are_what_bench_and_ct_say() {
     let document =
@@ -369,7 +369,8 @@ fn the_page_of_mutations_is_what_the_program_prints() {
     assert!(page.ends_with(&*String::from_utf8_lossy(&printed.stdout)), "run.py --page prints another table");
 }
 
-/// docs/explanation/map.md names each folder of the project and each crate, and nothing that is not there.
+/// docs/explanation/map.md names each folder of the project and each crate, and nothing that is not
+/// there.
 #[test]
 fn the_map_is_true_and_complete() {
     let read = |path: &str| std::fs::read_to_string(home().join(path)).expect("a document");

@@ -237,7 +237,7 @@ fn every_energy_bound_of_the_page_is_its_target_s() {
     assert_eq!(said, stated, "docs/reference/energy.md");
 }
 
-/// What the commands of a page print, on both outputs, without and with the columns of `--wide`.
+/// Output of the commands of a page, on both streams, without and with the columns of `--wide`.
 fn printed(commands: &[String]) -> String {
     let mut printed = String::new();
     for (line, wide) in commands.iter().flat_map(|line| [(line, ""), (line, " --wide")]) {
@@ -281,7 +281,8 @@ fn stale(shown: &[String], printed: &str) -> Vec<String> {
     shown.iter().filter(|line| !is_printed(line)).cloned().collect()
 }
 
-/// Each line of docs/how-to/plan.md's blocks stands so in what one of its commands prints, in one width or the other.
+/// Each line of docs/how-to/plan.md's blocks stands so in what one of its commands prints, in one
+/// width or the other.
 #[test]
 fn the_blocks_of_the_page_of_plan_are_what_it_prints() {
     const PAGE: &str = "docs/how-to/plan.md";
@@ -291,7 +292,8 @@ fn the_blocks_of_the_page_of_plan_are_what_it_prints() {
     assert!(shown.len() > 50, "{}", shown.len());
 }
 
-/// Each line of the results of README.md and of the tutorials stands so in what a command of the page prints.
+/// Each line of the results of README.md and of the tutorials stands so in what a command of the
+/// page prints.
 #[test]
 fn results_are_what_their_commands_print() {
     for page in ["README.md", "docs/tutorials/measure-your-firmware.md", "docs/tutorials/choose-a-part.md"] {

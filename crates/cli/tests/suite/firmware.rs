@@ -1,5 +1,6 @@
-//! `wattseal firmware`: the commands of docs/how-to/firmware-update.md, and what is said where something
-//! is wrong. Sending is `update`'s and the bootloader's: crates/lab/tests/suite/bootloader.
+//! `wattseal firmware`: the commands of docs/how-to/firmware-update.md, and what is said where
+//! something is wrong. Sending is `update`'s and the bootloader's:
+//! crates/lab/tests/suite/bootloader.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,5 +1,5 @@
-//! `docs/reference/json.md` and `docs/schema/` say which fields the commands write as JSON: they are made of
-//! the types that are written.
+//! `docs/reference/json.md` and `docs/schema/` say which fields the commands write as JSON: they
+//! are made of the types that are written.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};

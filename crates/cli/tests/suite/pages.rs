@@ -1,5 +1,5 @@
-//! docs/reference/sources.md and docs/reference/sisters.md are generated here: the facts whose source was not at hand,
-//! and the parts with other sizes.
+//! docs/reference/sources.md and docs/reference/sisters.md are generated here: the facts whose
+//! source was not at hand, and the parts with other sizes.
 
 use lab::target::Workspace;
 use std::collections::BTreeSet;

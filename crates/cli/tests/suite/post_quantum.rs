@@ -1,5 +1,5 @@
-//! The tables of docs/reference/post-quantum.md have the figures that the tool has, and its charts are of its
-//! tables.
+//! The tables of docs/reference/post-quantum.md have the figures that the tool has, and its charts
+//! are of its tables.
 
 use crate::documentation::{cells, is_rounded, measured, quantity};
 use lab::plot::{Axis, Chart, Series, Style, svg};

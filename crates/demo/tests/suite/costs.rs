@@ -48,8 +48,8 @@ fn times_are_those_of_kalns2016() {
     }
 }
 
-/// docs/reference/protocol.md, "Packets" and "On an RFM12B": a piece has 4 bytes before it beside the header,
-/// a packet 11 around it.
+/// docs/reference/protocol.md, "Packets" and "On an RFM12B": a piece has 4 bytes before it beside
+/// the header, a packet 11 around it.
 #[test]
 fn bytes_on_the_air_are_the_protocol_s() {
     let bytes: Vec<f64> = measured().iter().map(|cost| cost.air_bytes).collect();

@@ -35,8 +35,8 @@ fn each_suite_s_meter_is_read_and_its_cost_told() {
     let rows: Vec<Value> = serde_json::from_slice(&output.stdout).expect("an array of objects");
     let suites: Vec<&str> = rows.iter().filter_map(|row| row["suite"].as_str()).collect();
     assert_eq!(suites, ["none", "aes128-gcm", "aes256-gcm", "ecies", "ecies-ecdsa", "ascon-aead128"]);
-    // docs/reference/meter.md, "On the ATmega328P", in ms; how long the rest takes hangs on the channel and
-    // this machine.
+    // docs/reference/meter.md, "On the ATmega328P", in ms; how long the rest takes hangs on the
+    // channel and this machine.
     for (row, prepare_ms) in rows.iter().zip([0.02, 6.09, 6.93, 2070.0, 2650.0]) {
         let figure = |name: &str| row[name].as_f64().unwrap_or_else(|| panic!("no {name}: {row}"));
         assert!(figure("readings") >= 1.0, "{row}");

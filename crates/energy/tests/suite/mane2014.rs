@@ -1,4 +1,5 @@
-//! The supply model of the MSP430F5438A against the energies of Mane (2014): docs/reference/energy.md.
+//! The supply model of the MSP430F5438A against the energies of Mane (2014):
+//! docs/reference/energy.md.
 //!
 //! Every expected value is the paper's, the data sheet's (SLAS655H) or worked out by hand in the
 //! comment above it.

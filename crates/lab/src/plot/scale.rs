@@ -45,7 +45,7 @@ impl ValueFormatter<f64> for Scale {
 
 impl Scale {
     /// # Errors
-    /// Where there is no point, as a sentence.
+    /// A sentence, if there is no point.
     pub(super) fn of(chart: &Chart, side: Side) -> Result<Scale, String> {
         let axis = if side == Side::X { &chart.x } else { &chart.y };
         let points = chart.series.iter().flat_map(|series| &series.points);

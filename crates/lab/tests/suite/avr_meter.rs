@@ -1,7 +1,7 @@
 //! The meter's firmware on the model of the ATmega328P with its radio, against the collector's end
 //! of the protocol: round trips of a report and of a command with every suite, what sealing takes,
-//! and what is left of the stack (`device/meter`, docs/reference/protocol.md). `--nocapture` shows the
-//! figures.
+//! and what is left of the stack (`device/meter`, docs/reference/protocol.md). `--nocapture` shows
+//! the figures.
 
 use firmware::Firmware;
 use firmware::build_meter;

@@ -405,8 +405,8 @@ fn the_stm32_delivers_sealed_measurements_and_takes_commands() {
     delivers_and_obeys("stm32f407-cc2500");
 }
 
-/// docs/reference/post-quantum.md, "In the meter", the parts with a CC2500: the least of some, because the
-/// sampler's interrupts come now and then, on top of it.
+/// docs/reference/post-quantum.md, "In the meter", the parts with a CC2500: the least of some,
+/// because the sampler's interrupts come now and then, on top of it.
 #[test]
 fn sealing_takes_as_long_as_the_page_says() {
     let page = include_str!("../../../../docs/reference/post-quantum.md");

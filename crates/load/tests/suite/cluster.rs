@@ -1,6 +1,6 @@
 //! Load of one worker with PostgreSQL and NATS beside a collector with SQLite, and of two workers
-//! beside one: docs/how-to/load.md has the command. Ratios of one run hold on any machine, figures on one
-//! that does nothing else.
+//! beside one: docs/how-to/load.md has the command. Ratios of one run hold on any machine, figures
+//! on one that does nothing else.
 
 use load::{Child, Drive, Fleet, Latency, Program};
 use std::net::UdpSocket;

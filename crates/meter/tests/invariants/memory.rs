@@ -1,5 +1,5 @@
-//! Contents of a meter's EEPROM, read as `docs/reference/protocol.md` ("Provisioning") and the headers of
-//! `device/meter` lay it out. It shares no code with the firmware.
+//! Contents of a meter's EEPROM, read as `docs/reference/protocol.md` ("Provisioning") and the
+//! headers of `device/meter` lay it out. It shares no code with the firmware.
 
 use std::ops::Range;
 

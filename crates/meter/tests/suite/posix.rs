@@ -13,7 +13,8 @@ use wire::meter::{
 };
 
 const METER: u16 = 5;
-/// Before each packet: what it is, and a strength that nobody knows (`docs/how-to/collector/gateways.md`, "UDP").
+/// Before each packet: what it is, and a strength that nobody knows
+/// (`docs/how-to/collector/gateways.md`, "UDP").
 const BEFORE: [u8; 4] = [b'W', b'S', b'1', 127];
 /// Values of its sampler at the peaks, in steps, and the size of a step.
 const PEAKS: (f64, f64) = (400.0, 100.0);
@@ -161,8 +162,8 @@ fn provisioned(program: &Path, suite: Suite, name: &str) -> (Process, Gateway) {
     (process, gateway)
 }
 
-/// docs/reference/protocol.md: what is of a suite that a build does not have is refused, and no key is used
-/// with another one for it.
+/// docs/reference/protocol.md: what is of a suite that a build does not have is refused, and no key
+/// is used with another one for it.
 #[test]
 fn a_build_with_fewer_suites_has_no_others() {
     let program = built(Path::new(env!("CARGO_TARGET_TMPDIR")), "none aes128-gcm");

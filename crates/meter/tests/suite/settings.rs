@@ -24,8 +24,8 @@ fn change(settings: &mut [u8; 32], m: u32) {
     settings[4..8].copy_from_slice(&m.to_be_bytes());
 }
 
-/// The first settings, with m = 0, as `docs/reference/protocol.md` has them: generation, the settings, CRC-32
-/// of "WSS1" and those.
+/// The first settings, with m = 0, as `docs/reference/protocol.md` has them: generation, the
+/// settings, CRC-32 of "WSS1" and those.
 fn provision(seed: u64) {
     let mut record = [0; 32];
     record[3] = 1;

@@ -4,9 +4,9 @@ use super::{Notes, exact, ours, ratio};
 use crate::reproduce::PaperRow;
 use output::{NARROW, Sheet};
 
-/// What a row's heading is wide at most, in letters.
+/// Width of a row's heading, in letters.
 const HEADING_MAX: usize = 24;
-/// What stands between two columns of a sheet, and at its edges.
+/// Letters between two columns of a sheet, and at its edges.
 const GAP: usize = 3;
 const EDGES: usize = 4;
 
@@ -107,8 +107,8 @@ fn note_numbers<'a>(row: &[&'a PaperRow], notes: &mut Notes<'a>) -> String {
     numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// A text in lines of so many letters at most, between its words; a longer word has a line of its
-/// own.
+/// A text in lines of at most `most` letters, broken between its words; a longer word has a line of
+/// its own.
 pub(super) fn wrapped(text: &str, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_do_not_fit_follow_below_and_no_number_is_broken() {
+    fn wide_tables_continue_below_and_break_no_number() {
         let text = drawn(7, false);
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(NARROW), "{text}");

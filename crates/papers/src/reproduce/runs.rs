@@ -18,7 +18,7 @@ use rand::rngs::StdRng;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Where the random inputs begin.
+/// Seed of the random inputs.
 pub(super) const SEED: u64 = 1;
 /// Cycles after which an operation counts as endless.
 const ENDLESS: u64 = 1_000_000_000;

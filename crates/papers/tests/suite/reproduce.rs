@@ -144,7 +144,8 @@ fn elumalai2011() {
     assert!((modules - register("round 0-10, modules with weights")).abs() < 1e-6);
 }
 
-/// A figure that follows from the paper's own counts, or in which ours cancel, is no measurement of ours.
+/// A figure that follows from the paper's own counts, or in which ours cancel, is no measurement of
+/// ours.
 #[test]
 fn figures_of_mane2014_say_their_kinds() {
     let outcome = reproduce("mane2014");

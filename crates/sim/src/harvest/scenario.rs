@@ -1,5 +1,5 @@
-//! `scenarios/harvest*.toml`: a harvested node to be simulated. `docs/how-to/simulate.md` explains each
-//! field.
+//! `scenarios/harvest*.toml`: a harvested node to be simulated. `docs/how-to/simulate.md` explains
+//! each field.
 
 use crate::scenario::text;
 use crate::supply::harvest::Step;

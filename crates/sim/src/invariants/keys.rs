@@ -1,5 +1,5 @@
-//! Invariants of a key that is renewed (docs/reference/protocol.md, "Renewal of the key"), checked against
-//! the keys of the collector's store.
+//! Invariants of a key that is renewed (docs/reference/protocol.md, "Renewal of the key"), checked
+//! against the keys of the collector's store.
 //!
 //! - Nothing is sealed with a key that was not durable in the collector before, on either side; nor
 //!   by a meter with one that it has renewed.

@@ -1,5 +1,5 @@
-//! `scenarios/network*.toml`: a network of meters to be simulated. `docs/how-to/simulate.md` explains each
-//! field.
+//! `scenarios/network*.toml`: a network of meters to be simulated. `docs/how-to/simulate.md`
+//! explains each field.
 
 use crate::attacker::AttackerSettings;
 use crate::scenario::text;

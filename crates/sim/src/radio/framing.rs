@@ -19,14 +19,14 @@ const AROUND: usize = 4 + 4 + 1 + 2;
 /// The radios that there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// `docs/reference/protocol.md`, "On an RFM12B": the microcontroller makes the frame, and all bytes are
-    /// on the channel.
+    /// `docs/reference/protocol.md`, "On an RFM12B": the microcontroller makes the frame, and all
+    /// bytes are on the channel.
     Rfm12b {
         /// The second byte of the synchronisation: radios of other groups are not heard.
         group: u8,
     },
-    /// `docs/reference/protocol.md`, "On a CC2500": the chip makes the frame, and the channel carries
-    /// packets.
+    /// `docs/reference/protocol.md`, "On a CC2500": the chip makes the frame, and the channel
+    /// carries packets.
     Cc2500,
 }
 

@@ -90,8 +90,7 @@ fn concentrator_passes_packets_unchanged_and_kills_lose_none() {
             report == 4 && waiting.iter().any(|one| one.message == sealed)
         })
     });
-    // Nobody says anything any more, and the concentrator is killed, too. Both come back: the
-    // reports come by themselves.
+    // The concentrator is killed, too. Both come back, and the reports come by themselves.
     meters.iter().for_each(|meter| meter.silent.store(true, Ordering::SeqCst));
     assert!(!acknowledged(4));
     near.kill();
@@ -102,8 +101,7 @@ fn concentrator_passes_packets_unchanged_and_kills_lose_none() {
     });
     until("an empty outbox", || outbox().is_empty());
 
-    // The meters go on where they were: they get their acknowledgements, and nothing is there
-    // twice.
+    // The meters continue: they get their acknowledgements, and nothing is there twice.
     meters.iter().for_each(|meter| meter.silent.store(false, Ordering::SeqCst));
     meters.iter().for_each(|meter| meter.may_send(REPORTS));
     until("acknowledgement of all reports", || acknowledged(REPORTS));

@@ -1,7 +1,8 @@
 //! The parts that there is a bootloader for. A test that is listed in [`on_each_part`] is one test
 //! for each.
 
-/// docs/how-to/firmware-update.md, "Flash", and what the tests have to know of the part beside that.
+/// docs/how-to/firmware-update.md, "Flash", and what the tests have to know of the part beside
+/// that.
 pub struct BootPart {
     pub target: &'static str,
     /// The core's clock while the bootloader runs, and the program's.

@@ -107,9 +107,9 @@ fn a_transfer_goes_on_where_the_power_was_cut(part: &'static BootPart) {
     assert_eq!(rig.says(), "<1+>");
 }
 
-/// docs/how-to/firmware-update.md, "What it takes": sizes in whole KiB, as flash is given out, and cycles
-/// to within a twentieth. Each is printed as it is, and the page is not written anew for a change
-/// that moves none of them.
+/// docs/how-to/firmware-update.md, "What it takes": sizes in whole KiB, as flash is given out, and
+/// cycles to within a twentieth. Each is printed as it is, and the page is not written anew for a
+/// change that moves none of them.
 fn it_takes_what_the_page_says(part: &'static BootPart) {
     let page = include_str!("../../../../../docs/how-to/firmware-update.md");
     let section = page.split("## What it takes").nth(1).expect("a section");

@@ -1,5 +1,5 @@
-//! The renewal of suite 6's key between the firmware and wire's collector: docs/reference/protocol.md,
-//! "Renewal of the key".
+//! The renewal of suite 6's key between the firmware and wire's collector:
+//! docs/reference/protocol.md, "Renewal of the key".
 
 use super::world::{ADDRESS, Harm, Harming, METER, SECOND_NS, World, is_renewal, setup};
 use meter::Cause;

@@ -1,6 +1,6 @@
 //! Images of the firmware by radio, between the firmware, the bootloader's choice of what runs, and
-//! wire's collector: docs/reference/protocol.md, "Firmware by radio". Images here are no programs: whichever
-//! runs, it is the same meter.
+//! wire's collector: docs/reference/protocol.md, "Firmware by radio". Images here are no programs:
+//! whichever runs, it is the same meter.
 
 use super::world::{ADDRESS, METER, SECOND_NS, World, setup};
 use meter::eeprom::Torn;

@@ -1,5 +1,5 @@
-//! Writes of whole meters into their EEPROM: the second table of `docs/reference/meter.md`, "Journal and
-//! wear".
+//! Writes of whole meters into their EEPROM: the second table of `docs/reference/meter.md`,
+//! "Journal and wear".
 
 use super::world::{SECOND_NS, World, load, setup};
 use wire::meter::{Policy, Suite};
