@@ -4,7 +4,7 @@
 //!
 //! - [`parts`]: which parts there are, and what may be done to each; [`machines`]: their processes;
 //!   [`network`]: what is between them; [`schedule`]: what is done when; [`hostile`]: a gateway
-//! that was taken over
+//!   that was taken over
 //! - [`meters`]: the client that all is checked with; [`orders`]: commands for meters; [`holders`]:
 //!   who has which partition; [`check`]: the comparison in the end
 //! - [`firmware`]: meters beside it that run the meter's firmware, on models of their boards or
