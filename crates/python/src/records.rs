@@ -13,7 +13,7 @@ use lab::traces::TraceFiles;
 use lab::units;
 use lab::user_firmware::Setup;
 use papers::paper::Paper;
-use papers::reproduce::{self, PaperRow, Reproduction};
+use papers::reproduce::{PaperRow, Reproduction, run};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use std::path::PathBuf;
@@ -176,15 +176,9 @@ pub fn measure<'py>(
 pub fn reproduce<'py>(py: Python<'py>, paper: &str, cache: Option<PathBuf>) -> PyResult<Bound<'py, PyList>> {
     let workspace = workspace()?.cached_in(cache);
     let papers = wait(py, |interrupted| {
-        let run = |paper: &Paper| {
-            reproduce::run(
-                &workspace,
-                paper,
-                &KeptDeliveries(&sim::link::LinkBenchmark),
-                &Unseen(interrupted),
-            )
-        };
-        Paper::named(&workspace, paper)?.iter().map(run).collect::<Result<Vec<Reproduction>, _>>()
+        let deliveries = KeptDeliveries(&sim::link::LinkBenchmark);
+        let reproduce = |paper: &Paper| run(&workspace, paper, &deliveries, &Unseen(interrupted));
+        Paper::named(&workspace, paper)?.iter().map(reproduce).collect::<Result<Vec<Reproduction>, _>>()
     })?;
     let rows: Vec<&PaperRow> = papers.iter().flat_map(|paper| &paper.rows).collect();
     let wrong: Vec<&str> = papers.iter().flat_map(|paper| &paper.wrong).map(String::as_str).collect();
