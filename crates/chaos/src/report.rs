@@ -46,9 +46,10 @@ pub struct Harmed {
     pub part: Kind,
     pub harm: Harm,
     pub times: usize,
-    /// Of the reports that were under way while the part was away: the longest time to the
-    /// acknowledgement; the median and the longest of all times.
+    /// Median of the waits of all these harms. A wait is the longest time to the acknowledgement of
+    /// a report that was under way meanwhile.
     pub wait_median_s: f64,
+    /// Longest of these waits.
     pub wait_longest_s: f64,
     #[serde(skip)]
     waits_s: Vec<f64>,

@@ -28,6 +28,7 @@ use output::commands::{hand_over, with_all_listed};
 use output::{Answer, Bar, Failure, ReportFormat, Written};
 #[cfg(feature = "simulator")]
 use papers::paper::Paper;
+#[cfg(feature = "simulator")]
 use papers::reproduce;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;

@@ -60,6 +60,9 @@ pub struct Delivery {
     pub packets: u32,
 }
 
+/// Seed of keys, loads, and the times of commands.
+pub const SEED: u64 = 1;
+
 /// Player of meter and collector.
 pub trait Deliveries {
     /// The name of the meter's microcontroller.

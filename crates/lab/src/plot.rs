@@ -336,18 +336,7 @@ fn letters(width: f64, size: u32) -> usize {
 
 /// Wraps a text into lines of at most `width` pixels, longer words excepted.
 fn wrapped(text: &str, width: f64, size: u32) -> Vec<String> {
-    let room = letters(width, size);
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
+    output::wrapped(text, letters(width, size))
 }
 
 #[cfg(test)]

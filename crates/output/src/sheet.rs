@@ -160,6 +160,23 @@ pub fn left_out<'a>(headers: impl Iterator<Item = &'a str>) -> String {
     if headers.is_empty() { String::new() } else { format!("with --wide, too: {}\n", headers.join(", ")) }
 }
 
+/// The lines of a text, each of at most `most` letters, broken between words. A longer word has a
+/// line of its own.
+#[must_use]
+pub fn wrapped(text: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// A text that means nothing else in Markdown, in a cell or outside: without a column's end, a
 /// row's end, and what HTML begins with.
 #[must_use]

@@ -466,7 +466,10 @@ impl What {
             | What::MeterError
             | What::MeterSaturated
             | What::MeterSupply
-            | What::Voltage => FigureKind::Modelled,
+            | What::Voltage
+            | What::RoundTrip
+            | What::RoundTripDeviation
+            | What::RoundTripRadio => FigureKind::Modelled,
             _ => FigureKind::Measured,
         }
     }

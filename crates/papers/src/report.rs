@@ -5,7 +5,7 @@ mod shape;
 use crate::paper::FigureKind;
 use crate::reproduce::{PaperRow, Reproduction};
 use lab::report::{figure, significant};
-use output::{Column, Format, NARROW, OutputError, Sheet, csv_line, grouped, json_item};
+use output::{Column, Format, NARROW, OutputError, Sheet, csv_line, grouped, json_item, wrapped};
 
 /// Layout of the tables for a reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,7 +104,7 @@ fn tables(outcome: &Reproduction, layout: Layout) -> String {
 /// A text in lines of 80 letters, or in one if they may be `wide`.
 fn paragraph(text: &str, wide: bool) -> String {
     let most = if wide { usize::MAX } else { NARROW };
-    shape::wrapped(text, most).join("\n") + "\n"
+    wrapped(text, most).join("\n") + "\n"
 }
 
 /// The mark behind a figure of ours that is not simply measured.

@@ -2,8 +2,8 @@
 //! the partitions that it has; the processes with the API ask.
 //!
 //! NATS delivers a question once, or not at all, and nobody asks again what a worker may have had.
-//! So a command is given once at most; where no answer comes, whether it was is said to be not
-//! known.
+//! A command is therefore given at most once. If no answer comes, its result is reported as
+//! unknown.
 
 use super::connection::Connection;
 use super::events::Told;

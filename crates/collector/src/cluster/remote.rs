@@ -23,8 +23,8 @@ const IDLE_FOR: Duration = Duration::from_secs(60);
 const REFUSAL_TOLD_FOR: Duration = Duration::from_secs(60);
 /// Packets for meters that wait to be published, at most; more are lost, as by radio.
 const WAITING_MAX: usize = 8192;
-/// Of these one gateway's at most: what a batch of the store acknowledges may be all of one
-/// gateway.
+/// Packets of one gateway among them, at most. A batch of the store may acknowledge reports of one
+/// gateway only.
 const GATEWAY_WAITING_MAX: usize = WAITING_MAX / 2;
 /// So much of it is sorted by gateways at once.
 const TURN: usize = 256;

@@ -462,7 +462,7 @@ mod tests {
         assert_eq!(passed, 32);
     }
 
-    /// Of a renewal (6) and of an image (7), both ways: docs/reference/protocol.md, "Packets".
+    /// Pieces of kinds 6 and 7: docs/reference/protocol.md, "Packets".
     #[test]
     fn renewal_and_image_pieces_of_known_meters_pass_both_ways() {
         let now = Instant::now();

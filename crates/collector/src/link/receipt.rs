@@ -20,7 +20,7 @@ const PIECES_MAX: usize = 8;
 /// than 8,192 messages that it is not told to be done with (`cluster::queue`): the rest is for
 /// whole ones.
 const PARTIAL_MAX: usize = 4096;
-/// Of these one gateway's at most.
+/// Packets of one gateway among them, at most.
 const GATEWAY_PARTIAL_MAX: usize = PARTIAL_MAX / 4;
 
 /// A packet as a queue elsewhere hands it over.

@@ -11,7 +11,7 @@ use wire::meter::{OpenedMessage, SealedMessage};
 /// Messages that wait for a verifier at most; others are dropped, and come again.
 const MESSAGES_MAX: usize = 4096;
 
-/// Of these one gateway's at most.
+/// Messages of one gateway among them, at most.
 const GATEWAY_MESSAGES_MAX: usize = MESSAGES_MAX / 4;
 
 /// The route and time of a message's last packet, with the receipts of all its packets.

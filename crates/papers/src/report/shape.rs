@@ -2,7 +2,7 @@
 
 use super::{Notes, exact, ours, ratio};
 use crate::reproduce::PaperRow;
-use output::{NARROW, Sheet};
+use output::{NARROW, Sheet, wrapped};
 
 /// Width of a row's heading, in letters.
 const HEADING_MAX: usize = 24;
@@ -105,23 +105,6 @@ fn note_numbers<'a>(row: &[&'a PaperRow], notes: &mut Notes<'a>) -> String {
     numbers.sort_unstable();
     numbers.dedup();
     numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")
-}
-
-/// A text in lines of at most `most` letters, broken between its words; a longer word has a line of
-/// its own.
-pub(super) fn wrapped(text: &str, most: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => *line = word.to_owned(),
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= most => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

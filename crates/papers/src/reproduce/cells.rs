@@ -9,6 +9,7 @@ use energy::instrument::{Reading, Waveform};
 use energy::radio::Transmission;
 use energy::sizing;
 use lab::accuracy::Bound;
+use lab::delivery;
 
 /// Steps of [`What::LeastClock`], in Hz.
 const CLOCK_STEP_HZ: f64 = 100e3;
@@ -44,12 +45,13 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, a
     let measured = figure.map(|figure| figure / scale(&column.unit));
     let (kind, accuracy) = match measured {
         None => (None, None),
-        Some(_) if line.delivery.is_some() => (Some(FigureKind::Measured), None),
+        Some(_) if line.delivery.is_some() => (column.what.map(What::kind), None),
         Some(_) => Figures::of(paper, line, column, None, all)
             .ok()
             .flatten()
             .map_or((None, None), |figures| (Some(figures.kind()), figures.bound())),
     };
+    let seed = if line.delivery.is_some() { delivery::SEED } else { runs::SEED };
     PaperRow {
         paper: paper.id.clone(),
         table: table.name.clone(),
@@ -61,7 +63,7 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, a
         ratio: ratio(measured, published),
         kind,
         accuracy,
-        seed: kind.filter(|kind| kind.reproduces()).map(|_| runs::SEED),
+        seed: kind.filter(|kind| kind.reproduces()).map(|_| seed),
         note: notes.join(" "),
         notes,
     }
@@ -147,6 +149,7 @@ impl<'a> Figures<'a> {
                     | What::AirEnergy
                     | What::RadioEnergy
                     | What::Copies
+                    | What::Executions
             )
         );
         let address = self.samples.first()?.address;

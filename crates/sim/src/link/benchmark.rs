@@ -7,7 +7,7 @@ use crate::node::meter::MeterFirmware;
 use crate::station::collector::ProcessingDelay;
 use crate::time::SECOND_NS;
 use lab::bench::{self, Earlier};
-use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints, Message};
+use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints, Message, SEED};
 use lab::progress::Progress;
 use lab::repetition::Repetition;
 use lab::selection::Choice;
@@ -19,8 +19,6 @@ use wire::meter::{self, Command, CompletedCommand, Content, Identity, Provision,
 
 /// The meter's board.
 const BOARD: &str = "emontx";
-/// Seed of the random numbers: keys, seeds, loads, times of commands.
-const SEED: u64 = 1;
 /// Radio addresses, and the group that JeeLib's examples have.
 const METER: u16 = 0x0102;
 const METER_ADDRESS: u8 = 0x42;
