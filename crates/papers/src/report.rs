@@ -150,8 +150,8 @@ fn summary(rows: &[PaperRow]) -> String {
     }
     let count = within + lower + higher + derived + none;
     format!(
-        "{count} published figures: ours is within 10 % for {within}, lower for {lower}, higher for {higher}, \
-         derived or quoted for {derived}, missing for {none}"
+        "{count} cells with a published figure: ours is within 10 % in {within}, lower in {lower}, higher in \
+         {higher}, derived or quoted in {derived}, missing in {none}"
     )
 }
 
@@ -210,6 +210,23 @@ fn list<'a>(rows: &[&'a PaperRow], notes: &mut Notes<'a>, wide: bool) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn summary_counts_derived_figures_as_no_reproduction() {
+        let rows = [
+            (Some(1.05), Some(FigureKind::Measured)),
+            (Some(0.5), Some(FigureKind::Modelled)),
+            (Some(1.0), Some(FigureKind::Derived)),
+            (None, None),
+        ];
+        let rows =
+            rows.map(|(ratio, kind)| PaperRow { ratio, kind, ..shape::tests::cell("", "", Some(1.0), None) });
+        assert_eq!(
+            summary(&rows),
+            "4 cells with a published figure: ours is within 10 % in 1, lower in 1, higher in 0, derived or quoted \
+             in 1, missing in 1"
+        );
+    }
 
     #[test]
     fn published_figures_keep_their_digits() {

@@ -108,11 +108,16 @@ fn note_numbers<'a>(row: &[&'a PaperRow], notes: &mut Notes<'a>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::paper::FigureKind;
 
-    fn cell(row: &str, column: &str, published: Option<f64>, measured: Option<f64>) -> PaperRow {
+    pub(in super::super) fn cell(
+        row: &str,
+        column: &str,
+        published: Option<f64>,
+        measured: Option<f64>,
+    ) -> PaperRow {
         PaperRow {
             paper: "paper".into(),
             table: "Table 1".into(),
