@@ -107,7 +107,7 @@ fn describe<T: Timing>(
     let mut described = Vec::new();
     let mut it = 0;
     while let Some(op) = code::decode_at(memory, architecture, pc, it) {
-        let Some(flow) = dataflow(&op, timing) else { break };
+        let Some(flow) = dataflow(&op, timing.depends_on_operands(&op)) else { break };
         described.push((pc, flow));
         pc = pc.wrapping_add(op.length.into());
         it = if op.inner == Opcode::It { op.imm as u8 } else { decode::advance(it) };
@@ -118,8 +118,8 @@ fn describe<T: Timing>(
     described
 }
 
-/// The effects of an instruction; `None` for what is none.
-fn dataflow<T: Timing>(op: &Op, timing: &T) -> Option<Dataflow> {
+/// The effects of an instruction; `None` for an encoding without one. `takes_time`: its time depends on its operands.
+fn dataflow(op: &Op, takes_time: bool) -> Option<Dataflow> {
     use Opcode::*;
     let mut flow = Dataflow::default();
     if op.it != 0 {
@@ -128,7 +128,7 @@ fn dataflow<T: Timing>(op: &Op, timing: &T) -> Option<Dataflow> {
             flow.branches(flow.condition);
         }
     }
-    if timing.depends_on_operands(op) {
+    if takes_time {
         flow.takes_time(r(op.n) | r(op.m));
     }
     match op.inner {
@@ -311,7 +311,8 @@ fn extraction(flow: &mut Dataflow, op: &Op, d: Places) -> bool {
     let rotation = Shape::Rotated(op.imm as u8 & 31);
     match op.inner {
         Movt => flow.moves(d, d, low(2)),
-        Bfc => {}
+        // The field is cleared, the rest stays; under a secret condition all of it is secret.
+        Bfc => flow.moves(d, d, Shape::Bytes),
         Bfi => {
             flow.moves(n, TEMPORARY, Shape::Left(op.imm as u8));
             flow.moves(d | TEMPORARY, d, Shape::Bytes);
@@ -459,5 +460,38 @@ fn others(flow: &mut Dataflow, op: &Op) {
             }
             flow.moves(TEMPORARY, d, Shape::Bytes);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataflow::Effect;
+    use testkit::random::{Random, seed};
+
+    /// Under a secret condition a register keeps its value or gets another. An instruction that names no effect on a register that it
+    /// writes would leave it public.
+    #[test]
+    fn conditional_data_processing_has_an_effect_on_each_register_that_it_writes() {
+        let mut random = Random::new(seed());
+        let mut met = 0;
+        for first in (0..=u16::MAX).flat_map(|first| [first; 8]) {
+            let second = random.word() as u16;
+            let op = decode::decode(first, second, 0x0800_0000, 0x78, Architecture::V7EM);
+            let Some(flow) = dataflow(&op, false).filter(|_| takes_as_long_skipped(&op)) else { continue };
+            let written = flow.effects.iter().fold(Places::NONE, |all, effect| match effect {
+                Effect::Move { to, .. } | Effect::Read { to, .. } => all | *to,
+                _ => all,
+            });
+            let flags = match op.inner {
+                _ if !op.operands().writes_flags => Places::NONE,
+                Opcode::Parallel => GE,
+                _ => NZ,
+            };
+            let missing = (list(op.operands().writes) | flags).without(written | r(13));
+            assert!(missing.is_empty(), "{first:04x} {second:04x}, {:?}: {missing:?}", op.inner);
+            met += 1;
+        }
+        assert!(met > 100_000, "{met} instructions");
     }
 }
