@@ -245,11 +245,10 @@ fn in_place(flow: &mut Dataflow, op: &Op, carry: Places) {
         Opcode::Swpb => {
             flow.moves(TEMPORARY, SOURCE, Shape::Right(8));
             flow.moves(SOURCE, SOURCE, Shape::Masked(0xff));
-            flow.moves(TEMPORARY, TEMPORARY, Shape::Left(8));
+            // Bits 19:16 of an address stay. A repeated swap gives one order or the other.
+            let mixed = op.width == Width::Address || op.count != 0 || op.count_register != 0;
+            flow.moves(TEMPORARY, TEMPORARY, if mixed { Shape::Mixed } else { Shape::Left(8) });
             flow.moves(TEMPORARY | SOURCE, TEMPORARY, Shape::Bytes);
-            // Repeated, it is one or the other.
-            let repeated = op.count != 0 || op.count_register != 0;
-            flow.moves(TEMPORARY, TEMPORARY, if repeated { Shape::Mixed } else { Shape::Bytes });
         }
         Opcode::Rrc => flow.mixes(TEMPORARY | carry, TEMPORARY | FLAGS),
         _ => flow.mixes(TEMPORARY, TEMPORARY | FLAGS),

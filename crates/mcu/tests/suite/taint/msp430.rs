@@ -100,9 +100,10 @@ fn program(random: &mut Random) -> Program {
 }
 
 /// The labels of some bits of a register behind one instruction, before which some bits of one have a label.
-fn behind(instruction: u16, labelled: (&str, u32)) -> impl Fn(&str, u32) -> u8 {
+fn behind(instruction: &[u16], labelled: (&str, u32)) -> impl Fn(&str, u32) -> u8 {
     let part = Part::from_toml(PART).expect("a part");
-    let code = [instruction, NOP, NOP];
+    let code = [instruction, &[NOP, NOP]].concat();
+    let end = CODE + 2 * instruction.len() as u32 + 2;
     let bytes = code.iter().flat_map(|word| word.to_le_bytes()).collect();
     let vector = Segment { address: 0xfffe, bytes: (CODE as u16).to_le_bytes().to_vec() };
     let mut machine = load(&part, vec![Segment { address: CODE, bytes }, vector]);
@@ -112,7 +113,7 @@ fn behind(instruction: u16, labelled: (&str, u32)) -> impl Fn(&str, u32) -> u8 {
     let mut taint = machine.taint();
     taint.label_register(index(labelled.0), labelled.1, 1);
     machine
-        .run_tainted(&Until { cycles: None, addresses: vec![CODE + 4] }, &mut taint)
+        .run_tainted(&Until { cycles: None, addresses: vec![end] }, &mut taint)
         .expect("a program that runs");
     taint.finish();
     move |name, bits| taint.labels_in(index(name), bits)
@@ -121,16 +122,24 @@ fn behind(instruction: u16, labelled: (&str, u32)) -> impl Fn(&str, u32) -> u8 {
 /// Found by the seed 1795522441922765746: V says whether both operands of XOR were negative, which a register and itself are at once.
 #[test]
 fn xor_of_a_register_with_itself_leaves_its_sign_in_v() {
-    let labels = behind(0xe808, ("r8", 0xffff));
+    let labels = behind(&[0xe808], ("r8", 0xffff));
     assert_eq!((labels("sr", 0x100), labels("sr", 7), labels("r8", 0xffff)), (1, 0, 0));
 }
 
 /// CLRC is BIC #1, SR.
 #[test]
 fn clrc_clears_the_carry_s_label_and_no_other_s() {
-    let labels = behind(0xc312, ("sr", 0x107));
+    let labels = behind(&[0xc312], ("sr", 0x107));
     assert_eq!((labels("sr", 1), labels("sr", 2), labels("sr", 4), labels("sr", 0x100)), (0, 1, 1, 1));
     assert_eq!(labels("sr", 0xf8), 0, "GIE is nobody's secret");
+}
+
+/// SWPBX.A R8 exchanges bits 15:8 and 7:0, and keeps bits 19:16 (SLAU208, CPUX, SWPBX). Found by the
+/// seed 1795990000000190056.
+#[test]
+fn swpbx_of_an_address_keeps_the_label_of_its_highest_bits() {
+    let labels = behind(&[0x1800, 0x1088], ("r8", 0xf_0000));
+    assert_eq!(labels("r8", 0xf_0000), 1);
 }
 
 #[test]
