@@ -1,5 +1,5 @@
-//! Models of peripherals: a folder for each vendor, a file for each block. `targets/*.toml` names them by [`new_peripheral`]'s table;
-//! [`stub`] stands in for those without one.
+//! Models of peripherals: a folder for each vendor, a file for each block. `targets/*.toml` names
+//! them by [`new_peripheral`]'s table; [`stub`] stands in for those without one.
 
 pub mod freescale;
 pub mod intel;

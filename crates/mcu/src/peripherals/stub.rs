@@ -4,12 +4,13 @@ use crate::{Context, Fault, Peripheral, Roles, Spec, StubUse};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A range of such registers. It sets no flag and asks for no interrupt: a program that waits for either waits for ever.
+/// A range of such registers. It sets no flag and asks for no interrupt: a program that waits for
+/// either waits for ever.
 #[derive(Clone)]
 pub struct Stub {
     used: StubUse,
     ranges: Vec<Range<u32>>,
-    /// What was written since the last reset, by the byte; all else is zero.
+    /// Bytes written since the last reset; all else is zero.
     bytes: BTreeMap<u32, u8>,
 }
 
@@ -47,7 +48,7 @@ impl Peripheral for Stub {
     }
 }
 
-/// What of a range is in none of the others.
+/// The pieces of a range that are in none of the others.
 #[must_use]
 pub fn without(range: Range<u32>, mut others: Vec<Range<u32>>) -> Vec<Range<u32>> {
     others.sort_by_key(|other| other.start);

@@ -1,9 +1,11 @@
-//! What a program sets about the flash: wait states, prefetch, accelerator; and the clock they must suffice for.
+//! FLASH_ACR: wait states, prefetch, accelerator, and the clock that the wait states must suffice
+//! for.
 //!
-//! FLASH_ACR in RM0091 section 3.5.1 (STM32F0), RM0041 section 2.3.3 with RM0008 section 3.3.3 (STM32F1), RM0090
-//! section 3.9.1 (STM32F4), RM0410 section 3.7.1 (STM32F7), RM0432 section 3.7.1 (STM32L4+). The clock control registers lie here, too, because the
-//! wait states that are needed depend on the clock that runs: the internal oscillator after reset, the machine's
-//! clock once the program has switched to a crystal or the PLL.
+//! FLASH_ACR in RM0091 section 3.5.1 (STM32F0), RM0041 section 2.3.3 with RM0008 section 3.3.3
+//! (STM32F1), RM0090 section 3.9.1 (STM32F4), RM0410 section 3.7.1 (STM32F7), RM0432 section 3.7.1
+//! (STM32L4+). The clock control registers lie here, too, because the wait states that are needed
+//! depend on the clock that runs: the internal oscillator after reset, the machine's clock once the
+//! program has switched to a crystal or the PLL.
 
 use super::rcc::Rcc;
 use crate::peripherals::register::{merged_word, part_of_word};
@@ -30,7 +32,7 @@ pub(super) enum Interface {
 pub(super) struct Settings {
     /// Extra cycles of a read of the flash.
     pub wait_states: u8,
-    /// Whether the line after the current one is read ahead.
+    /// The line after the current one is read ahead.
     pub prefetch: bool,
     /// STM32F4: instruction lines; STM32F7: the accelerator of the ITCM view.
     pub instruction_lines: bool,
@@ -38,7 +40,7 @@ pub(super) struct Settings {
     pub data_lines: bool,
 }
 
-/// What a write changed.
+/// The effects of a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Changed {
     /// FLASH_ACR.
@@ -71,7 +73,8 @@ const L4_RUN_PD: u32 = 1 << 13;
 const L4_SLEEP_PD: u32 = 1 << 14;
 
 impl FlashRegisters {
-    /// The registers of `part`, whose core runs at `clock_hz` once it has left the internal oscillator.
+    /// The registers of `part`, whose core runs at `clock_hz` once it has left the internal
+    /// oscillator.
     pub fn new(part: &Part, clock_hz: u64) -> Result<FlashRegisters, String> {
         let flash = part.flash.as_ref().ok_or_else(|| format!("{}: no [flash] table", part.name))?;
         let interface = match flash.interface.as_str() {
@@ -84,7 +87,7 @@ impl FlashRegisters {
         };
         part.check_clock(clock_hz)?;
         let tightly_coupled = part.memories.iter().any(|memory| memory.kind == MemoryKind::Tcm);
-        let rcc = Rcc::new(interface, tightly_coupled);
+        let rcc = Rcc::new(interface, &part.name, tightly_coupled);
         let mut registers = FlashRegisters { interface, part: part.clone(), clock_hz, rcc, acr: 0 };
         registers.reset();
         Ok(registers)
@@ -101,7 +104,7 @@ impl FlashRegisters {
         };
     }
 
-    /// Where the registers are. Those behind FLASH_ACR are a peripheral's.
+    /// The registers' addresses. Those behind FLASH_ACR are a peripheral's.
     pub fn range(&self) -> Range<u32> {
         self.clock_base()..self.base() + 4
     }
@@ -168,19 +171,9 @@ impl FlashRegisters {
             return Err(Fault::Unmapped { pc, address, size, kind: "write" });
         }
         let offset = (address - self.clock_base()) & !3;
-        if self.rcc.is_reserved(offset) {
-            let what = "a register that only others of the series have";
-            return if value == 0 {
-                Ok(Changed::default())
-            } else {
-                Err(self.fault("RCC", address, pc, what.into()))
-            };
-        }
         let before = self.rcc.on_internal_oscillator();
-        self.rcc.write(offset, merge(self.rcc.read(offset)));
-        if self.rcc.has_timer_prescaler() {
-            return Err(self.fault("RCC", address, pc, "DCKCFGR.TIMPRE is not modelled".into()));
-        }
+        let written = self.rcc.write(offset, merge(self.rcc.read(offset)));
+        written.map_err(|what| self.fault("RCC", address, pc, what.into()))?;
         if self.part.follows_clock() || before && !self.rcc.on_internal_oscillator() {
             self.check("RCC", address, pc)?;
         }
@@ -197,13 +190,15 @@ impl FlashRegisters {
         self.rcc.bus_dividers()
     }
 
-    /// HCLK and the clock of 48 MHz, as the registers have them; with the target file's crystal, or the one that is given.
+    /// HCLK and the clock of 48 MHz, as the registers have them; with the target file's crystal, or
+    /// the one that is given.
     pub fn clock48(&self) -> (u64, u64) {
         let crystal_hz = self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0);
         (self.rcc.hclk_hz(crystal_hz), self.rcc.clock48_hz(crystal_hz))
     }
 
-    /// The modules' clocks: [`Rcc::i2c_clocks`], [`Rcc::converter_hz`], [`Rcc::backup_sram_hz`], [`Rcc::usart_clocks`].
+    /// The modules' clocks: [`Rcc::i2c_clocks`], [`Rcc::converter_hz`], [`Rcc::backup_sram_hz`],
+    /// [`Rcc::usart_clocks`].
     pub fn module_clocks(&self) -> Vec<u64> {
         let crystal_hz = self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0);
         let others = [self.rcc.converter_hz(crystal_hz).unwrap_or(0), self.rcc.backup_sram_hz(crystal_hz)];
@@ -251,7 +246,8 @@ impl FlashRegisters {
                 }
             }
             Interface::F4 | Interface::F7 | Interface::L4 => {
-                self.acr = value;
+                // RM0090, section 3.9.1: ICRST of the STM32F4 is only written.
+                self.acr = if self.interface == Interface::F4 { value & !F4_ICRST } else { value };
                 changed.instruction_reset = value & F4_ICRST != 0;
                 changed.data_reset = value & F4_DCRST != 0;
             }
@@ -260,7 +256,7 @@ impl FlashRegisters {
         Ok(changed)
     }
 
-    /// Whether the wait states suffice for the clock that runs; the real part would misread.
+    /// Refuses wait states that are too few for the clock that runs: the part would misread.
     fn check(&self, device: &str, address: u32, pc: u32) -> Result<(), Fault> {
         let clock_hz = if let Some(clock_hz) = self.core_clock_hz() {
             clock_hz

@@ -1,14 +1,18 @@
-//! Reset and clock control (RCC) of the STM32: oscillators that are ready as soon as they are on, and the switch of
-//! the system clock.
+//! Reset and clock control (RCC) of the STM32: oscillators that are ready as soon as they are on,
+//! and the switch of the system clock.
 //!
-//! RM0091 (STM32F0) section 6.4, RM0041 (STM32F1) section 6.3, RM0090 (STM32F4) section 7.3, RM0410 (STM32F7)
-//! section 5.3, RM0432 (STM32L4+) section 6.4. All other registers are enables and prescalers: they keep what is written.
+//! RM0091 (STM32F0) section 6.4, RM0041 (STM32F1) section 6.3, RM0090 (STM32F4) section 7.3, RM0410
+//! (STM32F7) section 5.3, RM0432 (STM32L4+) section 6.4. All other registers are enables and
+//! prescalers: they keep what is written. Resets of peripherals (RSTR) do nothing.
 
+mod layout;
+
+use self::layout::{BLOCK, Series};
 use super::flash::Interface;
 use crate::ResetCause;
 
-/// Words of the register block that are modelled: the longest of the five, up to RCC_CCIPR2 (0x9c) of the STM32L4+.
-const WORDS: usize = 0xa0 / 4;
+/// Words up to the last register of the five, RCC_DLYCFGR (0xa4) of the STM32L4+.
+const WORDS: usize = 0xa8 / 4;
 
 /// The index of the register at an offset in bytes.
 const fn word(offset: u32) -> usize {
@@ -19,12 +23,19 @@ const fn word(offset: u32) -> usize {
 #[derive(Clone)]
 pub(super) struct Rcc {
     interface: Interface,
-    /// Whether there is RAM beside the buses, CCM (STM32F4) or DTCM (STM32F7), that RCC_AHB1ENR enables.
-    tightly_coupled: bool,
+    series: Series,
     words: [u32; WORDS],
+    /// Values after a reset, and bits that keep what is written; `None` where there is no register.
+    layout: [Option<(u32, u32)>; WORDS],
     /// SWS: the source that is the system clock.
     status: u32,
 }
+
+/// RCC_CR: HSION of the STM32L4+, whose lowest bit is MSION; HSEON, HSEBYP, PLLON.
+const HSION_L4: u32 = 1 << 8;
+const HSEON: u32 = 1 << 16;
+const HSEBYP: u32 = 1 << 18;
+const PLLON: u32 = 1 << 24;
 
 /// An enable bit and the ready bit that follows it.
 const CR_READY: [(u32, u32); 3] = [(0, 1), (16, 17), (24, 25)];
@@ -34,10 +45,9 @@ const CR_READY_MORE: [(u32, u32); 2] = [(26, 27), (28, 29)];
 /// RCC_AHB1ENR: the backup SRAM's clock.
 const BKPSRAMEN: u32 = 1 << 18;
 
-/// RCC_DCKCFGR, of the STM32F401 and F411, and its TIMPRE: another clock for the timers (RM0383, RM0368, section 6.3.23). On the STM32F407
-/// the registers end with PLLI2SCFGR (RM0090, 7.3.23); embassy reads and writes it there, too.
+/// RCC_DCKCFGR, of the STM32F401, F411 and F7, and its TIMPRE: another clock for the timers
+/// (RM0383, RM0368, section 6.3.23; RM0410, section 5.3.25).
 const DCKCFGR: u32 = 0x8c;
-const PLLI2SCFGR: u32 = 0x84;
 const TIMPRE: u32 = 1 << 24;
 
 /// RCC_BDCR: the reset of the backup domain, the clock of the RTC and its switch.
@@ -47,7 +57,8 @@ const RTCEN: u32 = 1 << 15;
 /// The crystal of the LSE, in Hz: what the RTC is made for.
 const LSE_HZ: u64 = 32_768;
 
-/// RCC_CSR: what was the last reset's cause, and the bit that clears it; on the STM32L4+ one bit lower.
+/// RCC_CSR: what was the last reset's cause, and the bit that clears it; on the STM32L4+ one bit
+/// lower.
 const CAUSES: u32 = 0xfe00_0000;
 const RMVF: u32 = 1 << 24;
 
@@ -56,56 +67,48 @@ const MSI_KHZ: [u64; 12] = [100, 200, 400, 800, 1_000, 2_000, 4_000, 8_000, 16_0
 /// STM32L4+: the HSI16.
 const HSI16_HZ: u64 = 16_000_000;
 
+/// The series of a part with this flash interface, by its name and its CCM.
+fn series(interface: Interface, part: &str, has_ccm: bool) -> Series {
+    match interface {
+        Interface::F0 => Series::F0,
+        Interface::F1 if part.starts_with("stm32f100") => Series::F1ValueLine,
+        Interface::F1 => Series::F1,
+        Interface::F4 if has_ccm => Series::F407,
+        Interface::F4 if part.starts_with("stm32f411") => Series::F411,
+        Interface::F4 => Series::F401,
+        Interface::F7 => Series::F7,
+        Interface::L4 => Series::L4,
+    }
+}
+
 impl Rcc {
-    pub fn new(interface: Interface, tightly_coupled: bool) -> Rcc {
-        let mut rcc = Rcc { interface, tightly_coupled, words: [0; WORDS], status: 0 };
+    pub fn new(interface: Interface, part: &str, has_ccm: bool) -> Rcc {
+        let series = series(interface, part, has_ccm);
+        let mut layout = [None; WORDS];
+        for (offset, kept, reset) in series.rows().into_iter().flatten() {
+            layout[word(*offset)] = Some((*reset, *kept));
+        }
+        let mut rcc = Rcc { interface, series, words: [0; WORDS], layout, status: 0 };
+        rcc.words[rcc.bdcr()] = rcc.after_reset(rcc.bdcr());
         rcc.reset();
         rcc
+    }
+
+    fn after_reset(&self, index: usize) -> u32 {
+        self.layout[index].map_or(0, |(reset, _)| reset)
     }
 
     pub fn reset(&mut self) {
         // The backup domain keeps its register.
         let backup = self.words[self.bdcr()];
-        self.words = [0; WORDS];
+        self.words = std::array::from_fn(|index| self.after_reset(index));
         self.words[self.bdcr()] = backup;
         self.status = 0;
-        // HSI on and ready, trimmed to the middle: "Clock control register", reset value.
-        self.words[0] = 0x83;
-        match self.interface {
-            Interface::F0 | Interface::F1 => {
-                self.words[word(0x14)] = 0x14; // RCC_AHBENR: SRAM and FLITF
-                self.words[word(0x24)] = 0x0c00_0000; // RCC_CSR: power-on and pin reset
-            }
-            Interface::F4 | Interface::F7 => {
-                self.words[word(0x04)] = 0x2400_3010; // RCC_PLLCFGR
-                self.words[word(0x30)] = u32::from(self.tightly_coupled) << 20; // RCC_AHB1ENR: CCMDATARAMEN, DTCMRAMEN
-                self.words[word(0x74)] = 0x0e00_0000; // RCC_CSR
-            }
-            Interface::L4 => {
-                self.words[0] = 0x63; // RCC_CR: MSI on and ready, 4 MHz
-                for pll in [0x0c, 0x10, 0x14] {
-                    self.words[word(pll)] = 0x1000; // RCC_PLLCFGR, RCC_PLLSAI1CFGR, RCC_PLLSAI2CFGR
-                }
-                self.words[word(0x48)] = 0x100; // RCC_AHB1ENR: flash
-                self.words[word(0x94)] = 0x0c00_0600; // RCC_CSR: brown-out and pin reset, MSISRANGE 4 MHz
-            }
-        }
     }
 
-    /// Bytes from the base at which there are registers.
+    /// Bytes of the block from its base on.
     pub fn size(&self) -> u32 {
-        match self.interface {
-            Interface::F0 => 0x38,
-            Interface::F1 => 0x30,
-            Interface::F4 => DCKCFGR + 4,
-            Interface::F7 => 0x94,
-            Interface::L4 => 0xa0,
-        }
-    }
-
-    /// Whether there is no register at `offset`: it reads as zero, and only zero may be written.
-    pub fn is_reserved(&self, offset: u32) -> bool {
-        self.interface == Interface::F4 && self.tightly_coupled && offset > PLLI2SCFGR
+        BLOCK
     }
 
     fn csr(&self) -> usize {
@@ -131,15 +134,32 @@ impl Rcc {
         }
     }
 
-    /// The register at `offset` (a multiple of 4).
+    /// The register at `offset` (a multiple of 4); zero where there is none.
     pub fn read(&self, offset: u32) -> u32 {
-        self.words[word(offset)]
+        self.words.get(word(offset)).copied().unwrap_or(0)
     }
 
     /// Writes the register at `offset` (a multiple of 4), ready and status bits following.
-    pub fn write(&mut self, offset: u32, value: u32) {
+    ///
+    /// # Errors
+    /// A reason: a setting that is not modelled, or a one where there is no register.
+    pub fn write(&mut self, offset: u32, value: u32) -> Result<(), &'static str> {
         let index = word(offset);
+        let Some((reset, kept)) = self.layout.get(index).copied().flatten() else {
+            let reserved = Err("a register that only others of the series have");
+            return if value == 0 { Ok(()) } else { reserved };
+        };
+        let (interrupts, enables) = self.series.interrupt_enables();
+        if offset == interrupts && value & enables != 0 {
+            return Err("its interrupts are not modelled");
+        }
+        if offset == DCKCFGR && self.interface != Interface::L4 && value & TIMPRE != 0 {
+            return Err("DCKCFGR.TIMPRE is not modelled");
+        }
         let before = self.words[index];
+        let held = kept & self.held_bits(offset);
+        let written = value;
+        let value = written & kept & !held | before & held | reset & !kept;
         self.words[index] = value;
         if index == self.bdcr() {
             // RTCSEL, once it is not zero, stays until the backup domain is reset.
@@ -149,7 +169,7 @@ impl Rcc {
         if index == self.csr() {
             // The causes of the last reset stay until RMVF clears them.
             let (all, clear) = self.cause_bits();
-            let causes = if value & clear != 0 { 0 } else { before & all };
+            let causes = if written & clear != 0 { 0 } else { before & all };
             self.words[index] = value & !(all | clear) | causes;
         }
         self.follow(0, &CR_READY);
@@ -158,7 +178,7 @@ impl Rcc {
                 self.follow(self.bdcr(), &[(0, 1)]); // LSE
                 self.follow(word(0x24), &[(0, 1)]); // RCC_CSR: LSI
                 if self.interface == Interface::F0 {
-                    self.follow(word(0x34), &[(0, 1), (16, 17)]); // RCC_CR2: HSI14, HSI48
+                    self.follow(word(0x34), &[(0, 1)]); // RCC_CR2: HSI14
                 }
             }
             Interface::F4 | Interface::F7 => {
@@ -183,6 +203,35 @@ impl Rcc {
         let status = if ready { source } else { self.status };
         self.words[cfgr] = self.words[cfgr] & !0xc | status << 2;
         self.status = status;
+        Ok(())
+    }
+
+    /// The bits of the register at `offset` that a write does not change now: "Clock control
+    /// register", HSION, HSEON and PLLON of what makes the system clock, HSEBYP while HSE is on;
+    /// the PLL's settings while it is on.
+    fn held_bits(&self, offset: u32) -> u32 {
+        let control = self.words[0];
+        if offset != 0 {
+            let settings = self.series.pll_settings().iter().find(|(register, _)| *register == offset);
+            return if control & PLLON == 0 { 0 } else { settings.map_or(0, |(_, bits)| *bits) };
+        }
+        let input = if self.status == 3 || self.interface != Interface::L4 && self.status == 2 {
+            PLLON | self.pll_input()
+        } else {
+            let sources = if self.interface == Interface::L4 { [1, HSION_L4, HSEON] } else { [1, HSEON, 0] };
+            sources[self.status as usize]
+        };
+        control & input | if control & HSEON == 0 { 0 } else { HSEBYP }
+    }
+
+    /// The enable bit in RCC_CR of the oscillator that the PLL is made of.
+    fn pll_input(&self) -> u32 {
+        let by_hse = |on: u32| if on == 1 { HSEON } else { 1 };
+        match self.interface {
+            Interface::F0 | Interface::F1 => by_hse(self.words[self.cfgr()] >> 16 & 1),
+            Interface::F4 | Interface::F7 => by_hse(self.words[word(0x04)] >> 22 & 1),
+            Interface::L4 => [0, 1, HSION_L4, HSEON][(self.words[word(0x0c)] & 3) as usize],
+        }
     }
 
     /// The causes of a reset in RCC_CSR, and the bit that clears them.
@@ -197,12 +246,13 @@ impl Rcc {
         }
     }
 
-    /// Says, after [`Rcc::reset`], what the reset's cause was: RCC_CSR. All but power-up and brown-out pull the pin NRST, too.
+    /// Says, after [`Rcc::reset`], what the reset's cause was: RCC_CSR. All but power-up and
+    /// brown-out pull the pin NRST, too.
     pub fn set_reset_cause(&mut self, cause: ResetCause) {
         let flags: u32 = match cause {
             ResetCause::PowerOn => {
                 let bdcr = self.bdcr();
-                self.words[bdcr] = 0;
+                self.words[bdcr] = self.after_reset(bdcr);
                 return;
             }
             ResetCause::External => 1 << 26,
@@ -218,8 +268,8 @@ impl Rcc {
         self.words[csr] = self.words[csr] & !self.cause_bits().0 | flags;
     }
 
-    /// Cycles of the core's clock in one of APB1's and one of APB2's: "Clock configuration register", PPRE1 and PPRE2 (STM32F0:
-    /// one bus, PPRE).
+    /// Cycles of the core's clock in one of APB1's and one of APB2's: "Clock configuration
+    /// register", PPRE1 and PPRE2 (STM32F0: one bus, PPRE).
     pub fn bus_dividers(&self) -> (u64, u64) {
         let divider = |shift: u32| match self.words[self.cfgr()] >> shift & 7 {
             setting @ 4.. => 1 << (setting - 3),
@@ -232,8 +282,8 @@ impl Rcc {
         }
     }
 
-    /// The converters' clock, in Hz: STM32F1: PCLK2 by ADCPRE; L4: ADCSEL of RCC_CCIPR (RM0432, 6.4.28), 0 where that stands still. Elsewhere the
-    /// converter divides by itself.
+    /// The converters' clock, in Hz: STM32F1: PCLK2 by ADCPRE; L4: ADCSEL of RCC_CCIPR (RM0432,
+    /// 6.4.28), 0 where that stands still. Elsewhere the converter divides by itself.
     pub fn converter_hz(&self, crystal_hz: u64) -> Option<u64> {
         match self.interface {
             Interface::F1 => {
@@ -249,12 +299,8 @@ impl Rcc {
         }
     }
 
-    /// STM32F4: the timers are given a clock that is not modelled.
-    pub fn has_timer_prescaler(&self) -> bool {
-        self.interface == Interface::F4 && self.words[word(DCKCFGR)] & TIMPRE != 0
-    }
-
-    /// The backup SRAM's clock, in Hz; 0 where RCC_AHB1ENR.BKPSRAMEN is clear or there is none (RM0090, 7.3.10).
+    /// The backup SRAM's clock, in Hz; 0 where RCC_AHB1ENR.BKPSRAMEN is clear or there is none
+    /// (RM0090, 7.3.10).
     pub fn backup_sram_hz(&self, crystal_hz: u64) -> u64 {
         let has = matches!(self.interface, Interface::F4 | Interface::F7);
         if has && self.words[word(0x30)] & BKPSRAMEN != 0 { self.hclk_hz(crystal_hz) } else { 0 }
@@ -271,8 +317,9 @@ impl Rcc {
         }
     }
 
-    /// The clocks of I2C1 to I2C4, in Hz; 0 for one that has its bus's. STM32F0: I2C1SW of RCC_CFGR3 (RM0091, 6.4.13); F7: RCC_DCKCFGR2
-    /// (RM0410, 5.3.26); L4: RCC_CCIPR, RCC_CCIPR2 (RM0432, 6.4.28, 6.4.31). HSI is taken to run where it is chosen.
+    /// The clocks of I2C1 to I2C4, in Hz; 0 for one that has its bus's. STM32F0: I2C1SW of
+    /// RCC_CFGR3 (RM0091, 6.4.13); F7: RCC_DCKCFGR2 (RM0410, 5.3.26); L4: RCC_CCIPR, RCC_CCIPR2
+    /// (RM0432, 6.4.28, 6.4.31). HSI is taken to run where it is chosen.
     pub fn i2c_clocks(&self, crystal_hz: u64) -> [u64; 4] {
         let sysclk_hz = self.sysclk_hz(crystal_hz);
         let hsi_hz = if self.interface == Interface::L4 { HSI16_HZ } else { self.internal_oscillator_hz() };
@@ -290,9 +337,10 @@ impl Rcc {
         }
     }
 
-    /// The clocks of the USARTs that have a choice, in Hz, in the order of their fields, with L4's LPUART1 behind UART5; 0 for one that has
-    /// its bus's. STM32F0: USART1SW of RCC_CFGR3 (RM0091, 6.4.13); F7: RCC_DCKCFGR2 (RM0410, 5.3.26); L4: RCC_CCIPR (RM0432, 6.4.28). HSI
-    /// and LSE are taken to run where they are chosen.
+    /// The clocks of the USARTs that have a choice, in Hz, in the order of their fields, with L4's
+    /// LPUART1 behind UART5; 0 for one that has its bus's. STM32F0: USART1SW of RCC_CFGR3 (RM0091,
+    /// 6.4.13); F7: RCC_DCKCFGR2 (RM0410, 5.3.26); L4: RCC_CCIPR (RM0432, 6.4.28). HSI and LSE are
+    /// taken to run where they are chosen.
     pub fn usart_clocks(&self, crystal_hz: u64) -> [u64; 8] {
         let sysclk_hz = self.sysclk_hz(crystal_hz);
         let (register, fields, choices) = match self.interface {
@@ -320,12 +368,12 @@ impl Rcc {
         source_hz / divider
     }
 
-    /// What the PLL makes of its input.
+    /// The PLL's output.
     fn pll_hz(&self, crystal_hz: u64) -> u64 {
         let hsi_hz = self.internal_oscillator_hz();
         match self.interface {
-            // PLLSRC, PLLMUL, PREDIV in RCC_CFGR2, whose lowest bit is PLLXTPRE, too: RM0091, RM0041; the STM32F103 has
-            // that bit alone (RM0008). The HSI goes in by half.
+            // PLLSRC, PLLMUL, PREDIV in RCC_CFGR2, whose lowest bit is PLLXTPRE, too: RM0091,
+            // RM0041; the STM32F103 has that bit alone (RM0008). The HSI goes in by half.
             Interface::F0 | Interface::F1 => {
                 let cfgr = self.words[self.cfgr()];
                 let divider = u64::from(self.words[word(0x2c)] & 15 | cfgr >> 17 & 1) + 1;
@@ -343,8 +391,9 @@ impl Rcc {
         }
     }
 
-    /// STM32L4+: what the PLL with its settings at `offset` gives at the output whose enable bit this is, Q or R (RM0432, 6.4.4):
-    /// PLLM, PLLN, and the output's divider in the two bits after that bit. The source is in RCC_PLLCFGR for all.
+    /// STM32L4+: what the PLL with its settings at `offset` gives at the output whose enable bit
+    /// this is, Q or R (RM0432, 6.4.4): PLLM, PLLN, and the output's divider in the two bits after
+    /// that bit. The source is in RCC_PLLCFGR for all.
     fn pll_output_hz(&self, offset: u32, enable: u32, crystal_hz: u64) -> u64 {
         let input_hz = match self.words[word(0x0c)] & 3 {
             0 => 0,
@@ -359,8 +408,9 @@ impl Rcc {
         on * input_hz * u64::from(n) / u64::from(m) / u64::from(divider)
     }
 
-    /// PLL48CLK: PLLQ of RCC_PLLCFGR (RM0090 section 7.3.2); STM32F7 with CK48MSEL of RCC_DCKCFGR2: PLLSAIP of RCC_PLLSAICFGR
-    /// (RM0410, sections 5.3.24 and 5.3.26); STM32L4+: CLK48SEL of RCC_CCIPR (RM0432, 6.4.28). 0 where that PLL is off, or there is none.
+    /// PLL48CLK: PLLQ of RCC_PLLCFGR (RM0090 section 7.3.2); STM32F7 with CK48MSEL of RCC_DCKCFGR2:
+    /// PLLSAIP of RCC_PLLSAICFGR (RM0410, sections 5.3.24 and 5.3.26); STM32L4+: CLK48SEL of
+    /// RCC_CCIPR (RM0432, 6.4.28). 0 where that PLL is off, or there is none.
     pub fn clock48_hz(&self, crystal_hz: u64) -> u64 {
         if self.interface == Interface::L4 {
             return match self.words[word(0x88)] >> 26 & 3 {
@@ -387,8 +437,9 @@ impl Rcc {
         on * input_hz * u64::from(n) / u64::from(divider)
     }
 
-    /// The clock of the RTC, in Hz, from the oscillators LSE, LSI and HSE: RTCSEL of RCC_BDCR, with RTCPRE of RCC_CFGR on the F4 and F7.
-    /// 0 where it stands still; and whether the backup domain is held in its reset.
+    /// The clock of the RTC, in Hz, from the oscillators LSE, LSI and HSE: RTCSEL of RCC_BDCR, with
+    /// RTCPRE of RCC_CFGR on the F4 and F7. 0 where it stands still; and whether the backup domain
+    /// is held in its reset.
     pub fn rtc_clock(&self, crystal_hz: u64, lsi_hz: u64) -> (u64, bool) {
         let bdcr = self.words[self.bdcr()];
         // The ready bit of LSI is in RCC_CSR, of HSE in RCC_CR.
@@ -408,13 +459,14 @@ impl Rcc {
         (if bdcr & RTCEN != 0 { clock_hz } else { 0 }, bdcr & BDRST != 0)
     }
 
-    /// Whether the core runs from the internal oscillator, as after reset.
+    /// True while the core runs from the internal oscillator, as after reset.
     pub fn on_internal_oscillator(&self) -> bool {
         self.status == 0
     }
 
-    /// The frequency in Hz of the internal oscillator that runs after reset: RM0091, RM0041: 8 MHz; RM0090, RM0410: 16 MHz;
-    /// RM0432: the MSI, by MSIRANGE, or MSISRANGE of RCC_CSR until MSIRGSEL is set.
+    /// The frequency in Hz of the internal oscillator that runs after reset: RM0091, RM0041: 8 MHz;
+    /// RM0090, RM0410: 16 MHz; RM0432: the MSI, by MSIRANGE, or MSISRANGE of RCC_CSR until MSIRGSEL
+    /// is set.
     pub fn internal_oscillator_hz(&self) -> u64 {
         match self.interface {
             Interface::F0 | Interface::F1 => 8_000_000,
@@ -435,13 +487,13 @@ mod tests {
 
     /// RCC with these registers written, in this order, and its core's clock from a crystal.
     fn hclk_hz(interface: Interface, crystal_hz: u64, writes: &[(u32, u32)]) -> u64 {
-        let mut rcc = Rcc::new(interface, false);
-        writes.iter().for_each(|(offset, value)| rcc.write(*offset, *value));
+        let mut rcc = Rcc::new(interface, "", false);
+        writes.iter().for_each(|(offset, value)| rcc.write(*offset, *value).expect("a setting"));
         rcc.hclk_hz(crystal_hz)
     }
 
     #[test]
-    fn the_core_clock_is_what_the_registers_make_of_the_oscillators() {
+    fn the_core_clock_follows_registers_and_oscillators() {
         // After reset: HSI. HPRE 1010: by 8; 1100: by 64.
         assert_eq!(hclk_hz(Interface::F0, 4_000_000, &[]), 8_000_000);
         assert_eq!(hclk_hz(Interface::F7, 25_000_000, &[]), 16_000_000);
@@ -460,10 +512,11 @@ mod tests {
         assert_eq!(hclk_hz(Interface::F4, 8_000_000, &writes), 168_000_000);
         let writes = [(4, 1 << 16 | 216 << 6 | 16), (0, 0x0100_0083), (8, 2)];
         assert_eq!(hclk_hz(Interface::F7, 8_000_000, &writes), 54_000_000);
-        // PLLQ 7, and 48 MHz by it; the PLL that is off; PLLSAIN 192, PLLSAIP 8 on an input of 2 MHz.
+        // PLLQ 7, and 48 MHz by it; the PLL that is off; PLLSAIN 192, PLLSAIP 8 on an input of 2
+        // MHz.
         let clock48_hz = |interface, writes: &[(u32, u32)]| {
-            let mut rcc = Rcc::new(interface, false);
-            writes.iter().for_each(|(offset, value)| rcc.write(*offset, *value));
+            let mut rcc = Rcc::new(interface, "", false);
+            writes.iter().for_each(|(offset, value)| rcc.write(*offset, *value).expect("a setting"));
             rcc.clock48_hz(8_000_000)
         };
         let writes = [(4, 7 << 24 | 1 << 22 | 336 << 6 | 8), (0, 0x0101_0083)];
@@ -476,7 +529,8 @@ mod tests {
             (0x90, 1 << 27),
         ];
         assert_eq!(clock48_hz(Interface::F7, &writes), 48_000_000);
-        // STM32L4+: MSI of 4 MHz after reset; range 11; HSI16 by PLL to 20 MHz (M 1, N 10, R 8) and 120 MHz (M 1, N 15, R 2).
+        // STM32L4+: MSI of 4 MHz after reset; range 11; HSI16 by PLL to 20 MHz (M 1, N 10, R 8) and
+        // 120 MHz (M 1, N 15, R 2).
         assert_eq!(hclk_hz(Interface::L4, 0, &[]), 4_000_000);
         assert_eq!(hclk_hz(Interface::L4, 0, &[(0, 0xb9)]), 48_000_000);
         assert_eq!(hclk_hz(Interface::L4, 0, &[(0, 0x163), (8, 1)]), 16_000_000);
@@ -489,8 +543,8 @@ mod tests {
         assert_eq!(clock48_hz(Interface::L4, &writes), 48_000_000);
         // I2C1 has HSI, or SYSCLK; SYSCLK for I2C1, HSI16 for I2C4.
         let i2c_hz = |interface, writes: &[(u32, u32)]| {
-            let mut rcc = Rcc::new(interface, false);
-            writes.iter().for_each(|(offset, value)| rcc.write(*offset, *value));
+            let mut rcc = Rcc::new(interface, "", false);
+            writes.iter().for_each(|(offset, value)| rcc.write(*offset, *value).expect("a setting"));
             rcc.i2c_clocks(8_000_000)
         };
         assert_eq!(i2c_hz(Interface::F0, &[]), [8_000_000, 0, 0, 0]);

@@ -1,18 +1,26 @@
-//! The analog to digital converter of an ATmega328P, and as the ATmega2560, the ATmega32U4 and the ATtiny85 have it.
+//! The analog to digital converter of an ATmega328P, and as the ATmega2560, the ATmega32U4 and the
+//! ATtiny85 have it.
 //!
-//! ATmega328P data sheet DS40002061, chapter 24: single conversions (13 clocks of the converter, the first after it is enabled 25),
-//! free running, and automatic triggers by the flags of other peripherals (13.5 clocks from the flag on, which restarts the
-//! prescaler, and three of the core's "for synchronization logic"; table 24-1). A conversion takes the voltage that the board has at its channel 1.5 clocks after it began (the first
-//! 13.5, triggered 2). Between conversions a start waits for the next rising edge of the converter's clock, which is taken to come
-//! every whole number of its periods after the converter was enabled. References: AVCC (the board's supply), 1.1 V, and AREF as the
-//! board drives it; none takes time to settle. Channels: single-ended inputs, the 1.1 V of the bandgap, 0 V; the ATmega2560
-//! (data sheet 2549Q, tables 26-3 and 26-4) and the ATmega32U4 (7766J, tables 24-3 and 24-4) have their sixth bit, MUX5, in ADCSRB and a
-//! reference of 2.56 V; the ATtiny85 (2586Q, tables 17-3 and 17-4) chooses that by REFS2. The temperature sensor, where the target file has
-//! its voltage, is that of 25 °C, and read against the internal 1.1 V alone, on the ATmega32U4 2.56 V, as the data sheets ask. The ATmega32U4's differential channels
-//! follow half the converter's clock, so that a conversion takes 13 or 14 clocks, in free running 14 ("Differential Channels"); that half is taken to
-//! begin low where the converter is enabled. Not modelled, and faults: the other parts' differential
-//! channels, triggers of such conversions, the comparator as a trigger and its multiplexer, clocks outside of 50 kHz to 1 MHz, a prescaler that changes during a conversion, and what the data sheet advises against because it does not say what comes of it: another channel
-//! written within the first clock of a conversion that was asked for (24.5).
+//! ATmega328P data sheet DS40002061, chapter 24: single conversions (13 clocks of the converter,
+//! the first after it is enabled 25), free running, and automatic triggers by the flags of other
+//! peripherals (13.5 clocks from the flag on, which restarts the prescaler, and three of the core's
+//! "for synchronization logic"; table 24-1). A conversion takes the voltage that the board has at
+//! its channel 1.5 clocks after it began (the first 13.5, triggered 2). Between conversions a start
+//! waits for the next rising edge of the converter's clock, which is taken to come every whole
+//! number of its periods after the converter was enabled. References: AVCC (the board's supply),
+//! 1.1 V, and AREF as the board drives it; none takes time to settle. Channels: single-ended
+//! inputs, the 1.1 V of the bandgap, 0 V; the ATmega2560 (data sheet 2549Q, tables 26-3 and 26-4)
+//! and the ATmega32U4 (7766J, tables 24-3 and 24-4) have their sixth bit, MUX5, in ADCSRB and a
+//! reference of 2.56 V; the ATtiny85 (2586Q, tables 17-3 and 17-4) chooses that by REFS2. The
+//! temperature sensor, where the target file has its voltage, is that of 25 °C, and read against
+//! the internal 1.1 V alone, on the ATmega32U4 2.56 V, as the data sheets ask. The ATmega32U4's
+//! differential channels follow half the converter's clock, so that a conversion takes 13 or 14
+//! clocks, in free running 14 ("Differential Channels"); that half is taken to begin low where the
+//! converter is enabled. Not modelled, and faults: the other parts' differential channels, triggers
+//! of such conversions, the comparator as a trigger and its multiplexer, clocks outside of 50 kHz
+//! to 1 MHz, a prescaler that changes during a conversion, and what the data sheet advises against
+//! because it does not say what comes of it: another channel written within the first clock of a
+//! conversion that was asked for (24.5).
 
 use super::gain_stage;
 use crate::{Board, ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
@@ -52,11 +60,11 @@ struct TemperatureSensor {
     channel: u8,
     /// Its voltage at 25 °C.
     at_25_v: f64,
-    /// What it is read against.
+    /// The voltage that it is read against.
     reference_v: f64,
 }
 
-/// How ADMUX and ADCSRB choose input and reference.
+/// The choice of input and reference by ADMUX and ADCSRB.
 #[derive(Clone, Copy)]
 struct Channels {
     /// MUX4 to MUX0 in ADMUX, as far as they exist.
@@ -74,7 +82,8 @@ struct Channels {
     differential: bool,
     /// The internal references that REFS = 2 and 3 choose, in volts.
     references_v: [Option<f64>; 2],
-    /// REFS2 in ADMUX (ATtiny85), where it exists: REFS = 0 is VCC and 1 AREF, 2 and 3 are 2.56 V while it is set.
+    /// REFS2 in ADMUX (ATtiny85), where it exists: REFS = 0 is VCC and 1 AREF, 2 and 3 are 2.56 V
+    /// while it is set.
     refs2: u8,
 }
 
@@ -123,17 +132,19 @@ pub struct Adc {
 const SINGLE: [u64; 2] = [3, 26];
 const FIRST: [u64; 2] = [27, 50];
 const TRIGGERED: [u64; 2] = [4, 27];
-/// Core clocks from a trigger to the prescaler's restart ("Three additional CPU clock cycles are used for synchronization
-/// logic", 24.4).
+/// Core clocks from a trigger to the prescaler's restart ("Three additional CPU clock cycles are
+/// used for synchronization logic", 24.4).
 const SYNCHRONISATION: u64 = 3;
 
 impl Adc {
-    /// ADCL at `spec.base`, the other registers behind it as on the ATmega328P; `spec.irq` is its vector. Settings `trigger2` to
-    /// `trigger7`: the vectors whose flags the trigger sources of table 24-6 are; where they differ from the ATmega328P's, `mux` and
-    /// `mux5`, the bits in ADMUX and ADCSRB, `bandgap` and `ground`, channels, `inputs`, the
-    /// ADCn that exist, `temperature` and `temperature_uv`, the sensor's channel and its voltage at 25 °C, `temperature_reference_mv`, what it is
-    /// read against where that is not 1.1 V, `reference2_mv` and
-    /// `reference3_mv`, `refs2`, a bit in ADMUX, `differential` = 1 for the ATmega32U4's such channels, and `adcsrb`, `admux`, `didr0`, addresses.
+    /// ADCL at `spec.base`, the other registers behind it as on the ATmega328P; `spec.irq` is its
+    /// vector. Settings `trigger2` to `trigger7`: the vectors whose flags the trigger sources of
+    /// table 24-6 are; where they differ from the ATmega328P's, `mux` and `mux5`, the bits in ADMUX
+    /// and ADCSRB, `bandgap` and `ground`, channels, `inputs`, the ADCn that exist, `temperature`
+    /// and `temperature_uv`, the sensor's channel and its voltage at 25 °C,
+    /// `temperature_reference_mv`, what it is read against where that is not 1.1 V, `reference2_mv`
+    /// and `reference3_mv`, `refs2`, a bit in ADMUX, `differential` = 1 for the ATmega32U4's such
+    /// channels, and `adcsrb`, `admux`, `didr0`, addresses.
     ///
     /// # Errors
     /// `irq` is missing.
@@ -199,7 +210,7 @@ impl Adc {
         1 << (self.control_a & ADPS).max(1)
     }
 
-    /// Whether ADMUX and ADCSRB choose a differential channel now.
+    /// True where ADMUX and ADCSRB choose a differential channel now.
     fn is_differential(&self) -> bool {
         let mux = self.channel & self.channels.mux | u8::from(self.control_b & self.channels.mux5 != 0) << 5;
         self.channels.differential && gain_stage::inputs(mux).is_some()
@@ -326,7 +337,7 @@ impl Adc {
         }
     }
 
-    /// Whether flags of others start conversions.
+    /// True where flags of others start conversions.
     fn listens(&self) -> bool {
         let on = ADEN | ADATE;
         self.control_a & on == on && self.control_b & ADTS != 0
@@ -334,7 +345,8 @@ impl Adc {
 
     fn write_control(&mut self, value: u8, now: u64) -> Result<(), &'static str> {
         let before = self.control_a;
-        // "Turning the ADC off while a conversion is in progress, will terminate this conversion" (24.9.2), whatever else is written.
+        // "Turning the ADC off while a conversion is in progress, will terminate this conversion"
+        // (24.9.2), whatever else is written.
         if value & ADEN != 0 && self.conversion.is_some() && (before ^ value) & ADPS != 0 {
             return Err("the prescaler changes during a conversion");
         }
@@ -389,7 +401,8 @@ impl Adc {
 
     fn on_flag_raised(&mut self, irq: u8, at: u64, context: &mut Context<'_, '_>) {
         self.advance(context);
-        // "If another positive edge occurs on the trigger signal during conversion, the edge will be ignored."
+        // "If another positive edge occurs on the trigger signal during conversion, the edge will
+        // be ignored."
         if irq == self.triggers[usize::from(self.control_b & ADTS)] && self.conversion.is_none() {
             self.edge = at + SYNCHRONISATION;
             self.begin(self.edge, TRIGGERED);
@@ -444,8 +457,8 @@ impl Peripheral for Adc {
         if let Some(what) = &self.failure {
             return Err(self.fault(address, context, what));
         }
-        // "Switching from a trigger source that is cleared to a trigger source that is set will generate a positive edge on
-        // the trigger signal" (24.9.4).
+        // "Switching from a trigger source that is cleared to a trigger source that is set will
+        // generate a positive edge on the trigger signal" (24.9.4).
         let switched = subscribed && self.control_b & ADTS != source;
         let vector = self.triggers[usize::from(self.control_b & ADTS)];
         context.events.subscribe(if self.listens() { 1 << vector } else { 0 }, switched);

@@ -1,8 +1,9 @@
 //! The analog comparator of an ATmega: ACSR.
 //!
-//! ATmega328P data sheet DS40002061, chapter 23. It compares AIN0, or the 1.1 V of the bandgap, with AIN1. A pin that is high has
-//! the supply's voltage, any other 0 V; of equal voltages, AIN0 is not the higher one. The comparator's delay and the one or two
-//! cycles of its synchroniser are left out. With ACIC its output stands in for the pin of timer 1's capture. The converter's
+//! ATmega328P data sheet DS40002061, chapter 23. It compares AIN0, or the 1.1 V of the bandgap,
+//! with AIN1. A pin that is high has the supply's voltage, any other 0 V; of equal voltages, AIN0
+//! is not the higher one. The comparator's delay and the one or two cycles of its synchroniser are
+//! left out. With ACIC its output stands in for the pin of timer 1's capture. The converter's
 //! multiplexer at its input (ACME) is a fault of the converter.
 
 use super::super::avr_port;
@@ -40,10 +41,11 @@ pub struct Comparator {
 }
 
 impl Comparator {
-    /// ACSR at `spec.base`; `spec.irq` is its vector. Settings: `port`, PINx of the port of its pins, and their bits `ain0` and `ain1`.
+    /// ACSR at `spec.base`; `spec.irq` is its vector. Settings: `port`, PINx of the port of its
+    /// pins, and their bits `ain0` and `ain1`.
     ///
     /// # Errors
-    /// What is missing.
+    /// A setting that is missing.
     pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<Comparator, String> {
         let missing = |name: &str| format!("{}: {} needs {name}", part.name, spec.name);
         let pin = |name: &str| -> Result<u8, String> {
@@ -131,7 +133,8 @@ impl Peripheral for Comparator {
             self.flag = false;
         }
         self.control = value & !(ACO | ACI);
-        // "When changing the ACD bit, the interrupt must be disabled. Otherwise an interrupt can occur when the bit is changed."
+        // "When changing the ACD bit, the interrupt must be disabled. Otherwise an interrupt can
+        // occur when the bit is changed."
         self.look(context);
         self.update(context);
         Ok(())

@@ -1,10 +1,11 @@
 //! The EEPROM of an ATmega behind EECR, EEDR, EEARL and EEARH.
 //!
-//! ATmega328P data sheet DS40002061, 8.4 and 8.6; ATmega128 data sheet 2467, "EEPROM Data Memory". From the start of
-//! a write until its end the byte reads as erased (0xFF) to a debugger, and as before where it is programmed alone. When the supply is cut meanwhile it becomes what
-//! [`Peripheral::cut_power`] is told: what the cell really holds then is not specified. Every other reset lets the write end
-//! (8.4.2: "If a reset occurs while a write operation is in progress, the write operation will be completed provided that
-//! the power supply voltage is sufficient").
+//! ATmega328P data sheet DS40002061, 8.4 and 8.6; ATmega128 data sheet 2467, "EEPROM Data Memory".
+//! From the start of a write until its end the byte reads as erased (0xFF) to a debugger, and as
+//! before where it is programmed alone. When the supply is cut meanwhile it becomes what
+//! [`Peripheral::cut_power`] is told: what the cell really holds then is not specified. Every other
+//! reset lets the write end (8.4.2: "If a reset occurs while a write operation is in progress, the
+//! write operation will be completed provided that the power supply voltage is sufficient").
 
 use crate::clock::rescaled;
 use crate::{
@@ -14,7 +15,8 @@ use crate::{
 
 /// EECR bits.
 const EEPM: u8 = 0x30;
-/// EEPM: the cell is erased alone, or programmed alone, which clears bits only (DS40002061, table 8-1).
+/// EEPM: the cell is erased alone, or programmed alone, which clears bits only (DS40002061, table
+/// 8-1).
 const ERASE: u8 = 0x10;
 const PROGRAM: u8 = 0x20;
 const EERIE: u8 = 0x08;
@@ -24,9 +26,11 @@ const EERE: u8 = 0x01;
 
 /// Cycles for which EEMPE allows EEPE (DS40002061, 8.6.3).
 const WINDOW: u64 = 4;
-/// "When the EEPROM is read, the CPU is halted for four cycles before the next instruction is executed."
+/// "When the EEPROM is read, the CPU is halted for four cycles before the next instruction is
+/// executed."
 const HALT_AFTER_READ: u64 = 4;
-/// "When EEPE has been set, the CPU is halted for two cycles before the next instruction is executed."
+/// "When EEPE has been set, the CPU is halted for two cycles before the next instruction is
+/// executed."
 const HALT_AFTER_WRITE: u64 = 2;
 
 /// The EEPROM.
@@ -54,8 +58,9 @@ pub struct Eeprom {
 }
 
 impl Eeprom {
-    /// EECR at `spec.base`, EEDR, EEARL and EEARH after it. Setting `write_us`: the time of a write (erase and
-    /// program) in microseconds; `split_us`: that of either alone, where the part has EEPM. The size is that of the part's EEPROM memory.
+    /// EECR at `spec.base`, EEDR, EEARL and EEARH after it. Setting `write_us`: the time of a write
+    /// (erase and program) in microseconds; `split_us`: that of either alone, where the part has
+    /// EEPM. The size is that of the part's EEPROM memory.
     ///
     /// # Errors
     /// The part has no EEPROM memory, or `write_us` is missing.

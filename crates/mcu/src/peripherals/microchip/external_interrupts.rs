@@ -1,16 +1,19 @@
-//! External interrupts of an ATmega: INT0 to INT7, as far as the part has them, by level or edge, and pin changes.
+//! External interrupts of an ATmega: INT0 to INT7, as far as the part has them, by level or edge,
+//! and pin changes.
 //!
-//! ATmega328P data sheet DS40002061, chapter 13; ATmega2560 data sheet 2549Q, chapter 15; ATmega32U4 data sheet 7766J, chapter 11;
-//! ATmega324PA data sheet 8272E, chapter 13, which has a fourth port of pin changes. An
-//! interrupt sees the level of the pin whoever drives it, the part itself included. A pin that nobody drives reads low. The few cycles for
-//! which the part synchronises a pin are left out. In idle all of this goes on; ADC noise reduction stops the clock that edges are found
-//! with, but for those that are found without, so going to sleep in it with such an edge enabled is refused.
+//! ATmega328P data sheet DS40002061, chapter 13; ATmega2560 data sheet 2549Q, chapter 15;
+//! ATmega32U4 data sheet 7766J, chapter 11; ATmega324PA data sheet 8272E, chapter 13, which has a
+//! fourth port of pin changes. An interrupt sees the level of the pin whoever drives it, the part
+//! itself included. A pin that nobody drives reads low. The few cycles for which the part
+//! synchronises a pin are left out. In idle all of this goes on; ADC noise reduction stops the
+//! clock that edges are found with, but for those that are found without, so going to sleep in it
+//! with such an edge enabled is refused.
 
 use super::super::avr_port;
 use crate::{Board, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
-/// Registers, in the order of [`External::addresses`]; PCICR lies between EIMSK and EICRA; PCMSK1 to
-/// PCMSK3 follow PCMSK0.
+/// Registers, in the order of [`External::addresses`]; PCICR lies between EIMSK and EICRA; PCMSK1
+/// to PCMSK3 follow PCMSK0.
 const PCIFR: usize = 0;
 const EIFR: usize = 1;
 const EIMSK: usize = 2;
@@ -42,7 +45,7 @@ pub struct External {
     name: String,
     /// PCIFR, EIFR, EIMSK, PCICR, EICRA, EICRB, PCMSK0 to PCMSK3.
     addresses: [u32; COUNT],
-    /// Which bits each has; a register without any is not there.
+    /// The bits of each; a register without any is not there.
     bits: [u8; COUNT],
     /// The vectors of INT0 and of PCINT0; the others follow.
     irqs: [u8; 2],
@@ -62,13 +65,15 @@ pub struct External {
 }
 
 impl External {
-    /// PCIFR at `spec.base`, EIFR and EIMSK after it; `spec.irq` is the vector of INT0. Settings: `pcicr`, the address of PCICR,
-    /// after which EICRA, EICRB and the PCMSK come, the fourth of them further on; `int#` and `int#_port`, the bit of INTn and PINx of its port; `asynchronous`, the
-    /// INTn whose edges are found without a clock; `change_irq`, the vector of PCINT0; `port#`, PINx of the port of PCMSKn;
-    /// `port#_first`, that of its first pin where this is another port, after which the port's own begin.
+    /// PCIFR at `spec.base`, EIFR and EIMSK after it; `spec.irq` is the vector of INT0. Settings:
+    /// `pcicr`, the address of PCICR, after which EICRA, EICRB and the PCMSK come, the fourth of
+    /// them further on; `int#` and `int#_port`, the bit of INTn and PINx of its port;
+    /// `asynchronous`, the INTn whose edges are found without a clock; `change_irq`, the vector of
+    /// PCINT0; `port#`, PINx of the port of PCMSKn; `port#_first`, that of its first pin where this
+    /// is another port, after which the port's own begin.
     ///
     /// # Errors
-    /// What is missing.
+    /// A setting that is missing.
     pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<External, String> {
         let setting = |name: &str| spec.settings.get(name).copied();
         let needed =

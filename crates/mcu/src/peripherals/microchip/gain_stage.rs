@@ -1,6 +1,8 @@
-//! The differential channels of the ATmega32U4's converter: 7766J, table 24-4; compared with simavr's table.
+//! The differential channels of the ATmega32U4's converter: 7766J, table 24-4; compared with
+//! simavr's table.
 
-/// The positive and the negative input and the gain that MUX5 to MUX0 choose, where they choose a differential channel.
+/// The positive and the negative input and the gain that MUX5 to MUX0 choose, where they choose a
+/// differential channel.
 pub fn inputs(mux: u8) -> Option<(u8, u8, f64)> {
     Some(match mux {
         9 => (1, 0, 10.0),

@@ -1,8 +1,10 @@
-//! The external interrupts of an ATtiny85: INT0 by level or edge, and pin changes, behind GIMSK, GIFR, PCMSK and MCUCR.
+//! The external interrupts of an ATtiny85: INT0 by level or edge, and pin changes, behind GIMSK,
+//! GIFR, PCMSK and MCUCR.
 //!
-//! ATtiny25/45/85 data sheet 2586Q, chapters 7 (MCUCR) and 9. As with those of an ATmega, an interrupt sees the level of the pin whoever
-//! drives it, a pin that nobody drives reads low, and the few cycles of synchronisation are left out. MCUCR also has the bits of sleep,
-//! which the core reads. Not modelled, and faults: PUD.
+//! ATtiny25/45/85 data sheet 2586Q, chapters 7 (MCUCR) and 9. As with those of an ATmega, an
+//! interrupt sees the level of the pin whoever drives it, a pin that nobody drives reads low, and
+//! the few cycles of synchronisation are left out. MCUCR also has the bits of sleep, which the core
+//! reads. Not modelled, and faults: PUD.
 
 use super::super::avr_port;
 use crate::{Board, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
@@ -40,11 +42,11 @@ pub struct GeneralInterrupts {
 }
 
 impl GeneralInterrupts {
-    /// GIFR at `spec.base`, GIMSK after it; `spec.irq` is the vector of INT0, followed by that of pin changes. Settings: `mcucr`, `pcmsk`,
-    /// addresses; `port`, PINx of its port; `int0`, a bit.
+    /// GIFR at `spec.base`, GIMSK after it; `spec.irq` is the vector of INT0, followed by that of
+    /// pin changes. Settings: `mcucr`, `pcmsk`, addresses; `port`, PINx of its port; `int0`, a bit.
     ///
     /// # Errors
-    /// What is missing.
+    /// A setting that is missing.
     pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<GeneralInterrupts, String> {
         let setting = |name: &str| {
             let value = spec.settings.get(name).copied();

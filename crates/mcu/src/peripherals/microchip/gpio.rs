@@ -1,10 +1,12 @@
 //! A digital port of an ATmega: PINx, DDRx, PORTx.
 //!
-//! ATmega328P data sheet DS40002061, chapter 14; ATmega128 data sheet 2467, "I/O Ports". An input reads what the board
-//! drives the pin to, else its pull-up, or low without one. The digital input buffers that DIDRn switches off still read. PINx shows a write to PORTx at once; the part's synchroniser lets up to
-//! one and a half cycles go by first (14.2.4), so that only a program without the data sheet's `NOP` can tell. Setting `toggle` = 1 says that writing ones to PINx toggles PORTx
-//! (14.2.2); without it PINx is read-only. `stray_ddr` and `stray_port` give the addresses of DDRx and PORTx where
-//! they do not follow PINx (ATmega128, port F).
+//! ATmega328P data sheet DS40002061, chapter 14; ATmega128 data sheet 2467, "I/O Ports". An input
+//! reads what the board drives the pin to, else its pull-up, or low without one. The digital input
+//! buffers that DIDRn switches off still read. PINx shows a write to PORTx at once; the part's
+//! synchroniser lets up to one and a half cycles go by first (14.2.4), so that only a program
+//! without the data sheet's `NOP` can tell. Setting `toggle` = 1 says that writing ones to PINx
+//! toggles PORTx (14.2.2); without it PINx is read-only. `stray_ddr` and `stray_port` give the
+//! addresses of DDRx and PORTx where they do not follow PINx (ATmega128, port F).
 
 use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
@@ -23,8 +25,8 @@ pub struct Gpio {
 }
 
 impl Gpio {
-    /// A port whose PINx is at `spec.base`. Settings: `pins` (bits that exist, default 0xFF), `toggle`, `stray_ddr`,
-    /// `stray_port`.
+    /// A port whose PINx is at `spec.base`. Settings: `pins` (bits that exist, default 0xFF),
+    /// `toggle`, `stray_ddr`, `stray_port`.
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> Gpio {
         let setting = |name: &str| spec.settings.get(name).copied();
@@ -66,7 +68,8 @@ impl Peripheral for Gpio {
         } else {
             let (driven, levels) = context.board.outside(&self.name);
             let outside = driven as u8 & !self.ddr & self.mask;
-            // An output reads its level, which a module may give; an input that nobody drives its pull-up.
+            // An output reads its level, which a module may give; an input that nobody drives its
+            // pull-up.
             let own = context.board.outputs(&self.name) as u8 | self.port & !self.ddr;
             own & !outside | levels as u8 & outside
         }

@@ -1,11 +1,14 @@
 //! SPMCSR: how an AVR writes its own flash, and reads fuses, lock bits and signature row.
 //!
-//! ATmega328P data sheet DS40002061, chapters 26 and 27; ATmega128 data sheet 2467, "Boot Loader Support"; ATtiny85 data sheet 2586Q,
-//! chapter 19. Where there is a boot section, the flash below it (RWW) cannot be read while a page there is written: the core goes on,
-//! and whoever reads or executes it meets a fault. Everywhere else the core stands still. The data sheets give 3.7 to 4.5 ms for a page.
-//! A window counts from the end of the instruction that writes SPMCSR. Boot lock bits are set as a page is written (table 27-8: "Flash write
-//! (page erase, page write, and write lock bits by SPM)"), while "the entire Flash can be read"; what they keep apart is the core's business. Not
-//! modelled, and faults: LB1 and LB2 set by `SPM`, which some parts have and others not.
+//! ATmega328P data sheet DS40002061, chapters 26 and 27; ATmega128 data sheet 2467, "Boot Loader
+//! Support"; ATtiny85 data sheet 2586Q, chapter 19. Where there is a boot section, the flash below
+//! it (RWW) cannot be read while a page there is written: the core goes on, and whoever reads or
+//! executes it meets a fault. Everywhere else the core stands still. The data sheets give 3.7 to
+//! 4.5 ms for a page. A window counts from the end of the instruction that writes SPMCSR. Boot lock
+//! bits are set as a page is written (table 27-8: "Flash write (page erase, page write, and write
+//! lock bits by SPM)"), while "the entire Flash can be read"; what they keep apart is the core's
+//! business. Not modelled, and faults: LB1 and LB2 set by `SPM`, which some parts have and others
+//! not.
 
 use crate::clock::rescaled;
 use crate::fuses::LOCK;
@@ -73,11 +76,11 @@ pub struct SelfProgramming {
 }
 
 impl SelfProgramming {
-    /// SPMCSR at `spec.base`. Settings: `page`, bytes of a page; `write_us`, the time in which one is erased or written;
-    /// `signature_row` = 1 where SPMCSR has SIGRD.
+    /// SPMCSR at `spec.base`. Settings: `page`, bytes of a page; `write_us`, the time in which one
+    /// is erased or written; `signature_row` = 1 where SPMCSR has SIGRD.
     ///
     /// # Errors
-    /// What is missing.
+    /// A setting that is missing.
     pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<SelfProgramming, String> {
         let setting = |name: &str| spec.settings.get(name).copied();
         let needed =
@@ -98,7 +101,8 @@ impl SelfProgramming {
             address: spec.base,
             irq: spec.irq,
             writable: interrupt | signature | COMMAND,
-            // The largest boot section is all of the section that is never closed (DS40002061, tables 27-7 and 27-8).
+            // The largest boot section is all of the section that is never closed (DS40002061,
+            // tables 27-7 and 27-8).
             open_from: part.fuses.as_ref().and_then(|fuses| fuses.boot_starts.first().copied()),
             flash_size: flash.size,
             write_us: needed("write_us")? as u64,
@@ -174,7 +178,8 @@ impl SelfProgramming {
                     let what = "a word of the page buffer is filled a second time: what it then holds is not specified";
                     return Err(self.fault(store.pc, store.address, what));
                 }
-                // "The RWWSB bit will automatically be cleared if a page load operation is initiated."
+                // "The RWWSB bit will automatically be cleared if a page load operation is
+                // initiated."
                 self.closed = false;
                 self.buffer[offset..offset + 2].copy_from_slice(&(store.value as u16).to_le_bytes());
                 self.end();
@@ -259,7 +264,8 @@ impl Peripheral for SelfProgramming {
         self.is_busy().then_some("clkI/O")
     }
 
-    /// As long as the flash is not as always, at every instruction: the core asks [`crate::Events::flash_view`] only where it looks at each.
+    /// As long as the flash is not as always, at every instruction: the core asks
+    /// [`crate::Events::flash_view`] only where it looks at each.
     fn due(&self) -> Option<u64> {
         match self.state {
             State::Held(until) => Some(until),

@@ -1,10 +1,11 @@
 //! The serial peripheral interface of an ATmega, as a master: SPCR, SPSR, SPDR.
 //!
-//! ATmega328P data sheet DS40002061, chapter 19; ATmega128 data sheet 2467, "Serial Peripheral Interface". A byte takes eight
-//! periods of SCK from the cycle after the write on; the data sheet does not say how far the first edge is from the write. Modes,
-//! clocks and whether two chips are selected are checked by [`crate::Board::transfer`]. Not modelled, and faults: slaves, and what
-//! would make a master silent: MOSI or SCK that are inputs, a select pin that is a low input (which would make it a slave,
-//! 19.3.2).
+//! ATmega328P data sheet DS40002061, chapter 19; ATmega128 data sheet 2467, "Serial Peripheral
+//! Interface". A byte takes eight periods of SCK from the cycle after the write on; the data sheet
+//! does not say how far the first edge is from the write. Modes, clocks and whether two chips are
+//! selected are checked by [`crate::Board::transfer`]. Not modelled, and faults: slaves, and what
+//! would make a master silent: MOSI or SCK that are inputs, a select pin that is a low input (which
+//! would make it a slave, 19.3.2).
 
 use super::super::avr_port;
 use crate::{Board, ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, SpiClock};
@@ -49,11 +50,11 @@ pub struct Spi {
 }
 
 impl Spi {
-    /// SPCR at `spec.base`, SPSR and SPDR after it; `spec.irq` is its vector. Settings: `port`, the address of PINx of the port
-    /// that its pins are on, and their bits `ss`, `mosi` and `sck`.
+    /// SPCR at `spec.base`, SPSR and SPDR after it; `spec.irq` is its vector. Settings: `port`, the
+    /// address of PINx of the port that its pins are on, and their bits `ss`, `mosi` and `sck`.
     ///
     /// # Errors
-    /// What is missing.
+    /// A setting that is missing.
     pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<Spi, String> {
         let mut pins = [0; 3];
         for (slot, name) in pins.iter_mut().zip(["ss", "mosi", "sck"]) {

@@ -1,16 +1,17 @@
-//! The registers of an ATmega that set up the core and its clock: sleep, reset cause, prescaler, power reduction,
-//! oscillator calibration, general purpose bytes.
+//! The registers of an ATmega that set up the core and its clock: sleep, reset cause, prescaler,
+//! power reduction, oscillator calibration, general purpose bytes.
 //!
-//! ATmega328P data sheet DS40002061, chapters 9 to 11; ATmega128 data sheet 2467, "System Clock", "Power Management"
-//! and "MCU Control Register". Which registers there are is data: each setting `NAME_register` of the target file
-//! is an address. The core itself reads `sleep_register`, `sleep_enable`, `sleep_mode` and `reset_sp`.
+//! ATmega328P data sheet DS40002061, chapters 9 to 11; ATmega128 data sheet 2467, "System Clock",
+//! "Power Management" and "MCU Control Register". Which registers there are is data: each setting
+//! `NAME_register` of the target file is an address. The core itself reads `sleep_register`,
+//! `sleep_enable`, `sleep_mode` and `reset_sp`.
 
 use crate::{
     ClockControl, ClockSources, Context, Events, Fault, Part, Peripheral, PeripheralSpec, Roles, Spec,
 };
 use std::collections::BTreeMap;
 
-/// What a register does when written.
+/// The effect of a write of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     /// Keeps what is written.
@@ -31,8 +32,10 @@ enum Role {
 struct Register {
     name: &'static str,
     role: Role,
-    /// Bits that may be set; others are not modelled.
+    /// Bits that keep what is written.
     modelled: u8,
+    /// Bits that are not modelled. The others are reserved or read-only: they read as zero.
+    refused: u8,
     after_reset: u8,
     value: u8,
 }
@@ -42,7 +45,7 @@ struct Register {
 pub struct System {
     name: String,
     registers: BTreeMap<u32, Register>,
-    /// What the fuses choose from, where the core's clock is what the program sets.
+    /// The fuses' choice, where the core's clock is what the program sets.
     sources: Option<ClockSources>,
     /// The oscillator that they choose.
     oscillator_hz: Option<u64>,
@@ -50,11 +53,20 @@ pub struct System {
     window_end: u64,
 }
 
-/// Where the core tells the low fuse byte after a reset: beyond the data space.
+/// The address at which the core tells the low fuse byte after a reset: beyond the data space.
 pub const LOW_FUSE: u32 = 0x1_0001;
 
-/// OSCCAL after a reset, from the signature row: each chip has its own; this is the middle of the range.
+/// OSCCAL after a reset, from the signature row: each chip has its own; this is the middle of the
+/// range.
 pub const CALIBRATION: u8 = 0x80;
+
+/// The bits of PRR (PRR0) and PRR1 that a part has, from its header; of another part all.
+const POWER_REDUCTION: [(&str, [u8; 2]); 4] = [
+    ("atmega328p", [0xEF, 0]),
+    ("atmega2560", [0xEF, 0x3F]),
+    ("atmega32u4", [0xAD, 0x99]),
+    ("attiny85", [0x0F, 0]),
+];
 
 /// Power-on reset flag, PORF.
 const PORF: u8 = 1;
@@ -65,7 +77,8 @@ const OUTSIDE_WINDOW: &str =
     "CLKPS is written without CLKPCE alone within four cycles before: the part ignores it";
 /// CLKPS: division by 2^CLKPS; higher values are reserved (DS40002061, table 9-17).
 const LAST_PRESCALER: u8 = 8;
-/// The low fuse byte: CKDIV8, 0 where it is programmed, and the field CKSEL. CLKPR then begins with a division by 8.
+/// The low fuse byte: CKDIV8, 0 where it is programmed, and the field CKSEL. CLKPR then begins with
+/// a division by 8.
 const CKDIV8: u8 = 0x80;
 const CKSEL: u8 = 0x0F;
 const CKDIV8_PRESCALER: u8 = 3;
@@ -77,33 +90,39 @@ impl System {
         let sources = part.clock.as_ref().filter(|_| part.follows_clock()).cloned();
         let fuse = sources.as_ref().and_then(|clock| clock.low_fuse).unwrap_or(0xFF);
         let prescalers = if sources.is_some() { 0x8F } else { CLKPCE };
-        let kinds: [(&str, &'static str, Role, u8, u8); 16] = [
-            ("smcr_register", "SMCR", Role::Plain, 0x0F, 0),
-            // 328P: BODS and BODSE change nothing here; PUD would switch the pull-ups off, IVSEL and IVCE move the vectors.
-            ("mcucr_register", "MCUCR", Role::Plain, 0x60, 0),
+        let power = |register: usize| {
+            let row = POWER_REDUCTION.iter().find(|(name, _)| part.name.starts_with(name));
+            row.map_or(0xFF, |(_, bits)| bits[register])
+        };
+        let kinds: [(&str, &'static str, Role, u8, u8, u8); 16] = [
+            ("smcr_register", "SMCR", Role::Plain, 0x0F, 0, 0),
+            // 328P: BODS and BODSE change nothing here; PUD would switch the pull-ups off, IVSEL
+            // move the vectors. IVCE, which the part clears by itself, never stays.
+            ("mcucr_register", "MCUCR", Role::Plain, 0x60, 0x12, 0),
             // 128: SE and SM2..SM0; SRE and SRW10 would switch on external memory.
-            ("mcucr_128_register", "MCUCR", Role::Plain, 0x3C, 0),
-            // 2560, 32U4: JTD, which frees pins that the debugger has; PUD, IVSEL and IVCE as above.
-            ("mcucr_2560_register", "MCUCR", Role::Plain, 0x80, 0),
+            ("mcucr_128_register", "MCUCR", Role::Plain, 0x3C, 0xC2, 0),
+            // 2560, 32U4: JTD, which frees pins that the debugger has; PUD and IVSEL as above.
+            ("mcucr_2560_register", "MCUCR", Role::Plain, 0x80, 0x12, 0),
             // 324PA: JTD, BODS and BODSE.
-            ("mcucr_324_register", "MCUCR", Role::Plain, 0xE0, 0),
-            ("mcusr_register", "MCUSR", Role::ResetFlags, 0xFF, PORF),
-            ("clkpr_register", "CLKPR", Role::ClockPrescaler, prescalers, 0),
-            ("osccal_register", "OSCCAL", Role::Calibration, 0xFF, CALIBRATION),
-            ("prr_register", "PRR", Role::PowerReduction, 0xFF, 0),
-            ("prr1_register", "PRR1", Role::PowerReduction1, 0xFF, 0),
+            ("mcucr_324_register", "MCUCR", Role::Plain, 0xE0, 0x12, 0),
+            ("mcusr_register", "MCUSR", Role::ResetFlags, 0xFF, 0, PORF),
+            ("clkpr_register", "CLKPR", Role::ClockPrescaler, prescalers, 0x0F, 0),
+            ("osccal_register", "OSCCAL", Role::Calibration, 0xFF, 0, CALIBRATION),
+            ("prr_register", "PRR", Role::PowerReduction, power(0), 0, 0),
+            ("prr1_register", "PRR1", Role::PowerReduction1, power(1), 0, 0),
             // The comparator switched off (ACD), or on and its output never read.
-            ("acsr_register", "ACSR", Role::Plain, 0x80, 0),
-            ("didr1_register", "DIDR1", Role::Plain, 0x03, 0),
-            ("didr2_register", "DIDR2", Role::Plain, 0xFF, 0),
-            ("gpior0_register", "GPIOR0", Role::Plain, 0xFF, 0),
-            ("gpior1_register", "GPIOR1", Role::Plain, 0xFF, 0),
-            ("gpior2_register", "GPIOR2", Role::Plain, 0xFF, 0),
+            ("acsr_register", "ACSR", Role::Plain, 0x83, 0x4C, 0),
+            ("didr1_register", "DIDR1", Role::Plain, 0x03, 0, 0),
+            ("didr2_register", "DIDR2", Role::Plain, 0xFF, 0, 0),
+            ("gpior0_register", "GPIOR0", Role::Plain, 0xFF, 0, 0),
+            ("gpior1_register", "GPIOR1", Role::Plain, 0xFF, 0, 0),
+            ("gpior2_register", "GPIOR2", Role::Plain, 0xFF, 0, 0),
         ];
         let mut registers = BTreeMap::new();
-        for (setting, name, role, modelled, after_reset) in kinds {
+        for (setting, name, role, modelled, refused, after_reset) in kinds {
             if let Some(&address) = spec.settings.get(setting) {
-                let register = Register { name, role, modelled, after_reset, value: after_reset };
+                let refused = refused & !modelled;
+                let register = Register { name, role, modelled, refused, after_reset, value: after_reset };
                 registers.insert(address as u32, register);
             }
         }
@@ -188,9 +207,10 @@ impl Peripheral for System {
             return Err(self.fault(address, context, "no such register".into()));
         };
         let name = register.name;
-        if value & !register.modelled != 0 {
+        if value & register.refused != 0 {
             return Err(self.fault(address, context, format!("{name} = {value:#04x} is not modelled")));
         }
+        let value = value & register.modelled;
         match register.role {
             Role::Plain => register.value = value,
             Role::PowerReduction => {

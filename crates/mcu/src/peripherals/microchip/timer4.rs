@@ -1,7 +1,8 @@
 //! Timer 4 of an ATmega32U4, 10 bits: its registers, without what they do.
 //!
-//! ATmega32U4 data sheet 7766J, chapter 15. A program can set it up, as start-up code does that makes all timers ready for PWM. Its count
-//! is not modelled: whoever reads TCNT4 or TIFR4, lets an interrupt come or puts a comparator at a pin meets a fault.
+//! ATmega32U4 data sheet 7766J, chapter 15. A program can set it up, as start-up code does that
+//! makes all timers ready for PWM. Its count is not modelled: whoever reads TCNT4 or TIFR4, lets an
+//! interrupt come or puts a comparator at a pin meets a fault.
 
 use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
@@ -33,7 +34,7 @@ impl Timer4 {
     /// TCNT4 at `spec.base`. Settings `timsk`, `tifr`: addresses.
     ///
     /// # Errors
-    /// What is missing.
+    /// A setting that is missing.
     pub fn new(spec: &PeripheralSpec) -> Result<Timer4, String> {
         let setting = |name: &str| {
             let value = spec.settings.get(name).map(|address| *address as u32);

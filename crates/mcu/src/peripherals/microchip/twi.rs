@@ -1,9 +1,11 @@
 //! The two-wire serial interface of an ATmega as a master: TWBR, TWSR, TWAR, TWDR, TWCR, TWAMR.
 //!
-//! ATmega328P data sheet DS40002061, chapter 22; ATmega128 data sheet 2467, "Two-wire Serial Interface". A bit takes
-//! 16 + 2 TWBR 4^TWPS cycles (22.5.2), a byte with its acknowledgement nine bits; START and STOP, of which the data sheet does not say
-//! how long they take, are taken as a bit each. The lines are pulled up, and no other master is on them: what answers is on the board
-//! ([`crate::TwoWireDevice`]), and without that each address is not acknowledged. As a slave it waits for ever.
+//! ATmega328P data sheet DS40002061, chapter 22; ATmega128 data sheet 2467, "Two-wire Serial
+//! Interface". A bit takes 16 + 2 TWBR 4^TWPS cycles (22.5.2), a byte with its acknowledgement nine
+//! bits; START and STOP, of which the data sheet does not say how long they take, are taken as a
+//! bit each. The lines are pulled up, and no other master is on them: what answers is on the board
+//! ([`crate::TwoWireDevice`]), and without that each address is not acknowledged. As a slave it
+//! waits for ever.
 
 use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
@@ -15,7 +17,7 @@ const TWSTO: u8 = 0x10;
 const TWWC: u8 = 0x08;
 const TWEN: u8 = 0x04;
 const TWIE: u8 = 0x01;
-/// What the program sets of it.
+/// The program's settings.
 const CONTROL: u8 = TWEA | TWSTA | TWSTO | TWEN | TWIE;
 /// TWSR: the prescaler.
 const TWPS: u8 = 0x03;
@@ -36,7 +38,7 @@ const NOTHING: u8 = 0xF8;
 /// Bits of a byte with its acknowledgement.
 const BYTE_BITS: u64 = 9;
 
-/// What is done on the bus.
+/// The state of the bus.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Action {
     Start,
@@ -64,17 +66,18 @@ pub struct Twi {
     flags: u8,
     /// Between START and STOP.
     owns_bus: bool,
-    /// What is under way, and the cycle at which it is done.
+    /// The action under way, and the cycle at which it is done.
     action: Option<(Action, u64)>,
     /// The interrupt was taken, which leaves TWINT set: it is to be requested again.
     taken: bool,
 }
 
 impl Twi {
-    /// TWBR at `spec.base`, the others behind it; `spec.irq` is its vector. Setting `mask` = 1: there is TWAMR.
+    /// TWBR at `spec.base`, the others behind it; `spec.irq` is its vector. Setting `mask` = 1:
+    /// there is TWAMR.
     ///
     /// # Errors
-    /// What is missing.
+    /// A setting that is missing.
     pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<Twi, String> {
         Ok(Twi {
             name: spec.name.clone(),
@@ -153,7 +156,7 @@ impl Twi {
         Ok(())
     }
 
-    /// What was under way is done.
+    /// Ends the action that was under way.
     fn finish(&mut self, action: Action, at: u64, context: &mut Context<'_, '_>) {
         let board = &mut *context.board;
         match action {

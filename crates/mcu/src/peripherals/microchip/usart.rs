@@ -1,9 +1,9 @@
 //! A USART of an ATmega as a UART: asynchronous, 5 to 8 data bits.
 //!
-//! ATmega328P data sheet DS40002061, chapter 20; ATmega128 data sheet 2467, "USART". A frame begins with the write
-//! that starts it; the real one waits for the next tick of the baud rate generator, up to one sixteenth of a bit.
-//! Not modelled, and faults: synchronous and SPI modes, nine data bits, multi-processor mode, and the ATmega32U4's flow control
-//! (data sheet 7766, 18.9).
+//! ATmega328P data sheet DS40002061, chapter 20; ATmega128 data sheet 2467, "USART". A frame begins
+//! with the write that starts it; the real one waits for the next tick of the baud rate generator,
+//! up to one sixteenth of a bit. Not modelled, and faults: synchronous and SPI modes, nine data
+//! bits, multi-processor mode, and the ATmega32U4's flow control (data sheet 7766, 18.9).
 
 use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Roles, SerialPort, Spec};
 use std::collections::VecDeque;
@@ -55,8 +55,8 @@ pub struct Usart {
 }
 
 impl Usart {
-    /// UDR at `spec.base`; settings `a`, `b`, `c`, `ubrrl`, `ubrrh`: the addresses of the other registers, and `d` where the part
-    /// has UCSRD. `spec.irq` is the receive vector.
+    /// UDR at `spec.base`; settings `a`, `b`, `c`, `ubrrl`, `ubrrh`: the addresses of the other
+    /// registers, and `d` where the part has UCSRD. `spec.irq` is the receive vector.
     ///
     /// # Errors
     /// The setting that is missing.
@@ -91,8 +91,8 @@ impl Usart {
         Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
     }
 
-    /// Cycles of one frame: DS40002061, 20.3.1 (a bit is 16 or 8 times UBRR + 1) and 20.4 (start, data, parity and
-    /// stop bits).
+    /// Cycles of one frame: DS40002061, 20.3.1 (a bit is 16 or 8 times UBRR + 1) and 20.4 (start,
+    /// data, parity and stop bits).
     fn frame(&self) -> u64 {
         let bit = (u64::from(self.rate) + 1) * if self.flags & U2X == 0 { 16 } else { 8 };
         let data = 5 + u64::from(self.format >> 1 & 3);

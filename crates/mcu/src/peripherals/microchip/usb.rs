@@ -1,8 +1,9 @@
 //! The USB controller and the PLL of an ATmega32U4 with nothing plugged in.
 //!
-//! ATmega32U4 data sheet 7766J, chapters 6 (PLL), 21 and 22. The PLL locks after the time that the target file says. There is no VBUS; no
-//! reset, no frame and no suspend comes: flags stay clear. An endpoint can be set up, but what would be sent or received through it is a
-//! fault. Not modelled, and faults: the PLL as timer 4's clock.
+//! ATmega32U4 data sheet 7766J, chapters 6 (PLL), 21 and 22. The PLL locks after the time that the
+//! target file says. There is no VBUS; no reset, no frame and no suspend comes: flags stay clear.
+//! An endpoint can be set up, but what would be sent or received through it is a fault. Not
+//! modelled, and faults: the PLL as timer 4's clock.
 
 use crate::clock::rescaled;
 use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, Spec};
@@ -79,10 +80,11 @@ pub struct Usb {
 }
 
 impl Usb {
-    /// UHWCON at `spec.base`. Settings: `pllcsr`, `pllfrq`, addresses; `lock_us`, the time that the PLL takes to lock.
+    /// UHWCON at `spec.base`. Settings: `pllcsr`, `pllfrq`, addresses; `lock_us`, the time that the
+    /// PLL takes to lock.
     ///
     /// # Errors
-    /// What is missing.
+    /// A setting that is missing.
     pub fn new(spec: &PeripheralSpec) -> Result<Usb, String> {
         let setting = |name: &str| {
             let value = spec.settings.get(name).copied();

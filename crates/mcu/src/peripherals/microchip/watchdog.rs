@@ -1,8 +1,9 @@
 //! The watchdog of an ATmega, and the flags of what reset the part (MCUSR).
 //!
-//! ATmega328P data sheet DS40002061, 11.8 and 11.9; ATmega128 data sheet 2467, "Watchdog Timer". Stopped, as a timer that
-//! interrupts, as one that resets the part, or both, one after the other. A reset of the part by the watchdog is modelled where
-//! the target file says where MCUSR is, else the write that would leave it on faults. The oscillator counts at its typical 128 kHz
+//! ATmega328P data sheet DS40002061, 11.8 and 11.9; ATmega128 data sheet 2467, "Watchdog Timer".
+//! Stopped, as a timer that interrupts, as one that resets the part, or both, one after the other.
+//! A reset of the part by the watchdog is modelled where the target file says where MCUSR is, else
+//! the write that would leave it on faults. The oscillator counts at its typical 128 kHz
 //! (DS40002061, 11.8; real ones differ by several per cent with supply and temperature).
 
 use crate::clock::rescaled;
@@ -10,7 +11,7 @@ use crate::{
     ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,
 };
 
-/// Where the core reports the instruction `WDR`: beyond the data space.
+/// The address at which the core reports the instruction `WDR`: beyond the data space.
 pub const WATCHDOG_RESET: u32 = 0x1_0000;
 
 /// Where the core says after a reset whether the fuse WDTON is programmed: beyond it.
@@ -42,7 +43,7 @@ pub struct Watchdog {
     name: String,
     base: u32,
     irq: Option<u8>,
-    /// Where MCUSR is.
+    /// The address of MCUSR.
     cause_address: Option<u32>,
     clock_hz: u64,
     control: u8,
@@ -62,8 +63,8 @@ fn step(control: u8) -> u8 {
 }
 
 impl Watchdog {
-    /// WDTCSR or WDTCR at `spec.base`; with `spec.irq` it can interrupt (ATmega328P). The setting `mcusr` is the address of MCUSR:
-    /// with it, it can reset the part.
+    /// WDTCSR or WDTCR at `spec.base`; with `spec.irq` it can interrupt (ATmega328P). The setting
+    /// `mcusr` is the address of MCUSR: with it, it can reset the part.
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> Watchdog {
         Watchdog {
@@ -84,8 +85,8 @@ impl Watchdog {
         Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
     }
 
-    /// Cycles of the core clock until the time runs out: 2048 periods of the oscillator, doubled by each step of the
-    /// prescaler (table 11-2 of DS40002061).
+    /// Cycles of the core clock until the time runs out: 2048 periods of the oscillator, doubled by
+    /// each step of the prescaler (table 11-2 of DS40002061).
     fn period(&self) -> u64 {
         (2048 << step(self.control)) * self.clock_hz / OSCILLATOR_HZ
     }
@@ -163,7 +164,8 @@ impl Peripheral for Watchdog {
             }
             return Ok(());
         }
-        // Outside of the timed sequence the prescaler and a WDE that is set stay; all other bits are written (11.9.2).
+        // Outside of the timed sequence the prescaler and a WDE that is set stay; all other bits
+        // are written (11.9.2).
         let prescaler = if open { value & WDP } else { self.control & WDP };
         let in_vain = value & WDP != 0 && value & WDP != prescaler;
         if in_vain
@@ -208,7 +210,8 @@ impl Peripheral for Watchdog {
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         let Some(deadline) = self.deadline else { return };
-        // With both, the first time out interrupts; the interrupt clears WDIE, or the second time out finds WDIF set.
+        // With both, the first time out interrupts; the interrupt clears WDIE, or the second time
+        // out finds WDIF set.
         let waiting = self.control & (WDIE | WDIF) == WDIE;
         if self.control & WDE != 0 && !waiting && self.cause_address.is_some() {
             context.events.request_reset(ResetCause::Watchdog);

@@ -1,5 +1,5 @@
-//! What all peripherals of the nRF52 have in common: a block of 4 kB with tasks, events and the interrupt that events request. PS, "Peripheral
-//! interface".
+//! The registers that all peripherals of the nRF52 have: a block of 4 kB with tasks, events and the
+//! interrupt that events request. PS, "Peripheral interface".
 
 use crate::peripherals::register::part_of_word;
 use crate::{Context, Fault, PeripheralSpec, Spec};
@@ -61,7 +61,14 @@ impl Block {
         (self.known & bit != 0).then_some(bit)
     }
 
-    /// A read of what is common, or else of the peripheral's own register, as `own` has it by its offset; a sentence why there is no answer.
+    /// True for a register of [`Block::read`] and [`Block::write`].
+    pub fn has(&self, offset: u32) -> bool {
+        let inten = offset == INTEN && self.has_inten;
+        inten || offset == INTENSET || offset == INTENCLR || self.event(offset).is_some()
+    }
+
+    /// A read of what is common, or else of the peripheral's own register, as `own` has it by its
+    /// offset; a sentence why there is no answer.
     pub fn read(
         &self,
         address: u32,
@@ -94,7 +101,8 @@ impl Block {
         }
         let offset = address - self.base;
         if let Some(bit) = self.event(offset) {
-            if value != 0 {
+            // The other bits are reserved.
+            if value & 1 != 0 {
                 return Err(self.fault(
                     address,
                     context,

@@ -1,11 +1,13 @@
-//! CLOCK and POWER in one, because they share addresses, events and an interrupt. PS, "CLOCK" and "POWER".
+//! CLOCK and POWER in one, because they share addresses, events and an interrupt. PS, "CLOCK" and
+//! "POWER".
 //!
-//! The core runs at 64 MHz from HFINT or HFXO, whichever is on. LFCLK runs from the moment that its start is asked for: from LFRC while the
-//! crystal starts. Its calibration, System OFF, the events of sleep and the constant-latency mode's shorter wake-ups are not modelled;
-//! nothing is plugged in at VBUS.
+//! The core runs at 64 MHz from HFINT or HFXO, whichever is on. LFCLK runs from the moment that its
+//! start is asked for: from LFRC while the crystal starts. Its calibration, System OFF, the
+//! interrupts of SLEEPENTER and SLEEPEXIT and the constant-latency mode's shorter wake-ups are not
+//! modelled; nothing is plugged in at VBUS. Offsets without a register read as zero and take zero.
 
 use super::block::{Block, CORE_HZ, cycles_of_us};
-use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
+use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 // Tasks.
 const HFCLKSTART: u32 = 0x000;
@@ -18,7 +20,11 @@ const LOWPWR: u32 = 0x07c;
 // Events, by their bits.
 const HFCLKSTARTED: u32 = 1 << 0;
 const LFCLKSTARTED: u32 = 1 << 1;
-/// DONE and CTTO of the calibration, CTSTARTED, CTSTOPPED; POFWARN; USBDETECTED, USBREMOVED, USBPWRRDY: none of these comes.
+const SLEEPENTER: u32 = 1 << 5;
+const SLEEPEXIT: u32 = 1 << 6;
+const INTENSET: u32 = 0x304;
+/// DONE and CTTO of the calibration, CTSTARTED, CTSTOPPED; POFWARN; USBDETECTED, USBREMOVED,
+/// USBPWRRDY: none of these comes.
 const NEVER: u32 = 1 << 3 | 1 << 4 | 1 << 10 | 1 << 11 | 1 << 2 | 7 << 7;
 
 const HFCLKRUN: u32 = 0x408;
@@ -61,8 +67,9 @@ pub(super) const LFCLK_HZ: u64 = 32_768;
 /// [`crate::Events::generic_clocks_hz`] has one clock: LFCLK.
 pub(super) const LFCLK: usize = 0;
 
-/// HFCLKSTARTED comes after the crystal's power-up time and HFXODEBOUNCE times 16 us. The former, and LFCLK's start-up times, typically: PS,
-/// CLOCK's electrical specification (from memory, not yet compared).
+/// HFCLKSTARTED comes after the crystal's power-up time and HFXODEBOUNCE times 16 us. The former,
+/// and LFCLK's start-up times, typically: PS, CLOCK's electrical specification (from memory, not
+/// yet compared).
 const HFXO_POWER_UP_US: u64 = 60;
 const DEBOUNCE_UNIT_US: u64 = 16;
 const LFRC_START_US: u64 = 600;
@@ -81,7 +88,8 @@ const KEPT: [(u32, u32, u32); 9] = [
     (GPREGRET, 0xff, 0),
     (GPREGRET2, 0xff, 0),
 ];
-/// Of these, GPREGRET and GPREGRET2, and RAM[n].POWER outlive all resets but power-up and brown-out (PS, "Reset behavior").
+/// GPREGRET and GPREGRET2 from here on, and RAM\[n\].POWER, outlive all resets but power-up and
+/// brown-out (PS, "Reset behavior").
 const RETAINED: usize = 7;
 
 /// The registers.
@@ -109,7 +117,7 @@ impl Clock {
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> Clock {
         Clock {
-            block: Block::new(spec, HFCLKSTARTED | LFCLKSTARTED | NEVER),
+            block: Block::new(spec, HFCLKSTARTED | LFCLKSTARTED | SLEEPENTER | SLEEPEXIT | NEVER),
             kept: KEPT.map(|(_, _, reset)| reset),
             ram: [0xffff; 9],
             source: 0,
@@ -224,6 +232,13 @@ impl Clock {
                 }
                 self.power_fail = value & 0xf1f;
             }
+            // Status registers are read-only.
+            (
+                HFCLKRUN | HFCLKSTAT | LFCLKRUN | LFCLKSTAT | LFCLKSRCCOPY | RAMSTATUS | USBREGSTATUS
+                | MAINREGSTATUS,
+                _,
+            ) => {}
+            _ if value == 0 => {}
             _ => return Err("register not modelled"),
         }
         Ok(())
@@ -250,11 +265,12 @@ impl Peripheral for Clock {
             LFCLKSRC => Some(self.source),
             RESETREAS => Some(self.reset_reasons),
             POFCON => Some(self.power_fail),
-            LFRCMODE | RAMSTATUS | USBREGSTATUS | MAINREGSTATUS => Some(0),
-            _ => match Clock::ram_register(offset) {
-                Some((index, 0)) => Some(self.ram[index]),
-                _ => KEPT.iter().position(|row| row.0 == offset).map(|index| self.kept[index]),
-            },
+            _ if self.block.has(offset) => None,
+            // LFRCMODE, RAMSTATUS, USBREGSTATUS, MAINREGSTATUS, what is only written, and the rest.
+            _ => Some(match Clock::ram_register(offset) {
+                Some((index, 0)) => self.ram[index],
+                _ => KEPT.iter().position(|row| row.0 == offset).map_or(0, |index| self.kept[index]),
+            }),
         };
         self.block.read(address, size, own, context)
     }
@@ -267,6 +283,10 @@ impl Peripheral for Clock {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         self.settle(context.now);
+        if address - self.block.base == INTENSET && value & (SLEEPENTER | SLEEPEXIT) != 0 {
+            let what = "the interrupts of SLEEPENTER and SLEEPEXIT are not modelled";
+            return Err(self.block.fault(address, context, what));
+        }
         if !self.block.write(address, size, value, context)? {
             let written = self.write_own(address - self.block.base, value, context);
             written.map_err(|what| self.block.fault(address, context, what))?;
@@ -285,6 +305,14 @@ impl Peripheral for Clock {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.settle(context.now);
         self.block.signal(context);
+    }
+
+    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+        match event {
+            Event::Sleep(_) => self.block.events |= SLEEPENTER,
+            Event::Wake => self.block.events |= SLEEPEXIT,
+            _ => {}
+        }
     }
 
     fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {

@@ -1,4 +1,5 @@
-//! What TIMER and RTC count with: a counter of some bits, compared with registers, whose state is worked out when somebody looks.
+//! The counter of TIMER and RTC: a counter of some bits, compared with registers, whose state is
+//! worked out when somebody looks.
 
 use super::block::CORE_HZ;
 
@@ -19,7 +20,7 @@ pub(super) struct Counter {
     clock_hz: u64,
 }
 
-/// What may come of a match.
+/// The effects of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Compare {
     pub value: u32,
@@ -28,7 +29,8 @@ pub(super) struct Compare {
     pub stop: bool,
 }
 
-/// What has come about: a bit for each match, and whether the counter has gone from its highest value to 0.
+/// What has come about: a bit for each match, and whether the counter has gone from its highest
+/// value to 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Passed {
     pub matches: u32,

@@ -1,4 +1,5 @@
-//! AES electronic codebook mode encryption (ECB): a block with a key of 128 bits, out of RAM and into it. PS, "ECB".
+//! AES electronic codebook mode encryption (ECB): a block with a key of 128 bits, out of RAM and
+//! into it. PS, "ECB".
 
 use super::block::{Block, CORE_HZ};
 use crate::{ClockUpdate, Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Spec};

@@ -1,6 +1,7 @@
 //! A port of general-purpose pins (P0, P1). PS, "GPIO".
 //!
-//! Pins that other blocks drive or sample (PSEL) are not told apart here. DETECT goes to GPIOTE as a flag that rises, by GPIOTE's interrupt.
+//! Pins that other blocks drive or sample (PSEL) are not told apart here. DETECT goes to GPIOTE as
+//! a flag that rises, by GPIOTE's interrupt.
 
 use crate::peripherals::register::part_of_word;
 use crate::{Board, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
@@ -46,7 +47,8 @@ pub struct Gpio {
 }
 
 impl Gpio {
-    /// The port at `spec.base` with `settings.pins` pins, 32 where it says nothing; `settings.gpiote_irq` is GPIOTE's interrupt.
+    /// The port at `spec.base` with `settings.pins` pins, 32 where it says nothing;
+    /// `settings.gpiote_irq` is GPIOTE's interrupt.
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> Gpio {
         let pins = spec.settings.get("pins").copied().unwrap_or(32).clamp(1, 32);
@@ -91,8 +93,8 @@ impl Gpio {
         self.pins_where(|pin| self.configuration[pin] & PIN_INPUT == 0 && high(pin))
     }
 
-    /// The pins' levels have changed, or what is sensed has. PS, "GPIO": LATCH keeps the pins that met their SENSE; DETECT is of those that meet it
-    /// now, or with DETECTMODE of those in LATCH.
+    /// The pins' levels have changed, or what is sensed has. PS, "GPIO": LATCH keeps the pins that
+    /// met their SENSE; DETECT is of those that meet it now, or with DETECTMODE of those in LATCH.
     fn sense(&mut self, context: &mut Context<'_, '_>) {
         let input = self.input(context.board);
         let met = self.pins_where(|pin| match self.configuration[pin] >> SENSE_SHIFT & 3 {

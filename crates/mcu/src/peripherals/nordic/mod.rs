@@ -1,5 +1,5 @@
-//! The nRF52840 of Nordic Semiconductor. "PS" is its Product Specification, v1.1 where a section is named by its title; register addresses, bits and
-//! reset values are also those of Nordic's SVD.
+//! The nRF52840 of Nordic Semiconductor. "PS" is its Product Specification, v1.1 where a section is
+//! named by its title; register addresses, bits and reset values are also those of Nordic's SVD.
 
 mod block;
 pub mod clock;

@@ -1,7 +1,10 @@
-//! Non-volatile memory controller (NVMC): words written, pages and UICR erased, the instruction cache switched. PS, "NVMC".
+//! Non-volatile memory controller (NVMC): words written, pages and UICR erased, the instruction
+//! cache switched. PS, "NVMC".
 //!
-//! The core is halted while the flash is busy and it executes from there, so the controller is always found ready; code in RAM, which would go
-//! on meanwhile, is refused. A partial erase, the erase of everything and the counts of hits and misses are refused, too.
+//! The core is halted while the flash is busy and it executes from there, so the controller is
+//! always found ready; code in RAM, which would go on meanwhile, is refused. A partial erase, the
+//! erase of everything and the counts of hits and misses are refused, too; without profiling these
+//! counts are zero. Offsets without a register read as zero and take zero.
 
 use super::block::{Block, CORE_HZ, cycles_of_us};
 use crate::{
@@ -24,10 +27,14 @@ const WEN: u32 = 1;
 const EEN: u32 = 2;
 /// ICACHECNF.
 const CACHEEN: u32 = 1 << 0;
+const CACHEPROFEN: u32 = 1 << 8;
+const IHIT: u32 = 0x548;
+const IMISS: u32 = 0x54c;
 
 /// FICR.CODEPAGESIZE.
 const PAGE: u32 = 0x1000;
-/// PS v1.1, NVMC's electrical specification, largest: tWRITE and tERASEPAGE (from memory, not yet compared; the nRF5340's are 43 us and 87.5 ms).
+/// PS v1.1, NVMC's electrical specification, largest: tWRITE and tERASEPAGE (from memory, not yet
+/// compared; the nRF5340's are 43 us and 87.5 ms).
 const WRITE_US: u64 = 41;
 const ERASE_US: u64 = 85_000;
 
@@ -94,7 +101,9 @@ impl Peripheral for Nvmc {
             CONFIG => Some(self.configuration),
             ERASEPAGEPARTIALCFG => Some(self.partial),
             ICACHECNF => Some(self.cache),
-            _ => None,
+            offset if self.block.has(offset) => None,
+            // IHIT, IMISS, what is only written, and the rest.
+            _ => Some(0),
         };
         self.block.read(address, size, own, context)
     }
@@ -111,8 +120,8 @@ impl Peripheral for Nvmc {
         }
         let fault = |what: &str| Err(self.block.fault(address, context, what));
         match address - self.block.base {
-            CONFIG if value > EEN => return fault("a reserved value of CONFIG.WEN"),
-            CONFIG => self.configuration = value,
+            CONFIG if value & 3 > EEN => return fault("a reserved value of CONFIG.WEN"),
+            CONFIG => self.configuration = value & 3,
             ERASEPAGE if !self.flash.contains(&value) => return fault("ERASEPAGE beyond the flash"),
             ERASEPAGE => {
                 let start = value & !(PAGE - 1);
@@ -123,13 +132,15 @@ impl Peripheral for Nvmc {
             ERASEALL if value & 1 != 0 => return fault("ERASEALL erases the program itself"),
             ERASEALL => {}
             ERASEPAGEPARTIALCFG => self.partial = value & 0x7f,
-            ICACHECNF if value & !CACHEEN != 0 => {
+            ICACHECNF if value & CACHEPROFEN != 0 => {
                 return fault("profiling of the cache (ICACHECNF.CACHEPROFEN) is not modelled");
             }
             ICACHECNF => {
-                self.cache = value;
+                self.cache = value & CACHEEN;
                 context.events.flash.cached = value & CACHEEN != 0;
             }
+            READY | READYNEXT | IHIT | IMISS => {}
+            _ if value == 0 => {}
             _ => return fault("register not modelled"),
         }
         Ok(())

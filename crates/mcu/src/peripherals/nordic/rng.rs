@@ -1,6 +1,7 @@
 //! The random number generator (RNG). PS, "RNG".
 //!
-//! The bytes are a fixed sequence that begins at power-up, so that a run can be repeated: never what the part's noise would give.
+//! The bytes are a fixed sequence that begins at power-up, so that a run can be repeated: never
+//! what the part's noise would give.
 
 use super::block::{Block, CORE_HZ, cycles_of_us};
 use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
@@ -18,12 +19,13 @@ const VALRDY_STOP: u32 = 1 << 0;
 /// CONFIG.DERCEN: bias correction.
 const DERCEN: u32 = 1 << 0;
 
-/// tRNG,START, tRNG,RAW and tRNG,BC, typically: PS, RNG's electrical specification (from memory, not yet compared).
+/// tRNG,START, tRNG,RAW and tRNG,BC, typically: PS, RNG's electrical specification (from memory,
+/// not yet compared).
 const START_US: u64 = 128;
 const RAW_US: u64 = 30;
 const CORRECTED_US: u64 = 120;
 
-/// What the sequence begins with.
+/// The first state of the sequence.
 const SEED: u64 = 0x5745_5453_4541_4c21;
 
 /// The generator.
@@ -125,7 +127,8 @@ impl Peripheral for Rng {
     }
 
     fn due(&self) -> Option<u64> {
-        // A program that waits looks itself. Bytes that nobody asks for are not counted out one by one: see `settle`.
+        // A program that waits looks itself. Bytes that nobody asks for are not counted out one by
+        // one: see `settle`.
         self.ready_at.filter(|_| self.block.enabled & !self.block.events & VALRDY != 0)
     }
 

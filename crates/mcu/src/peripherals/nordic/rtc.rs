@@ -1,6 +1,7 @@
 //! RTC0 to RTC2: a counter of 24 bits of LFCLK, with compare registers. PS, "RTC".
 //!
-//! An event comes about only where INTEN or EVTEN has it enabled. Tasks hold at once, where the part takes up to two periods of LFCLK.
+//! An event comes about only where INTEN or EVTEN has it enabled. Tasks hold at once, where the
+//! part takes up to two periods of LFCLK.
 
 use super::block::Block;
 use super::clock::LFCLK;
@@ -19,7 +20,8 @@ const TICK: u32 = 1 << 0;
 const OVRFLW: u32 = 1 << 1;
 const COMPARE_SHIFT: u32 = 16;
 
-/// EVENTS_COMPARE[0] to [3]. Those that a counter does not have are clear, and may be cleared, as a timer's.
+/// EVENTS_COMPARE[0] to [3]. Those that a counter does not have are clear, and may be cleared, as a
+/// timer's.
 const EVENTS_COMPARE: Range<u32> = 0x140..0x150;
 const EVTEN: u32 = 0x340;
 const EVTENSET: u32 = 0x344;
@@ -46,7 +48,8 @@ pub struct Rtc {
 }
 
 impl Rtc {
-    /// The counter at `spec.base` with `settings.channels` compare registers, 4 where it says nothing.
+    /// The counter at `spec.base` with `settings.channels` compare registers, 4 where it says
+    /// nothing.
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> Rtc {
         let channels = spec.settings.get("channels").copied().unwrap_or(4).clamp(1, CHANNELS as i64) as usize;
@@ -78,7 +81,7 @@ impl Rtc {
         (channel < self.channels).then_some(channel)
     }
 
-    /// Whether an EVENTS_COMPARE is at `offset` that this counter does not have.
+    /// True where an EVENTS_COMPARE is at `offset` that this counter does not have.
     fn is_absent_event(&self, offset: u32) -> bool {
         EVENTS_COMPARE.contains(&offset) && (offset - EVENTS_COMPARE.start) as usize / 4 >= self.channels
     }

@@ -7,7 +7,8 @@ const START: u32 = 0x000;
 const STOP: u32 = 0x004;
 /// Event, by its bit.
 const DATARDY: u32 = 1 << 0;
-/// The offset that Nordic's drivers load by hand, which the PS does not name: it keeps what is written.
+/// The offset that Nordic's drivers load by hand, which the PS does not name: it keeps what is
+/// written.
 const OFFSET: u32 = 0x504;
 const TEMP: u32 = 0x508;
 /// Slopes, intercepts and ends of its segments: they keep what is written.

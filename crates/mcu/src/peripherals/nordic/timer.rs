@@ -1,6 +1,7 @@
 //! TIMER0 to TIMER4: timer and counter with compare registers, shortcuts and captures. PS, "TIMER".
 //!
-//! A count of 16 MHz, divided by two to the PRESCALER; a counter that a match clears has been there for no time. Tasks hold at once.
+//! A count of 16 MHz, divided by two to the PRESCALER; a counter that a match clears has been there
+//! for no time. Tasks hold at once.
 
 use super::block::Block;
 use super::counter::{Compare, Counter, Passed};
@@ -17,8 +18,8 @@ const CAPTURE: u32 = 0x040;
 
 /// EVENTS_COMPARE[0], by its bit.
 const COMPARE_SHIFT: u32 = 16;
-/// EVENTS_COMPARE[0] to [5]. Of a timer with fewer the others are clear, and may be cleared: Nordic's driver clears six of every timer
-/// (nrfx, `haly/nrfy_timer.h`).
+/// EVENTS_COMPARE[0] to [5]. Of a timer with fewer the others are clear, and may be cleared:
+/// Nordic's driver clears six of every timer (nrfx, `haly/nrfy_timer.h`).
 const EVENTS_COMPARE: Range<u32> = 0x140..0x158;
 
 const SHORTS: u32 = 0x200;
@@ -52,7 +53,8 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// The timer at `spec.base` with `settings.channels` compare registers, 4 where it says nothing.
+    /// The timer at `spec.base` with `settings.channels` compare registers, 4 where it says
+    /// nothing.
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> Timer {
         let channels = spec.settings.get("channels").copied().unwrap_or(4).clamp(1, CHANNELS as i64) as usize;
@@ -129,7 +131,7 @@ impl Timer {
         (channel < self.channels).then_some(channel)
     }
 
-    /// Whether an EVENTS_COMPARE is at `offset` that this timer does not have.
+    /// True where an EVENTS_COMPARE is at `offset` that this timer does not have.
     fn is_absent_event(&self, offset: u32) -> bool {
         EVENTS_COMPARE.contains(&offset) && (offset - EVENTS_COMPARE.start) as usize / 4 >= self.channels
     }

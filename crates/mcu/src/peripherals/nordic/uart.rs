@@ -1,7 +1,9 @@
-//! UART and UARTE, which share addresses and an interrupt: transmitters of 8-bit characters; the receivers hear nothing. PS, "UART" and "UARTE".
+//! UART and UARTE, which share addresses and an interrupt: transmitters of 8-bit characters; the
+//! receivers hear nothing. PS, "UART" and "UARTE".
 //!
-//! UARTE reads all that it sends when it is started: a program that changes it before ENDTX goes against the manual. A receiver
-//! that is stopped says so at once. With HWFC on, the other side is taken to be always ready.
+//! UARTE reads all that it sends when it is started: a program that changes it before ENDTX goes
+//! against the manual. A receiver that is stopped says so at once. With HWFC on, the other side is
+//! taken to be always ready.
 
 use super::block::{Block, CORE_HZ};
 use crate::{ClockUpdate, Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Roles, SerialPort, Spec};
@@ -56,7 +58,7 @@ const PSEL_TXD: usize = 1;
 const DISCONNECTED: u32 = 1 << 31;
 const MAXCNT_MASK: u32 = 0xffff;
 
-/// What counts the bits.
+/// The counter of the bits.
 const PCLK16M_HZ: u64 = 16_000_000;
 
 /// The registers.
@@ -75,7 +77,7 @@ pub struct Uart {
     amount: u32,
     /// The transmitter is started.
     started: bool,
-    /// What waits to be sent.
+    /// Bytes that wait to be sent.
     waiting: VecDeque<u8>,
     /// The character that is being sent, and when it is out.
     shifting: Option<(u8, u64)>,
@@ -105,8 +107,9 @@ impl Uart {
         }
     }
 
-    /// Cycles of a frame: start bit, 8 data bits, parity, 1 or 2 stop bits. A bit has as many whole periods of 16 MHz as 2^32 / BAUDRATE: that
-    /// gives all the actual rates that the SVD names beside the values of BAUDRATE (115200: 139 periods, 115108 baud).
+    /// Cycles of a frame: start bit, 8 data bits, parity, 1 or 2 stop bits. A bit has as many whole
+    /// periods of 16 MHz as 2^32 / BAUDRATE: that gives all the actual rates that the SVD names
+    /// beside the values of BAUDRATE (115200: 139 periods, 115108 baud).
     fn frame(&self) -> u64 {
         let parity = u64::from(self.configuration & PARITY != 0);
         let stops = 1 + u64::from(self.configuration & STOP_TWO != 0);
@@ -122,7 +125,8 @@ impl Uart {
         }
     }
 
-    /// Nothing is left to be sent; or it was stopped, which `started` says while a character is still under way.
+    /// Nothing is left to be sent; or it was stopped, which `started` says while a character is
+    /// still under way.
     fn end(&mut self, stopped: bool) {
         if self.enable == UARTE {
             self.block.events |= ENDTX;

@@ -17,7 +17,7 @@ const CONFIG: u32 = 0x50c;
 const RR: u32 = 0x600;
 const RR_END: u32 = 0x620;
 
-/// What a reload register takes.
+/// The word that a reload register takes.
 const RELOAD: u32 = 0x6e52_4635;
 /// CRV takes no less.
 const LEAST: u32 = 0xf;
@@ -36,7 +36,8 @@ pub struct Wdt {
     configuration: u32,
     /// Reload registers that have yet to be written.
     requested: u32,
-    /// The cycle of the next of what comes once it is started: TIMEOUT, and after that the reset, which nothing holds up any more.
+    /// The cycle of the next of what comes once it is started: TIMEOUT, and after that the reset,
+    /// which nothing holds up any more.
     expiry: Option<u64>,
     timed_out: bool,
     clock_hz: u64,

@@ -1,11 +1,12 @@
 //! Processor mode, clocks, protection and watchdog of an R8C/24 or R8C/25.
 //!
-//! Source: REJ09B0244, "R8C/24 Group, R8C/25 Group Hardware Manual", chapters "Processor Mode", "Clock Generation
-//! Circuit", "Protection" and "Watchdog Timer"; addresses and values after reset from memory. Time is counted in cycles of
-//! the CPU clock. That is given from outside, and then these registers decide only whether the part would run at all; or it is what they
-//! make of the crystal and of the low-speed on-chip oscillator. A selection that
-//! would stop it, and whatever sets something going that is not modelled, is a fault; so is a write to a register that
-//! PRCR protects, which the part would ignore.
+//! Source: REJ09B0244, "R8C/24 Group, R8C/25 Group Hardware Manual", chapters "Processor Mode",
+//! "Clock Generation Circuit", "Protection" and "Watchdog Timer"; addresses and values after reset
+//! from memory. Time is counted in cycles of the CPU clock. That is given from outside, and then
+//! these registers decide only whether the part would run at all; or it is what they make of the
+//! crystal and of the low-speed on-chip oscillator. A selection that would stop it, and whatever
+//! sets something going that is not modelled, is a fault; so is a write to a register that PRCR
+//! protects, which the part would ignore.
 
 use crate::{ClockControl, Context, Fault, Part, Peripheral, PeripheralSpec, Roles, Spec};
 
@@ -18,13 +19,19 @@ const OCD: usize = 0x0c;
 const WDTR: usize = 0x0d;
 const WDTS: usize = 0x0e;
 const WDC: usize = 0x0f;
-const SIZE: usize = 0x10;
+/// The high-speed on-chip oscillator: control, trimming, division.
+const FRA0: usize = 0x23;
+const FRA1: usize = 0x24;
+const FRA2: usize = 0x25;
+const SIZE: usize = 0x26;
+/// FRA0: it is on, and the on-chip oscillator that is chosen.
+const FRA0_ON: u8 = 0x03;
 
-/// PRCR: CM0, CM1 and OCD can be written.
+/// PRCR: CM0, CM1, OCD and FRA0 to FRA2 can be written.
 const PRC0: u8 = 0x01;
 /// PRCR: PM0 and PM1 can be written.
 const PRC1: u8 = 0x02;
-/// How the reason ends for which the part ignores a write.
+/// The end of a sentence why the part ignores a write.
 const PROTECTED: &str = "protects this register";
 /// CM0: the XIN clock is stopped.
 const CM05: u8 = 0x20;
@@ -46,16 +53,20 @@ const OCD2: u8 = 0x04;
 /// PM0: software reset.
 const PM03: u8 = 0x08;
 
-const NAMES: [(usize, &str); 9] = [
-    (PM0, "PM0"),
-    (PM1, "PM1"),
-    (CM0, "CM0"),
-    (CM1, "CM1"),
-    (PRCR, "PRCR"),
-    (OCD, "OCD"),
-    (WDTR, "WDTR"),
-    (WDTS, "WDTS"),
-    (WDC, "WDC"),
+/// The registers, and the bits of each that keep what is written; the others stay.
+const REGISTERS: [(usize, &str, u8); 12] = [
+    (PM0, "PM0", 0x00),
+    (PM1, "PM1", 0x04),
+    (CM0, "CM0", 0x7c),
+    (CM1, "CM1", 0xfe),
+    (PRCR, "PRCR", 0x0f),
+    (OCD, "OCD", 0x07),
+    (WDTR, "WDTR", 0xff),
+    (WDTS, "WDTS", 0xff),
+    (WDC, "WDC", 0x80),
+    (FRA0, "FRA0", 0x03),
+    (FRA1, "FRA1", 0xff),
+    (FRA2, "FRA2", 0x07),
 ];
 
 /// The registers.
@@ -87,7 +98,9 @@ impl System {
         let mut after = self.values;
         after[offset] = value;
         match offset {
-            CM0 | CM1 | OCD if self.values[PRCR] & PRC0 == 0 => "PRC0 of PRCR protects this register",
+            CM0 | CM1 | OCD | FRA0 | FRA1 | FRA2 if self.values[PRCR] & PRC0 == 0 => {
+                "PRC0 of PRCR protects this register"
+            }
             PM0 | PM1 if self.values[PRCR] & PRC1 == 0 => "PRC1 of PRCR protects this register",
             CM0 if value & CM07 != 0 => "no sub-clock is modelled",
             CM1 if value & CM10 != 0 => "stop mode is not modelled: no interrupt would end it",
@@ -98,6 +111,7 @@ impl System {
                 "the crystal would be the system clock, but is off (CM05, CM13)"
             }
             PM0 if value & PM03 != 0 => "software reset is not modelled",
+            FRA0 if value & FRA0_ON != 0 => "the high-speed on-chip oscillator is not modelled",
             WDTS => "the watchdog is not modelled: this starts it",
             _ => "",
         }
@@ -108,7 +122,10 @@ impl Peripheral for System {
     fn spec(&self) -> Spec {
         Spec::with_ranges(
             &self.name,
-            NAMES.iter().map(|(offset, _)| self.base + *offset as u32).map(|address| address..address + 1),
+            REGISTERS
+                .iter()
+                .map(|(offset, ..)| self.base + *offset as u32)
+                .map(|address| address..address + 1),
         )
     }
 
@@ -131,11 +148,13 @@ impl Peripheral for System {
             return Ok(());
         }
         if !rejection.is_empty() {
-            let register = NAMES.iter().find(|(known, _)| *known == offset).map_or("", |(_, name)| name);
+            let register =
+                REGISTERS.iter().find(|(known, ..)| *known == offset).map_or("", |(_, name, _)| name);
             let what = format!("{register}: {rejection}");
             return Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what });
         }
-        self.values[offset] = value;
+        let kept = REGISTERS.iter().find(|(known, ..)| *known == offset).map_or(0, |(.., kept)| *kept);
+        self.values[offset] = value & kept | self.values[offset] & !kept;
         Ok(())
     }
 

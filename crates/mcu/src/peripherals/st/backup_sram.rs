@@ -1,8 +1,9 @@
 //! The backup SRAM of the STM32F4 and F7: RAM on AHB1 that a system reset leaves as it is.
 //!
-//! RM0090 section 5.1.2, RM0410 section 4.1.3: PWR_CR.DBP (F7: PWR_CR1.DBP) lets writes through, RCC_AHB1ENR.BKPSRAMEN is its clock. Without
-//! the first a write is lost; without the second that is so, too, and a read gives 0 (RM0090 section 7.3.10). A program that does so makes a
-//! mistake. After power-up it is all zeros: the board has no battery at VBAT. Nothing is executed from it.
+//! RM0090 section 5.1.2, RM0410 section 4.1.3: PWR_CR.DBP (F7: PWR_CR1.DBP) lets writes through,
+//! RCC_AHB1ENR.BKPSRAMEN is its clock. Without the first a write is lost; without the second that
+//! is so, too, and a read gives 0 (RM0090 section 7.3.10). A program that does so makes a mistake.
+//! After power-up it is all zeros: the board has no battery at VBAT. Nothing is executed from it.
 
 use super::BACKUP_SRAM_CLOCK;
 use crate::peripherals::register::part_of_word;

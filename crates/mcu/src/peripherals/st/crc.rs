@@ -1,8 +1,9 @@
 //! The CRC calculation unit of the STM32.
 //!
-//! `settings.layout`: 1 has a fixed polynomial and words alone (RM0041 section 4, RM0090 section 4); 2 an initial value, reversal, bytes
-//! and halfwords (RM0091 section 5); 3 the polynomial and its size, too (RM0410 section 13). A word takes four cycles of HCLK, a
-//! halfword two, a byte one; a read or the next write waits for it. Layouts 2 and 3 buffer one write meanwhile.
+//! `settings.layout`: 1 has a fixed polynomial and words alone (RM0041 section 4, RM0090 section
+//! 4); 2 an initial value, reversal, bytes and halfwords (RM0091 section 5); 3 the polynomial and
+//! its size, too (RM0410 section 13). A word takes four cycles of HCLK, a halfword two, a byte one;
+//! a read or the next write waits for it. Layouts 2 and 3 buffer one write meanwhile.
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};

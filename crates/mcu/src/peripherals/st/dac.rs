@@ -1,13 +1,15 @@
-//! The digital-to-analog converter (DAC) of the STM32: one or two channels of 12 bits, written or triggered by software, timers and DMA.
+//! The digital-to-analog converter (DAC) of the STM32: one or two channels of 12 bits, written or
+//! triggered by software, timers and DMA.
 //!
-//! RM0090 section 14; RM0041 section 11, RM0091 section 14 and RM0410 section 16 have the same registers. A channel's output is
-//! VREF+ * DOR / 4096, VREF+ being the board's supply, from the cycle in which DOR is loaded: the settling time is not modelled. PA4 and
-//! PA5, where the outputs are, are inputs 4 and 5 of the converters on all these parts. A start by pin (EXTI line 9) and the generators
-//! of noise and triangles are refused with a fault.
+//! RM0090 section 14; RM0041 section 11, RM0091 section 14 and RM0410 section 16 have the same
+//! registers. A channel's output is VREF+ * DOR / 4096, VREF+ being the board's supply, from the
+//! cycle in which DOR is loaded: the settling time is not modelled. PA4 and PA5, where the outputs
+//! are, are inputs 4 and 5 of the converters on all these parts. A start by pin (EXTI line 9) and
+//! the generators of noise and triangles are refused with a fault.
 //!
-//! RM0432 (STM32L4+; fields and triggers: ST's CMSIS header stm32l4r5xx.h and HAL) has other fields in CR, and MCR: of its modes
-//! those of the normal mode with the output at the pin are modelled. Sample and hold, an output on the chip alone, and the calibration are
-//! refused.
+//! RM0432 (STM32L4+; fields and triggers: ST's CMSIS header stm32l4r5xx.h and HAL) has other fields
+//! in CR, and MCR: of its modes those of the normal mode with the output at the pin are modelled.
+//! Sample and hold, an output on the chip alone, and the calibration are refused.
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
@@ -22,7 +24,8 @@ const DOR1: u32 = 0x2c;
 const DOR2: u32 = 0x30;
 const SR: u32 = 0x34;
 
-/// STM32L4+: MODE1, and MODE2 16 bits further. The settings of sample and hold behind it are not modelled.
+/// STM32L4+: MODE1, and MODE2 16 bits further. The settings of sample and hold behind it are not
+/// modelled.
 const MCR: u32 = 0x3c;
 /// MODEx: the output is not at the pin; sample and hold.
 const MODE: u32 = 7;
@@ -39,7 +42,7 @@ const CEN: u32 = 1 << 14;
 /// SR, at the place of its enable.
 const DMAUDR: u32 = DMAUDRIE;
 
-/// What families have at different places.
+/// Registers that families have at different places.
 struct Layout {
     /// CR: TEN; TSEL, and its value for the software's trigger; the bits that each channel has.
     ten: u32,
@@ -47,7 +50,7 @@ struct Layout {
     tsel: u32,
     software: usize,
     bits: [u32; 2],
-    /// Whether it has MCR.
+    /// True where it has MCR.
     modes: bool,
     /// The analog inputs at the pins of the outputs.
     inputs: [u8; 2],
@@ -111,8 +114,9 @@ pub struct Dac {
 }
 
 impl Dac {
-    /// The converter at `spec.base` of `settings.channels`, interrupting with `spec.irq`; `settings.trigger0` to `trigger15` are the numbers
-    /// of the timers that TSEL chooses, `dma_c1_1` and `dma_c2_1` where its requests lead; `settings.layout` is 8 for the STM32L4+.
+    /// The converter at `spec.base` of `settings.channels`, interrupting with `spec.irq`;
+    /// `settings.trigger0` to `trigger15` are the numbers of the timers that TSEL chooses,
+    /// `dma_c1_1` and `dma_c2_1` where its requests lead; `settings.layout` is 8 for the STM32L4+.
     ///
     /// # Errors
     /// A setting out of range.
@@ -151,7 +155,8 @@ impl Dac {
         self.channels.iter().rev().fold(0, |word, channel| word << 16 | of(channel))
     }
 
-    /// The holding register of a channel (none for both) and how it is aligned: 0 right, 1 left, 2 eight bits.
+    /// The holding register of a channel (none for both) and how it is aligned: 0 right, 1 left, 2
+    /// eight bits.
     fn holding(&self, register: u32) -> Option<(Option<usize>, u32)> {
         let index = (register.checked_sub(DHR)? / 4) as usize;
         match register {
@@ -262,8 +267,9 @@ impl Dac {
         context.analog_output(&self.name, index as u8 + 1, self.layout.inputs[index], code, at);
     }
 
-    /// A trigger at cycle `at`: DOR is loaded `clocks` clocks of APB1 later (section 14.3.6), and DMA is asked for the next value, which
-    /// is an underrun where the last request has not been served (section 14.3.7).
+    /// A trigger at cycle `at`: DOR is loaded `clocks` clocks of APB1 later (section 14.3.6), and
+    /// DMA is asked for the next value, which is an underrun where the last request has not been
+    /// served (section 14.3.7).
     fn start(&mut self, index: usize, at: u64, clocks: u64, context: &mut Context<'_, '_>) {
         let load = at + clocks * self.bus_divider;
         let channel = &mut self.channels[index];

@@ -1,10 +1,12 @@
-//! DBGMCU of the STM32: the device's identity, and what goes on while a debugger holds the core (RM0090 section 38.16; RM0041 25.16,
-//! RM0091 32.9, RM0410 40.16, RM0432). There is no debugger: the switches are kept.
+//! DBGMCU of the STM32: the device's identity, and what goes on while a debugger holds the core
+//! (RM0090 section 38.16; RM0041 25.16, RM0091 32.9, RM0410 40.16, RM0432). There is no debugger:
+//! the switches are kept.
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
-/// DBGMCU_IDCODE, and DBGMCU_CR, APB1_FZ and APB2_FZ (STM32L4: APB1FZR1, APB1FZR2 and APB2FZR) behind it.
+/// DBGMCU_IDCODE, and DBGMCU_CR, APB1_FZ and APB2_FZ (STM32L4: APB1FZR1, APB1FZR2 and APB2FZR)
+/// behind it.
 #[derive(Clone)]
 pub struct Dbgmcu {
     name: String,
@@ -15,8 +17,8 @@ pub struct Dbgmcu {
 }
 
 impl Dbgmcu {
-    /// DBGMCU at `spec.base`; the settings `dev_id` and `rev_id` are the fields of IDCODE, `freeze_registers` says how many there are (2
-    /// where absent).
+    /// DBGMCU at `spec.base`; the settings `dev_id` and `rev_id` are the fields of IDCODE,
+    /// `freeze_registers` says how many there are (2 where absent).
     ///
     /// # Errors
     /// An identity that is missing or too long, or a number of registers that no part has.

@@ -1,9 +1,12 @@
-//! The external interrupts (EXTI) of the STM32 and the CH32V003, with the registers of SYSCFG (F1, CH32V003: AFIO) that choose their pins.
+//! The external interrupts (EXTI) of the STM32 and the CH32V003, with the registers of SYSCFG (F1,
+//! CH32V003: AFIO) that choose their pins.
 //!
-//! RM0091 section 11.2, RM0041 section 8.2, RM0090 sections 12.3 and 9.3, RM0410 section 11. Lines 0 to 15 follow the pins as the board
-//! drives them: an edge of a line sets its pending bit, a pending bit that is not masked its interrupt, and an edge of a line in EMR is an
-//! event, for which WFE waits. Of the lines above, which are other peripherals', those of the RTC are modelled
-//! but for the STM32F1. The CH32V003 has the same registers for eight lines, with one interrupt (CH32V003RM V1.4, chapter 6; ch32v003hw.h).
+//! RM0091 section 11.2, RM0041 section 8.2, RM0090 sections 12.3 and 9.3, RM0410 section 11. Lines
+//! 0 to 15 follow the pins as the board drives them: an edge of a line sets its pending bit, a
+//! pending bit that is not masked its interrupt, and an edge of a line in EMR is an event, for
+//! which WFE waits. Of the lines above, which are other peripherals', those of the RTC are modelled
+//! but for the STM32F1. The CH32V003 has the same registers for eight lines, with one interrupt
+//! (CH32V003RM V1.4, chapter 6; ch32v003hw.h).
 
 use super::syscfg::{Family, Syscfg};
 use crate::peripherals::register::{merged_word, part_of_word};
@@ -16,13 +19,15 @@ const FTSR: u32 = 0x0c;
 const SWIER: u32 = 0x10;
 const PR: u32 = 0x14;
 
-/// Interrupts of the lines, a set of bits each: vector tables of RM0091 and of RM0041, RM0090 and RM0410.
+/// Interrupts of the lines, a set of bits each: vector tables of RM0091 and of RM0041, RM0090 and
+/// RM0410.
 const F0_GROUPS: &[(u8, u32)] = &[(5, 0x3), (6, 0xc), (7, 0xfff0)];
 const GROUPS: &[(u8, u32)] = &[(6, 1), (7, 2), (8, 4), (9, 8), (10, 16), (23, 0x03e0), (40, 0xfc00)];
 
 const CH32V003_GROUPS: &[(u8, u32)] = &[(20, 0xff)];
 
-/// The lines of the RTC, alarms and wake-up timer: RM0090, table 62, and RM0410; RM0091 and RM0432, tables of EXTI's lines and of vectors.
+/// The lines of the RTC, alarms and wake-up timer: RM0090, table 62, and RM0410; RM0091 and RM0432,
+/// tables of EXTI's lines and of vectors.
 const RTC_GROUPS: &[(u8, u32)] = &[(41, 1 << 17), (3, 1 << 22)];
 const F0_RTC_GROUPS: &[(u8, u32)] = &[(2, 1 << 17)];
 const L4_RTC_GROUPS: &[(u8, u32)] = &[(41, 1 << 18), (3, 1 << 20)];
@@ -34,7 +39,8 @@ pub(super) fn line_trigger(line: u8) -> u8 {
 
 const FIRST_LINE_TRIGGER: u8 = 100;
 
-/// IMR of the STM32F05x after reset: the lines of peripherals within (RM0091, section 11.3.1; from memory, not yet compared).
+/// IMR of the STM32F05x after reset: the lines of peripherals within (RM0091, section 11.3.1; from
+/// memory, not yet compared).
 const F0_INTERNAL: u32 = 0x0f94_0000;
 /// IMR1 of the STM32L4 after reset (RM0432, section 17.6.1; from memory, not yet compared).
 const L4_INTERNAL: u32 = 0xff82_0000;
@@ -65,7 +71,8 @@ pub struct Exti {
 }
 
 impl Exti {
-    /// EXTI at `spec.base`, SYSCFG or AFIO at `settings.syscfg_base`, both of the family `settings.layout` (0, 1, 4, 7, for the STM32L4 8, for the CH32V003 3).
+    /// EXTI at `spec.base`, SYSCFG or AFIO at `settings.syscfg_base`, both of the family
+    /// `settings.layout` (0, 1, 4, 7, for the STM32L4 8, for the CH32V003 3).
     ///
     /// # Errors
     /// A setting is missing or wrong.

@@ -1,8 +1,10 @@
-//! A general-purpose port of the STM32: outputs with pin events, inputs that read what is driven or pulled.
+//! A general-purpose port of the STM32: outputs with pin events, inputs that read what is driven or
+//! pulled.
 //!
-//! RM0091 section 8.4, RM0090 section 8.4, RM0410 section 6.4 (MODER layout); RM0041 section 7.2 (CRL/CRH layout,
-//! `settings.layout = 1`). A pin of an alternate function is driven by a module that has it there (timers), else by nobody; an input reads
-//! what the board drives, and else its pull-up.
+//! RM0091 section 8.4, RM0090 section 8.4, RM0410 section 6.4 (MODER layout); RM0041 section 7.2
+//! (CRL/CRH layout, `settings.layout = 1`). A pin of an alternate function is driven by a module
+//! that has it there (timers), else by nobody; an input reads what the board drives, and else its
+//! pull-up.
 
 mod lock;
 
@@ -64,7 +66,8 @@ impl Gpio {
         }
     }
 
-    /// The pins of an alternate function: on the STM32F1 those at which a module may drive, because an input there has no function.
+    /// The pins of an alternate function: on the STM32F1 those at which a module may drive, because
+    /// an input there has no function.
     fn alternates(&self) -> u32 {
         (0..16).filter(|&pin| self.is_alternate(pin)).fold(0, |mask, pin| mask | 1 << pin)
     }
@@ -93,7 +96,8 @@ impl Gpio {
         self.output & self.outputs()
     }
 
-    /// IDR: outputs read back, others what a module or something around drives them to, or their pull-up.
+    /// IDR: outputs read back, others what a module or something around drives them to, or their
+    /// pull-up.
     fn input(&self, board: &Board) -> u32 {
         let high = |pin: usize| {
             let driven = if self.is_alternate(pin) {
@@ -216,7 +220,8 @@ impl Peripheral for Gpio {
             Some(Register::Input) => {
                 return Err(self.fault(address, context, "the input register is read-only"));
             }
-            // Drivers for several families write the reset value of registers that this one does not have (ASCR of the STM32L4).
+            // Drivers for several families write the reset value of registers that this one does
+            // not have (ASCR of the STM32L4).
             None if value == 0 => {}
             None => return Err(self.fault(address, context, "register not modelled")),
         }

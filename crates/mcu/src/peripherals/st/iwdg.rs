@@ -1,7 +1,8 @@
 //! The independent watchdog (IWDG) of the STM32.
 //!
-//! RM0090 section 21.4; the other families' are the same, those of F0, F7 and L4 with a window besides (RM0091 section 24.3.2). It counts
-//! the internal low-speed oscillator at its typical frequency, of which the part's may differ by half; new settings count at once.
+//! RM0090 section 21.4; the other families' are the same, those of F0, F7 and L4 with a window
+//! besides (RM0091 section 24.3.2). It counts the internal low-speed oscillator at its typical
+//! frequency, of which the part's may differ by half; new settings count at once.
 
 use crate::clock::rescaled;
 use crate::peripherals::register::{merged_word, part_of_word};
@@ -36,7 +37,8 @@ pub struct Iwdg {
 }
 
 impl Iwdg {
-    /// IWDG at `spec.base`; `settings.lsi_hz` is what it counts, `settings.window = 1` where it has IWDG_WINR.
+    /// IWDG at `spec.base`; `settings.lsi_hz` is what it counts, `settings.window = 1` where it has
+    /// IWDG_WINR.
     ///
     /// # Errors
     /// No `lsi_hz`.

@@ -1,7 +1,9 @@
-//! Power control (PWR) of the STM32: regulator and over-drive are ready as soon as they are asked for.
+//! Power control (PWR) of the STM32: regulator and over-drive are ready as soon as they are asked
+//! for.
 //!
-//! RM0090 section 5.4 (`settings.layout = 4`), RM0383 section 5.4 (5: VOS has two bits), RM0410 section 4.4 (`settings.layout = 7`), RM0091 section 5.4 and
-//! RM0041 section 4.4 (0). Stop and Standby are not modelled: their bits are kept.
+//! RM0090 section 5.4 (`settings.layout = 4`), RM0383 section 5.4 (5: VOS has two bits), RM0410
+//! section 4.4 (`settings.layout = 7`), RM0091 section 5.4 and RM0041 section 4.4 (0). Stop and
+//! Standby are not modelled: their bits are kept.
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};

@@ -1,4 +1,5 @@
-//! Power control (PWR) of the STM32L4+: regulator, supplies and wake-up pins as registers; the regulator is at its range at once.
+//! Power control (PWR) of the STM32L4+: regulator, supplies and wake-up pins as registers; the
+//! regulator is at its range at once.
 //!
 //! RM0432 section 5.4. Stop, standby and shutdown are not modelled: their bits are kept.
 

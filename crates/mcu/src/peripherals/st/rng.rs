@@ -1,8 +1,9 @@
 //! The random number generator (RNG) of the STM32F4 and F7.
 //!
-//! RM0090 section 24, RM0410 section 20: a word at most 40 periods of PLL48CLK after the generator was switched on or the word before
-//! was read; taken to be 40 each time. The words are a fixed sequence that begins at power-up, so that a run can be repeated: never
-//! what the part's noise would give. Its errors of the seed do not come about.
+//! RM0090 section 24, RM0410 section 20: a word at most 40 periods of PLL48CLK after the generator
+//! was switched on or the word before was read; taken to be 40 each time. The words are a fixed
+//! sequence that begins at power-up, so that a run can be repeated: never what the part's noise
+//! would give. Its errors of the seed do not come about.
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
@@ -20,7 +21,7 @@ const PERIODS: u128 = 40;
 /// The clock is an error where it is slower than HCLK by more than this.
 const SLOWEST: u64 = 16;
 
-/// What the sequence begins with.
+/// The first state of the sequence.
 const SEED: u64 = 0x5745_5453_4541_4c21;
 
 /// The registers.
@@ -84,8 +85,8 @@ impl Rng {
         }
     }
 
-    /// Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014 (SplitMix64); never zero, which software takes for an
-    /// error.
+    /// Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014 (SplitMix64);
+    /// never zero, which software takes for an error.
     fn next(&mut self) -> u32 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;
@@ -184,7 +185,8 @@ impl Peripheral for Rng {
         {
             self.settle(now);
             self.clocks = (hclk_hz, usb_hz);
-            // A word under way begins anew: when the clock changes is nothing that a program can tell from 40 periods at most.
+            // A word under way begins anew: when the clock changes is nothing that a program can
+            // tell from 40 periods at most.
             self.ready_at = None;
             self.follow(now);
         }

@@ -1,4 +1,5 @@
-//! Where a signal of a peripheral may be: a pin, by its alternate function or, on the STM32F1, by a field of AFIO.
+//! Where a signal of a peripheral may be: a pin, by its alternate function or, on the STM32F1, by a
+//! field of AFIO.
 
 use crate::{Board, PeripheralSpec, Pin};
 
@@ -9,7 +10,8 @@ pub(super) struct Route {
     function: u8,
 }
 
-/// The STM32F1's field that says where the signals are: which of AFIO_MAPR and AFIO_MAPR2 has it, its lowest bit and its width as a mask.
+/// The STM32F1's field that says where the signals are: which of AFIO_MAPR and AFIO_MAPR2 has it,
+/// its lowest bit and its width as a mask.
 #[derive(Clone, Copy)]
 pub(super) struct Remap {
     word: usize,
@@ -18,7 +20,8 @@ pub(super) struct Remap {
 }
 
 impl Remap {
-    /// By `settings.mapr_shift` or `mapr2_shift`, and `mapr_bits`; none where the pins' alternate functions say it.
+    /// By `settings.mapr_shift` or `mapr2_shift`, and `mapr_bits`; none where the pins' alternate
+    /// functions say it.
     pub fn new(spec: &PeripheralSpec) -> Option<Remap> {
         let setting = |name: &str| spec.settings.get(name).and_then(|value| u32::try_from(*value).ok());
         let fields = [setting("mapr_shift"), setting("mapr2_shift")];
@@ -32,7 +35,7 @@ impl Route {
     /// The places of a signal, as a target file has them.
     ///
     /// # Errors
-    /// What is no such place.
+    /// A name that is no such place.
     pub fn all(spec: &PeripheralSpec, signal: &str, places: &[String]) -> Result<Vec<Route>, String> {
         let wrong = |place: &str| {
             format!(
@@ -43,7 +46,8 @@ impl Route {
         places.iter().map(|place| route(place).ok_or_else(|| wrong(place))).collect()
     }
 
-    /// Whether a signal is there: an output needs the pin's alternate function, on the STM32F1 an input does not.
+    /// True where a signal is there: an output needs the pin's alternate function, on the STM32F1
+    /// an input does not.
     pub fn is_used(&self, remap: Option<Remap>, input: bool, board: &Board) -> bool {
         let function = board.alternate_function(&self.pin);
         match remap {

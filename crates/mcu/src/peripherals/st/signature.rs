@@ -1,7 +1,7 @@
 //! The electronic signature of the STM32: unique device identifier and flash size, read-only.
 //!
-//! RM0091 section 33, RM0041 section 26, RM0090 section 39, RM0410 section 41. The identifier is one that no part need have, always the
-//! same.
+//! RM0091 section 33, RM0041 section 26, RM0090 section 39, RM0410 section 41. The identifier is
+//! one that no part need have, always the same.
 
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 use std::ops::Range;

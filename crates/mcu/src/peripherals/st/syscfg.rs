@@ -1,8 +1,10 @@
-//! The system configuration of the STM32, SYSCFG or (F1) AFIO, and the CH32V003's AFIO: what of it [`super::exti`] does not say itself.
+//! The system configuration of the STM32, SYSCFG or (F1) AFIO, and the CH32V003's AFIO: what of it
+//! [`super::exti`] does not say itself.
 //!
-//! RM0091 section 9.1, RM0041 section 7.4, RM0090 section 9.2, RM0410 section 7.2, RM0432 section 9.2; offsets: ST's CMSIS headers. CH32V003: WCH's
-//! header as ch32fun has it (ch32v003hw.h). Of which pin a peripheral is at, timers alone take note; that, the Ethernet interface and what breaks a timer are kept. At address 0
-//! is the flash, or the RAM where the program says so.
+//! RM0091 section 9.1, RM0041 section 7.4, RM0090 section 9.2, RM0410 section 7.2, RM0432 section
+//! 9.2; offsets: ST's CMSIS headers. CH32V003: WCH's header as ch32fun has it (ch32v003hw.h). Of
+//! which pin a peripheral is at, timers alone take note; that, the Ethernet interface and what
+//! breaks a timer are kept. At address 0 is the flash, or the RAM where the program says so.
 
 /// The family whose registers a block has.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,7 +17,8 @@ pub(super) enum Family {
     Ch32V003,
 }
 
-/// MEM_MODE of CFGR1 (STM32F0) and MEMRMP, and its value for the RAM: RM0091 section 9.1.1, RM0090 section 9.2.1, RM0432 section 9.2.1.
+/// MEM_MODE of CFGR1 (STM32F0) and MEMRMP, and its value for the RAM: RM0091 section 9.1.1, RM0090
+/// section 9.2.1, RM0432 section 9.2.1.
 const MEM_MODE: u32 = 7;
 const RAM: u32 = 3;
 /// CMPCR: the compensation cell's switch, and that it is ready.
@@ -40,7 +43,8 @@ impl Syscfg {
         Syscfg { family, words: [0; WORDS] }
     }
 
-    /// The bits of the register at `offset` (a multiple of 4) that keep what is written; none where there is no register.
+    /// The bits of the register at `offset` (a multiple of 4) that keep what is written; none where
+    /// there is no register.
     fn kept(&self, offset: u32) -> Option<u32> {
         Some(match (self.family, offset) {
             // PCFR1: the reserved bits are 0; EXTICR, which is alone.
@@ -69,7 +73,7 @@ impl Syscfg {
         })
     }
 
-    /// What the register at `offset` (a multiple of 4) reads as.
+    /// The register at `offset` (a multiple of 4).
     pub fn read(&self, offset: u32) -> Option<u32> {
         self.kept(offset)?;
         let word = self.words[offset as usize / 4];
@@ -80,7 +84,7 @@ impl Syscfg {
     /// Writes the register at `offset` (a multiple of 4).
     ///
     /// # Errors
-    /// What is not modelled.
+    /// A setting that is not modelled.
     pub fn write(&mut self, offset: u32, value: u32) -> Result<(), &'static str> {
         let kept = self.kept(offset).ok_or("register not modelled")?;
         let refused = match (self.family, offset) {
@@ -124,7 +128,7 @@ impl Syscfg {
         if remaps { [self.words[1], self.words[7]] } else { [0; 2] }
     }
 
-    /// Whether the RAM appears at address 0.
+    /// True where the RAM appears at address 0.
     pub fn shows_ram_at_zero(&self) -> bool {
         matches!(self.family, Family::F0 | Family::F4 | Family::L4) && self.words[0] & MEM_MODE == RAM
     }

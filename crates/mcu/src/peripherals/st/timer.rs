@@ -1,11 +1,14 @@
-//! The timers of the STM32: counting up, down and both ways, auto-reload and compare registers with preload, one-pulse mode, repetition
-//! counter, capture and compare with their interrupts and pins, slave modes, triggers for other peripherals, requests of DMA.
+//! The timers of the STM32: counting up, down and both ways, auto-reload and compare registers with
+//! preload, one-pulse mode, repetition counter, capture and compare with their interrupts and pins,
+//! slave modes, triggers for other peripherals, requests of DMA.
 //!
-//! RM0090 sections 17.4 (TIM1, TIM8), 18.4 (TIM2 to TIM5), 19.4 and 19.5 (TIM9 to TIM14), 20.4 (TIM6, TIM7); the other families' are the
-//! same as far as they are modelled. Refused with a fault: encoder and combined modes, DMA bursts, the break input and the lock of BDTR. A trigger that comes of a trigger comes a clock later.
+//! RM0090 sections 17.4 (TIM1, TIM8), 18.4 (TIM2 to TIM5), 19.4 and 19.5 (TIM9 to TIM14), 20.4
+//! (TIM6, TIM7); the other families' are the same as far as they are modelled. Refused with a
+//! fault: encoder and combined modes, DMA bursts, the break input and the lock of BDTR. A trigger
+//! that comes of a trigger comes a clock later.
 //!
-//! The timer's clock is the bus's, or twice that where the bus is slower than the core (RM0090, section 7.2, and the clock trees of the
-//! others); RCC_DCKCFGR.TIMPRE is taken to be zero.
+//! The timer's clock is the bus's, or twice that where the bus is slower than the core (RM0090,
+//! section 7.2, and the clock trees of the others); RCC_DCKCFGR.TIMPRE is taken to be zero.
 
 mod complementary;
 mod counter;
@@ -91,14 +94,17 @@ pub struct Timer {
     is_triggered: bool,
     /// The requests of DMA of updates and the channels.
     transfers: [TransferRequest; 5],
-    /// The interrupts that it asks for now: of two timers at one vector, one must not take back what the other asks for.
+    /// The interrupts that it asks for now: of two timers at one vector, one must not take back
+    /// what the other asks for.
     requested: u128,
 }
 
 impl Timer {
-    /// The timer at `spec.base`, interrupting with `spec.irq`, of `settings.bits` (16 where absent) and `settings.channels` (4 where
-    /// absent); `settings.compare_irq` is for the channels, `settings.trigger_irq` for the trigger, `settings.repetition = 1` where it has
-    /// RCR and BDTR; `settings.itr0` to `itr3` are the numbers of the timers whose triggers these are. `spec.pins`: see [`Pins::new`].
+    /// The timer at `spec.base`, interrupting with `spec.irq`, of `settings.bits` (16 where absent)
+    /// and `settings.channels` (4 where absent); `settings.compare_irq` is for the channels,
+    /// `settings.trigger_irq` for the trigger, `settings.repetition = 1` where it has RCR and BDTR;
+    /// `settings.itr0` to `itr3` are the numbers of the timers whose triggers these are.
+    /// `spec.pins`: see [`Pins::new`].
     ///
     /// # Errors
     /// A setting out of range.
@@ -162,7 +168,7 @@ impl Timer {
         ((1 << self.channels) - 1) << 1
     }
 
-    /// What of DIER is modelled.
+    /// The bits of DIER that are modelled.
     fn modelled_enables(&self) -> u32 {
         let commutation = if self.repeats { COMIF } else { 0 };
         (UIF | self.channel_flags()) * (1 | 1 << DMA_ENABLES) | TIF | commutation
@@ -174,7 +180,7 @@ impl Timer {
         outputs.fold(0, |flags, channel| flags | 2 << channel)
     }
 
-    /// Which channels' compare registers are preloaded: OCxPE.
+    /// The channels whose compare registers are preloaded: OCxPE.
     fn preloaded(&self) -> [bool; 4] {
         std::array::from_fn(|channel| self.modes[channel / 2] >> (channel % 2 * 8 + 3) & 1 == 1)
     }
@@ -276,8 +282,9 @@ impl Timer {
         })
     }
 
-    /// Whether another timer of the series has a register at an offset, and this one has none: it reads as zero, and only zero may
-    /// be written. DCR and OR are among them, which no timer has here (RM0090, register maps of sections 17 to 20).
+    /// True where another timer of the series has a register at an offset, and this one has none:
+    /// it reads as zero, and only zero may be written. DCR and OR are among them, which no timer
+    /// has here (RM0090, register maps of sections 17 to 20).
     fn is_absent(&self, offset: u32) -> bool {
         let elsewhere = matches!(offset & !3, 0x08 | 0x18..=0x20 | 0x30..=0x48 | 0x50);
         elsewhere && self.register(offset).is_none()

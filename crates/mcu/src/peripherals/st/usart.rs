@@ -1,9 +1,10 @@
 //! A USART of the STM32 as a UART of 8-bit characters, by itself or with DMA.
 //!
-//! RM0041 section 23.6 and RM0090 section 30.6 (`settings.layout = 1`: SR, DR, BRR, CR1..3, GTPR); RM0091 section
-//! 27.8 and RM0410 section 34.8 (`settings.layout = 2`: CR1..3, BRR, GTPR, RTOR, RQR, ISR, ICR, RDR, TDR). Its clock is
-//! the bus's, or where `settings.clock` is given what RCC makes for it. An LPUART is the same with a bit of BRR / 256 clocks
-//! (RM0432 section 51.7, `settings.layout = 3`). The STM32L4+ divides the clock further (RM0432, USART_PRESC;
+//! RM0041 section 23.6 and RM0090 section 30.6 (`settings.layout = 1`: SR, DR, BRR, CR1..3, GTPR);
+//! RM0091 section 27.8 and RM0410 section 34.8 (`settings.layout = 2`: CR1..3, BRR, GTPR, RTOR,
+//! RQR, ISR, ICR, RDR, TDR). Its clock is the bus's, or where `settings.clock` is given what RCC
+//! makes for it. An LPUART is the same with a bit of BRR / 256 clocks (RM0432 section 51.7,
+//! `settings.layout = 3`). The STM32L4+ divides the clock further (RM0432, USART_PRESC;
 //! `settings.prescaler = 1`).
 
 use super::USART_CLOCKS;
@@ -55,7 +56,8 @@ pub struct Usart {
     control: [u32; 3],
     baud: u32,
     prescaler: u32,
-    /// Which of [`crate::Events::generic_clocks_hz`] is its clock, where the program can choose it, and that, 0 for the bus's.
+    /// Which of [`crate::Events::generic_clocks_hz`] is its clock, where the program can choose it,
+    /// and that, 0 for the bus's.
     clock: Option<usize>,
     clock_hz: u64,
     core_hz: u64,
@@ -81,8 +83,9 @@ pub struct Usart {
 }
 
 impl Usart {
-    /// The USART at `spec.base`, interrupting with `spec.irq`; `settings.layout` as in the module's text, `tx_dma_1` and `rx_dma_1` where
-    /// its requests lead; `settings.clock` is its number among those whose clock can be another than the bus's.
+    /// The USART at `spec.base`, interrupting with `spec.irq`; `settings.layout` as in the module's
+    /// text, `tx_dma_1` and `rx_dma_1` where its requests lead; `settings.clock` is its number
+    /// among those whose clock can be another than the bus's.
     ///
     /// # Errors
     /// A request of DMA that leads nowhere.
@@ -125,8 +128,8 @@ impl Usart {
         self.control[0] & enable != 0 && self.control[0] & part != 0
     }
 
-    /// Cycles of the core in a frame: start bit, 7 to 9 bits with the parity, 1 or 2 stop bits; BRR cycles of the USART's clock each at
-    /// 16-fold oversampling.
+    /// Cycles of the core in a frame: start bit, 7 to 9 bits with the parity, 1 or 2 stop bits; BRR
+    /// cycles of the USART's clock each at 16-fold oversampling.
     fn frame(&self) -> u64 {
         let stops = if self.control[1] >> 12 & 3 == 2 { 2 } else { 1 };
         let stops = match self.control[0] & (M | if self.new_layout { M1 } else { 0 }) {
@@ -186,7 +189,8 @@ impl Usart {
         }
     }
 
-    /// The bytes that have arrived by now, of which one is lost while the one before it has not been read.
+    /// The bytes that have arrived by now, of which one is lost while the one before it has not
+    /// been read.
     fn receive(&mut self, now: u64) {
         while let Some(end) = self.arrival.filter(|end| *end <= now) {
             let byte = self.incoming.pop_front().unwrap_or_default();
@@ -224,8 +228,8 @@ impl Usart {
         }
     }
 
-    /// The offset in the first layout's order: 0 status, 1 data out, 2 data in, 3 baud, 4..6 control, 7 guard,
-    /// 8 timeout, 9 clear, 10 request, 11 prescaler.
+    /// The offset in the first layout's order: 0 status, 1 data out, 2 data in, 3 baud, 4..6
+    /// control, 7 guard, 8 timeout, 9 clear, 10 request, 11 prescaler.
     fn register(&self, offset: u32) -> Option<u8> {
         let table: &[(u32, u8)] = if self.new_layout {
             &[

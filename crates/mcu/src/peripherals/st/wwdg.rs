@@ -1,8 +1,9 @@
 //! The window watchdog (WWDG) of the STM32.
 //!
-//! RM0090 section 22, RM0008 section 20; the other families' are the same. It counts 4096 * 2^WDGTB clocks of APB1 down; the prescaler is
-//! taken to begin anew with each write of the counter, which gives the times of the manuals' formula: on the part it runs freely, so that
-//! they may be up to one count shorter. The counter of a watchdog that is off is not followed.
+//! RM0090 section 22, RM0008 section 20; the other families' are the same. It counts 4096 * 2^WDGTB
+//! clocks of APB1 down; the prescaler is taken to begin anew with each write of the counter, which
+//! gives the times of the manuals' formula: on the part it runs freely, so that they may be up to
+//! one count shorter. The counter of a watchdog that is off is not followed.
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{

@@ -1,10 +1,13 @@
 //! The clock system (CS) of the MSP430FR5xx.
 //!
-//! Source: SLAU367, chapter "Clock System (CS)"; registers, bits and the DCO's frequencies compared with TI's header msp430fr5994.h, 3.5, 7 and
-//! 21 MHz as SLASE54 has them. MCLK is given from outside, and then a program runs at that clock from the first instruction, whatever
-//! it sets; or it is what the program sets, at once and settled. SMCLK and ACLK are what it sets, SMCLK beside an MCLK of the same oscillator
-//! by both dividers ([`super::clocks`]). There is a watch crystal at LFXT and none at HFXT. LFXT's fault flag is set by power-up and
-//! stays clear once cleared. SMCLKOFF does nothing to a clock that a peripheral requests, which SMCLKREQEN allows; without that it is refused.
+//! Source: SLAU367, chapter "Clock System (CS)"; registers, bits and the DCO's frequencies compared
+//! with TI's header msp430fr5994.h, 3.5, 7 and 21 MHz as SLASE54 has them. MCLK is given from
+//! outside, and then a program runs at that clock from the first instruction, whatever it sets; or
+//! it is what the program sets, at once and settled. SMCLK and ACLK are what it sets, SMCLK beside
+//! an MCLK of the same oscillator by both dividers ([`super::clocks`]). There is a watch crystal at
+//! LFXT and none at HFXT. LFXT's fault flag is set by power-up and stays clear once cleared.
+//! SMCLKOFF does nothing to a clock that a peripheral requests, which SMCLKREQEN allows; without
+//! that it is refused.
 
 use super::clocks::{Oscillator, Tap, UNREQUESTED};
 use super::word::{Word, part_of};
@@ -19,12 +22,14 @@ const CSCTL2: u32 = 0x04;
 const CSCTL3: u32 = 0x06;
 const CSCTL4: u32 = 0x08;
 const CSCTL6: u32 = 0x0c;
-const END: u32 = 0x0e;
+const CSCTL6_END: u32 = 0x0e;
+const END: u32 = 0x10;
 const CSKEY_READ: u32 = 0x9600;
 const CSKEY_WRITE: u32 = 0xa5;
-/// CSCTL0 to CSCTL6 after power-up: the DCO with 8 MHz, SMCLK and MCLK an eighth of it, ACLK from LFXT, flags of both crystals.
+/// CSCTL0 to CSCTL6 after power-up: the DCO with 8 MHz, SMCLK and MCLK an eighth of it, ACLK from
+/// LFXT, flags of both crystals.
 const AFTER_RESET: [u32; 7] = [0, 0x000c, 0x0033, 0x0033, 0xcdc9, 0x00c1, 0x000f];
-/// What can be written of them.
+/// The bits of them that can be written.
 const MASKS: [u32; 7] = [0, 0x004e, 0x0777, 0x0777, 0xfddb, 0x00c3, 0x000f];
 /// CSCTL1.DCORSEL.
 const DCORSEL: u32 = 1 << 6;
@@ -37,7 +42,7 @@ const MODCLK: u32 = 4;
 /// CSCTL4.SMCLKOFF, and CSCTL6.SMCLKREQEN.
 const SMCLKOFF: u32 = 1 << 1;
 const SMCLKREQEN: u32 = 1 << 2;
-/// Where the fields for MCLK, SMCLK and ACLK begin in CSCTL2 and CSCTL3.
+/// Shifts of the fields for MCLK, SMCLK and ACLK in CSCTL2 and CSCTL3.
 const MCLK: u32 = 0;
 const SMCLK: u32 = 4;
 const ACLK: u32 = 8;
@@ -46,8 +51,8 @@ const DCO_KHZ: [[u64; 8]; 2] = [
     [1_000, 2_667, 3_500, 4_000, 5_333, 7_000, 8_000, 8_000],
     [1_000, 5_333, 7_000, 8_000, 16_000, 21_000, 24_000, 24_000],
 ];
-/// SLASE54, "Internal Very-Low-Power Low-Frequency Oscillator (VLO)" and "Module Oscillator (MODOSC)", typical (from memory, not yet
-/// compared).
+/// SLASE54, "Internal Very-Low-Power Low-Frequency Oscillator (VLO)" and "Module Oscillator
+/// (MODOSC)", typical (from memory, not yet compared).
 const VLO_HZ: u64 = 9_400;
 const MODOSC_HZ: u64 = 4_800_000;
 /// The watch crystal.
@@ -100,7 +105,7 @@ impl Cs {
         }
     }
 
-    /// Why a register cannot hold this.
+    /// A sentence where a register cannot hold this.
     fn refusal(&self, offset: u32, after: u32) -> Option<&'static str> {
         let selects = |clock: u32| after >> clock & 7;
         let off = |csctl4: u32, csctl6: u32| csctl4 & SMCLKOFF != 0 && csctl6 & SMCLKREQEN == 0;
@@ -127,7 +132,11 @@ impl Peripheral for Cs {
 
     fn read(&mut self, address: u32, size: u8, _: &mut Context<'_, '_>) -> Result<u32, Fault> {
         let offset = (address - self.base) & !1;
-        let word = if offset == CSCTL0 { CSKEY_READ } else { self.register(offset) };
+        let word = match offset {
+            CSCTL0 => CSKEY_READ,
+            CSCTL6_END.. => 0,
+            _ => self.register(offset),
+        };
         Ok(part_of(word, address, size))
     }
 
@@ -154,6 +163,9 @@ impl Peripheral for Cs {
             return self.refuse(address, context, "the registers are locked: CSCTL0_H must hold 0xa5");
         }
         let index = (offset / 2) as usize;
+        if index >= MASKS.len() {
+            return Ok(());
+        }
         let after = write.onto(self.registers[index]) & MASKS[index];
         if let Some(what) = self.refusal(offset, after) {
             return self.refuse(address, context, what);

@@ -1,16 +1,17 @@
-//! The FRAM controller FRCTL_A of the MSP430FR5xx: wait states, and what it detects.
+//! The FRAM controller FRCTL_A of the MSP430FR5xx: wait states.
 //!
-//! Source: SLAU367, chapter "FRAM Controller A (FRCTL_A)"; registers and bits compared with TI's header msp430fr5994.h. Refused are automatic
-//! wait states (AUTO), the write protection (WPROT) and the detection of bit errors. A write without the password resets the
-//! part. The FRAM is on as long as the core runs: FRPWR is kept.
+//! Source: SLAU367, chapter "FRAM Controller A (FRCTL_A)"; registers and bits compared with TI's
+//! header msp430fr5994.h. Refused are automatic wait states (AUTO), the write protection (WPROT)
+//! and the detection of bit errors. A write without the password resets the part. The FRAM is on as
+//! long as the core runs: FRPWR is kept. Reserved bits and places read as zero and take what is
+//! written.
 
 use super::word::{Word, part_of};
 use crate::{Context, Fault, Peripheral, PeripheralSpec, Protected, ResetCause, Spec};
 
 const FRCTL0: u32 = 0x00;
 const GCCTL0: u32 = 0x04;
-const GCCTL1: u32 = 0x06;
-const END: u32 = 0x08;
+const END: u32 = 0x10;
 const FRCTLPW_READ: u32 = 0x9600;
 const FRCTLPW_WRITE: u32 = 0xa5;
 /// FRCTL0: WPROT, AUTO, NWAITS.
@@ -20,6 +21,8 @@ const NWAITS: u32 = 4;
 /// GCCTL0: FRPWR, which is on after a reset, and with FRLPMPWR all that can be kept.
 const FRPWR: u32 = 1 << 2;
 const FRLPMPWR: u32 = 1 << 1;
+/// GCCTL0: UBDRSTEN, UBDIE, CBDIE, ACCTEIE.
+const DETECTION: u32 = 0xe8;
 
 /// The registers.
 #[derive(Clone)]
@@ -93,13 +96,12 @@ impl Peripheral for FrctlA {
                 self.wait_states = write.bits >> NWAITS & 15;
                 context.events.flash.wait_states = self.wait_states as u8;
             }
-            GCCTL0 if write.onto(self.control) & !(FRPWR | FRLPMPWR) != 0 => {
+            GCCTL0 if write.onto(self.control) & DETECTION != 0 => {
                 return self.refuse(address, context, "the detection of bit errors is not modelled");
             }
-            GCCTL0 => self.control = write.onto(self.control),
-            // Flags, none of which is ever set.
-            GCCTL1 => {}
-            _ => return self.refuse(address, context, "this register is not modelled"),
+            GCCTL0 => self.control = write.onto(self.control) & (FRPWR | FRLPMPWR),
+            // GCCTL1 has flags, none of which is ever set.
+            _ => {}
         }
         Ok(())
     }

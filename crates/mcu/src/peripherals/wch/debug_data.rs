@@ -1,9 +1,12 @@
-//! The data registers of the debug module (DMDATA0, DMDATA1), by which ch32fun's programs print to whoever debugs them.
+//! The data registers of the debug module (DMDATA0, DMDATA1), by which ch32fun's programs print to
+//! whoever debugs them.
 //!
-//! RISC-V External Debug Support 0.13, section 3.12: the registers by which core and debugger pass data. That the core has them at
-//! 0xe00000f4 is how ch32fun's programs use them; it was not compared with a manual. A program sets bit 7 of DMDATA0 with what it says, 4 and the number of bytes in bits 0 to 3, up
-//! to three bytes in DMDATA0 and four in DMDATA1; the debugger clears DMDATA0 when it has taken them (the protocol that minichlink's
-//! terminal speaks). Here a debugger listens, takes each message at once and sends nothing: how long a real one would keep a program
+//! RISC-V External Debug Support 0.13, section 3.12: the registers by which core and debugger pass
+//! data. That the core has them at 0xe00000f4 is how ch32fun's programs use them; it was not
+//! compared with a manual. A program sets bit 7 of DMDATA0 with what it says, 4 and the number of
+//! bytes in bits 0 to 3, up to three bytes in DMDATA0 and four in DMDATA1; the debugger clears
+//! DMDATA0 when it has taken them (the protocol that minichlink's terminal speaks). Here a debugger
+//! listens, takes each message at once and sends nothing: how long a real one would keep a program
 //! waiting is not modelled.
 
 use crate::peripherals::register::{merged_word, part_of_word};

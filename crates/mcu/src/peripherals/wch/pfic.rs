@@ -1,7 +1,9 @@
-//! The fast programmable interrupt controller (PFIC) of QingKe V2: which interrupts come through, and the software reset.
+//! The fast programmable interrupt controller (PFIC) of QingKe V2: which interrupts come through,
+//! and the software reset.
 //!
-//! CH32V003RM V1.4, section 6.5.2. Not modelled, and faults where they are set: priorities other than those of the numbers,
-//! pending set and cleared by software, interrupts without a vector table (VTF), deep sleep and the events that end WFE.
+//! CH32V003RM V1.4, section 6.5.2. Not modelled, and faults where they are set: priorities other
+//! than those of the numbers, pending set and cleared by software, interrupts without a vector
+//! table (VTF), deep sleep and the events that end WFE.
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
@@ -15,7 +17,8 @@ const IRER: u32 = 0x180;
 /// Sets and clears what is pending.
 const IPSR: u32 = 0x200;
 const IPRR: u32 = 0x280;
-/// ITHRESDR, VTFIDR, VTFADDRR0 and VTFADDRR1, IPRIOR: zero after a reset, which is all that is modelled.
+/// ITHRESDR, VTFIDR, VTFADDRR0 and VTFADDRR1, IPRIOR: zero after a reset, which is all that is
+/// modelled.
 const ITHRESDR: u32 = 0x040;
 const VTFIDR: u32 = 0x050;
 const VTFADDRR: Range<u32> = 0x060..0x068;
@@ -52,7 +55,7 @@ impl Pfic {
     }
 }
 
-/// Whether a register holds zero as long as a program does not ask for what is not modelled.
+/// True where a register holds zero as long as a program does not ask for what is not modelled.
 fn holds_zero(offset: u32) -> bool {
     let register = offset & !3;
     matches!(register, ITHRESDR | VTFIDR | CFGR | SCTLR)

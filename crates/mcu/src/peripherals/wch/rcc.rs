@@ -1,7 +1,10 @@
-//! Reset and clock control (RCC), with the wait states of the flash (`FLASH_ACTLR`), because what is needed depends on the clock:
-//! oscillators that are ready as soon as they are on, and the switch of the system clock.
+//! Reset and clock control (RCC), with the wait states of the flash (`FLASH_ACTLR`), because the
+//! clock decides how many are needed: oscillators that are ready as soon as they are on, and the
+//! switch of the system clock.
 //!
-//! CH32V003RM V1.4, sections 3.4 (RCC) and 16.3 (FLASH). The enables of the peripherals' clocks keep what is written and do nothing.
+//! CH32V003RM V1.4, sections 3.4 (RCC) and 16.3 (FLASH). The enables of the peripherals' clocks
+//! keep what is written and do nothing. The flash stays locked. Offsets without a register read as
+//! zero and take zero.
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{
@@ -17,14 +20,17 @@ const fn word(offset: usize) -> usize {
     offset / 4
 }
 
-/// RCC_CTLR, its bits, and what it is after a reset; HSICAL differs from part to part and reads as 0.
+/// RCC_CTLR, its bits, and what it is after a reset; HSICAL differs from part to part and reads as
+/// 0.
 const CTLR: usize = word(0x00);
 const HSION: u32 = 1 << 0;
 const HSIRDY: u32 = 1 << 1;
 const HSEON: u32 = 1 << 16;
 const PLLON: u32 = 1 << 24;
 const PLLRDY: u32 = 1 << 25;
-const CTLR_WRITABLE: u32 = PLLON | 0xf8 | HSION;
+const CTLR_WRITABLE: u32 = PLLON | CSSON | HSEBYP | 0xf8 | HSION;
+const HSEBYP: u32 = 1 << 18;
+const CSSON: u32 = 1 << 19;
 const CTLR_RESET: u32 = 0x83;
 
 /// RCC_CFGR0.
@@ -36,7 +42,7 @@ const HPRE_SHIFT: u32 = 4;
 const PLLSRC: u32 = 1 << 16;
 const SW_PLL: u32 = 2;
 
-/// RCC_INTR: the enables of interrupts; the flags never rise.
+/// RCC_INTR: the enables of interrupts, whose flags never rise.
 const INTR: usize = word(0x08);
 const INTR_ENABLES: u32 = 0x1d << 8;
 
@@ -56,13 +62,28 @@ const WWDGRSTF: u32 = 1 << 30;
 const CAUSES: u32 = 0xfe00_0000;
 
 const WORDS: usize = RSTSCKR + 1;
+/// Bytes of each of the two blocks, as the memory map has them.
+const BLOCK: u32 = 0x400;
+/// The bits that keep what is written, register by register, those of CTLR and RSTSCKR aside.
+const KEPT: [u32; WORDS] = [0, 0x0701_fff3, 0, 0x5a35, 0x1020_0800, 0x5, 0x5a35, 0x1020_0801, 0, 0];
 
 /// FLASH_ACTLR and FLASH_STATR, from the flash's base.
 const ACTLR: u32 = 0x00;
 const STATR: u32 = 0x0c;
 const LATENCY: u32 = 3;
-/// FLASH_STATR after a reset: BOOT_LOCK.
+/// FLASH_STATR after a reset: BOOT_LOCK; BOOT_MODE.
 const STATR_RESET: u32 = 0x8000;
+const BOOT_MODE: u32 = 1 << 14;
+/// FLASH_CTLR after a reset: FLOCK and LOCK; what it starts.
+const FLASH_CTLR: u32 = 0x10;
+const FLASH_CTLR_RESET: u32 = 0x8080;
+const FLASH_COMMANDS: u32 = 0x000f_1677;
+/// FLASH_OBR and FLASH_WPR as the option bytes of a new part leave them.
+const OBR: u32 = 0x1c;
+const OBR_RESET: u32 = 0x03ff_fffe;
+const WPR: u32 = 0x20;
+/// FLASH_KEYR, OBKEYR, ADDR, MODEKEYR, BOOT_MODEKEYP: only written.
+const KEYS: [u32; 5] = [0x04, 0x08, 0x14, 0x24, 0x28];
 
 /// The registers.
 #[derive(Clone)]
@@ -132,7 +153,7 @@ impl Rcc {
         self.words[RSTSCKR] = self.words[RSTSCKR] & !LSIRDY | lsi << 1;
     }
 
-    /// Whether the wait states suffice for the clock; the real part would misread.
+    /// Refuses wait states that are too few for the clock: the part would misread.
     fn check(&self, address: u32, context: &Context<'_, '_>) -> Result<(), Fault> {
         let (sysclk_hz, set) = (self.sysclk_hz(), self.latency);
         let needed = self.part.wait_states(sysclk_hz, context.board.supply_v).map(u32::from);
@@ -157,15 +178,24 @@ impl Rcc {
     }
 
     fn write_flash(&mut self, address: u32, value: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
-        if (address - self.flash_base) & !3 != ACTLR {
-            return Err(self.fault(
-                address,
-                context,
-                "programming and erasing the flash are not modelled".into(),
-            ));
+        let offset = (address - self.flash_base) & !3;
+        if offset != ACTLR {
+            let what = match offset {
+                STATR if value & BOOT_MODE == 0 => return Ok(()),
+                FLASH_CTLR if value & FLASH_COMMANDS == 0 => return Ok(()),
+                OBR | WPR => return Ok(()),
+                STATR => "the start from the boot memory is not modelled",
+                offset if offset == FLASH_CTLR || KEYS.contains(&offset) => {
+                    "programming and erasing the flash are not modelled"
+                }
+                _ if value == 0 => return Ok(()),
+                _ => "a reserved place",
+            };
+            return Err(self.fault(address, context, what.into()));
         }
         if value > 1 {
-            // CH32V003RM: other values are invalid. jnk0le/random found 3 or 4 wait states with 2 and with 3.
+            // CH32V003RM: other values are invalid. jnk0le/random found 3 or 4 wait states with 2
+            // and with 3.
             let what = format!("FLASH_ACTLR {value:#x}: the manual has 0 and 1");
             return Err(self.fault(address, context, what));
         }
@@ -179,19 +209,22 @@ impl Peripheral for Rcc {
     fn spec(&self) -> Spec {
         Spec::with_ranges(
             &self.name,
-            [self.base..self.base + 4 * WORDS as u32, self.flash_base..self.flash_base + 0x2c],
+            [self.base..self.base + BLOCK, self.flash_base..self.flash_base + BLOCK],
         )
     }
 
-    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+    fn read(&mut self, address: u32, size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         let value = if address >= self.flash_base {
             match (address - self.flash_base) & !3 {
                 ACTLR => self.latency,
                 STATR => STATR_RESET,
-                _ => return Err(self.fault(address, context, "register not modelled".into())),
+                FLASH_CTLR => FLASH_CTLR_RESET,
+                OBR => OBR_RESET,
+                WPR => u32::MAX,
+                _ => 0,
             }
         } else {
-            self.words[(address - self.base) as usize / 4]
+            self.words.get((address - self.base) as usize / 4).copied().unwrap_or(0)
         };
         Ok(part_of_word(value, address, size))
     }
@@ -204,10 +237,14 @@ impl Peripheral for Rcc {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         if address >= self.flash_base {
-            return self.write_flash(address, merged_word(self.latency, address, size, value), context);
+            let held = if (address - self.flash_base) & !3 == ACTLR { self.latency } else { 0 };
+            return self.write_flash(address, merged_word(held, address, size, value), context);
         }
         let index = (address - self.base) as usize / 4;
-        let before = self.words[index];
+        let Some(before) = self.words.get(index).copied() else {
+            let reserved = Err(self.fault(address, context, "a reserved place".into()));
+            return if value == 0 { Ok(()) } else { reserved };
+        };
         let value = merged_word(before, address, size, value);
         self.words[index] = match index {
             CTLR if value & HSEON != 0 => {
@@ -221,11 +258,17 @@ impl Peripheral for Rcc {
                 let what = "only HSI and the PLL on HSI are modelled as sources of the clock".into();
                 return Err(self.fault(address, context, what));
             }
-            CFGR0 => value & !SWS | before & SWS,
-            INTR => value & INTR_ENABLES,
+            CFGR0 => value & KEPT[CFGR0] | before & SWS,
+            INTR if value & INTR_ENABLES != 0 => {
+                return Err(self.fault(address, context, "its interrupts are not modelled".into()));
+            }
+            // Section 3.4.1: what makes the system clock cannot be switched off.
+            CTLR if self.words[CFGR0] & SWS != 0 => value | HSION | PLLON,
+            CTLR => value | HSION,
             // The causes of the last reset stay until RMVF clears them.
             RSTSCKR => value & LSION | if value & RMVF != 0 { 0 } else { before & CAUSES },
-            _ => value,
+            AHBPCENR => value & KEPT[index] | AHBPCENR_RESET & !KEPT[index],
+            _ => value & KEPT[index],
         };
         self.follow();
         if index == CFGR0 { self.check(address, context) } else { Ok(()) }
@@ -245,7 +288,8 @@ impl Peripheral for Rcc {
         self.latency = 0;
     }
 
-    /// All but power-up and brown-out leave PORRSTF, and every reset but that of the pin leaves its own flag.
+    /// All but power-up and brown-out leave PORRSTF, and every reset but that of the pin leaves its
+    /// own flag.
     fn reset_by(&mut self, cause: ResetCause, _now: u64) {
         self.reset();
         self.words[RSTSCKR] = match cause {

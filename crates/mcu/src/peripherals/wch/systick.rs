@@ -1,4 +1,5 @@
-//! The system timer of QingKe V2 (STK): 32 bits, upwards. Its state is worked out when somebody looks.
+//! The system timer of QingKe V2 (STK): 32 bits, upwards. Its state is worked out when somebody
+//! looks.
 //!
 //! CH32V003RM V1.4, section 6.5.4.
 
@@ -38,7 +39,8 @@ pub struct SysTick {
 }
 
 impl SysTick {
-    /// The timer at `spec.base`, interrupting with `spec.irq`, and by software with `settings.software_irq`.
+    /// The timer at `spec.base`, interrupting with `spec.irq`, and by software with
+    /// `settings.software_irq`.
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> SysTick {
         SysTick {

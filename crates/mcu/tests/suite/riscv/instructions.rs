@@ -277,7 +277,7 @@ fn what_is_not_modelled_says_so() {
     // sw a0, 0(a1): the flash, its controller, priorities of the PFIC, 2 in FLASH_ACTLR, the crystal.
     let store = |address: u32, value: u32| fault(0x00a5_a023, &[("a1", address), ("a0", value)]);
     assert!(store(0x100, 0).contains("a write to flash"));
-    assert!(store(0x4002_2010, 0x80).contains("programming and erasing"));
+    assert!(store(0x4002_2010, 0x40).contains("programming and erasing"));
     assert!(store(0xe000_e400, 0x80).contains("not modelled"));
     assert!(store(0x4002_2000, 2).contains("the manual has 0 and 1"));
     assert!(store(0x4002_1000, 1 << 16 | 0x83).contains("crystal"));

@@ -1,12 +1,14 @@
-//! The converter (ADC): single conversions and free running, single-ended and differential, with 8, 10 or 12 bits and all gains.
-//! DS40001882F sections 33.6 and 33.8.
+//! The converter (ADC): single conversions and free running, single-ended and differential, with 8,
+//! 10 or 12 bits and all gains. DS40001882F sections 33.6 and 33.8.
 //!
-//! A conversion takes 1 + resolution / 2 + delay of the gain clocks of CLK_ADC, in free running one less (section 33.6.3; the delays are those of
-//! its table, the formula is from memory), and half a clock more for each step of SAMPLEN. It is taken to begin with the write that starts it, and
-//! the voltage is taken when the sampling time is over. Inputs are the board's channels by the numbers of AIN. The bandgap has its 1.1 V and
-//! the reference INT1V its 1.0 V, both typical. Refused: averaging and 16 bits, correction, the window monitor, events, AREFB, the temperature sensor, the
-//! core's supply and the DAC as inputs, a clock outside of 30 kHz to 2.1 MHz (section 37.11.4). What is written holds at once: STATUS.SYNCBUSY
-//! is never set.
+//! A conversion takes 1 + resolution / 2 + delay of the gain clocks of CLK_ADC, in free running one
+//! less (section 33.6.3; the delays are those of its table, the formula is from memory), and half a
+//! clock more for each step of SAMPLEN. It is taken to begin with the write that starts it, and the
+//! voltage is taken when the sampling time is over. Inputs are the board's channels by the numbers
+//! of AIN. The bandgap has its 1.1 V and the reference INT1V its 1.0 V, both typical. Refused:
+//! averaging and 16 bits, correction, the window monitor, events, AREFB, the temperature sensor,
+//! the core's supply and the DAC as inputs, a clock outside of 30 kHz to 2.1 MHz (section 37.11.4).
+//! What is written holds at once: STATUS.SYNCBUSY is never set.
 
 use crate::{Board, ClockUpdate, Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
@@ -48,7 +50,8 @@ const FASTEST_HZ: u64 = 2_100_000;
 const BANDGAP_V: f64 = 1.1;
 const INT1V_V: f64 = 1.0;
 
-/// By INPUTCTRL.GAIN: the factor, and the delay in halves of a clock: of single conversions, differential and single-ended, and of free running.
+/// By INPUTCTRL.GAIN: the factor, and the delay in halves of a clock: of single conversions,
+/// differential and single-ended, and of free running.
 const GAINS: [(u8, f64, [[u64; 2]; 2]); 6] = [
     (0x0, 1.0, [[0, 2], [0, 0]]),
     (0x1, 2.0, [[1, 3], [0, 2]]),
@@ -101,7 +104,8 @@ pub struct Adc {
 }
 
 impl Adc {
-    /// The converter at `spec.base`, interrupting with `spec.irq`; `settings.clock` is its clock's GCLK_CLKCTRL.ID.
+    /// The converter at `spec.base`, interrupting with `spec.irq`; `settings.clock` is its clock's
+    /// GCLK_CLKCTRL.ID.
     ///
     /// # Errors
     /// No clock.

@@ -1,8 +1,10 @@
-//! The fractional digital phase-locked loop (FDPLL96M) of the system controller: DS40001882, sections 17.6.8 and 17.8.17 to 17.8.20.
+//! The fractional digital phase-locked loop (FDPLL96M) of the system controller: DS40001882,
+//! sections 17.6.8 and 17.8.17 to 17.8.20.
 //!
-//! DPLLSTATUS.CLKRDY comes with LOCK. The lock time without LTIME is on the line between the typical ones for the lowest and the highest
-//! reference (section 37.13.7); the data sheet has them for an output of 96 MHz and says of others that filter and frequency make a
-//! difference, but not which.
+//! DPLLSTATUS.CLKRDY comes with LOCK. The lock time without LTIME is on the line between the
+//! typical ones for the lowest and the highest reference (section 37.13.7); the data sheet has them
+//! for an output of 96 MHz and says of others that filter and frequency make a difference, but not
+//! which.
 
 use crate::clock::rescaled;
 
@@ -34,7 +36,7 @@ struct LockTime {
     lock_ps: u64,
 }
 
-/// What CK is made of; another one begins another acquisition.
+/// The source of CK; another one begins another acquisition.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Setting {
     reference_hz: u64,
@@ -42,7 +44,7 @@ struct Setting {
     lock_time: u32,
 }
 
-/// What the loop is at.
+/// The state of the loop.
 #[derive(Clone)]
 pub(super) struct Dpll {
     running: Option<Setting>,
@@ -56,7 +58,8 @@ pub(super) struct Inputs {
     pub control_a: u32,
     pub ratio: u32,
     pub control_b: u32,
-    /// The frequency of CLK_FDPLL96M_REF, 0 where it stands still, and the cycle from which on it runs.
+    /// The frequency of CLK_FDPLL96M_REF, 0 where it stands still, and the cycle from which on it
+    /// runs.
     pub reference_hz: u64,
     pub reference_from: u64,
     /// GCLK_FDPLL96M_32K, in Hz.
@@ -101,7 +104,8 @@ impl Dpll {
         self.locks = rescaled(self.locks, now, before_hz, clock_hz);
     }
 
-    /// What surrounds it may have changed; a sentence where it cannot be. Section 17.6.8.6: another ratio clears LOCK, too.
+    /// What surrounds it may have changed; a sentence where it cannot be. Section 17.6.8.6: another
+    /// ratio clears LOCK, too.
     pub fn follow(&mut self, inputs: &Inputs) -> Result<(), String> {
         let Inputs { control_a, ratio, control_b, reference_hz, .. } = *inputs;
         let on = control_a & ENABLE != 0 && (control_a & ONDEMAND == 0 || inputs.requested);
@@ -142,7 +146,8 @@ impl Setting {
         self.reference_hz * u64::from(((self.ratio & LDR) + 1) * 16 + (self.ratio >> LDRFRAC_SHIFT)) / 16
     }
 
-    /// From the start to the lock: a time that GCLK_FDPLL96M_32K counts (DPLLCTRLB.LTIME), or what it takes.
+    /// From the start to the lock: a time that GCLK_FDPLL96M_32K counts (DPLLCTRLB.LTIME), or what
+    /// it takes.
     fn lock_ps(self, timer_hz: u64) -> Result<u64, String> {
         match self.lock_time {
             0 => {

@@ -1,12 +1,14 @@
-//! The generic clock controller (GCLK): nine generators and the modules' choices among them. DS40001882F section 15.8.
+//! The generic clock controller (GCLK): nine generators and the modules' choices among them.
+//! DS40001882F section 15.8.
 //!
-//! What is written holds at once: STATUS.SYNCBUSY is never set.
+//! A write holds at once: STATUS.SYNCBUSY is never set. Reserved places read as zero.
 
 use super::oscillators::{FDPLL, Oscillators};
 use crate::peripherals::register::{merged_word, part_of_word};
 
 const GENERATORS: usize = 9;
-/// Modules, by GCLK_CLKCTRL.ID; the last is TC6 and TC7 (table 15-7), and the others are reserved: programs switch them all off.
+/// Modules, by GCLK_CLKCTRL.ID; the last is TC6 and TC7 (table 15-7), and the others are reserved:
+/// programs switch them all off.
 const MODULES: usize = 0x40;
 const LAST_MODULE: usize = 0x24;
 
@@ -32,8 +34,9 @@ const CTRL: u32 = 0x0;
 const CLKCTRL: u32 = 0x2;
 const GENCTRL: u32 = 0x4;
 const GENDIV: u32 = 0x8;
-/// Bytes of the registers.
-pub(super) const SIZE: u32 = 0xc;
+const GENDIV_END: u32 = 0xc;
+/// Bytes of the block, as the memory map has it.
+pub(super) const SIZE: u32 = 0x400;
 
 /// GCLK_CLKCTRL.ID of the reference of DFLL48M.
 pub(super) const DFLL_ID: usize = 0;
@@ -65,7 +68,8 @@ impl Generators {
         generators
     }
 
-    /// After CTRL.SWRST, or another reset than one of the power: what is write-locked stays (section 15.6.3.4).
+    /// After CTRL.SWRST, or another reset than one of the power: what is write-locked stays
+    /// (section 15.6.3.4).
     pub fn reset(&mut self) {
         let mut after = Generators::new();
         for (kept, module) in after.modules.iter_mut().zip(&self.modules) {
@@ -80,7 +84,7 @@ impl Generators {
         *self = after;
     }
 
-    /// Whether a module that is write-locked has this generator; the core's cannot be locked.
+    /// True for the generator of a module that is write-locked; the core's cannot be locked.
     fn is_locked(&self, generator: usize) -> bool {
         let locked = self.modules.iter().filter(|module| **module & WRTLOCK != 0);
         generator != 0
@@ -110,7 +114,7 @@ impl Generators {
         if control & DIVSEL != 0 { source_hz >> (division + 1).min(63) } else { source_hz / division.max(1) }
     }
 
-    /// What a generator that is on is given (GENCTRL.SRC), through generator 1, too.
+    /// The source of a generator that is on (GENCTRL.SRC), through generator 1, too.
     pub fn source(&self, index: usize) -> Option<u32> {
         let control = *self.control.get(index)?;
         match control >> SRC_SHIFT & 31 {
@@ -120,7 +124,7 @@ impl Generators {
         }
     }
 
-    /// Whether the core or a module has a clock that is made of this source.
+    /// True where the core or a module has a clock that is made of this source.
     pub fn wants(&self, source: u32) -> bool {
         let modules = self.modules.iter().filter(|module| **module & CLKEN != 0);
         let mut generators = modules.map(|module| (module >> GEN_SHIFT & 15) as usize).chain([0]);
@@ -153,12 +157,13 @@ impl Generators {
         let word = match offset & !3 {
             CTRL => self.modules[self.chosen[0]] << 16,
             GENCTRL => self.control[self.chosen[1]],
-            _ => self.division[self.chosen[2]],
+            GENDIV => self.division[self.chosen[2]],
+            _ => 0,
         };
         part_of_word(word, offset, size)
     }
 
-    /// What a module is given, unless it is write-locked.
+    /// Gives a module its clock, unless it is write-locked.
     fn set_module(&mut self, id: usize, value: u32) -> Result<(), String> {
         if id > LAST_MODULE && value & CLKEN != 0 {
             return Err(format!("CLKCTRL.ID {id:#x}: no such module"));
@@ -172,12 +177,17 @@ impl Generators {
     /// A write; a sentence where it cannot be.
     pub fn write(&mut self, offset: u32, size: u8, value: u32) -> Result<(), String> {
         match offset {
-            CTRL if size < 4 => {
-                // CTRL.SWRST.
+            CTRL => {
+                // CTRL.SWRST; a word has CLKCTRL, too.
                 if value & 1 != 0 {
                     self.reset();
                 }
+                if size == 4 {
+                    self.write(CLKCTRL, 2, value >> 16)?;
+                }
             }
+            // STATUS is read-only.
+            0x1 => {}
             CLKCTRL => {
                 let id = (value & 0x3f) as usize;
                 self.chosen[0] = id;
@@ -186,7 +196,7 @@ impl Generators {
                 }
             }
             0x3 => self.set_module(self.chosen[0], value << 8 | self.chosen[0] as u32)?,
-            GENCTRL..SIZE => {
+            GENCTRL..GENDIV_END => {
                 let which = if offset < GENDIV { 1 } else { 2 };
                 let locked =
                     std::array::from_fn::<bool, GENERATORS, _>(|generator| self.is_locked(generator));
@@ -208,7 +218,8 @@ impl Generators {
                     *register = merged_word(*register, offset, size, value) & mask;
                 }
             }
-            _ => return Err("register not modelled".into()),
+            _ if value == 0 => {}
+            _ => return Err("a reserved place".into()),
         }
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! The SAM D21 of Microchip (Atmel): DS40001882F. Masks of registers are those of its device header, version 1.4.
+//! The SAM D21 of Microchip (Atmel): DS40001882F. Masks of registers are those of its device
+//! header, version 1.4.
 
 pub mod adc;
 mod dpll;

@@ -1,7 +1,11 @@
-//! The system controller (SYSCTRL): oscillators, DFLL48M, FDPLL96M and the brown-out detector's register. DS40001882F section 17.8.
+//! The system controller (SYSCTRL): oscillators, DFLL48M, FDPLL96M and the brown-out detector's
+//! register. DS40001882F section 17.8.
 //!
-//! XOSC32K is ready after the start-up time that the program sets (table 17-9). The other oscillators are ready and DFLL48M has
-//! locked at once. In open loop DFLL48M is taken to run at 48 MHz, as with the values that the factory has found for it.
+//! Reserved places read as zero. INTFLAG is set as PCLKSR rises; its interrupts are refused.
+//!
+//! XOSC32K is ready after the start-up time that the program sets (table 17-9). The other
+//! oscillators are ready and DFLL48M has locked at once. In open loop DFLL48M is taken to run at 48
+//! MHz, as with the values that the factory has found for it.
 
 use super::dpll::{self, Dpll};
 use crate::clock::rescaled;
@@ -36,11 +40,12 @@ const DPLLRATIO: usize = word(0x48);
 const DPLLCTRLB: usize = word(0x4c);
 const DPLLSTATUS: usize = word(0x50);
 const WORDS: usize = word(0x54);
-/// Bytes of the registers.
-pub(super) const SIZE: u32 = 4 * WORDS as u32;
+/// Bytes of the block, as the memory map has it.
+pub(super) const SIZE: u32 = 0x400;
 
 /// Masks of what can be written, and values after a reset.
-const LAYOUT: [(usize, u32, u32); 14] = [
+const LAYOUT: [(usize, u32, u32); 15] = [
+    (XOSC, 0xffc6, 0x0080),
     (XOSC32K, 0x17fe, 0x0080),
     (OSC32K, 0x007f_17ce, 0x003f_0080),
     (OSCULP32K, 0x9f, 0x1f),
@@ -50,8 +55,8 @@ const LAYOUT: [(usize, u32, u32); 14] = [
     (DFLLMUL, 0xffff_ffff, 0),
     (DFLLSYNC, 0, 0),
     (BOD33, 0x003f_f35e, 0),
-    (word(0x3c), 0x07ff_0006, 0),
-    (word(0x40), 0x07ff_0006, 0),
+    (word(0x3c), 0x2040, 0),      // VREG
+    (word(0x40), 0x07ff_0006, 0), // VREF
     (DPLLCTRLA, 0xc2, 0x80),
     (DPLLRATIO, 0x000f_0fff, 0),
     (DPLLCTRLB, 0x07ff_173f, 0),
@@ -66,7 +71,8 @@ const ENABLE: u32 = 1 << 1;
 const MODE: u32 = 1 << 2;
 const USBCRM: u32 = 1 << 5;
 
-/// PCLKSR.
+/// PCLKSR and the interrupts at the same places.
+const INTERRUPTS: u32 = 0x0003_8fff;
 const XOSC32KRDY: u32 = 1 << 1;
 const OSC32KRDY: u32 = 1 << 2;
 const OSC8MRDY: u32 = 1 << 3;
@@ -93,6 +99,9 @@ pub(super) struct Oscillators {
     /// The cycle from which on XOSC32K is ready.
     xosc32k_ready: u64,
     dpll: Dpll,
+    /// INTFLAG, and PCLKSR as it was looked at last.
+    flags: u32,
+    seen: u32,
 }
 
 impl Oscillators {
@@ -102,7 +111,11 @@ impl Oscillators {
         for (index, _, reset) in LAYOUT {
             words[index] = reset;
         }
-        Oscillators { words, crystal_hz, clock_hz, xosc32k_ready: 0, dpll: Dpll::new() }
+        let dpll = Dpll::new();
+        let mut oscillators =
+            Oscillators { words, crystal_hz, clock_hz, xosc32k_ready: 0, dpll, flags: 0, seen: 0 };
+        oscillators.seen = oscillators.status(0);
+        oscillators
     }
 
     /// After another reset than one of the power: the sources of 32 kHz go on (section 16.6.2.7).
@@ -128,7 +141,8 @@ impl Oscillators {
         self.words[index] & ENABLE != 0
     }
 
-    /// The frequency of a source of a generator (GENCTRL.SRC), 0 where it stands still; `reference` is that of DFLL48M.
+    /// The frequency of a source of a generator (GENCTRL.SRC), 0 where it stands still; `reference`
+    /// is that of DFLL48M.
     pub fn source_hz(&self, source: u32, reference: impl Fn() -> u64) -> u64 {
         match source {
             3 => OSCULP32K_HZ,
@@ -148,7 +162,8 @@ impl Oscillators {
         }
     }
 
-    /// What FDPLL96M is made of and who wants it may have changed: its generic clocks' frequencies, whether a generator in use is given it.
+    /// Tells FDPLL96M its generic clocks' frequencies, and that a generator in use is given it
+    /// (`requested`). A sentence where it cannot be.
     pub fn follow_dpll(
         &mut self,
         gclk_hz: u64,
@@ -197,31 +212,38 @@ impl Oscillators {
             | flag(self.dpll.is_locked(), DPLLLCKR)
     }
 
-    pub fn read(&self, offset: u32, size: u8, now: u64) -> Result<u32, String> {
+    /// Sets INTFLAG where PCLKSR has risen.
+    fn follow_status(&mut self, now: u64) {
+        let status = self.status(now);
+        self.flags |= status & !self.seen;
+        self.seen = status;
+    }
+
+    pub fn read(&mut self, offset: u32, size: u8, now: u64) -> u32 {
+        self.follow_status(now);
         let word = match offset as usize / 4 {
-            PCLKSR => self.status(now),
+            PCLKSR => self.seen,
+            INTFLAG => self.flags,
             DPLLSTATUS => self.dpll.status(self.words[DPLLCTRLA]),
-            index @ (INTENCLR | INTENSET | INTFLAG | XOSC) => self.words[index],
-            index if LAYOUT.iter().any(|row| row.0 == index) => self.words[index],
-            _ => return Err("register not modelled".into()),
+            index => self.words.get(index).copied().unwrap_or(0),
         };
-        Ok(part_of_word(word, offset, size))
+        part_of_word(word, offset, size)
     }
 
     /// A write; a sentence where it cannot be.
     pub fn write(&mut self, offset: u32, size: u8, value: u32, now: u64) -> Result<(), String> {
+        self.follow_status(now);
         let index = offset as usize / 4;
-        let word = merged_word(if index <= INTFLAG { 0 } else { self.words[index] }, offset, size, value);
+        let held = if index <= INTFLAG { 0 } else { self.words.get(index).copied().unwrap_or(0) };
+        let word = merged_word(held, offset, size, value);
         match index {
-            // The flags are not modelled; enabling none of them is what start-up code does.
-            INTENCLR | INTFLAG => {}
-            INTENSET if word == 0 => {}
-            INTENSET => return Err("its interrupts are not modelled".into()),
-            XOSC if word & ENABLE == 0 => self.words[index] = word,
-            XOSC => return Err("XOSC is not modelled".into()),
+            INTENSET if word & INTERRUPTS != 0 => return Err("its interrupts are not modelled".into()),
+            INTFLAG => self.flags &= !word,
+            INTENCLR | INTENSET | PCLKSR | DPLLSTATUS => {}
+            XOSC if word & ENABLE != 0 => return Err("XOSC is not modelled".into()),
             _ => {
                 let Some((_, mask, _)) = LAYOUT.iter().find(|row| row.0 == index) else {
-                    return Err("register not modelled".into());
+                    return if word == 0 { Ok(()) } else { Err("a reserved place".into()) };
                 };
                 let before = self.words[index];
                 self.words[index] = word & mask;
@@ -232,6 +254,7 @@ impl Oscillators {
                 }
             }
         }
+        self.follow_status(now);
         Ok(())
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::{Board, Context, PeripheralSpec, Pin};
 
-/// A place of an output: the pin, the value of PMUX that gives it the pin, and what it was last driven to.
+/// A place of an output: the pin, the value of PMUX that gives it the pin, and what it was last
+/// driven to.
 #[derive(Clone)]
 struct Place {
     pin: Pin,
@@ -11,7 +12,8 @@ struct Place {
     driven: Option<bool>,
 }
 
-/// The outputs of a timer: WO0 to WO7, of which output n is channel n's modulo the number of channels.
+/// The outputs of a timer: WO0 to WO7, of which output n is channel n's modulo the number of
+/// channels.
 #[derive(Clone)]
 pub(super) struct Outputs {
     places: Vec<Place>,
@@ -24,7 +26,7 @@ impl Outputs {
     /// Those of `spec.pins`: `WO0` to `WO7`, each pins with their function, as in `PA8 E`.
     ///
     /// # Errors
-    /// What is no pin, or no output.
+    /// A name that is no pin, or no output.
     pub fn new(spec: &PeripheralSpec, channels: usize) -> Result<Outputs, String> {
         let mut places = Vec::new();
         for (signal, at) in &spec.pins {
@@ -45,7 +47,7 @@ impl Outputs {
         Ok(Outputs { places, routing: None, seen: false })
     }
 
-    /// Whether one of them is at a pin.
+    /// True where one of them is at a pin.
     pub fn are_seen(&self) -> bool {
         self.seen
     }
@@ -65,7 +67,8 @@ impl Outputs {
         }
     }
 
-    /// Those that are at pins have the levels of their channels from cycle `at` on, or drive nothing.
+    /// Those that are at pins have the levels of their channels from cycle `at` on, or drive
+    /// nothing.
     pub fn drive(&mut self, levels: [Option<bool>; 4], at: u64, context: &mut Context<'_, '_>) {
         for place in &mut self.places {
             let level = levels[place.channel];

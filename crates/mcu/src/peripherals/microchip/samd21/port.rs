@@ -1,6 +1,8 @@
-//! A group of 32 pins of PORT, at its address on the bus and at that of the single-cycle I/O port. DS40001882F section 23.8.
+//! A group of 32 pins of PORT, at its address on the bus and at that of the single-cycle I/O port.
+//! DS40001882F section 23.8.
 //!
-//! A pin that a module has taken (PINCFG.PMUXEN) is driven by no output of the port; what a TCC drives is seen. Only pins whose input buffer is on read.
+//! A pin that a module has taken (PINCFG.PMUXEN) is driven by no output of the port; what a TCC
+//! drives is seen. Only pins whose input buffer is on read.
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec, Spec};

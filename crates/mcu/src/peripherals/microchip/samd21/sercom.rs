@@ -1,5 +1,6 @@
-//! A SERCOM as an asynchronous transmitter of characters (USART with internal clock); its receiver hears nothing, and the other
-//! modes are refused. DS40001882F sections 25.6.2.3 (baud rates) and 26.8 (registers).
+//! A SERCOM as an asynchronous transmitter of characters (USART with internal clock); its receiver
+//! hears nothing, and the other modes are refused. DS40001882F sections 25.6.2.3 (baud rates) and
+//! 26.8 (registers).
 //!
 //! What is written holds at once: SYNCBUSY is never set.
 
@@ -59,7 +60,8 @@ pub struct Sercom {
 }
 
 impl Sercom {
-    /// The SERCOM at `spec.base`, interrupting with `spec.irq`; `settings.clock` is its core clock's GCLK_CLKCTRL.ID.
+    /// The SERCOM at `spec.base`, interrupting with `spec.irq`; `settings.clock` is its core
+    /// clock's GCLK_CLKCTRL.ID.
     ///
     /// # Errors
     /// No such clock.
@@ -97,8 +99,8 @@ impl Sercom {
         1 + data + parity + 1 + u64::from(self.control_b & SBMODE != 0)
     }
 
-    /// Core cycles of a frame; `None` without a clock. Table 25-2: S samples a bit; arithmetic, f = f_ref / S * (1 - BAUD / 65536);
-    /// fractional, f = f_ref / (S * (BAUD + FP / 8)).
+    /// Core cycles of a frame; `None` without a clock. Table 25-2: S samples a bit; arithmetic, f =
+    /// f_ref / S * (1 - BAUD / 65536); fractional, f = f_ref / (S * (BAUD + FP / 8)).
     fn frame(&self, context: &Context<'_, '_>) -> Option<u64> {
         let reference_hz = context.events.generic_clocks_hz.get(self.clock_id).copied().unwrap_or(0);
         let baud = u128::from(self.baud);

@@ -1,8 +1,10 @@
-//! Power manager (PM), system controller (SYSCTRL), generic clocks (GCLK) and the flash controller (NVMCTRL) in one, because the
-//! core's clock is made by the first three, and what the fourth must wait depends on it.
+//! Power manager (PM), system controller (SYSCTRL), generic clocks (GCLK) and the flash controller
+//! (NVMCTRL) in one, because the core's clock is made by the first three, and the fourth must wait
+//! by it.
 //!
-//! DS40001882F sections 16.8 (PM), 17.8 (SYSCTRL), 15.8 (GCLK), 22.8 (NVMCTRL). Masks of the modules' bus clocks keep what is
-//! written and do nothing.
+//! DS40001882F sections 16.8 (PM), 17.8 (SYSCTRL), 15.8 (GCLK), 22.8 (NVMCTRL). Masks of the
+//! modules' bus clocks keep what is written and do nothing. Reserved places read as zero and take
+//! zero.
 
 use super::generators::{self, FDPLL_32K_ID, FDPLL_ID, Generators};
 use super::oscillators::{self, FDPLL, Oscillators};
@@ -20,9 +22,11 @@ const AHBMASK: u32 = 0x14;
 const APBCMASK: u32 = 0x20;
 const INTENCLR: u32 = 0x34;
 const RCAUSE: u32 = 0x38;
-const PM_SIZE: u32 = 0x40;
-/// AHBMASK, APBAMASK, APBBMASK, APBCMASK after a reset.
+/// Bytes of the block, as the memory map has it.
+const PM_SIZE: u32 = 0x400;
+/// AHBMASK, APBAMASK, APBBMASK, APBCMASK after a reset, and their bits.
 const MASKS: [u32; 4] = [0x7f, 0x7f, 0x7f, 0x0001_0000];
+const MASK_BITS: [u32; 4] = [0x7f, 0x7f, 0x7f, 0x001f_ffff];
 /// INTFLAG.CKRDY, in the word of INTENCLR, INTENSET and INTFLAG.
 const CKRDY: u32 = 1 << 16;
 
@@ -33,12 +37,16 @@ const PARAM: u32 = 0x08;
 const INTFLAG: u32 = 0x14;
 const STATUS: u32 = 0x18;
 const ADDR: u32 = 0x1c;
-const NVMCTRL_SIZE: u32 = 0x24;
+const LOCK: u32 = 0x20;
+const NVMCTRL_SIZE: u32 = 0x400;
 const CTRLB_MASK: u32 = 0x0007_039e;
 const CACHEDIS: u32 = 1 << 18;
 /// CTRLA: key, and the command that empties the cache.
 const CMDEX_KEY: u32 = 0xa500;
 const CMD_INVALL: u32 = 0x46;
+/// CTRLA: the page buffer, which is always empty, is cleared; the power reduction ends.
+const CMD_PBC: u32 = 0x44;
+const CMD_CPRM: u32 = 0x43;
 /// PARAM: pages of 64 bytes.
 const PSZ_64: u32 = 3 << 16;
 const PAGE_BYTES: u32 = 64;
@@ -57,11 +65,13 @@ pub struct System {
     sleep: u32,
     dividers: u32,
     masks: [u32; 4],
+    /// INTFLAG.CKRDY.
+    is_ready: bool,
     cause: u32,
     oscillators: Oscillators,
     generators: Generators,
     control_b: u32,
-    /// How often the program has emptied the cache.
+    /// Times that the program has emptied the cache.
     invalidations: u32,
     address: u32,
 }
@@ -89,6 +99,7 @@ impl System {
             sleep: 0,
             dividers: 0,
             masks: MASKS,
+            is_ready: false,
             cause: 0,
             oscillators: Oscillators::new(0, part.default_clock_hz),
             generators: Generators::new(),
@@ -130,7 +141,8 @@ impl System {
         }
     }
 
-    /// Makes known what was set, and checks whether the core has a clock and the flash waits long enough for it.
+    /// Makes known what was set, and checks whether the core has a clock and the flash waits long
+    /// enough for it.
     fn apply(&mut self, address: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
         context.events.flash = self.flash();
         context.events.bridge_shifts = self.bridge_shifts();
@@ -159,7 +171,8 @@ impl System {
             );
             return Err(self.fault(address, context, what));
         }
-        // DFLL48M with a crystal of 32,768 Hz as its reference comes within a tenth of a percent of 48 MHz.
+        // DFLL48M with a crystal of 32,768 Hz as its reference comes within a tenth of a percent of
+        // 48 MHz.
         if !self.part.follows_clock() && core_hz > self.clock_hz + self.clock_hz / 1000 {
             let what = format!(
                 "the program sets {} MHz, but the machine is run at {} MHz: run it at the program's clock",
@@ -191,8 +204,7 @@ impl System {
             CTRL => self.sleep << 8,
             CPUSEL => self.dividers,
             mask @ AHBMASK..=APBCMASK => self.masks[((mask - AHBMASK) / 4) as usize],
-            // CTRL of no interrupt; the clocks are ready.
-            INTENCLR => CKRDY,
+            INTENCLR if self.is_ready => CKRDY,
             RCAUSE => self.cause,
             _ => 0,
         };
@@ -203,15 +215,18 @@ impl System {
         let merge = |old: u32| merged_word(old, offset, size, value);
         match offset & !3 {
             CTRL => self.sleep = merge(self.sleep << 8) >> 8 & 3,
-            CPUSEL => self.dividers = merge(self.dividers) & 0x0707_0707,
+            CPUSEL => {
+                self.dividers = merge(self.dividers) & 0x0707_0707;
+                self.is_ready = true;
+            }
             mask @ AHBMASK..=APBCMASK => {
-                let mask = &mut self.masks[((mask - AHBMASK) / 4) as usize];
-                *mask = merge(*mask);
+                let index = ((mask - AHBMASK) / 4) as usize;
+                self.masks[index] = merge(self.masks[index]) & MASK_BITS[index];
             }
             // INTENSET.
             INTENCLR if merge(0) >> 8 & 1 != 0 => return Err("its interrupt is not modelled".into()),
-            // Nor does a write change RCAUSE.
-            INTENCLR | RCAUSE => {}
+            INTENCLR => self.is_ready &= merge(0) & CKRDY == 0,
+            RCAUSE => {}
             _ if merge(0) == 0 => {}
             _ => return Err("a reserved place".into()),
         }
@@ -224,13 +239,16 @@ impl System {
             CTRLA if value & 0x7f == CMD_INVALL => {
                 self.invalidations = self.invalidations.wrapping_add(1);
             }
+            CTRLA if matches!(value & 0x7f, CMD_PBC | CMD_CPRM) => {}
             CTRLA => return Err("programming and erasing the flash are not modelled".into()),
             CTRLB => self.control_b = merged_word(self.control_b, offset, size, value) & CTRLB_MASK,
             ADDR => self.address = merged_word(self.address, offset, size, value) & 0x003f_ffff,
-            // INTENCLR, INTENSET, INTFLAG, STATUS: flags that are cleared, interrupts that are not modelled.
+            // INTENCLR, INTENSET, INTFLAG, STATUS: flags that are cleared, interrupts that are not
+            // modelled.
             0x10 if value & 3 != 0 => return Err("its interrupts are not modelled".into()),
-            0x0c..=STATUS => {}
-            _ => return Err("register not modelled".into()),
+            PARAM..=STATUS | LOCK => {}
+            _ if value == 0 => {}
+            _ => return Err("a reserved place".into()),
         }
         Ok(())
     }
@@ -242,8 +260,8 @@ impl System {
             // READY.
             INTFLAG => 1,
             ADDR => self.address,
-            // LOCK: no region is locked.
-            0x20 => 0xffff,
+            // No region is locked.
+            LOCK => 0xffff,
             _ => 0,
         };
         part_of_word(word, offset, size)
@@ -266,16 +284,15 @@ impl Peripheral for System {
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         self.advance(context);
         let inside = |base: u32, bytes: u32| address.checked_sub(base).filter(|offset| *offset < bytes);
-        let read = if let Some(offset) = inside(self.pm, PM_SIZE) {
-            Ok(self.read_pm(offset, size))
+        Ok(if let Some(offset) = inside(self.pm, PM_SIZE) {
+            self.read_pm(offset, size)
         } else if let Some(offset) = inside(self.sysctrl, oscillators::SIZE) {
             self.oscillators.read(offset, size, context.now)
         } else if let Some(offset) = inside(self.gclk, generators::SIZE) {
-            Ok(self.generators.read(offset, size))
+            self.generators.read(offset, size)
         } else {
-            Ok(self.read_nvmctrl(address.wrapping_sub(self.nvmctrl), size))
-        };
-        read.map_err(|what: String| self.fault(address, context, what))
+            self.read_nvmctrl(address.wrapping_sub(self.nvmctrl), size)
+        })
     }
 
     fn write(
@@ -332,6 +349,7 @@ impl Peripheral for System {
         self.sleep = 0;
         self.dividers = 0;
         self.masks = MASKS;
+        self.is_ready = false;
         self.control_b = 0;
         self.invalidations = 0;
         self.address = 0;

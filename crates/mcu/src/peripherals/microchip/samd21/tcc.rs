@@ -1,10 +1,13 @@
-//! A timer/counter for control (TCC) that counts up: overflow and compare flags, their interrupt, buffered period and compare values, and
-//! single-slope PWM at its outputs. DS40001882F sections 31.6 and 31.8; registers compared with the device's header.
+//! A timer/counter for control (TCC) that counts up: overflow and compare flags, their interrupt,
+//! buffered period and compare values, and single-slope PWM at its outputs. DS40001882F sections
+//! 31.6 and 31.8; registers compared with the device's header.
 //!
-//! An output of a channel is high while COUNT is below CCx (WAVE.POLx turns that round), and output n is that of channel n modulo their
-//! number (WEXCTRL.OTMX = 0). As in the timer/counters ([`super::timer`]) a flag is set with the count after the value that it stands for. Refused: other
-//! waveforms (in normal frequency mode it counts and drives nothing), ramps, dead times, patterns, inverted outputs, faults, events, capture, counting
-//! down, dithering. What is written holds at once: SYNCBUSY is 0.
+//! An output of a channel is high while COUNT is below CCx (WAVE.POLx turns that round), and output
+//! n is that of channel n modulo their number (WEXCTRL.OTMX = 0). As in the timer/counters
+//! ([`super::timer`]) a flag is set with the count after the value that it stands for. Refused:
+//! other waveforms (in normal frequency mode it counts and drives nothing), ramps, dead times,
+//! patterns, inverted outputs, faults, events, capture, counting down, dithering. What is written
+//! holds at once: SYNCBUSY is 0.
 
 use super::outputs::Outputs;
 use crate::peripherals::register::{merged_word, part_of_word};
@@ -82,7 +85,8 @@ pub struct Tcc {
     compare: [u32; 4],
     period_buffer: Option<u32>,
     compare_buffers: [Option<u32>; 4],
-    /// COUNT at the cycle `since`, and the part of a count that has passed: core cycles times the source's frequency.
+    /// COUNT at the cycle `since`, and the part of a count that has passed: core cycles times the
+    /// source's frequency.
     count: u32,
     since: u64,
     carry: u128,
@@ -92,11 +96,12 @@ pub struct Tcc {
 }
 
 impl Tcc {
-    /// The timer at `spec.base`, interrupting with `spec.irq`; `settings.clock` is its clock's GCLK_CLKCTRL.ID, `settings.bits` and
-    /// `settings.channels` how many it has. `spec.pins`: `WO0` to `WO7`, each a pin and its function, as in `PA8 E`.
+    /// The timer at `spec.base`, interrupting with `spec.irq`; `settings.clock` is its clock's
+    /// GCLK_CLKCTRL.ID, `settings.bits` and `settings.channels` how many it has. `spec.pins`: `WO0`
+    /// to `WO7`, each a pin and its function, as in `PA8 E`.
     ///
     /// # Errors
-    /// What is missing, or no pin.
+    /// A setting that is missing, or no pin.
     pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<Tcc, String> {
         let setting = |key: &str, limit: usize| {
             let value = spec.settings.get(key).and_then(|value| usize::try_from(*value).ok());
@@ -162,7 +167,8 @@ impl Tcc {
         makes.then(|| (self.count < self.compare(channel)) != (self.wave >> (POL + channel as u32) & 1 == 1))
     }
 
-    /// Counts until an output or a flag changes: at a compare value, with the count behind it, and where the period ends.
+    /// Counts until an output or a flag changes: at a compare value, with the count behind it, and
+    /// where the period ends.
     fn until_event(&self) -> u64 {
         let end = u64::from(self.top()) + 1;
         let compares = (0..self.channels).map(|channel| u64::from(self.compare(channel)));
@@ -424,7 +430,8 @@ impl Peripheral for Tcc {
 
     fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
         if let ClockUpdate::Core(clock_hz) = update {
-            // What has gone by of a count, as a part of it, stays; flags of counts since the last look come with the next.
+            // What has gone by of a count, as a part of it, stays; flags of counts since the last
+            // look come with the next.
             let passed = u128::from(now.saturating_sub(self.since)) * u128::from(self.source_hz) + self.carry;
             self.carry = passed * u128::from(clock_hz) / u128::from(self.clock_hz.max(1));
             self.since = self.since.max(now);

@@ -1,6 +1,7 @@
-//! A timer/counter (TC) that counts up, with 8 or 16 bits, or with 32 and the next one as its slave: overflow and compare flags, their
-//! interrupt. Its outputs, capture, events and counting down are refused. DS40001882F sections 30.6 and 30.8. Its state is worked out when
-//! somebody looks. A slave is not told that it is one, and programs leave it alone.
+//! A timer/counter (TC) that counts up, with 8 or 16 bits, or with 32 and the next one as its
+//! slave: overflow and compare flags, their interrupt. Its outputs, capture, events and counting
+//! down are refused. DS40001882F sections 30.6 and 30.8. Its state is worked out when somebody
+//! looks. A slave is not told that it is one, and programs leave it alone.
 //!
 //! What is written holds at once: STATUS.SYNCBUSY is never set. A read of COUNT that READREQ has
 //! not asked for holds up the bus until it is synchronised (section 14.3.1); one that READREQ asked
@@ -79,7 +80,8 @@ pub struct Timer {
     flags: u8,
     period: u32,
     compare: [u32; 2],
-    /// The counter's value at the cycle `since`, and the part of a count that has passed since it came to it.
+    /// The counter's value at the cycle `since`, and the part of a count that has passed since it
+    /// came to it.
     count: u32,
     since: u64,
     carry: u128,
@@ -89,8 +91,8 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// The timer at `spec.base`, interrupting with `spec.irq`; `settings.clock` is its clock's GCLK_CLKCTRL.ID, and with `settings.paired` it
-    /// counts with 32 bits, too.
+    /// The timer at `spec.base`, interrupting with `spec.irq`; `settings.clock` is its clock's
+    /// GCLK_CLKCTRL.ID, and with `settings.paired` it counts with 32 bits, too.
     ///
     /// # Errors
     /// No clock.
@@ -140,7 +142,8 @@ impl Timer {
         self.control_a & ENABLE != 0 && !self.stopped && self.source_hz != 0
     }
 
-    /// The value after which it goes to 0. Table 30-3: CC0 in MFRQ and MPWM; PER with 8 bits, all ones with more.
+    /// The value after which it goes to 0. Table 30-3: CC0 in MFRQ and MPWM; PER with 8 bits, all
+    /// ones with more.
     fn top(&self) -> u32 {
         let highest = self.highest();
         let top = match (self.control_a >> WAVEGEN_SHIFT & 1 != 0, self.eight()) {
@@ -158,7 +161,8 @@ impl Timer {
         u128::from(self.clock_hz.max(1)) * u128::from(prescaler)
     }
 
-    /// Counts until a flag is set: with the count after the value that it stands for (section 30.8.8).
+    /// Counts until a flag is set: with the count after the value that it stands for (section
+    /// 30.8.8).
     fn counts_until(&self, flag: u8) -> Option<u64> {
         let top = self.top();
         let value = match flag {

@@ -1,9 +1,10 @@
 //! The watchdog (WDT): early warning, window mode, always on. DS40001882, sections 18.6 and 18.8.
 //!
-//! CTRL and CLEAR take effect when they are synchronised, and STATUS.SYNCBUSY is set meanwhile. The part takes between 5 clocks of GCLK_WDT
-//! and 2 of the bus and 6 and 3 (section 14.3): here it is the longest, with a bus that is as fast as the core. What CLEAR resets the part
-//! for it does at once. After a power reset the registers are as the factory sets the user row (section 10.3.1): switched off. The
-//! watchdog counts on in every sleep.
+//! CTRL and CLEAR take effect when they are synchronised, and STATUS.SYNCBUSY is set meanwhile. The
+//! part takes between 5 clocks of GCLK_WDT and 2 of the bus and 6 and 3 (section 14.3): here it is
+//! the longest, with a bus that is as fast as the core. What CLEAR resets the part for it does at
+//! once. After a power reset the registers are as the factory sets the user row (section 10.3.1):
+//! switched off. The watchdog counts on in every sleep.
 
 use super::SYNCHRONISED;
 use crate::clock::rescaled;
@@ -41,7 +42,7 @@ const FACTORY_EWCTRL: u8 = 0x0b;
 const SHORTEST: u64 = 8;
 const LONGEST: u8 = 0xb;
 
-/// What has been written and is being synchronised.
+/// A write that is being synchronised.
 #[derive(Clone, Copy)]
 enum Command {
     /// CTRL.
@@ -75,7 +76,7 @@ pub struct Watchdog {
     flags: u8,
     /// The running period.
     period: Option<Period>,
-    /// What takes effect next, and at which cycle.
+    /// The next effect, and its cycle.
     synchronising: Vec<(u64, Command)>,
     /// GCLK_WDT, or what it was before it stopped, and the core's clock, in Hz.
     source_hz: u64,
@@ -90,7 +91,8 @@ fn clocks(field: u8) -> u64 {
 }
 
 impl Watchdog {
-    /// WDT at `spec.base`, interrupting with `spec.irq`; `settings.clock` is its clock's GCLK_CLKCTRL.ID.
+    /// WDT at `spec.base`, interrupting with `spec.irq`; `settings.clock` is its clock's
+    /// GCLK_CLKCTRL.ID.
     ///
     /// # Errors
     /// No clock.
@@ -123,7 +125,8 @@ impl Watchdog {
         (u128::from(clocks) * u128::from(self.clock_hz)).div_ceil(self.source_hz.into()) as u64
     }
 
-    /// A period begins at cycle `at`. Section 18.6.4: a warning that would come with the reset or later never comes.
+    /// A period begins at cycle `at`. Section 18.6.4: a warning that would come with the reset or
+    /// later never comes.
     fn begin(&mut self, at: u64) {
         let open = clocks(self.config);
         self.period = Some(if self.control & WEN != 0 {
@@ -214,7 +217,8 @@ impl Watchdog {
         }
     }
 
-    /// What was written takes effect later; an access that comes before the last one has done so waits for it on the bus.
+    /// What was written takes effect later; an access that comes before the last one has done so
+    /// waits for it on the bus.
     fn synchronise(&mut self, command: Command, context: &mut Context<'_, '_>) -> Result<(), String> {
         if self.stopped.is_some() {
             return Err("GCLK_WDT stands still: what is written is never synchronised".into());

@@ -1,7 +1,7 @@
 //! The counter of a timer with its compare units, in ticks of its clock.
 //!
-//! Flags, outputs and buffered compare values change with the tick that leaves the count in question (DS40002061, figures 15-8 to
-//! 15-11 and 16-10 to 16-13).
+//! Flags, outputs and buffered compare values change with the tick that leaves the count in
+//! question (DS40002061, figures 15-8 to 15-11 and 16-10 to 16-13).
 
 use super::waveform::{Kind, Top, Waveform};
 
@@ -15,11 +15,11 @@ pub const ICF: u8 = 0x20;
 /// Compare channels of a timer, at most.
 pub const CHANNELS: usize = 3;
 
-/// Eventful ticks within which each event comes about that ever does: 8 are the most in a period (TOP, BOTTOM, three channels on two
-/// slopes), and after two periods everything repeats.
+/// Eventful ticks within which each event comes about that ever does: 8 are the most in a period
+/// (TOP, BOTTOM, three channels on two slopes), and after two periods everything repeats.
 const EVENTFUL: usize = 24;
 
-/// What a tick has done.
+/// The effects of a tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Happened {
     /// Flags that it sets, in bits of TIFRn.
@@ -51,9 +51,11 @@ pub struct Counter {
     pub capture: u16,
     /// COMnx.
     pub com: [u8; CHANNELS],
-    /// Channels that make pulses where the mode is PWM; the others go on as in normal mode (PWMnx of the high-speed timers).
+    /// Channels that make pulses where the mode is PWM; the others go on as in normal mode (PWMnx
+    /// of the high-speed timers).
     pub pulsed: [bool; CHANNELS],
-    /// A compare value of 0 gives no pulse at all, where others give (OCRnx + 1) ticks (2586Q, table 12-3).
+    /// A compare value of 0 gives no pulse at all, where others give (OCRnx + 1) ticks (2586Q,
+    /// table 12-3).
     pub zero_is_none: bool,
     /// Levels of the compare outputs.
     pub outputs: [bool; CHANNELS],
@@ -99,7 +101,7 @@ impl Counter {
         }
     }
 
-    /// Whether a channel does as in normal mode.
+    /// True where a channel does as in normal mode.
     fn is_plain(&self, channel: usize) -> bool {
         self.waveform.kind == Kind::Plain || !self.pulsed[channel]
     }
@@ -118,7 +120,7 @@ impl Counter {
         self.blocked = true;
     }
 
-    /// Whether the output of a channel is connected to its pin.
+    /// True where the output of a channel is connected to its pin.
     #[must_use]
     pub fn is_connected(&self, channel: usize) -> bool {
         if self.is_plain(channel) {
@@ -135,7 +137,7 @@ impl Counter {
         }
     }
 
-    /// Whether no compare value waits in its buffer.
+    /// True where no compare value waits in its buffer.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.compare == self.buffer
@@ -167,7 +169,8 @@ impl Counter {
         u64::from(steps) + 1
     }
 
-    /// So many ticks go by: no more than [`Counter::distance`], of which the last does what there is to do.
+    /// So many ticks go by: no more than [`Counter::distance`], of which the last does what there
+    /// is to do.
     pub fn run(&mut self, ticks: u64) -> Happened {
         if ticks < self.distance() {
             self.count = self.moved(ticks);
@@ -187,7 +190,8 @@ impl Counter {
         let at = self.count;
         let top = self.top();
         let blocked = std::mem::take(&mut self.blocked);
-        // A TOP that is compared is missed after a write to TCNTn (16.7.3); the counter then runs on to MAX.
+        // A TOP that is compared is missed after a write to TCNTn (16.7.3); the counter then runs
+        // on to MAX.
         let counts = !blocked || matches!(self.waveform.top, Top::Fixed(_));
         let at_top = !self.down && at == top && counts;
         let mut flags = 0;
@@ -249,8 +253,8 @@ impl Counter {
         }
     }
 
-    /// Tables 15-3 and 16-2: 2 clears on a match and sets at BOTTOM, 3 the other way round. Where both fall together the output
-    /// stays as at BOTTOM: "constantly high or low".
+    /// Tables 15-3 and 16-2: 2 clears on a match and sets at BOTTOM, 3 the other way round. Where
+    /// both fall together the output stays as at BOTTOM: "constantly high or low".
     fn match_fast(&mut self, channel: usize, matched: bool, begins: bool) {
         let com = self.com[channel];
         if com == 1 && matched && self.is_connected(channel) {
@@ -261,8 +265,9 @@ impl Counter {
         }
     }
 
-    /// Tables 15-4 and 16-3: 2 clears on a match on the way up and sets on one on the way down, 3 the other way round. At TOP the
-    /// output is as after a match on the way up, also without one, unless OCRnx is TOP (15.7.4: "a transition without Compare Match").
+    /// Tables 15-4 and 16-3: 2 clears on a match on the way up and sets on one on the way down, 3
+    /// the other way round. At TOP the output is as after a match on the way up, also without one,
+    /// unless OCRnx is TOP (15.7.4: "a transition without Compare Match").
     fn match_dual(&mut self, channel: usize, matched: bool, at_top: Option<u16>) {
         let com = self.com[channel];
         if com == 1 && matched && self.is_connected(channel) {
@@ -279,7 +284,8 @@ impl Counter {
         }
     }
 
-    /// Ticks until one of the `wanted` flags is set, or a connected output changes; `None` for never.
+    /// Ticks until one of the `wanted` flags is set, or a connected output changes; `None` for
+    /// never.
     #[must_use]
     pub fn ticks_until(&self, wanted: u8) -> Option<u64> {
         let connected = (0..self.channels).any(|channel| self.is_connected(channel));

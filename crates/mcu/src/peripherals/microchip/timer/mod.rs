@@ -1,9 +1,11 @@
-//! An 8-bit or 16-bit timer of an ATmega: all waveform generation modes, compare outputs, input capture, external clock.
+//! An 8-bit or 16-bit timer of an ATmega: all waveform generation modes, compare outputs, input
+//! capture, external clock.
 //!
-//! ATmega328P data sheet DS40002061, chapters 15 (timer 0), 16 (timer 1), 17 (prescaler), 18 (timer 2). The prescaler
-//! runs from reset on. A write takes effect in the cycle after the instruction began, a read sees the count as it
-//! was then. The few cycles for which the part synchronises the pins Tn and ICPn are left out. Not modelled, and faults: the
-//! asynchronous clock of timer 2, reserved modes.
+//! ATmega328P data sheet DS40002061, chapters 15 (timer 0), 16 (timer 1), 17 (prescaler), 18 (timer
+//! 2). The prescaler runs from reset on. A write takes effect in the cycle after the instruction
+//! began, a read sees the count as it was then. The few cycles for which the part synchronises the
+//! pins Tn and ICPn are left out. Not modelled, and faults: the asynchronous clock of timer 2,
+//! reserved modes.
 
 mod counter;
 pub mod tiny;
@@ -17,9 +19,11 @@ use waveform::{MODES_8, MODES_16, Waveform};
 /// Width of the counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
-    /// Timers 0 and 2: TCCRA, TCCRB, TCNT, OCRA, OCRB in a row, where the settings say nothing else.
+    /// Timers 0 and 2: TCCRA, TCCRB, TCNT, OCRA, OCRB in a row, where the settings say nothing
+    /// else.
     Eight,
-    /// Timers 1, 3, 4, 5: TCCRA, TCCRB, TCCRC, -, TCNTL, TCNTH, ICRL, ICRH, OCRAL, OCRAH, OCRBL, OCRBH, OCRCL, OCRCH in a row.
+    /// Timers 1, 3, 4, 5: TCCRA, TCCRB, TCCRC, -, TCNTL, TCNTH, ICRL, ICRH, OCRAL, OCRAH, OCRBL,
+    /// OCRBH, OCRCL, OCRCH in a row.
     Sixteen,
 }
 
@@ -86,21 +90,25 @@ pub struct Timer {
     stopped: Option<u64>,
     /// Outputs that have taken their pins over.
     connected: [bool; CHANNELS],
-    /// What the counter has next to do, but for the noise canceler; counting alone does not move it.
+    /// What the counter has next to do, but for the noise canceler; counting alone does not move
+    /// it.
     due: Option<u64>,
 }
 
-/// Clock select of timers 0 and 1: tables 15-9 and 16-5. Off, and 1 to 1024 as powers of two; the others are the pin Tn.
+/// Clock select of timers 0 and 1: tables 15-9 and 16-5. Off, and 1 to 1024 as powers of two; the
+/// others are the pin Tn.
 const PRESCALER: [Option<u32>; 8] = [None, Some(0), Some(3), Some(6), Some(8), Some(10), None, None];
 /// Clock select of timer 2: table 18-9.
 const PRESCALER_2: [Option<u32>; 8] = [None, Some(0), Some(3), Some(5), Some(6), Some(7), Some(8), Some(10)];
 
 impl Timer {
-    /// TCCRA at `spec.base`; `spec.irq` is the vector of compare A, followed by the other compares and overflow; that of capture
-    /// comes before it. Settings `timsk`, `tifr`: addresses; `timer2` = 1: the clock select of timer 2; `channels`: of a 16-bit timer, 2
-    /// where it is missing. `oca_port`, PINx, and `oca`, the bit, are the pin of OCnA; so for `ocb`, `occ`, `icp` and `t`. Where
-    /// an 8-bit timer has its registers and flags elsewhere: addresses `tccrb`, `tcnt`, `ocra`, `ocrb`, bits `tov`,
-    /// `ocfa`, `ocfb`. `overflow` is its vector where it does not follow the compares.
+    /// TCCRA at `spec.base`; `spec.irq` is the vector of compare A, followed by the other compares
+    /// and overflow; that of capture comes before it. Settings `timsk`, `tifr`: addresses;
+    /// `timer2` = 1: the clock select of timer 2; `channels`: of a 16-bit timer, 2 where it is
+    /// missing. `oca_port`, PINx, and `oca`, the bit, are the pin of OCnA; so for `ocb`, `occ`,
+    /// `icp` and `t`. Where an 8-bit timer has its registers and flags elsewhere: addresses
+    /// `tccrb`, `tcnt`, `ocra`, `ocrb`, bits `tov`, `ocfa`, `ocfb`. `overflow` is its vector where
+    /// it does not follow the compares.
     ///
     /// # Errors
     /// A pin whose port there is not.
@@ -199,12 +207,13 @@ impl Timer {
         self.control_b & 7
     }
 
-    /// The prescaler's divisor as a power of two; none while the timer stands still or counts a pin.
+    /// The prescaler's divisor as a power of two; none while the timer stands still or counts a
+    /// pin.
     fn divisor(&self) -> Option<u32> {
         self.divisors[usize::from(self.clock_select())]
     }
 
-    /// Whether it counts edges of Tn.
+    /// True where it counts edges of Tn.
     fn counts_pin(&self) -> bool {
         self.clock_select() >= FALLING && self.divisor().is_none()
     }
@@ -232,7 +241,8 @@ impl Timer {
                 happened = true;
                 self.drive(cycle, context);
             }
-            // From BOTTOM every two periods are like the next two: the first ones set what there is to set.
+            // From BOTTOM every two periods are like the next two: the first ones set what there is
+            // to set.
             let periods = 2 * self.counter.period();
             if event.begins && self.counter.is_settled() && ticks >= 2 * periods {
                 ticks = ticks % periods + periods;
@@ -260,7 +270,8 @@ impl Timer {
         for (channel, pin) in self.output_pins.iter().enumerate() {
             let Some(pin) = pin else { continue };
             let connected = self.counter.is_connected(channel);
-            // Two timers may have an output at one pin; who has none there must not let go of the other's.
+            // Two timers may have an output at one pin; who has none there must not let go of the
+            // other's.
             if connected || self.connected[channel] {
                 context.module_output(pin, connected.then_some(self.counter.outputs[channel]), cycle);
             }
@@ -312,12 +323,12 @@ impl Timer {
         }
     }
 
-    /// What flags are as bits of TIFR and TIMSK.
+    /// The bits of flags in TIFR and TIMSK.
     fn register_bits(&self, flags: u8) -> u8 {
         self.flag_bits.iter().filter(|(flag, ..)| flags & flag != 0).fold(0, |bits, (_, bit, _)| bits | bit)
     }
 
-    /// What bits of TIFR and TIMSK are as flags.
+    /// The flags of bits in TIFR and TIMSK.
     fn flags_of(&self, value: u8) -> u8 {
         self.flag_bits.iter().filter(|(_, bit, _)| value & bit != 0).fold(0, |flags, (flag, ..)| flags | flag)
     }
@@ -360,7 +371,8 @@ impl Timer {
         };
         match which {
             Register::Compare(channel) => self.counter.set_compare(channel, value),
-            // "Can only be written when using a mode that utilizes ICRn for defining the counter's TOP value" (16.6).
+            // "Can only be written when using a mode that utilizes ICRn for defining the counter's
+            // TOP value" (16.6).
             Register::Capture if self.counter.waveform.top == waveform::Top::Capture => {
                 self.counter.capture = value;
             }
@@ -500,7 +512,8 @@ impl Peripheral for Timer {
         on: bool,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
-        // SBI clears that flag alone (DS40002061, "About Code Examples"); CBI writes a zero, which does nothing.
+        // SBI clears that flag alone (DS40002061, "About Code Examples"); CBI writes a zero, which
+        // does nothing.
         if self.register(address).0 == Register::Flags {
             return self.write(address, 1, u32::from(on) << bit, context);
         }

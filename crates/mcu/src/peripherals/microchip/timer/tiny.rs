@@ -1,10 +1,13 @@
-//! Timer 1 of an ATtiny85: 8 bits, up to OCR1C, from the core's clock or the fast peripheral clock PCK of the PLL.
+//! Timer 1 of an ATtiny85: 8 bits, up to OCR1C, from the core's clock or the fast peripheral clock
+//! PCK of the PLL.
 //!
-//! ATtiny25/45/85 data sheet 2586Q, chapter 12. PWM1A and PWM1B make pulses of (OCR1x + 1) of (OCR1C + 1) ticks, or none where OCR1x is 0;
-//! COM1x = 1 gives the complementary output, too. A write takes effect in the cycle after the instruction began; the delays of figure 12-2,
-//! two cycles of either clock at most, are left out. The PLL locks 100 us after PLLE, and PCK is exactly 64 MHz, or 32 MHz with LSM. Where
-//! the fuses make the core's clock of the PLL, PLLE reads as written. Not modelled, and faults: dead times, TSM and PSR0 (they hold or
-//! reset timer 0's prescaler), PCK before the PLL has locked, and ATtiny15 mode (a core's clock of 6.4 MHz).
+//! ATtiny25/45/85 data sheet 2586Q, chapter 12. PWM1A and PWM1B make pulses of (OCR1x + 1) of
+//! (OCR1C + 1) ticks, or none where OCR1x is 0; COM1x = 1 gives the complementary output, too. A
+//! write takes effect in the cycle after the instruction began; the delays of figure 12-2, two
+//! cycles of either clock at most, are left out. The PLL locks 100 us after PLLE, and PCK is
+//! exactly 64 MHz, or 32 MHz with LSM. Where the fuses make the core's clock of the PLL, PLLE reads
+//! as written. Not modelled, and faults: dead times, TSM and PSR0 (they hold or reset timer 0's
+//! prescaler), PCK before the PLL has locked, and ATtiny15 mode (a core's clock of 6.4 MHz).
 
 use super::counter::{CHANNELS, Counter, OCFA, TOV};
 use super::waveform::{Kind, Top, Waveform};
@@ -81,11 +84,12 @@ pub struct TinyTimer {
 }
 
 impl TinyTimer {
-    /// DTPS1 at `spec.base`, the other registers behind it as on the ATtiny85. Settings `timsk`, `tifr`: addresses; `port`: PINx of its port;
-    /// `oca`, `noca`, `ocb`, `nocb`: the bits of OC1A, its complement, and so for B; `overflow`, `compare_a`, `compare_b`: vectors.
+    /// DTPS1 at `spec.base`, the other registers behind it as on the ATtiny85. Settings `timsk`,
+    /// `tifr`: addresses; `port`: PINx of its port; `oca`, `noca`, `ocb`, `nocb`: the bits of OC1A,
+    /// its complement, and so for B; `overflow`, `compare_a`, `compare_b`: vectors.
     ///
     /// # Errors
-    /// What is missing.
+    /// A setting that is missing.
     pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<TinyTimer, String> {
         let setting = |name: &str| {
             let value = spec.settings.get(name).copied();
@@ -181,7 +185,8 @@ impl TinyTimer {
                 happened = true;
                 self.drive(cycle, context);
             }
-            // From BOTTOM every two periods are like the next two: the first ones set what there is to set.
+            // From BOTTOM every two periods are like the next two: the first ones set what there is
+            // to set.
             let periods = 2 * self.counter.period();
             if event.begins && self.counter.is_settled() && ticks >= 2 * periods {
                 ticks = ticks % periods + periods;
@@ -217,7 +222,8 @@ impl TinyTimer {
             let wanted = [com != 0, complementary];
             for (inverted, connected) in wanted.into_iter().enumerate() {
                 let Some(pin) = &self.pins[channel][inverted] else { continue };
-                // Timer 0 may have an output at the same pin: who has none there must not let go of the other's.
+                // Timer 0 may have an output at the same pin: who has none there must not let go of
+                // the other's.
                 if connected || self.connected[channel][inverted] {
                     let level = self.counter.outputs[channel] != (inverted == 1);
                     context.module_output(pin, connected.then_some(level), cycle);

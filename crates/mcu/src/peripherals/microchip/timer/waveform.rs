@@ -1,6 +1,6 @@
 //! Waveform generation modes and compare output modes.
 
-/// What makes the counter turn.
+/// The value at which the counter turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Top {
     /// This count.
@@ -27,9 +27,9 @@ pub enum Kind {
 /// A waveform generation mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waveform {
-    /// What makes the counter turn.
+    /// The value at which the counter turns.
     pub top: Top,
-    /// How it runs.
+    /// Its direction.
     pub kind: Kind,
 }
 
@@ -70,14 +70,15 @@ pub const MODES_16: [Option<Waveform>; 16] = [
 ];
 
 impl Waveform {
-    /// Whether the counter runs down, too.
+    /// True where the counter runs down, too.
     #[must_use]
     pub fn is_dual_slope(self) -> bool {
         matches!(self.kind, Kind::PhaseCorrect | Kind::PhaseAndFrequencyCorrect)
     }
 
-    /// Whether COMnx = `com` connects the output of this channel (0 is A) to its pin: tables 15-2 to 15-7 and 16-1 to 16-3. In PWM
-    /// modes 1 toggles OCnA where TOP can be set, and else leaves the pin to its port.
+    /// True where COMnx = `com` connects the output of this channel (0 is A) to its pin: tables
+    /// 15-2 to 15-7 and 16-1 to 16-3. In PWM modes 1 toggles OCnA where TOP can be set, and else
+    /// leaves the pin to its port.
     #[must_use]
     pub fn connects(self, channel: usize, com: u8) -> bool {
         match (self.kind, com) {

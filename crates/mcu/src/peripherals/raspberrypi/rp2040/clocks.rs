@@ -1,5 +1,5 @@
-//! Clock generators (CLOCKS): section 2.15. A clock changes as soon as it is told to. Inputs by pins (GPIN), the frequency counter
-//! and resuscitation are refused.
+//! Clock generators (CLOCKS): section 2.15. A clock changes as soon as it is told to. Inputs by
+//! pins (GPIN), measurements of the frequency counter and resuscitation are refused.
 
 use super::oscillators::Oscillators;
 use super::{CLK_PERI, CLK_REF, CLK_SYS, Write};
@@ -10,6 +10,13 @@ const GENERATOR: u32 = 0x0c;
 const END: u32 = GENERATOR * GENERATORS as u32;
 const RESUS_CTRL: u32 = 0x78;
 const RESUS_STATUS: u32 = 0x7c;
+/// The frequency counter: its settings from FC0_REF_KHZ to FC0_INTERVAL, then FC0_SRC.
+const FC0: u32 = 0x80;
+const FC0_SRC: u32 = 0x94;
+const FC0_RESULT: u32 = 0x9c;
+/// Bits of each setting, and its value after a reset.
+const FC0_SETTINGS: [(u32, u32); 5] =
+    [(0x000f_ffff, 0), (0x01ff_ffff, 0), (0x01ff_ffff, 0x01ff_ffff), (0x7, 1), (0xf, 8)];
 const WAKE_EN0: u32 = 0xa0;
 const WAKE_EN1: u32 = 0xa4;
 const SLEEP_EN0: u32 = 0xa8;
@@ -17,6 +24,8 @@ const SLEEP_EN1: u32 = 0xac;
 const ENABLED0: u32 = 0xb0;
 const ENABLED1: u32 = 0xb4;
 const INTR: u32 = 0xb8;
+const INTE: u32 = 0xbc;
+const INTF: u32 = 0xc0;
 const INTS: u32 = 0xc4;
 
 /// CTRL of GPOUT0 to 3, REF, SYS, PERI, USB, ADC, RTC: what can be written.
@@ -42,6 +51,7 @@ const EN1_MASK: u32 = 0x7fff;
 /// RESUS_CTRL after a reset.
 const RESUS_RESET: u32 = 0xff;
 const RESUS_ENABLE: u32 = 1 << 8;
+const RESUS_FRCE: u32 = 1 << 12;
 
 /// The registers.
 #[derive(Clone)]
@@ -49,9 +59,11 @@ pub(super) struct Clocks {
     controls: [u32; GENERATORS],
     dividers: [u32; GENERATORS],
     resuscitation: u32,
+    /// FC0_REF_KHZ to FC0_INTERVAL.
+    counter: [u32; FC0_SETTINGS.len()],
 }
 
-/// Where a clock comes from.
+/// The source of a clock.
 #[derive(Clone, Copy)]
 enum Source {
     PllSys,
@@ -66,7 +78,12 @@ enum Source {
 impl Clocks {
     /// As after power-up: all of the ring oscillator.
     pub fn new() -> Clocks {
-        Clocks { controls: [0; GENERATORS], dividers: [0x100; GENERATORS], resuscitation: RESUS_RESET }
+        Clocks {
+            controls: [0; GENERATORS],
+            dividers: [0x100; GENERATORS],
+            resuscitation: RESUS_RESET,
+            counter: FC0_SETTINGS.map(|(_, reset)| reset),
+        }
     }
 
     /// CTRL.SRC and AUXSRC of a generator, from the tables of section 2.15.7.
@@ -130,8 +147,8 @@ impl Clocks {
         (source_hz << 8) / divider
     }
 
-    pub fn read(&self, register: u32) -> Result<u32, &'static str> {
-        Ok(match register {
+    pub fn read(&self, register: u32) -> u32 {
+        match register {
             0..END => {
                 let index = (register / GENERATOR) as usize;
                 match register % GENERATOR {
@@ -146,9 +163,10 @@ impl Clocks {
             RESUS_STATUS => 0,
             WAKE_EN0 | SLEEP_EN0 | ENABLED0 => u32::MAX,
             WAKE_EN1 | SLEEP_EN1 | ENABLED1 => EN1_MASK,
-            INTR..=INTS => 0,
-            _ => return Err("the frequency counter is not modelled"),
-        })
+            FC0..FC0_SRC => self.counter[((register - FC0) / 4) as usize],
+            // FC0_SRC, FC0_STATUS, FC0_RESULT, INTR to INTS.
+            _ => 0,
+        }
     }
 
     pub fn write(&mut self, register: u32, write: Write) -> Result<(), &'static str> {
@@ -165,7 +183,7 @@ impl Clocks {
             }
             RESUS_CTRL => {
                 self.resuscitation = write.onto(self.resuscitation) & 0x0001_11ff;
-                if self.resuscitation & RESUS_ENABLE != 0 {
+                if self.resuscitation & (RESUS_ENABLE | RESUS_FRCE) != 0 {
                     return Err("resuscitation of clk_sys is not modelled");
                 }
             }
@@ -173,9 +191,15 @@ impl Clocks {
             WAKE_EN0 | SLEEP_EN0 if write.onto(u32::MAX) == u32::MAX => {}
             WAKE_EN1 | SLEEP_EN1 if write.onto(EN1_MASK) & EN1_MASK == EN1_MASK => {}
             WAKE_EN0..=SLEEP_EN1 => return Err("stopping the clocks of single blocks is not modelled"),
-            INTR..=INTS if write.onto(0) == 0 => {}
-            INTR..=INTS => return Err("its interrupt is not modelled"),
-            _ => return Err("the frequency counter is not modelled"),
+            INTE | INTF if write.onto(0) & 1 != 0 => return Err("its interrupt is not modelled"),
+            INTR..=INTS => {}
+            FC0..FC0_SRC => {
+                let index = ((register - FC0) / 4) as usize;
+                self.counter[index] = write.onto(self.counter[index]) & FC0_SETTINGS[index].0;
+            }
+            FC0_SRC if write.onto(0) & 0xff != 0 => return Err("the frequency counter is not modelled"),
+            FC0_SRC..=FC0_RESULT => {}
+            _ => return super::reserved(write),
         }
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! The divider of a core in SIO: section 2.3.1.5. A result is there eight cycles after the operand that started it.
+//! The divider of a core in SIO: section 2.3.1.5. A result is there eight cycles after the operand
+//! that started it.
 
 pub(super) const UDIVIDEND: u32 = 0x60;
 const UDIVISOR: u32 = 0x64;
@@ -60,7 +61,8 @@ impl Divider {
         let (n, m) = (self.dividend, self.divisor);
         if matches!(register, SDIVIDEND | SDIVISOR) {
             let (n, m) = (n as i32, m as i32);
-            // By zero: a quotient of -1, or 1 for a negative dividend; the remainder is the dividend.
+            // By zero: a quotient of -1, or 1 for a negative dividend; the remainder is the
+            // dividend.
             let by_zero = if n < 0 { 1 } else { -1 };
             self.quotient = if m == 0 { by_zero } else { n.wrapping_div(m) } as u32;
             self.remainder = if m == 0 { n } else { n.wrapping_rem(m) } as u32;

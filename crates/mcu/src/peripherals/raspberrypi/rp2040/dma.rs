@@ -1,7 +1,8 @@
 //! The registers of the DMA controller. Section 2.5.7.
 //!
-//! Programs set up interrupts and channels at their start, whether or not they move data. Channels keep what is written; what would start
-//! one is refused. Its two interrupts come where a program forces them (INTF).
+//! Programs set up interrupts and channels at their start, whether or not they move data. Channels
+//! keep what is written; what would start one is refused. Its two interrupts come where a program
+//! forces them (INTF).
 
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::part_of_word;
@@ -36,7 +37,7 @@ const EN: u32 = 1;
 /// Its bit in RESETS.RESET.
 const RESET: u32 = 1 << 2;
 
-/// What a channel's registers are.
+/// A channel's registers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     ReadAddress,

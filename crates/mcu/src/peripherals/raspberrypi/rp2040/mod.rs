@@ -1,4 +1,5 @@
-//! The RP2040 of Raspberry Pi: RP2040 Datasheet. Masks and reset values of registers are those of its SVD file.
+//! The RP2040 of Raspberry Pi: RP2040 Datasheet. Masks and reset values of registers are those of
+//! its SVD file.
 
 mod clocks;
 mod divider;
@@ -21,15 +22,16 @@ const BLOCK: u32 = 0x4000;
 /// SIO, which PSM holds in reset and not RESETS, beside the bits of RESETS.RESET, which end below.
 const HELD_SIO: u32 = 1 << 31;
 
-/// The clocks in [`crate::Events::generic_clocks_hz`]: the generators in the order of their registers (section 2.15.7), then the tick.
+/// The clocks in [`crate::Events::generic_clocks_hz`]: the generators in the order of their
+/// registers (section 2.15.7), then the tick.
 const CLOCKS: usize = 11;
 const CLK_REF: usize = 4;
 const CLK_SYS: usize = 5;
 const CLK_PERI: usize = 6;
 const TICK: usize = 10;
 
-/// A write at one of the four addresses of a register (section 2.1.2), of any width (section 2.1.4: what is narrower than a word is
-/// repeated in it).
+/// A write at one of the four addresses of a register (section 2.1.2), of any width (section 2.1.4:
+/// what is narrower than a word is repeated in it).
 #[derive(Clone, Copy)]
 struct Write {
     value: u32,
@@ -46,7 +48,7 @@ impl Write {
         Write { value, alias: address >> 12 & 3 }
     }
 
-    /// What a register that held `old` holds now.
+    /// The register's value after the write, `old` before.
     fn onto(self, old: u32) -> u32 {
         match self.alias {
             0 => self.value,
@@ -56,20 +58,25 @@ impl Write {
         }
     }
 
-    /// Whether it comes by one of the aliases.
+    /// True for a write by one of the aliases.
     fn is_atomic(self) -> bool {
         self.alias != 0
     }
 }
 
-/// A write to a block that is held in reset. It takes nothing, and the registers read as after a reset, as those of USB do, which the SDK
-/// writes so.
+/// A write to a block that is held in reset. It takes nothing, and the registers read as after a
+/// reset, as those of USB do, which the SDK writes so.
 fn written_in_reset(device: &str, address: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
     if context.events.tolerate("a write to a block that RESETS holds in reset takes nothing") {
         return Ok(());
     }
     let what = format!("{device} is held in reset (RESETS.RESET), and takes no write");
     Err(Fault::Peripheral { pc: context.pc, address, device: device.into(), what })
+}
+
+/// A write where a block has no register: it takes zero.
+fn reserved(write: Write) -> Result<(), &'static str> {
+    if write.onto(0) == 0 { Ok(()) } else { Err("a reserved place") }
 }
 
 /// The offset of the register that an address in a block with aliases belongs to.

@@ -1,7 +1,8 @@
-//! Crystal oscillator (XOSC), ring oscillator (ROSC) and the two PLLs: sections 2.16, 2.17 and 2.18.
+//! Crystal oscillator (XOSC), ring oscillator (ROSC) and the two PLLs: sections 2.16, 2.17 and
+//! 2.18.
 //!
-//! The crystal is stable after the start-up delay that the program sets. The ring oscillator runs at its typical frequency; a PLL
-//! has locked at once.
+//! The crystal is stable after the start-up delay that the program sets. The ring oscillator runs
+//! at its typical frequency; a PLL has locked at once.
 
 use super::Write;
 use crate::clock::rescaled;
@@ -15,9 +16,16 @@ const ENABLED: u32 = 1 << 12;
 const BADWRITE: u32 = 1 << 24;
 const STABLE: u32 = 1 << 31;
 
+/// DORMANT of both: a power-up and an invalid write select WAKE.
+const WAKE: u32 = 0x7761_6b65;
+const DORMANT: u32 = 0x636f_6d61;
+const NOT_MODELLED: &str = "dormant mode and its counter are not modelled";
+
 // XOSC.
 const XOSC_STATUS: u32 = 0x04;
+const XOSC_DORMANT: u32 = 0x08;
 const XOSC_STARTUP: u32 = 0x0c;
+const XOSC_COUNT: u32 = 0x1c;
 const STARTUP_MASK: u32 = 0x0010_3fff;
 const STARTUP_X4: u32 = 1 << 20;
 /// STARTUP.DELAY counts so many cycles of the crystal.
@@ -26,13 +34,16 @@ const DELAY_UNIT: u64 = 256;
 // ROSC.
 const ROSC_FREQA: u32 = 0x04;
 const ROSC_FREQB: u32 = 0x08;
+const ROSC_DORMANT: u32 = 0x0c;
 const ROSC_DIV: u32 = 0x10;
 const ROSC_PHASE: u32 = 0x14;
 const ROSC_STATUS: u32 = 0x18;
 const ROSC_RANDOMBIT: u32 = 0x1c;
+const ROSC_COUNT: u32 = 0x20;
 /// CTRL.FREQ_RANGE after a reset.
 const FREQ_RANGE: u32 = 0xaa0;
-/// The ring's stages by CTRL.FREQ_RANGE: LOW, MEDIUM and HIGH leave out those before stage 0, 2 and 4 (SVD). A reset leaves LOW.
+/// The ring's stages by CTRL.FREQ_RANGE: LOW, MEDIUM and HIGH leave out those before stage 0, 2 and
+/// 4 (SVD). A reset leaves LOW.
 const STAGES: u64 = 8;
 const RANGES: [(u32, u64); 4] = [(FREQ_RANGE, STAGES), (0xfa4, STAGES), (0xfa5, 6), (0xfa7, 4)];
 const DIV_PASS: u32 = 0xaa0;
@@ -95,19 +106,20 @@ impl Pll {
         })
     }
 
-    pub fn write(&mut self, register: u32, write: Write) -> Option<()> {
+    /// A write; a sentence where it cannot be.
+    pub fn write(&mut self, register: u32, write: Write) -> Result<(), &'static str> {
         match register {
             PLL_CS => self.control = write.onto(self.control) & (BYPASS | 0x3f),
             PLL_PWR => self.power = write.onto(self.power) & PWR_MASK,
             PLL_FBDIV => self.feedback = write.onto(self.feedback) & 0xfff,
             PLL_PRIM => self.dividers = write.onto(self.dividers) & 0x0007_7000,
-            _ => return None,
+            _ => return super::reserved(write),
         }
-        Some(())
+        Ok(())
     }
 }
 
-/// What XOSC, ROSC and the PLLs hold.
+/// The registers of XOSC, ROSC and the PLLs.
 #[derive(Clone)]
 pub(super) struct Oscillators {
     crystal_hz: u64,
@@ -123,7 +135,7 @@ pub(super) struct Oscillators {
     rosc_divider: u32,
     rosc_phase: u32,
     rosc_bad: bool,
-    /// What RANDOMBIT was made from last: the bits are a sequence, the same in every run.
+    /// The state behind RANDOMBIT: the bits are a sequence, the same in every run.
     random: u32,
     /// PLL_SYS and PLL_USB.
     pub plls: [Pll; 2],
@@ -187,11 +199,13 @@ impl Oscillators {
                     | (if self.xosc_bad { BADWRITE } else { 0 })
             }
             XOSC_STARTUP => self.xosc_startup,
+            XOSC_DORMANT => WAKE,
+            // COUNT stands still.
             _ => return None,
         })
     }
 
-    /// What becomes of an ENABLE field; false for a value that is none.
+    /// Writes an ENABLE field; false for a value that is none.
     fn enable(field: u32, on: &mut bool) -> bool {
         match field {
             ENABLE => *on = true,
@@ -202,7 +216,8 @@ impl Oscillators {
         true
     }
 
-    pub fn write_xosc(&mut self, register: u32, write: Write, now: u64) -> Option<()> {
+    /// A write of XOSC; a sentence where it cannot be.
+    pub fn write_xosc(&mut self, register: u32, write: Write, now: u64) -> Result<(), &'static str> {
         match register {
             CTRL => {
                 self.xosc_control = write.onto(self.xosc_control) & 0x00ff_ffff;
@@ -218,15 +233,18 @@ impl Oscillators {
             // BADWRITE is cleared by a one.
             XOSC_STATUS => self.xosc_bad &= write.value & BADWRITE == 0,
             XOSC_STARTUP => self.xosc_startup = write.onto(self.xosc_startup) & STARTUP_MASK,
-            _ => return None,
+            XOSC_DORMANT if write.onto(WAKE) != DORMANT => {}
+            XOSC_COUNT if write.onto(0) & 0xff == 0 => {}
+            XOSC_DORMANT | XOSC_COUNT => return Err(NOT_MODELLED),
+            _ => return super::reserved(write),
         }
-        Some(())
+        Ok(())
     }
 
     pub fn read_rosc(&mut self, register: u32) -> Option<u32> {
         Some(match register {
             CTRL => self.rosc_control,
-            ROSC_FREQA | ROSC_FREQB => 0,
+            ROSC_DORMANT => WAKE,
             ROSC_DIV => self.rosc_divider,
             ROSC_PHASE => self.rosc_phase,
             ROSC_STATUS => {
@@ -256,9 +274,13 @@ impl Oscillators {
             ROSC_FREQA | ROSC_FREQB if write.value & 0x7777 == 0 => {}
             ROSC_FREQA | ROSC_FREQB => return Err("its frequency with other drive strengths is not known"),
             ROSC_DIV => self.rosc_divider = write.onto(self.rosc_divider) & 0xfff,
-            ROSC_PHASE => self.rosc_phase = write.onto(self.rosc_phase) & 0xf,
+            ROSC_PHASE => self.rosc_phase = write.onto(self.rosc_phase) & 0xfff,
             ROSC_STATUS => self.rosc_bad &= write.value & BADWRITE == 0,
-            _ => return Err("dormant mode and its counter are not modelled"),
+            ROSC_DORMANT if write.onto(WAKE) != DORMANT => {}
+            ROSC_COUNT if write.onto(0) & 0xff == 0 => {}
+            ROSC_DORMANT | ROSC_COUNT => return Err(NOT_MODELLED),
+            ROSC_RANDOMBIT => {}
+            _ => return super::reserved(write),
         }
         Ok(())
     }

@@ -1,6 +1,8 @@
-//! Pins: the single-cycle I/O block (SIO) with a core's divider, IO_BANK0, and the pads, in one. Sections 2.3.1 and 2.19.
+//! Pins: the single-cycle I/O block (SIO) with a core's divider, IO_BANK0, and the pads, in one.
+//! Sections 2.3.1 and 2.19.
 //!
-//! SIO drives a pin while IO_BANK0 gives it the pin, and PWM does ([`super::pwm`]); what other blocks drive is not seen. The QSPI pins keep what is written.
+//! SIO drives a pin while IO_BANK0 gives it the pin, and PWM does ([`super::pwm`]); what other
+//! blocks drive is not seen. The QSPI pins keep what is written.
 
 use super::divider::{self, Divider};
 use super::{BLOCK, HELD_SIO, Write, pwm, register};
@@ -45,7 +47,8 @@ const SIO_FUNCTION: u32 = 5;
 const OUT_BITS: u32 = 1 << 8 | 1 << 9;
 const OE_BITS: u32 = 1 << 12 | 1 << 13;
 const IN_BITS: u32 = 1 << 17 | 1 << 19;
-/// In the four bits that a pin has in INTR and the like: level low, level high, edge low, edge high.
+/// In the four bits that a pin has in INTR and the like: level low, level high, edge low, edge
+/// high.
 const LEVEL_LOW: u32 = 1;
 const LEVEL_HIGH: u32 = 2;
 const EDGE_LOW: u32 = 4;
@@ -66,7 +69,7 @@ const RESET_IO_BANK0: u32 = 1 << 5;
 const RESET_IO_QSPI: u32 = 1 << 6;
 const RESET_PADS_BANK0: u32 = 1 << 8;
 const RESET_PADS_QSPI: u32 = 1 << 9;
-/// What of them the boot ROM leaves in reset.
+/// Those that the boot ROM leaves in reset.
 const HELD_AT_START: u32 = RESET_IO_BANK0 | RESET_PADS_BANK0;
 
 /// The registers.
@@ -102,7 +105,8 @@ pub struct Pins {
 }
 
 impl Pins {
-    /// SIO at `spec.base`, the other blocks at the settings of their names; interrupting with `spec.irq`.
+    /// SIO at `spec.base`, the other blocks at the settings of their names; interrupting with
+    /// `spec.irq`.
     ///
     /// # Errors
     /// A base or the interrupt that is missing.

@@ -1,9 +1,11 @@
 //! PWM: eight slices, each a counter with a fractional divider and two outputs. Section 4.5.
 //!
-//! Compare and wrap values are taken over where the counter wraps, or at once while the slice stands still (the SDK's `pwm_set_wrap`). With
-//! phase-correct modulation the period is twice TOP + 1 counts (section 4.5.2, the formula of its frequency), so the counter stands for two of them at 0 and at TOP.
-//! Between two counts lies the divider's value on average; which of them come a cycle later is not said, and here the first ones do. Refused:
-//! slices that count or are gated by their pin B (CSR.DIVMODE), PH_RET and PH_ADV, and DMA.
+//! Compare and wrap values are taken over where the counter wraps, or at once while the slice
+//! stands still (the SDK's `pwm_set_wrap`). With phase-correct modulation the period is twice TOP +
+//! 1 counts (section 4.5.2, the formula of its frequency), so the counter stands for two of them at
+//! 0 and at TOP. Between two counts lies the divider's value on average; which of them come a cycle
+//! later is not said, and here the first ones do. Refused: slices that count or are gated by their
+//! pin B (CSR.DIVMODE), PH_RET and PH_ADV, and DMA.
 
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::part_of_word;
@@ -35,7 +37,8 @@ const DIV_MASK: u32 = 0xfff;
 
 /// Its bit in RESETS.RESET.
 const RESET: u32 = 1 << 14;
-/// FUNCSEL of the pins, of which each has a channel: GPIO0 is A of slice 0, GPIO1 its B, and so on; from GPIO16 on again (table 279).
+/// FUNCSEL of the pins, of which each has a channel: GPIO0 is A of slice 0, GPIO1 its B, and so on;
+/// from GPIO16 on again (table 279).
 pub(super) const FUNCTION: u8 = 4;
 const PINS: u8 = 30;
 
@@ -50,10 +53,11 @@ struct Slice {
     compare_next: u32,
     top: u32,
     top_next: u32,
-    /// The cycle up to which it has counted, and sixteenths of cycles that have gone by since its last count.
+    /// The cycle up to which it has counted, and sixteenths of cycles that have gone by since its
+    /// last count.
     since: u64,
     rest: u64,
-    /// Whether channels A and B are at pins.
+    /// True where channels A and B are at pins.
     shown: [bool; 2],
 }
 
@@ -105,7 +109,8 @@ impl Slice {
         (self.compare, self.top) = (self.compare_next, self.top_next);
     }
 
-    /// Counts from now until something may be seen: the next change of a channel that is at a pin, or the end of the period.
+    /// Counts from now until something may be seen: the next change of a channel that is at a pin,
+    /// or the end of the period.
     fn until_event(&self) -> u64 {
         let mut next = self.period();
         for channel in (0..2).filter(|channel| self.shown[*channel]) {
@@ -160,7 +165,7 @@ pub struct Pwm {
     /// The port that its pins are of, and the routing of the board when they were last looked at.
     port: String,
     routing: Option<u32>,
-    /// What each pin of it was last driven to.
+    /// The level that each of its pins was last driven to.
     driven: [Option<bool>; PINS as usize],
     held: bool,
     slices: [Slice; SLICES],
@@ -199,7 +204,7 @@ impl Pwm {
         (usize::from(pin >> 1) % SLICES, usize::from(pin & 1))
     }
 
-    /// Which pins are its, if that has changed.
+    /// Its pins, if they have changed.
     fn look(&mut self, context: &mut Context<'_, '_>) {
         if self.routing.replace(context.board.routing()) == Some(context.board.routing()) {
             return;

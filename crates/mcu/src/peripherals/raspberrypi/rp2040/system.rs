@@ -1,12 +1,14 @@
-//! What makes the core's clock, and what resets: CLOCKS, XOSC, ROSC, the PLLs, RESETS, the power-on state machine (PSM), WATCHDOG,
-//! the regulator's registers, SYSINFO, SYSCFG, BUSCTRL and TBMAN in one. Sections 2.13 to 2.18, 2.20 to 2.22, 4.7.
+//! Clocks and resets: CLOCKS, XOSC, ROSC, the PLLs, RESETS, the power-on state machine (PSM),
+//! WATCHDOG, the regulator's registers, SYSINFO, SYSCFG, BUSCTRL and TBMAN in one. Sections 2.13 to
+//! 2.18, 2.20 to 2.22, 4.7.
 //!
-//! The state is that in which the boot ROM hands over: it has taken IO_QSPI, PADS_QSPI and TIMER out of reset.
+//! The state is that in which the boot ROM hands over: it has taken IO_QSPI, PADS_QSPI and TIMER
+//! out of reset. Offsets without a register read as zero and take zero.
 
 use super::clocks::Clocks;
 use super::oscillators::Oscillators;
 use super::watchdog::Watchdog;
-use super::{BLOCK, CLK_REF, CLK_SYS, CLOCKS, HELD_SIO, TICK, Write, register};
+use super::{BLOCK, CLK_REF, CLK_SYS, CLOCKS, HELD_SIO, TICK, Write, register, reserved};
 use crate::peripherals::register::part_of_word;
 use crate::{
     ClockControl, ClockUpdate, Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec,
@@ -28,7 +30,7 @@ const SYSINFO: u32 = 1 << 19;
 const TBMAN: u32 = 1 << 20;
 const TIMER: u32 = 1 << 21;
 const ALL: u32 = 0x01ff_ffff;
-/// What the boot ROM leaves in reset.
+/// The blocks that the boot ROM leaves in reset.
 const AT_START: u32 = ALL & !(IO_QSPI | PADS_QSPI | TIMER);
 
 // PSM.
@@ -54,11 +56,30 @@ const CHIP_ID: u32 = 2 << 28 | 2 << 12 | 0x927;
 /// SYSINFO.PLATFORM and TBMAN.PLATFORM: an ASIC.
 const PLATFORM: u32 = 1 << 1;
 const TBMAN_PLATFORM: u32 = 1;
-/// SYSCFG.PROC_CONFIG and DBGFORCE after a reset.
-const PROC_CONFIG: u32 = 0x1000_0000;
-const DBGFORCE: u32 = 0x66;
+/// SYSINFO.GITREF_RP2040, which reads as zero here.
+const GITREF: u32 = 0x10;
+// SYSCFG.
+const PROC_CONFIG: u32 = 0x08;
+const IN_SYNC_BYPASS: u32 = 0x0c;
+const IN_SYNC_BYPASS_HI: u32 = 0x10;
+const DBGFORCE: u32 = 0x14;
+const MEMPOWERDOWN: u32 = 0x18;
+/// PROC_CONFIG and DBGFORCE after a reset.
+const DEBUG: [u32; 2] = [0x1000_0000, 0x66];
+/// BUSCTRL: four counters, each beside the choice of the event that it counts.
+const PERFCTR0: u32 = 0x08;
+const PERFSEL3: u32 = 0x24;
+/// The events that PERFSELn chooses from, and what it is after a reset.
+const EVENTS: u32 = 20;
+const NOTHING: u32 = 0x1f;
 
-/// The blocks: their settings' names, and the bit by which they are held in reset; none for those that are not.
+/// The counter of BUSCTRL that a register belongs to.
+fn counter(register: u32) -> usize {
+    ((register - PERFCTR0) / 8) as usize
+}
+
+/// The blocks: their settings' names, and the bit by which they are held in reset; none for those
+/// that are not.
 const BLOCKS: [(&str, u32); 13] = [
     ("clocks", 0),
     ("resets", 0),
@@ -94,6 +115,10 @@ pub struct System {
     chip_reset: u32,
     nmi_masks: [u32; 2],
     priority: u32,
+    /// PROC_CONFIG, DBGFORCE.
+    debug: [u32; 2],
+    /// PERFSEL0 to PERFSEL3.
+    counted: [u32; 4],
 }
 
 impl System {
@@ -127,6 +152,8 @@ impl System {
             chip_reset: HAD_POR,
             nmi_masks: [0; 2],
             priority: 0,
+            debug: DEBUG,
+            counted: [NOTHING; 4],
         };
         system.reset();
         Ok(system)
@@ -136,7 +163,8 @@ impl System {
         Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what }
     }
 
-    /// The block that an address belongs to, and whether it is held in reset: then its registers read as after one.
+    /// The block that an address belongs to, and whether it is held in reset: then its registers
+    /// read as after one.
     fn block(&self, address: u32) -> (&'static str, bool) {
         let base = address & !(BLOCK - 1);
         let index = self.bases.iter().position(|known| *known == base).unwrap_or(0);
@@ -173,9 +201,10 @@ impl System {
         Ok(())
     }
 
-    fn read_block(&mut self, block: &str, register: u32, now: u64) -> Result<u32, String> {
+    /// The register of a block; zero where there is none.
+    fn read_block(&mut self, block: &str, register: u32, now: u64) -> u32 {
         let known = match (block, register) {
-            ("clocks", _) => return self.clocks.read(register).map_err(Into::into),
+            ("clocks", _) => Some(self.clocks.read(register)),
             ("resets", RESET) => Some(self.resets),
             ("resets", WDSEL) => Some(self.reset_select),
             ("resets", RESET_DONE) => Some(ALL & !self.resets),
@@ -194,15 +223,15 @@ impl System {
             ("sysinfo", 0x00) => Some(CHIP_ID),
             ("sysinfo", 0x04) => Some(PLATFORM),
             ("syscfg", 0x00 | 0x04) => Some(self.nmi_masks[(register / 4) as usize]),
-            ("syscfg", 0x08) => Some(PROC_CONFIG),
-            ("syscfg", 0x14) => Some(DBGFORCE),
-            ("syscfg", 0x0c | 0x10 | 0x18) => Some(0),
+            ("syscfg", PROC_CONFIG) => Some(self.debug[0]),
+            ("syscfg", DBGFORCE) => Some(self.debug[1]),
             ("busctrl", 0x00) => Some(self.priority),
             ("busctrl", 0x04) => Some(1),
+            ("busctrl", PERFCTR0..=PERFSEL3) if register & 4 != 0 => Some(self.counted[counter(register)]),
             ("tbman", 0x00) => Some(TBMAN_PLATFORM),
             _ => None,
         };
-        known.ok_or_else(|| format!("a register of {block} that is not modelled"))
+        known.unwrap_or(0)
     }
 
     fn write_block(
@@ -213,89 +242,108 @@ impl System {
         context: &mut Context<'_, '_>,
     ) -> Result<(), String> {
         let now = context.now;
-        let known = match (block, register) {
-            ("clocks", _) => return self.clocks.write(register, write).map_err(Into::into),
+        match (block, register) {
+            ("clocks", _) => self.clocks.write(register, write)?,
             ("resets", RESET) => {
                 let before = self.resets;
                 self.resets = write.onto(self.resets) & ALL;
-                let fallen = self.resets & !before;
-                for (index, bit) in [PLL_SYS, PLL_USB].into_iter().enumerate() {
-                    if fallen & bit != 0 {
-                        self.oscillators.plls[index] = super::oscillators::Pll::new();
-                    }
-                }
-                if fallen & SYSCFG != 0 {
-                    self.nmi_masks = [0; 2];
-                }
-                if fallen & BUSCTRL != 0 {
-                    self.priority = 0;
-                }
-                Some(())
+                self.hold(self.resets & !before);
             }
-            ("resets", WDSEL) => {
-                self.reset_select = write.onto(self.reset_select) & ALL;
-                Some(())
-            }
-            ("resets", RESET_DONE) | ("psm", PSM_DONE) => Some(()),
+            ("resets", WDSEL) => self.reset_select = write.onto(self.reset_select) & ALL,
+            ("resets", RESET_DONE) | ("psm", PSM_DONE) => {}
             ("psm", FRCE_ON | FRCE_OFF) => {
                 let forced = if register == FRCE_ON { &mut self.forced_on } else { &mut self.forced_off };
                 *forced = write.onto(*forced) & PSM_ALL;
-                // Holding back the second core changes nothing: it never starts.
-                if self.forced_off & !(SIO | PROC1) != 0 {
-                    return Err("powering parts of the chip off is not modelled".into());
+                self.check_power()?;
+            }
+            ("psm", PSM_WDSEL) => self.psm_select = write.onto(self.psm_select) & PSM_ALL,
+            ("xosc", _) => self.oscillators.write_xosc(register, write, now)?,
+            ("rosc", _) => self.oscillators.write_rosc(register, write)?,
+            ("pll_sys", _) => self.oscillators.plls[0].write(register, write)?,
+            ("pll_usb", _) => self.oscillators.plls[1].write(register, write)?,
+            ("watchdog", _) => {
+                let Some(reset) = self.watchdog.write(register, write, now) else {
+                    return Ok(reserved(write)?);
+                };
+                if (reset || self.watchdog.is_on()) && self.psm_select & PROC0 == 0 {
+                    return Err(
+                        "a watchdog that does not reset the processor (PSM.WDSEL) is not modelled".into()
+                    );
                 }
-                if self.forced_off & SIO != 0 && self.forced_on & PROC0 == 0 {
-                    let what = "SIO is held in reset (PSM.FRCE_OFF), and the processor with it unless FRCE_ON has PROC0";
-                    return Err(format!("{what}: not modelled"));
+                if reset {
+                    context.events.request_reset(ResetCause::Watchdog);
                 }
-                Some(())
             }
-            ("psm", PSM_WDSEL) => {
-                self.psm_select = write.onto(self.psm_select) & PSM_ALL;
-                Some(())
-            }
-            ("xosc", _) => self.oscillators.write_xosc(register, write, now),
-            ("pll_sys", _) => self.oscillators.plls[0].write(register, write),
-            ("pll_usb", _) => self.oscillators.plls[1].write(register, write),
-            ("watchdog", _) => match self.watchdog.write(register, write, now) {
-                Some(reset) => {
-                    if (reset || self.watchdog.is_on()) && self.psm_select & PROC0 == 0 {
-                        return Err(
-                            "a watchdog that does not reset the processor (PSM.WDSEL) is not modelled".into(),
-                        );
-                    }
-                    if reset {
-                        context.events.request_reset(ResetCause::Watchdog);
-                    }
-                    Some(())
+            ("vreg", 0x00) => self.regulator[0] = write.onto(self.regulator[0]) & 0xf3,
+            ("vreg", 0x04) => self.regulator[1] = write.onto(self.regulator[1]) & 0xf1,
+            ("vreg", 0x08) => {}
+            ("syscfg", _) => self.write_syscfg(register, write)?,
+            ("busctrl", 0x00) => self.priority = write.onto(self.priority) & 0x1111,
+            // PERFCTRn is cleared by any write.
+            ("busctrl", PERFCTR0..=PERFSEL3) if register & 4 == 0 => {}
+            ("busctrl", PERFCTR0..=PERFSEL3) => {
+                let selected = &mut self.counted[counter(register)];
+                *selected = write.onto(*selected) & NOTHING;
+                if *selected < EVENTS {
+                    return Err("the counters of the bus are not modelled".into());
                 }
-                None => None,
-            },
-            ("rosc", _) => return self.oscillators.write_rosc(register, write).map_err(Into::into),
-            ("vreg", 0x00) => {
-                self.regulator[0] = write.onto(self.regulator[0]) & 0xf3;
-                Some(())
             }
-            ("vreg", 0x04) => {
-                self.regulator[1] = write.onto(self.regulator[1]) & 0xf1;
-                Some(())
+            // Read-only.
+            ("busctrl", 0x04) | ("sysinfo", 0x00 | 0x04 | GITREF) | ("tbman", 0x00) => {}
+            _ => reserved(write)?,
+        }
+        Ok(())
+    }
+
+    /// These blocks are put in reset.
+    fn hold(&mut self, fallen: u32) {
+        for (index, bit) in [PLL_SYS, PLL_USB].into_iter().enumerate() {
+            if fallen & bit != 0 {
+                self.oscillators.plls[index] = super::oscillators::Pll::new();
             }
-            ("vreg", 0x08) => Some(()),
-            ("syscfg", 0x00) if write.onto(self.nmi_masks[0]) != 0 => {
-                return Err("interrupts as NMI are not modelled".into());
+        }
+        if fallen & SYSCFG != 0 {
+            self.nmi_masks = [0; 2];
+            self.debug = DEBUG;
+        }
+        if fallen & BUSCTRL != 0 {
+            self.priority = 0;
+            self.counted = [NOTHING; 4];
+        }
+    }
+
+    /// A sentence where the power-on state machine is told to power something off.
+    fn check_power(&self) -> Result<(), String> {
+        // Holding back the second core changes nothing: it never starts.
+        if self.forced_off & !(SIO | PROC1) != 0 {
+            return Err("powering parts of the chip off is not modelled".into());
+        }
+        if self.forced_off & SIO != 0 && self.forced_on & PROC0 == 0 {
+            let what =
+                "SIO is held in reset (PSM.FRCE_OFF), and the processor with it unless FRCE_ON has PROC0";
+            return Err(format!("{what}: not modelled"));
+        }
+        Ok(())
+    }
+
+    fn write_syscfg(&mut self, register: u32, write: Write) -> Result<(), &'static str> {
+        match register {
+            0x00 if write.onto(self.nmi_masks[0]) != 0 => return Err("interrupts as NMI are not modelled"),
+            0x00 => {}
+            0x04 => self.nmi_masks[1] = write.onto(self.nmi_masks[1]),
+            // Where the debugger finds the cores, and pins of the debug port without one.
+            PROC_CONFIG => self.debug[0] = write.onto(self.debug[0]) & 0xff00_0000,
+            DBGFORCE => self.debug[1] = write.onto(self.debug[1]) & 0xee,
+            IN_SYNC_BYPASS if write.onto(0) & 0x3fff_ffff == 0 => {}
+            IN_SYNC_BYPASS_HI if write.onto(0) & 0x3f == 0 => {}
+            MEMPOWERDOWN if write.onto(0) & 0xff == 0 => {}
+            IN_SYNC_BYPASS | IN_SYNC_BYPASS_HI => {
+                return Err("inputs without their synchronisers are not modelled");
             }
-            ("syscfg", 0x00) => Some(()),
-            ("syscfg", 0x04) => {
-                self.nmi_masks[1] = write.onto(self.nmi_masks[1]);
-                Some(())
-            }
-            ("busctrl", 0x00) => {
-                self.priority = write.onto(self.priority) & 0x1111;
-                Some(())
-            }
-            _ => None,
-        };
-        known.ok_or_else(|| format!("a register of {block} that is not modelled"))
+            MEMPOWERDOWN => return Err("powering memories down is not modelled"),
+            _ => return super::reserved(write),
+        }
+        Ok(())
     }
 }
 
@@ -307,7 +355,6 @@ impl Peripheral for System {
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         let now = context.now;
         let word = self.read_block(self.block(address).0, register(address), now);
-        let word = word.map_err(|what| self.fault(address, context, what))?;
         Ok(part_of_word(word, address, size))
     }
 
@@ -367,8 +414,7 @@ impl Peripheral for System {
             ResetCause::External => HAD_RUN,
             _ => self.chip_reset,
         };
-        self.nmi_masks = [0; 2];
-        self.priority = 0;
+        self.hold(SYSCFG | BUSCTRL);
     }
 
     fn roles(&self) -> Roles<'_> {

@@ -1,4 +1,5 @@
-//! The timer: a count of 64 bits of the watchdog's tick, microseconds as it is meant, and four alarms. Section 4.6.
+//! The timer: a count of 64 bits of the watchdog's tick, microseconds as it is meant, and four
+//! alarms. Section 4.6.
 
 use super::{BLOCK, TICK, Write, register};
 use crate::peripherals::register::part_of_word;

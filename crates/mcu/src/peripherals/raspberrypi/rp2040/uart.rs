@@ -1,4 +1,5 @@
-//! A UART, Arm's PL011 with queues of 32 characters: section 4.2. Loopback, flow control, IrDA, breaks and DMA are refused.
+//! A UART, Arm's PL011 with queues of 32 characters: section 4.2. Loopback, flow control, IrDA,
+//! breaks and DMA are refused.
 
 use super::{BLOCK, CLK_PERI, Write, register};
 use crate::clock::rescaled;
@@ -90,7 +91,8 @@ pub struct Uart {
 }
 
 impl Uart {
-    /// The UART at `spec.base`, interrupting with `spec.irq`; `settings.reset` is its bit's number in RESETS.RESET.
+    /// The UART at `spec.base`, interrupting with `spec.irq`; `settings.reset` is its bit's number
+    /// in RESETS.RESET.
     ///
     /// # Errors
     /// One of them that is missing.
@@ -127,7 +129,8 @@ impl Uart {
         if self.line & FEN != 0 { DEPTH } else { 1 }
     }
 
-    /// Characters in the queue at which its interrupt is asked for; without queues none are to wait.
+    /// Characters in the queue at which its interrupt is asked for; without queues none are to
+    /// wait.
     fn transmit_level(&self) -> usize {
         if self.line & FEN == 0 { 0 } else { level(self.levels & 7) }
     }
@@ -136,7 +139,8 @@ impl Uart {
         if self.line & FEN == 0 { 1 } else { level(self.levels >> 3 & 7) }
     }
 
-    /// Core cycles of so many bits; none without a clock or a divisor. Section 4.2.3.2: 16 times (IBRD + FBRD / 64) of clk_peri.
+    /// Core cycles of so many bits; none without a clock or a divisor. Section 4.2.3.2: 16 times
+    /// (IBRD + FBRD / 64) of clk_peri.
     fn bits(&self, bits: u64) -> Option<u64> {
         let divisor = u128::from(self.integer * 64 + self.fraction);
         let cycles = (u128::from(bits) * divisor * u128::from(self.clock_hz))

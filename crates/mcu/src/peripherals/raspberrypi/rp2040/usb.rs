@@ -1,13 +1,13 @@
-//! The USB controller, which is not connected to anything: the register by which programs that do not use it switch it off, SIE_CTRL.
-//! Section 4.1. All else of it is refused. The SDK does so while it is held in reset: then the register has its reset's value, and writes
-//! do nothing.
+//! The USB controller, which is not connected to anything: the register by which programs that do
+//! not use it switch it off, SIE_CTRL. Section 4.1. All else of it is refused. The SDK does so
+//! while it is held in reset: then the register has its reset's value, and writes do nothing.
 
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::part_of_word;
 use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 const SIE_CTRL: u32 = 0x4c;
-/// What may be set: TRANSCEIVER_PD, the strength of the pull-up, and the pull-downs.
+/// Bits that may be set: TRANSCEIVER_PD, the strength of the pull-up, and the pull-downs.
 const SIE_CTRL_MASK: u32 = 1 << 18 | 1 << 17 | 1 << 15;
 /// Its bit in RESETS.RESET.
 const RESET: u32 = 1 << 24;

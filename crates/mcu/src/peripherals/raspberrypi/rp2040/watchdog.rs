@@ -29,7 +29,8 @@ pub(super) struct Watchdog {
     tick: u32,
     reason: u32,
     scratch: [u32; 8],
-    /// What is left of the count at cycle `since`, and 1/(core clock) parts of it that have gone by.
+    /// What is left of the count at cycle `since`, and 1/(core clock) parts of it that have gone
+    /// by.
     left: u32,
     since: u64,
     carry: u128,
@@ -88,7 +89,7 @@ impl Watchdog {
         self.counts().then(|| self.since.saturating_add(parts.div_ceil(rate) as u64))
     }
 
-    /// Whether it resets the part now.
+    /// True where it resets the part now.
     pub fn expired(&mut self, now: u64) -> bool {
         self.advance(now);
         let expired = self.counts() && self.left == 0;
@@ -149,7 +150,7 @@ impl Watchdog {
         Some(false)
     }
 
-    /// Whether it will reset the part if nobody does anything.
+    /// True where it will reset the part if nobody does anything.
     pub fn is_on(&self) -> bool {
         self.control & ENABLE != 0
     }

@@ -1,7 +1,9 @@
-//! Execution in place: the cache's control registers (XIP_CTRL) and the serial interface to the flash (SSI). Sections 2.6.3 and 4.10.
+//! Execution in place: the cache's control registers (XIP_CTRL) and the serial interface to the
+//! flash (SSI). Sections 2.6.3 and 4.10.
 //!
-//! The flash answers what boot code asks it: its status (quad mode is on), and who it is. Reading, erasing and programming it by
-//! commands are refused, and so are streaming and the cache's counters.
+//! The flash answers what boot code asks it: its status (quad mode is on), and who it is. Reading,
+//! erasing and programming it by commands are refused, and so are streaming and the cache's
+//! counters.
 
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::part_of_word;
@@ -126,8 +128,8 @@ impl Xip {
         u64::from(self.word(BAUDR) & 0xfffe).max(2)
     }
 
-    /// Core cycles of the read of a word: command, address with mode bits, wait cycles, 32 bits of data. Section 4.10.13,
-    /// CTRLR0.SPI_FRF, SPI_CTRLR0.INST_L, TRANS_TYPE, ADDR_L, WAIT_CYCLES.
+    /// Core cycles of the read of a word: command, address with mode bits, wait cycles, 32 bits of
+    /// data. Section 4.10.13, CTRLR0.SPI_FRF, SPI_CTRLR0.INST_L, TRANS_TYPE, ADDR_L, WAIT_CYCLES.
     fn word_cycles(&self) -> u64 {
         let lanes = match self.word(CTRLR0) >> 21 & 3 {
             0 => 1,
@@ -179,7 +181,8 @@ impl Xip {
                 self.received.push_back(answer);
                 self.done = self.done.max(now) + 8 * self.period();
             }
-            // A read as from an EEPROM begins with the second word where there is a command, else with the first. Its data is not looked at.
+            // A read as from an EEPROM begins with the second word where there is a command, else
+            // with the first. Its data is not looked at.
             3 => {
                 self.pushed += 1;
                 let words = if self.word(SPI_CTRLR0) >> 8 & 3 == 0 { 1 } else { 2 };

@@ -1,12 +1,14 @@
-//! The DMA controllers of the STM32: up to seven channels (STM32F0, F1: RM0008 section 13, RM0041 section 9, RM0091 section 10) or eight
-//! streams (STM32F4: RM0090 section 10; STM32F7: RM0410 section 8), each access an access to the bus. On the STM32L4+ (RM0432 section 11)
-//! [`mux`] gives channels their requests.
+//! The DMA controllers of the STM32: up to seven channels (STM32F0, F1: RM0008 section 13, RM0041
+//! section 9, RM0091 section 10) or eight streams (STM32F4: RM0090 section 10; STM32F7: RM0410
+//! section 8), each access an access to the bus. On the STM32L4+ (RM0432 section 11) [`mux`] gives
+//! channels their requests.
 //!
-//! One access at a time and controller: the stream of the highest priority, of these the first, that waits. Times, in cycles of HCLK:
-//! arbitration and address 2; memory or AHB 2, APB two cycles of its clock and 1; a channel acknowledges in 1 (AN2548, AN4031: from memory,
-//! not yet compared). An access comes about between two instructions of the core, which it does not hold up, nor is it held up by the
-//! core: contention is not modelled, nor are bursts in their time. Refused with a fault: the FIFO but for memory to memory, peripherals as
-//! flow controllers.
+//! One access at a time and controller: the stream of the highest priority, of these the first,
+//! that waits. Times, in cycles of HCLK: arbitration and address 2; memory or AHB 2, APB two cycles
+//! of its clock and 1; a channel acknowledges in 1 (AN2548, AN4031: from memory, not yet compared).
+//! An access comes about between two instructions of the core, which it does not hold up, nor is it
+//! held up by the core: contention is not modelled, nor are bursts in their time. Refused with a
+//! fault: the FIFO but for memory to memory, peripherals as flow controllers.
 
 pub mod mux;
 mod stream;
@@ -51,7 +53,7 @@ pub struct Dma {
     free: u64,
 }
 
-/// What a register is.
+/// The kinds of registers.
 enum Register {
     /// Flags of the streams from this one on, and the register that clears them.
     Status(usize),
@@ -61,9 +63,10 @@ enum Register {
 }
 
 impl Dma {
-    /// The controller at `spec.base`, `settings.controller` 1 or 2, of `settings.channels` channels or, where that is not set, streams;
-    /// `settings.irq0` to `irq7` are their interrupts; `settings.selections` is how many requests a stream chooses among (8 where it is not
-    /// set), `settings.multiplexed = 1` where a multiplexer does that for channels.
+    /// The controller at `spec.base`, `settings.controller` 1 or 2, of `settings.channels` channels
+    /// or, where that is not set, streams; `settings.irq0` to `irq7` are their interrupts;
+    /// `settings.selections` is how many requests a stream chooses among (8 where it is not set),
+    /// `settings.multiplexed = 1` where a multiplexer does that for channels.
     ///
     /// # Errors
     /// A setting out of range.
@@ -181,7 +184,7 @@ impl Dma {
         found.unwrap_or_default()
     }
 
-    /// Whether a stream waits for an access: for a write or for a read.
+    /// True where a stream waits for an access: for a write or for a read.
     fn waits(&self, number: usize, events: &Events) -> Option<bool> {
         let stream = &self.streams[number];
         if !stream.on() || stream.count == 0 {
@@ -190,7 +193,8 @@ impl Dma {
         let asked =
             stream.setup().memory_to_memory || events.transfer_requests() & self.line(number, events) != 0;
         let write = stream.held.is_some();
-        // What was read for a stream that reads ahead waits for the request; what was read on request is written at once.
+        // What was read for a stream that reads ahead waits for the request; what was read on
+        // request is written at once.
         let ready = if stream.reads_ahead() { !write || asked } else { write || asked };
         ready.then_some(write)
     }

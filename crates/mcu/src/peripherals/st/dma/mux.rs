@@ -1,6 +1,8 @@
-//! The multiplexer of requests of DMA (DMAMUX) of the STM32L4+: which request each channel of the two controllers serves.
+//! The multiplexer of requests of DMA (DMAMUX) of the STM32L4+: which request each channel of the
+//! two controllers serves.
 //!
-//! RM0432 section 12. Refused with a fault: synchronisation, events of the channels, and the generator of requests.
+//! RM0432 section 12. Refused with a fault: synchronisation, events of the channels, and the
+//! generator of requests.
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};

@@ -1,4 +1,5 @@
-//! A stream (STM32F4) or channel (STM32F0, F1) of a DMA controller: its registers, and the items that it moves.
+//! A stream (STM32F4) or channel (STM32F0, F1) of a DMA controller: its registers, and the items
+//! that it moves.
 
 /// Whose registers it has.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,14 +26,15 @@ pub(super) const TEIF: u32 = 1 << 3;
 pub(super) const HTIF: u32 = 1 << 4;
 pub(super) const TCIF: u32 = 1 << 5;
 
-/// What a control register says.
+/// The settings of a control register.
 #[derive(Clone, Copy)]
 pub(super) struct Setup {
     /// From the memory address to the peripheral address, or the other way.
     pub to_peripheral: bool,
     pub memory_to_memory: bool,
     circular: bool,
-    /// Bytes of an item at the peripheral address and at the memory address, and whether these go on.
+    /// Bytes of an item at the peripheral address and at the memory address, and whether these go
+    /// on.
     sizes: [u8; 2],
     increments: [bool; 2],
     pub priority: u32,
@@ -58,7 +60,7 @@ pub(super) struct Stream {
     pub memory: [u32; 2],
     pub fifo_control: u32,
     pub flags: u32,
-    /// Where the next item is read or written.
+    /// The address at which the next item is read or written.
     next: [u32; 2],
     /// An item that has been read and not been written.
     pub held: Option<u32>,
@@ -103,7 +105,8 @@ impl Stream {
                 to_peripheral: control >> 6 & 3 == 1,
                 memory_to_memory: control >> 6 & 3 == 2,
                 circular: bit(8) || control & DBM != 0,
-                // The FIFO puts the bytes together as they lie in memory; without it MSIZE has no meaning.
+                // The FIFO puts the bytes together as they lie in memory; without it MSIZE has no
+                // meaning.
                 sizes: [size(11), size(11)],
                 increments: [bit(9), bit(10)],
                 priority: control >> 16 & 3,
@@ -122,7 +125,8 @@ impl Stream {
         if self.layout == Layout::Streams { self.control >> 25 & (self.selections - 1) } else { 0 }
     }
 
-    /// It reads memory before it is asked for the item: a stream in direct mode (section 10.3.12, "FIFO").
+    /// It reads memory before it is asked for the item: a stream in direct mode (section 10.3.12,
+    /// "FIFO").
     pub fn reads_ahead(&self) -> bool {
         self.layout == Layout::Streams && self.setup().to_peripheral
     }
@@ -188,7 +192,7 @@ impl Stream {
         self.next = [self.peripheral, memory];
     }
 
-    /// Where the next access goes: first byte and size.
+    /// The next access: first byte and size.
     pub fn place(&self, write: bool) -> (u32, u8) {
         let setup = self.setup();
         let side = if write == setup.to_peripheral { PERIPHERAL } else { MEMORY };

@@ -1,16 +1,20 @@
-//! Programming and erasing the flash of the STM32F0 (`settings.layout = 0`), F1 (`1`: pages, halfwords), F4 (`4`: sectors, bytes to
-//! words) and F7 (`7`: the same, in one bank), and their option bytes: [`option_bytes`] of the F0 and F1, [`option_register`] of the others.
-//! [`l4`] is the STM32L4+'s.
+//! Programming and erasing the flash of the STM32F0 (`settings.layout = 0`), F1 (`1`: pages,
+//! halfwords), F4 (`4`: sectors, bytes to words) and F7 (`7`: the same, in one bank), and their
+//! option bytes: [`option_bytes`] of the F0 and F1, [`option_register`] of the others. [`l4`] is
+//! the STM32L4+'s.
 //!
-//! PM0075 section 2.3 (STM32F103; RM0041 goes with PM0063), RM0091 section 3.2.2, RM0090 section 3.6, RM0410 section 3.3. FLASH_ACR is
-//! the core's. The core stands still until an operation is over, as it does where its code lies in flash: BSY is never seen, which a
-//! program in RAM would see for as long. The times are the data sheets' typical ones. Of option bytes they have none: one with its
-//! complement is taken to need what a halfword needs, erasing them what a page or the smallest sector needs.
+//! PM0075 section 2.3 (STM32F103; RM0041 goes with PM0063), RM0091 section 3.2.2, RM0090 section
+//! 3.6, RM0410 section 3.3. FLASH_ACR is the core's. The core stands still until an operation is
+//! over, as it does where its code lies in flash: BSY is never seen, which a program in RAM would
+//! see for as long. The times are the data sheets' typical ones. Of option bytes they have none:
+//! one with its complement is taken to need what a halfword needs, erasing them what a page or the
+//! smallest sector needs.
 //!
-//! Write protection: what is protected stays as it is, and WRPRTERR or WRPERR is set; everything cannot be erased while something is
-//! protected (RM0402, section 3.6.4, says so of the F4; of the F0 and F1 it is taken). Read protection of level 1 keeps nothing from a
-//! program that was started from flash, but that it protects the first pages of the F1 from being written. Option bytes whose effect the
-//! machine does not have are refused with a fault.
+//! Write protection: what is protected stays as it is, and WRPRTERR or WRPERR is set; everything
+//! cannot be erased while something is protected (RM0402, section 3.6.4, says so of the F4; of the
+//! F0 and F1 it is taken). Read protection of level 1 keeps nothing from a program that was started
+//! from flash, but that it protects the first pages of the F1 from being written. Option bytes
+//! whose effect the machine does not have are refused with a fault.
 
 pub mod l4;
 mod option_bytes;
@@ -32,7 +36,7 @@ use registers::{
 };
 use std::ops::Range;
 
-/// Which part's controller it is.
+/// The families whose controllers these are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Family {
     F0,
@@ -51,8 +55,8 @@ pub struct Flash {
     memory: Range<u32>,
     page: u32,
     program_us: u64,
-    /// Of a page, or of sectors of 16, 64 and 128 kB, of the F7 twice these; of everything: in milliseconds by the parallelism of 8, 16 and
-    /// 32 bits.
+    /// Times of a page, or of sectors of 16, 64 and 128 kB, of the F7 twice these; of everything:
+    /// in milliseconds by the parallelism of 8, 16 and 32 bits.
     erase_ms: [[u64; 3]; 3],
     mass_ms: [u64; 3],
     options: Options,
@@ -68,12 +72,14 @@ pub struct Flash {
 }
 
 impl Flash {
-    /// The controller whose FLASH_ACR is at `spec.base`, interrupting with `spec.irq`. Settings: `program_us`; with layouts 0 and 1
-    /// `page_size`, `erase_ms` and `mass_ms`; with 4 `erase_16k_x8_ms` and so on, with 7 `erase_32k_x8_ms` and so on, with both
-    /// `mass_x8_ms` and so on; `option_bytes`, what OBR or OPTCR reads as delivered; with 7 `boot_addresses`, what OPTCR1 reads.
+    /// The controller whose FLASH_ACR is at `spec.base`, interrupting with `spec.irq`. Settings:
+    /// `program_us`; with layouts 0 and 1 `page_size`, `erase_ms` and `mass_ms`; with 4
+    /// `erase_16k_x8_ms` and so on, with 7 `erase_32k_x8_ms` and so on, with both `mass_x8_ms` and
+    /// so on; `option_bytes`, what OBR or OPTCR reads as delivered; with 7 `boot_addresses`, what
+    /// OPTCR1 reads.
     ///
     /// # Errors
-    /// What is missing.
+    /// A setting that is missing.
     pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<Flash, String> {
         let setting = |name: &str| {
             let value = spec.settings.get(name).and_then(|value| u64::try_from(*value).ok());
@@ -145,7 +151,8 @@ impl Flash {
         if self.sectors() { (self.control >> 8 & 3) as usize } else { 1 }
     }
 
-    /// The sector of a number, and which of the three sizes it has: RM0090, table 5; RM0410, section 3.3.1, where each is twice as large.
+    /// The sector of a number, and which of the three sizes it has: RM0090, table 5; RM0410,
+    /// section 3.3.1, where each is twice as large.
     fn sector(&self, number: u32) -> Option<(Range<u32>, usize)> {
         let kb = if self.family == Family::F7 { 2048 } else { 1024 };
         let (offset, length, size) = match number {
@@ -157,7 +164,7 @@ impl Flash {
         (start + length <= self.memory.end).then_some((start..start + length, size))
     }
 
-    /// What STRT erases, and how long that takes.
+    /// The range that STRT erases, and the time that it takes.
     fn erased(&self) -> Option<(Range<u32>, u64)> {
         let width = self.width().min(2);
         if self.control & MER != 0 {
@@ -174,7 +181,8 @@ impl Flash {
         }
     }
 
-    /// An operation has come to its end: section 3.8.4 of RM0090: the flag rises where its interrupt is on.
+    /// An operation has come to its end: section 3.8.4 of RM0090: the flag rises where its
+    /// interrupt is on.
     fn ended(&mut self, context: &mut Context<'_, '_>) {
         let bits = self.bits();
         if !self.sectors() || self.control & bits.eopie != 0 {
@@ -187,7 +195,7 @@ impl Flash {
         self.bits().signal(self.irq, self.control, self.status, context);
     }
 
-    /// Whether some of these addresses are protected from being written.
+    /// True where some of these addresses are protected from being written.
     fn protects(&self, range: &Range<u32>) -> Result<bool, &'static str> {
         match &self.options {
             Options::Bytes(bytes) => {
@@ -253,7 +261,8 @@ impl Flash {
             FlashChange::Elsewhere { until }
         } else {
             if self.family == Family::F7 && self.control & (ER | MER | MER2) == 0 {
-                // "An erase operation is performed while the control register has not been correctly configured."
+                // "An erase operation is performed while the control register has not been
+                // correctly configured."
                 self.status |= ERSERR;
                 return Ok(());
             }
@@ -329,21 +338,21 @@ impl Peripheral for Flash {
         Spec::with_ranges(&self.name, std::iter::once(registers).chain(self.options.addresses()))
     }
 
-    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+    fn read(&mut self, address: u32, size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         if let Some(cells) = self.options.cells(address) {
             let cells = cells.iter().take(size.into());
             return Ok(cells.rev().fold(0, |word, cell| word << 8 | u32::from(*cell)));
         }
         let offset = address - self.base;
         let word = match (offset & !3, &self.options) {
-            (KEYR | OPTKEYR, _) => 0,
             (SR, _) => self.status,
             (CR, _) => self.control,
             (AR, Options::Register(register)) => register.register,
             (OPTCR1, Options::Register(_)) if self.family == Family::F7 => self.boot_addresses,
             (OBR, Options::Bytes(bytes)) => bytes.obr(),
             (WRPR, Options::Bytes(bytes)) => bytes.wrpr(),
-            _ => return Err(self.fault(address, context.pc, "register not modelled")),
+            // What is only written, and reserved places.
+            _ => 0,
         };
         Ok(part_of_word(word, offset, size))
     }
@@ -385,7 +394,10 @@ impl Peripheral for Flash {
             OPTCR1 if self.family == Family::F7 => {
                 Err("BOOT_ADD0 and BOOT_ADD1 cannot be changed in the model".into())
             }
-            _ => Err("register not modelled".into()),
+            // Read-only.
+            OBR | WRPR if !self.sectors() => Ok(()),
+            _ if value == 0 => Ok(()),
+            _ => Err("a reserved place".into()),
         };
         written.map_err(|what| self.fault(address, context.pc, &what))?;
         self.signal(context);

@@ -1,7 +1,8 @@
-//! The option bytes of the STM32F0 and F1: bytes with their complements in the flash's information block, which a loader copies into
-//! FLASH_OBR and FLASH_WRPR.
+//! The option bytes of the STM32F0 and F1: bytes with their complements in the flash's information
+//! block, which a loader copies into FLASH_OBR and FLASH_WRPR.
 //!
-//! RM0091 sections 3.3 and 4, 3.5.7 and 3.5.8; PM0075 sections 2.4 and 2.5, 3.7 and 3.8 (PM0063 has the same for the STM32F100).
+//! RM0091 sections 3.3 and 4, 3.5.7 and 3.5.8; PM0075 sections 2.4 and 2.5, 3.7 and 3.8 (PM0063 has
+//! the same for the STM32F100).
 
 use super::Family;
 use crate::ResetCause;
@@ -17,9 +18,11 @@ const DATA: [usize; 2] = [2, 3];
 const WRP: usize = 4;
 const COUNT: usize = 8;
 
-/// Bytes of flash that a bit of WRP protects: four pages of the F0 and of the F1 of low and medium density.
+/// Bytes of flash that a bit of WRP protects: four pages of the F0 and of the F1 of low and medium
+/// density.
 const PROTECTED_UNIT: u32 = 0x1000;
-/// Pages of the F1 that read protection protects from being written, too (PM0075 section 2.4.1, low and medium density).
+/// Pages of the F1 that read protection protects from being written, too (PM0075 section 2.4.1, low
+/// and medium density).
 const PAGES_READ_PROTECTED: u32 = 4;
 
 /// RDP that makes the level 2 of the F0.
@@ -45,7 +48,8 @@ struct Writing {
 #[derive(Clone)]
 pub struct OptionBytes {
     family: Family,
-    /// The information block from [`START`] on. As with the flash itself it holds a result from the start of an operation on.
+    /// The information block from [`START`] on. As with the flash itself it holds a result from the
+    /// start of an operation on.
     pub cells: Vec<u8>,
     /// As loaded.
     bytes: [u8; COUNT],
@@ -57,7 +61,8 @@ pub struct OptionBytes {
 }
 
 impl OptionBytes {
-    /// As delivered, with `obr` in FLASH_OBR and no page protected. The F0 has a byte of WRP for each 32 kB of flash, the F1 always four.
+    /// As delivered, with `obr` in FLASH_OBR and no page protected. The F0 has a byte of WRP for
+    /// each 32 kB of flash, the F1 always four.
     pub fn new(family: Family, obr: u32, flash_size: u32) -> OptionBytes {
         let protections = match family {
             Family::F0 => flash_size.div_ceil(8 * PROTECTED_UNIT).clamp(1, 4) as usize,
@@ -74,7 +79,8 @@ impl OptionBytes {
         OptionBytes { family, cells, bytes, error: false, writing: None, writes: 0 }
     }
 
-    /// The loader: a byte that does not match its complement counts as 0xff, as does one that is erased, which is no error.
+    /// The loader: a byte that does not match its complement counts as 0xff, as does one that is
+    /// erased, which is no error.
     fn load(&mut self) {
         (self.bytes, self.error) = ([0xff; COUNT], false);
         for (byte, pair) in self.bytes.iter_mut().zip(self.cells.chunks_exact(2)) {
@@ -111,7 +117,8 @@ impl OptionBytes {
         self.bytes[WRP..].iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))
     }
 
-    /// Whether a page is protected in what is this far into the flash, whose pages have this size.
+    /// True where a page is protected in what is this far into the flash, whose pages have this
+    /// size.
     pub fn protects(&self, offsets: &Range<u32>, page: u32) -> bool {
         let read_protected = self.family == Family::F1 && self.read_protection() != 0;
         let last = offsets.end.max(1) - 1;
@@ -140,7 +147,8 @@ impl OptionBytes {
         [RDP, USER].into_iter().find_map(|place| self.refusal_of(place, self.bytes[place]))
     }
 
-    /// Programs the byte at `offset` into the block, with its complement; false where it is not erased.
+    /// Programs the byte at `offset` into the block, with its complement; false where it is not
+    /// erased.
     ///
     /// # Errors
     /// Why that cannot be done.
@@ -182,7 +190,8 @@ impl OptionBytes {
         self.writing.take_if(|writing| writing.until <= now);
     }
 
-    /// What is being written stays half done: `torn` where that is said, else neither what it was nor what it was to be.
+    /// What is being written stays half done: `torn` where that is said, else neither what it was
+    /// nor what it was to be.
     pub fn tear(&mut self, torn: Option<u8>) {
         let Some(Writing { range, before, .. }) = self.writing.take() else { return };
         for (cell, before) in self.cells[range].iter_mut().zip(before) {
@@ -190,7 +199,8 @@ impl OptionBytes {
         }
     }
 
-    /// RM0091, section 4: the F0 loads them at power-on and for OBL_LAUNCH; PM0075, section 2.5: the F1 with every reset.
+    /// RM0091, section 4: the F0 loads them at power-on and for OBL_LAUNCH; PM0075, section 2.5:
+    /// the F1 with every reset.
     pub fn reset(&mut self, cause: ResetCause) {
         self.tear(None);
         let powered = matches!(cause, ResetCause::PowerOn | ResetCause::BrownOut | ResetCause::OptionBytes);
@@ -205,7 +215,7 @@ fn unprotected(family: Family) -> u8 {
     if family == Family::F0 { 0xaa } else { 0xa5 }
 }
 
-/// Where USER, Data0 and Data1 begin in FLASH_OBR.
+/// Shifts of USER, Data0 and Data1 in FLASH_OBR.
 fn shifts(family: Family) -> (u32, [u32; 2]) {
     if family == Family::F0 { (8, [16, 24]) } else { (2, [10, 18]) }
 }

@@ -1,9 +1,10 @@
-//! The option bytes of the STM32F4 and F7, which a program sees as FLASH_OPTCR: RM0090 sections 3.7 and 3.9 (RM0383 has the same for
-//! the STM32F411), RM0410 sections 3.4, 3.5 and 3.7.
+//! The option bytes of the STM32F4 and F7, which a program sees as FLASH_OPTCR: RM0090 sections 3.7
+//! and 3.9 (RM0383 has the same for the STM32F411), RM0410 sections 3.4, 3.5 and 3.7.
 //!
-//! OPTSTRT stores the register. From section 3.7.4, "when the non-write protection nWRPi bit in the FLASH_OPTCR register is low, the
-//! corresponding sector cannot be erased or programmed", nWRP is taken to be in effect as the register has it; between a write of nWRP
-//! and OPTSTRT, of which the manual says nothing, the sectors that differ are refused.
+//! OPTSTRT stores the register. From section 3.7.4, "when the non-write protection nWRPi bit in the
+//! FLASH_OPTCR register is low, the corresponding sector cannot be erased or programmed", nWRP is
+//! taken to be in effect as the register has it; between a write of nWRP and OPTSTRT, of which the
+//! manual says nothing, the sectors that differ are refused.
 
 use super::Family;
 use super::options::take_key;
@@ -14,7 +15,8 @@ const OPTSTRT: u32 = 1 << 1;
 const SPRMOD: u32 = 1 << 31;
 const RDP_SHIFT: u32 = 8;
 const NWRP_SHIFT: u32 = 16;
-/// What is stored: BOR_LEV, WDG_SW, nRST_STOP, nRST_STDBY, RDP, nWRP of twelve sectors; of the F7 all but OPTLOCK and OPTSTRT.
+/// What is stored: BOR_LEV, WDG_SW, nRST_STOP, nRST_STDBY, RDP, nWRP of twelve sectors; of the F7
+/// all but OPTLOCK and OPTSTRT.
 const STORED_F4: u32 = 0x0fff_ffec;
 const STORED_F7: u32 = 0xffff_fffc;
 
@@ -94,7 +96,7 @@ impl OptionRegister {
     /// OPTCR; true where it starts storing.
     ///
     /// # Errors
-    /// What is not modelled.
+    /// A setting that is not modelled.
     pub fn write(&mut self, value: u32) -> Result<bool, String> {
         if self.register & OPTLOCK != 0 {
             return Ok(false);
@@ -135,7 +137,7 @@ impl OptionRegister {
         }
     }
 
-    /// Whether the sector of this number is protected.
+    /// True where the sector of this number is protected.
     ///
     /// # Errors
     /// That is not known.
@@ -159,8 +161,9 @@ impl OptionRegister {
         self.writing.take_if(|until| *until <= now);
     }
 
-    /// An operation under way stops. They are erased before they are programmed, which takes most of the time: what is left is taken to
-    /// be erased, which is level 1 (section 3.7.3), all else without effect.
+    /// An operation under way stops. They are erased before they are programmed, which takes most
+    /// of the time: what is left is taken to be erased, which is level 1 (section 3.7.3), all else
+    /// without effect.
     pub fn tear(&mut self) {
         if self.writing.take().is_some() {
             self.stored = stored_bits(self.family);

@@ -1,11 +1,11 @@
-//! What the two kinds of option bytes have in common.
+//! The two kinds of option bytes.
 
 use super::option_bytes::{OptionBytes, START};
 use super::option_register::OptionRegister;
 use crate::ResetCause;
 use std::ops::Range;
 
-/// Where a part's option bytes are.
+/// The place of a part's option bytes.
 #[derive(Clone)]
 pub enum Options {
     Bytes(OptionBytes),
@@ -13,7 +13,7 @@ pub enum Options {
 }
 
 impl Options {
-    /// Where a program reads them as memory.
+    /// The addresses at which a program reads them as memory.
     pub fn addresses(&self) -> Option<Range<u32>> {
         let (start, cells) = self.memory()?;
         Some(start..start + cells.len() as u32)
@@ -25,7 +25,8 @@ impl Options {
         cells.get(address.checked_sub(start)? as usize..).filter(|cells| !cells.is_empty())
     }
 
-    /// The F4's and F7's are in their register only: what the information block holds beside them is not known.
+    /// The F4's and F7's are in their register only: what the information block holds beside them
+    /// is not known.
     pub fn memory(&self) -> Option<(u32, &[u8])> {
         match self {
             Options::Bytes(bytes) => Some((START, &bytes.cells)),
@@ -68,7 +69,8 @@ impl Options {
         }
     }
 
-    /// Why the part cannot begin with what was loaded. What the F4's and F7's register would bring about was refused before it was stored.
+    /// Why the part cannot begin with what was loaded. What the F4's and F7's register would bring
+    /// about was refused before it was stored.
     pub fn refusal(&self) -> Option<String> {
         match self {
             Options::Bytes(bytes) => bytes.refusal(),

@@ -1,5 +1,5 @@
-//! The registers of the controllers and their bits: RM0091 section 3.5, PM0075 section 3, RM0090 section 3.9, RM0410 section 3.7. Those that
-//! only the STM32L4+ has are in [`super::l4`].
+//! The registers of the controllers and their bits: RM0091 section 3.5, PM0075 section 3, RM0090
+//! section 3.9, RM0410 section 3.7. Those that only the STM32L4+ has are in [`super::l4`].
 
 use crate::Context;
 
@@ -36,7 +36,7 @@ pub const PGPERR: u32 = 1 << 6;
 pub const PGSERR: u32 = 1 << 7;
 pub const ERSERR: u32 = 1 << 7;
 
-/// Where the families have the same bit.
+/// Bits that the families have at different places.
 #[derive(Clone, Copy)]
 pub struct Bits {
     pub start: u32,

@@ -1,8 +1,9 @@
 //! The I2C interface of the STM32F1 and F4 as a master with 7-bit addresses.
 //!
-//! RM0090 sections 27.3.3 and 27.6, RM0008 section 26. A START and a STOP take a period of SCL, a byte with its acknowledgement nine; rise
-//! times are not looked at. Who answers is on the board; where nobody is, an address is not acknowledged (AF). Its own addresses are kept,
-//! but no other master is there to use them. Refused with a fault: SMBus, PEC, DMA.
+//! RM0090 sections 27.3.3 and 27.6, RM0008 section 26. A START and a STOP take a period of SCL, a
+//! byte with its acknowledgement nine; rise times are not looked at. Who answers is on the board;
+//! where nobody is, an address is not acknowledged (AF). Its own addresses are kept, but no other
+//! master is there to use them. Refused with a fault: SMBus, PEC, DMA.
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, Spec};
@@ -49,7 +50,7 @@ const TRA: u32 = 1 << 2;
 const DUTY: u32 = 1 << 14;
 const FAST: u32 = 1 << 15;
 
-/// What goes on at the bus; a cycle is the one at which it is done.
+/// The state of the bus; a cycle is the one at which an action is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Idle,
@@ -94,7 +95,8 @@ pub struct I2c {
 }
 
 impl I2c {
-    /// The interface at `spec.base`; events interrupt with `spec.irq`, errors with `settings.error_irq`.
+    /// The interface at `spec.base`; events interrupt with `spec.irq`, errors with
+    /// `settings.error_irq`.
     ///
     /// # Errors
     /// No such interrupt.
@@ -155,7 +157,8 @@ impl I2c {
         matches!(self.phase, Phase::Idle | Phase::Held)
     }
 
-    /// Section 27.3.3, "Master receiver": a byte is there; it is acknowledged as ACK says, with POS as it will say for the next.
+    /// Section 27.3.3, "Master receiver": a byte is there; it is acknowledged as ACK says, with POS
+    /// as it will say for the next.
     fn received(&mut self, at: u64, context: &mut Context<'_, '_>) {
         self.acknowledged = self.control[0] & ACK != 0 || self.control[0] & POS != 0 && self.first;
         self.first = false;

@@ -1,10 +1,12 @@
 //! The I2C interface of the STM32F0, F7 and L4 as a master with 7-bit addresses.
 //!
-//! RM0091 section 26, RM0410 section 33, RM0432 section 43. TIMINGR gives the period of SCL in clocks of the interface's own clock: SCLL and
-//! SCLH, and two clocks with the digital filter's for each edge (tSYNC1, tSYNC2; the analogue filter and the lines' rise and fall are left
-//! out). A START and a STOP take a period, a byte with its acknowledgement nine. Who answers is on the board; where nobody is, an address is
-//! not acknowledged. Its own addresses are kept, but no other master is there to use them. Refused with a fault: DMA where the part's file
-//! leads no request there, 10-bit addresses, SMBus, PEC, time-outs, waking up from stop mode.
+//! RM0091 section 26, RM0410 section 33, RM0432 section 43. TIMINGR gives the period of SCL in
+//! clocks of the interface's own clock: SCLL and SCLH, and two clocks with the digital filter's for
+//! each edge (tSYNC1, tSYNC2; the analogue filter and the lines' rise and fall are left out). A
+//! START and a STOP take a period, a byte with its acknowledgement nine. Who answers is on the
+//! board; where nobody is, an address is not acknowledged. Its own addresses are kept, but no other
+//! master is there to use them. Refused with a fault: DMA where the part's file leads no request
+//! there, 10-bit addresses, SMBus, PEC, time-outs, waking up from stop mode.
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::peripherals::st::bus::divider;
@@ -22,7 +24,8 @@ const PECR: u32 = 0x20;
 const RXDR: u32 = 0x24;
 const TXDR: u32 = 0x28;
 
-/// CR1. The interrupts' enables of TXIS, RXNE, ADDR, NACKF and STOPF are at the places of their flags.
+/// CR1. The interrupts' enables of TXIS, RXNE, ADDR, NACKF and STOPF are at the places of their
+/// flags.
 const PE: u32 = 1 << 0;
 const TCIE: u32 = 1 << 6;
 const TXDMAEN: u32 = 1 << 14;
@@ -50,7 +53,7 @@ const BUSY: u32 = 1 << 15;
 /// The flags that ICR clears.
 const CLEARED: u32 = 0x3f38;
 
-/// What goes on at the bus; a cycle is the one at which it is done.
+/// The state of the bus; a cycle is the one at which an action is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Idle,
@@ -91,8 +94,9 @@ pub struct I2c {
 }
 
 impl I2c {
-    /// The interface at `spec.base`; events interrupt with `spec.irq`, errors with `settings.error_irq` or that, too; `settings.clock` is
-    /// the number of its clock, where that can be another than the bus's.
+    /// The interface at `spec.base`; events interrupt with `spec.irq`, errors with
+    /// `settings.error_irq` or that, too; `settings.clock` is the number of its clock, where that
+    /// can be another than the bus's.
     ///
     /// # Errors
     /// No such interrupt.

@@ -1,10 +1,13 @@
-//! The RTC of the STM32F0, F4, F7 and L4: a calendar on RTCCLK with sub-seconds, two alarms, a wake-up timer and backup registers.
+//! The RTC of the STM32F0, F4, F7 and L4: a calendar on RTCCLK with sub-seconds, two alarms, a
+//! wake-up timer and backup registers.
 //!
-//! RM0090 section 26; RM0410 section 32 and RM0432 section 46, with more backup registers; RM0091 section 25, with one alarm, no wake-up timer
-//! (STM32F05x) and five backup registers. Initialisation mode begins, and shadow registers are synchronised, two periods of RTCCLK after they are asked for.
-//! Alarms and the wake-up timer reach lines 17 and 22 of EXTI (STM32L4: 18 and 20), where the interrupts come from. A system reset leaves all of it. Whether
-//! PWR_CR.DBP allows the writes is not looked at. Refused with a fault: calibration, shifts, time stamps, tamper detection, summer time,
-//! the reference clock, alarms at sub-seconds.
+//! RM0090 section 26; RM0410 section 32 and RM0432 section 46, with more backup registers; RM0091
+//! section 25, with one alarm, no wake-up timer (STM32F05x) and five backup registers.
+//! Initialisation mode begins, and shadow registers are synchronised, two periods of RTCCLK after
+//! they are asked for. Alarms and the wake-up timer reach lines 17 and 22 of EXTI (STM32L4: 18 and
+//! 20), where the interrupts come from. A system reset leaves all of it. Whether PWR_CR.DBP allows
+//! the writes is not looked at. Refused with a fault: calibration, shifts, time stamps, tamper
+//! detection, summer time, the reference clock, alarms at sub-seconds.
 
 use super::ticks::Ticks;
 use super::time::Time;
@@ -50,7 +53,7 @@ const WUTF: u32 = 1 << 10;
 /// The flags that are cleared by writing zero, and those that are not protected.
 const FLAGS: u32 = 0x3f00;
 
-/// What families differ in.
+/// The differences of the families.
 #[derive(Clone, Copy)]
 struct Family {
     /// Alarm B and the wake-up timer.
@@ -98,7 +101,8 @@ pub struct Rtc {
 }
 
 impl Rtc {
-    /// The clock at `spec.base`, of the family `settings.layout`: 0, 7 or 8 (STM32L4); 4 where it is not set.
+    /// The clock at `spec.base`, of the family `settings.layout`: 0, 7 or 8 (STM32L4); 4 where it
+    /// is not set.
     ///
     /// # Errors
     /// No such family.
@@ -132,7 +136,7 @@ impl Rtc {
         })
     }
 
-    /// Which backup register is at an offset.
+    /// The backup register at an offset.
     fn backup(&self, register: u32) -> Option<usize> {
         let index = register.checked_sub(BKP)? as usize / 4;
         (index < self.family.backups).then_some(index)
@@ -149,7 +153,8 @@ impl Rtc {
         self.control & 4 != 0
     }
 
-    /// Counts of its clock from one flag to the next, where that is not a second in periods of RTCCLK: 16, 8, 4 or 2 each.
+    /// Counts of its clock from one flag to the next, where that is not a second in periods of
+    /// RTCCLK: 16, 8, 4 or 2 each.
     fn wake_up_period(&self) -> u64 {
         let counts = u64::from(self.wake_up) + 1;
         match self.control & 7 {
@@ -436,7 +441,8 @@ impl Peripheral for Rtc {
         self.backup.fill(0);
     }
 
-    /// A system reset leaves the backup domain alone, but for the shadow registers and some flags (section 26.3.8).
+    /// A system reset leaves the backup domain alone, but for the shadow registers and some flags
+    /// (section 26.3.8).
     fn reset_by(&mut self, cause: ResetCause, now: u64) {
         if cause == ResetCause::PowerOn {
             self.reset();

@@ -1,8 +1,9 @@
 //! The RTC of the STM32F1: a prescaler and a counter of 32 bits on RTCCLK, with an alarm.
 //!
-//! RM0008 section 18, RM0041 section 17. What is written in configuration mode counts from its end on; RTOFF says so three periods of
-//! RTCCLK later, and RSF comes a period after it was cleared. A system reset leaves all but the interrupts. Whether PWR_CR.DBP allows the
-//! writes is not looked at; the alarm does not reach EXTI line 17.
+//! RM0008 section 18, RM0041 section 17. What is written in configuration mode counts from its end
+//! on; RTOFF says so three periods of RTCCLK later, and RSF comes a period after it was cleared. A
+//! system reset leaves all but the interrupts. Whether PWR_CR.DBP allows the writes is not looked
+//! at; the alarm does not reach EXTI line 17.
 
 use super::ticks::Ticks;
 use crate::peripherals::register::{merged_word, part_of_word};

@@ -1,4 +1,5 @@
-//! Time and date as the calendar of an STM32 counts them, and as its registers have them: in BCD (RM0090 sections 26.6.1, 26.6.2, 26.6.7).
+//! Time and date as the calendar of an STM32 counts them, and as its registers have them: in BCD
+//! (RM0090 sections 26.6.1, 26.6.2, 26.6.7).
 
 /// A second of a century.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +106,8 @@ impl Time {
         }
     }
 
-    /// Whether it is what an alarm register says: MSK1 to MSK4 mask seconds, minutes, hours and the date or, with WDSEL, the weekday.
+    /// True where it is what an alarm register says: MSK1 to MSK4 mask seconds, minutes, hours and
+    /// the date or, with WDSEL, the weekday.
     pub fn matches(&self, alarm: u32, twelve: bool) -> bool {
         let day = if alarm >> 30 & 1 == 1 { self.weekday } else { bcd(self.day) };
         let now = day << 24 | self.time(twelve);

@@ -1,10 +1,13 @@
-//! An SPI of the STM32 as a master: full duplex, eight bits, the most significant first, polled, by interrupt or with DMA.
+//! An SPI of the STM32 as a master: full duplex, eight bits, the most significant first, polled, by
+//! interrupt or with DMA.
 //!
-//! RM0090 section 28.5, registers; the other families' with this layout are STM32F1's. Those of the F0, F7 and L4 (RM0091 section 28.9,
-//! RM0410, RM0432) have two FIFOs of four bytes: a halfword at the data register is two bytes of them, RXNE and TXE tell of their levels. The
-//! select line is software's (`SSM`, `SSI`), or a pin: see [`nss`]. A byte takes eight bit clocks of PCLK / 2^(BR + 1); the bus clock is the core's through the
-//! prescaler of its bus. What comes in is from the chip on the board that is selected, ones if none is. Slaves, one-wire
-//! modes, 16 bits, check sums, I2S and the other order of the bits are refused with a fault.
+//! RM0090 section 28.5, registers; the other families' with this layout are STM32F1's. Those of the
+//! F0, F7 and L4 (RM0091 section 28.9, RM0410, RM0432) have two FIFOs of four bytes: a halfword at
+//! the data register is two bytes of them, RXNE and TXE tell of their levels. The select line is
+//! software's (`SSM`, `SSI`), or a pin: see [`nss`]. A byte takes eight bit clocks of PCLK /
+//! 2^(BR + 1); the bus clock is the core's through the prescaler of its bus. What comes in is from
+//! the chip on the board that is selected, ones if none is. Slaves, one-wire modes, 16 bits, check
+//! sums, I2S and the other order of the bits are refused with a fault.
 
 mod nss;
 
@@ -29,7 +32,7 @@ const SSI: u32 = 1 << 8;
 const SSM: u32 = 1 << 9;
 /// LSBFIRST, RXONLY, DFF (CRCL where there are FIFOs), CRCNEXT, CRCEN, BIDIOE, BIDIMODE.
 const NOT_MODELLED: u32 = 0xfc80;
-/// What changes only while SPE is clear: BR, MSTR, CPOL, CPHA.
+/// Bits that change only while SPE is clear: BR, MSTR, CPOL, CPHA.
 const FIXED_WHILE_SPE: u32 = 0x3f;
 /// SR, and the enables of CR2.
 const RXNE: u32 = 1 << 0;
@@ -84,7 +87,7 @@ pub struct Spi {
     /// Bytes that wait to be sent, and that have come.
     waiting: VecDeque<u8>,
     received: VecDeque<u8>,
-    /// What was read last.
+    /// The last word that was read.
     last: u16,
     /// OVR, MODF.
     status: u32,
@@ -100,8 +103,9 @@ pub struct Spi {
 }
 
 impl Spi {
-    /// The interface at `spec.base`, interrupting with `spec.irq`; `settings.layout` is 2 where it has FIFOs; `settings.tx_dma_1` and
-    /// `rx_dma_1` are where its requests lead; `spec.pins` has `NSS`.
+    /// The interface at `spec.base`, interrupting with `spec.irq`; `settings.layout` is 2 where it
+    /// has FIFOs; `settings.tx_dma_1` and `rx_dma_1` are where its requests lead; `spec.pins` has
+    /// `NSS`.
     ///
     /// # Errors
     /// A request of DMA that leads nowhere, a pin that is none.
@@ -189,7 +193,8 @@ impl Spi {
     }
 
     fn flags(&self) -> u32 {
-        // RM0091, 28.5.9: TXE up to half of the FIFO, RXNE from half of it on, with FRXTH from a quarter.
+        // RM0091, 28.5.9: TXE up to half of the FIFO, RXNE from half of it on, with FRXTH from a
+        // quarter.
         let enough = if self.has_fifo() && self.control[1] & FRXTH == 0 { 2 } else { 1 };
         let empty = if self.waiting.len() <= self.depth / 2 { TXE } else { 0 };
         let full = if self.received.len() >= enough { RXNE } else { 0 };

@@ -1,13 +1,15 @@
-//! The select line NSS of a master: an output that is low while the interface is on, or an input at which a low level is a mode fault.
+//! The select line NSS of a master: an output that is low while the interface is on, or an input at
+//! which a low level is a mode fault.
 //!
-//! RM0008 sections 25.3.1 and 25.3.10, RM0090 sections 28.3.1 and 28.3.10, RM0091 section 28.5.5. With SSOE the interface "cannot work in a multimaster
-//! environment": that is taken to say that there is no mode fault then, also where SSM has SSI for the line.
+//! RM0008 sections 25.3.1 and 25.3.10, RM0090 sections 28.3.1 and 28.3.10, RM0091 section 28.5.5.
+//! With SSOE the interface "cannot work in a multimaster environment": that is taken to say that
+//! there is no mode fault then, also where SSM has SSI for the line.
 
 use super::{MODF, MSTR, NSSP, SPE, SSI, SSM, SSOE, Spi};
 use crate::peripherals::st::route::{Remap, Route};
 use crate::{Board, Context, PeripheralSpec, Pin};
 
-/// Where the line is.
+/// The place of the line.
 #[derive(Clone)]
 pub(super) struct Nss {
     remap: Option<Remap>,
@@ -20,7 +22,7 @@ impl Nss {
     /// The line of `spec.pins`.
     ///
     /// # Errors
-    /// What is no pin, or another signal.
+    /// A name that is no pin, or another signal.
     pub fn new(spec: &PeripheralSpec) -> Result<Nss, String> {
         let mut routes = Vec::new();
         for (signal, places) in &spec.pins {
@@ -32,7 +34,7 @@ impl Nss {
         Ok(Nss { remap: Remap::new(spec), routes, held: None })
     }
 
-    /// Whether the target file does not say where it is.
+    /// True where the target file does not say where it is.
     pub fn is_nowhere(&self) -> bool {
         self.routes.is_empty()
     }
@@ -82,7 +84,8 @@ impl Spi {
         Ok(())
     }
 
-    /// What a write of CR1 puts into it while MODF is set: after a read of SR it clears the flag, else it cannot switch on.
+    /// What a write of CR1 puts into it while MODF is set: after a read of SR it clears the flag,
+    /// else it cannot switch on.
     pub(super) fn clear_mode_fault(&mut self, value: u32) -> u32 {
         if self.status & MODF == 0 {
             return value;

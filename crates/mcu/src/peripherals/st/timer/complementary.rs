@@ -1,7 +1,8 @@
-//! Channels with a complementary output: control bits with preload, which a commutation event puts in use, and the dead time between the two.
+//! Channels with a complementary output: control bits with preload, which a commutation event puts
+//! in use, and the dead time between the two.
 //!
-//! RM0090 sections 17.3.11 (dead time), 17.3.14 (6-step PWM), 17.4.2 (CCPC, CCUS), 17.4.18 (DTG). A dead time begins with an edge of the
-//! channel's reference; what registers change acts at once.
+//! RM0090 sections 17.3.11 (dead time), 17.3.14 (6-step PWM), 17.4.2 (CCPC, CCUS), 17.4.18 (DTG). A
+//! dead time begins with an edge of the channel's reference; what registers change acts at once.
 
 use super::{DTG, MOE, Timer};
 use crate::Context;
@@ -14,7 +15,7 @@ pub(super) const COMIF: u32 = 1 << 5;
 /// CCER: CCxE and CCxNE.
 const ENABLES: u32 = 5;
 
-/// What is in use of those channels.
+/// The parts of those channels that are in use.
 #[derive(Clone, Default)]
 pub(super) struct Complementary {
     /// CCER; OCxM in use are the counter's.
@@ -31,14 +32,14 @@ impl Complementary {
         self.dead.iter().flatten().map(|(end, _)| *end).min()
     }
 
-    /// Whether a channel is in its dead time.
+    /// True where a channel is in its dead time.
     pub fn is_dead(&self, channel: usize) -> bool {
         self.dead[channel].is_some()
     }
 }
 
 impl Timer {
-    /// Whether a channel has OCxN: all but the fourth of four, and the first of fewer.
+    /// True where a channel has OCxN: all but the fourth of four, and the first of fewer.
     fn has_complement(&self, channel: usize) -> bool {
         self.repeats && channel < if self.channels == 4 { 3 } else { 1 }
     }
@@ -74,7 +75,8 @@ impl Timer {
         }
     }
 
-    /// Cycles of the core's clock between an edge of a channel's reference and the output that becomes active by it.
+    /// Cycles of the core's clock between an edge of a channel's reference and the output that
+    /// becomes active by it.
     fn dead_time(&self, channel: usize) -> Option<u64> {
         let both = self.complementary.outputs >> (4 * channel) & ENABLES == ENABLES;
         let setting = u64::from(self.breaks & DTG);

@@ -1,4 +1,5 @@
-//! The counter of a timer: from one turn, where it overflows, underflows or changes its direction, to the next.
+//! The counter of a timer: from one turn, where it overflows, underflows or changes its direction,
+//! to the next.
 
 /// CR1, as far as it is the counter's.
 pub(super) const CEN: u32 = 1 << 0;
@@ -10,7 +11,8 @@ pub(super) const CMS: u32 = 3 << 5;
 /// SR.
 const UIF: u32 = 1;
 
-/// Turns until an update event is certain to have been, whatever RCR says (8 bits), and one period more.
+/// Turns until an update event is certain to have been, whatever RCR says (8 bits), and one period
+/// more.
 const TURNS: u32 = 256 + 2;
 
 /// Of a channel: what becomes of OCxREF (CCMR, OCxM).
@@ -25,7 +27,7 @@ const PWM2: u32 = 7;
 /// In [`Counter::watched`]: that one-pulse mode stops the counter.
 pub(super) const STOP: u32 = 1 << 31;
 
-/// What comes about besides flags, for those that watch.
+/// Events besides flags, for those that watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     Update,
@@ -44,7 +46,7 @@ pub(super) struct Counter {
     control: u32,
     /// SR.
     pub status: u32,
-    /// What is written, and what is in use.
+    /// The value that is written, and the one in use.
     pub prescaler_next: u32,
     prescaler: u32,
     pub reload_next: u32,
@@ -55,7 +57,8 @@ pub(super) struct Counter {
     /// OCxM of each channel, and OCxREF.
     pub modes: [u32; 4],
     pub references: [bool; 4],
-    /// The events that are watched, at the places of their flags in SR, and those that came, each with its cycle.
+    /// The events that are watched, at the places of their flags in SR, and those that came, each
+    /// with its cycle.
     pub watched: u32,
     pub events: Vec<(u64, Event)>,
     /// Turns that are left before one is an update event.
@@ -66,7 +69,8 @@ pub(super) struct Counter {
     since: u64,
     /// Cycles of the core's clock in one of the timer's.
     clock_divider: u64,
-    /// With an external clock, its pulses so far, which then are the time in which the counter lives.
+    /// With an external clock, its pulses so far, which then are the time in which the counter
+    /// lives.
     pulses: Option<u64>,
     /// A closed gate holds the counter, here with the time since its last count.
     held: Option<u64>,
@@ -205,7 +209,7 @@ impl Counter {
         distance.map(u64::from).filter(|counts| *counts > 0 && *counts < self.counts_to_turn())
     }
 
-    /// Whether a match in this direction sets its flag: "Center-aligned mode selection".
+    /// True where a match in this direction sets its flag: "Center-aligned mode selection".
     fn flags_matches(&self, down: bool) -> bool {
         match self.control & CMS {
             0 => true,
@@ -215,7 +219,8 @@ impl Counter {
         }
     }
 
-    /// Brings count, flags and registers with preload up to `now`; `channels` are the flags of those that there are.
+    /// Brings count, flags and registers with preload up to `now`; `channels` are the flags of
+    /// those that there are.
     pub fn settle(&mut self, now: u64, channels: u32) {
         let now = self.time(now);
         let mut turns = 0;
@@ -245,7 +250,8 @@ impl Counter {
         self.since = now;
     }
 
-    /// After [`TURNS`] an update event has been, and each flag has risen that can: further ones change nothing but the time.
+    /// After [`TURNS`] an update event has been, and each flag has risen that can: further ones
+    /// change nothing but the time.
     fn skip_periods(&mut self, now: u64) {
         let counts =
             if self.centre_aligned() { 2 * u64::from(self.reload) } else { u64::from(self.reload) + 1 };
@@ -271,7 +277,8 @@ impl Counter {
         }
         for channel in 0..4 {
             let compare = self.compare[channel];
-            // The flag of a value past the reload value rises at the overflow, or where the counter counts down, at the underflow.
+            // The flag of a value past the reload value rises at the overflow, or where the counter
+            // counts down, at the underflow.
             let past = event && compare > self.reload && !(self.centre_aligned() && down);
             let matches = compare == self.count;
             if past || matches {
@@ -299,7 +306,8 @@ impl Counter {
         self.set_reference(channel, reference, at);
     }
 
-    /// What OCxREF is in the modes in which it follows the comparison with the counter, or is forced.
+    /// What OCxREF is in the modes in which it follows the comparison with the counter, or is
+    /// forced.
     fn compare_level(&mut self, channel: usize, count: u32, at: u64) {
         let compare = self.compare[channel];
         let active = if self.down() { count <= compare } else { count < compare };
@@ -373,8 +381,8 @@ impl Counter {
         self.since = self.time(now);
     }
 
-    /// The cycle at which one of the flags `enables` may rise next, or a watched event come; once a flag is up, nothing changes until the
-    /// program looks.
+    /// The cycle at which one of the flags `enables` may rise next, or a watched event come; once a
+    /// flag is up, nothing changes until the program looks.
     pub fn due(&self, enables: u32) -> Option<u64> {
         let possible = if self.control & UDIS != 0 { !UIF } else { !0 };
         let waited = (enables & !self.status | self.watched) & possible;

@@ -1,11 +1,12 @@
-//! What comes in at a timer's pins: the levels behind the filters.
+//! The inputs at a timer's pins: the levels behind the filters.
 //!
-//! RM0090 section 18.4.7 (ICxF), 18.4.3 (ETF). A filter lets a level through that has stayed for all its samples; when within a period of
-//! the sampling clock a level changes is left out.
+//! RM0090 section 18.4.7 (ICxF), 18.4.3 (ETF). A filter lets a level through that has stayed for
+//! all its samples; when within a period of the sampling clock a level changes is left out.
 
 use super::pins::INPUTS;
 
-/// ICxF and ETF: the sampling clock's periods in tDTS (1: in those of the timer's clock), and how many samples.
+/// ICxF and ETF: the sampling clock's periods in tDTS (1: in those of the timer's clock), and how
+/// many samples.
 const FILTERS: [(u64, u64); 16] = [
     (0, 0),
     (1, 2),
@@ -25,7 +26,8 @@ const FILTERS: [(u64, u64); 16] = [
     (32, 8),
 ];
 
-/// Cycles that a level has to stay for a filter `setting`, of a timer's clock and of tDTS, both in cycles of the core's.
+/// Cycles that a level has to stay for a filter `setting`, of a timer's clock and of tDTS, both in
+/// cycles of the core's.
 pub(super) fn filter_cycles(setting: u32, clock: u64, dts: u64) -> u64 {
     let (periods, samples) = FILTERS[(setting & 15) as usize];
     periods * samples * if periods > 1 { dts } else { clock }
@@ -43,7 +45,8 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    /// The inputs that are listened to from now on; one that was not before has its level without an edge.
+    /// The inputs that are listened to from now on; one that was not before has its level without
+    /// an edge.
     pub fn listen(&mut self, used: u8, level: impl Fn(usize) -> bool) {
         for index in (0..INPUTS).filter(|index| used >> index & 1 == 1) {
             if self.used >> index & 1 == 0 {

@@ -1,4 +1,4 @@
-//! What goes out of a timer: levels at its pins, its trigger, requests of DMA.
+//! The outputs of a timer: levels at its pins, its trigger, requests of DMA.
 
 use super::counter::{CEN, Event, STOP};
 use super::{AOE, DMA_ENABLES, MOE, Timer, UIF};
@@ -30,22 +30,24 @@ impl Timer {
         }
     }
 
-    /// Whether the next update sets MOE.
+    /// True where the next update sets MOE.
     pub(super) fn is_output_awaited(&self) -> bool {
         self.breaks & (AOE | MOE) == AOE
     }
 
-    /// MMS: 0 to 3 are reset, enable, update and a match of channel 1; 4 to 7 the references of the channels.
+    /// MMS: 0 to 3 are reset, enable, update and a match of channel 1; 4 to 7 the references of the
+    /// channels.
     pub(super) fn master_mode(&self) -> usize {
         ((self.control2 & MMS) >> 4) as usize
     }
 
-    /// Whether a channel's output or its complement is on.
+    /// True where a channel's output or its complement is on.
     pub(super) fn is_enabled(&self, channel: usize) -> bool {
         self.complementary.outputs >> (4 * channel) & 5 != 0
     }
 
-    /// OCx and OCxN of a channel, of its reference: RM0090, table 95; none where they are not driven.
+    /// OCx and OCxN of a channel, of its reference: RM0090, table 95; none where they are not
+    /// driven.
     pub(super) fn output(&self, channel: usize, reference: bool) -> [Option<bool>; 2] {
         let bit = |bit: u32| self.complementary.outputs >> (4 * channel as u32 + bit) & 1 == 1;
         let (on, low, complement_on, complement_low) = (bit(0), bit(1), bit(2), bit(3));

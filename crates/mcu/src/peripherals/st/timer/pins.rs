@@ -20,7 +20,7 @@ struct Output {
 pub(super) struct Pins {
     remap: Option<Remap>,
     inputs: [Vec<Route>; INPUTS],
-    /// Where each input is at the moment.
+    /// The pins of the inputs at the moment.
     input_at: [Option<Pin>; INPUTS],
     /// OCx and OCxN of each channel.
     outputs: [[Vec<Output>; 2]; 4],
@@ -29,11 +29,11 @@ pub(super) struct Pins {
 }
 
 impl Pins {
-    /// The pins of `spec`: `CH1` to `CH4`, `CH1N` to `CH4N`, `ETR`; with `settings.mapr_shift` or `mapr2_shift` and `mapr_bits` on the
-    /// STM32F1.
+    /// The pins of `spec`: `CH1` to `CH4`, `CH1N` to `CH4N`, `ETR`; with `settings.mapr_shift` or
+    /// `mapr2_shift` and `mapr_bits` on the STM32F1.
     ///
     /// # Errors
-    /// What is no pin, or no signal of a timer.
+    /// A name that is no pin, or no signal of a timer.
     pub fn new(spec: &PeripheralSpec) -> Result<Pins, String> {
         let mut pins = Pins {
             remap: Remap::new(spec),
@@ -93,7 +93,7 @@ impl Pins {
         at.and_then(|pin| board.pin(&pin.port, pin.bit)).unwrap_or(false)
     }
 
-    /// Whether an output of a channel is at a pin.
+    /// True where an output of a channel is at a pin.
     pub fn shows(&self, channel: usize) -> bool {
         self.outputs[channel].iter().flatten().any(|output| output.connected)
     }
@@ -109,7 +109,8 @@ impl Pins {
         for (outputs, level) in self.outputs[channel].iter_mut().zip(levels) {
             for output in outputs {
                 let wanted = level.filter(|_| output.connected);
-                // A pin with another function has been taken from the timer already, and may be another one's.
+                // A pin with another function has been taken from the timer already, and may be
+                // another one's.
                 if wanted != output.driven && (output.connected || self.remap.is_some()) {
                     context.module_output(&output.route.pin, wanted, at);
                 }

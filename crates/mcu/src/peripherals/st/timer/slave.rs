@@ -1,7 +1,8 @@
 //! The inputs' side of a timer: capture, and what the slave mode controller makes of its trigger.
 //!
-//! RM0090 sections 18.3.5, 18.3.6 and 18.3.14, registers SMCR, CCMRx (input mode) and CCER of section 18.4. The few clocks in which the
-//! part brings an input or a trigger into step with its own clock are left out.
+//! RM0090 sections 18.3.5, 18.3.6 and 18.3.14, registers SMCR, CCMRx (input mode) and CCER of
+//! section 18.4. The few clocks in which the part brings an input or a trigger into step with its
+//! own clock are left out.
 
 use super::complementary::{CCPC, CCUS};
 use super::counter::{CEN, Event};
@@ -28,7 +29,7 @@ pub(super) const TIF: u32 = 1 << 6;
 /// SR: CC1OF.
 const CC1OF: u32 = 1 << 9;
 
-/// What becomes of a trigger.
+/// The effect of a trigger.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
     Rise,
@@ -90,7 +91,7 @@ impl Timer {
         self.modes[channel / 2] >> (channel % 2 * 8) & 3
     }
 
-    /// Which inputs somebody listens to.
+    /// The inputs that somebody listens to.
     fn used_inputs(&self) -> u8 {
         let mut used = 0;
         let is_slave = self.slave & SMS != 0 || self.control2 & (CCPC | CCUS) == CCPC | CCUS;
@@ -155,7 +156,8 @@ impl Timer {
         }
     }
 
-    /// Whether an edge to `level` at an input is one of those that a channel is for: CCxP, CCxNP.
+    /// True where an edge to `level` at an input is one of those that a channel is for: CCxP,
+    /// CCxNP.
     fn is_active(&self, channel: usize, level: bool) -> bool {
         match self.outputs >> (4 * channel) & 0xa {
             0 => level,
@@ -177,7 +179,8 @@ impl Timer {
         }
     }
 
-    /// An input has a new level behind its filter since cycle `at`, up to which the counter is settled.
+    /// An input has a new level behind its filter since cycle `at`, up to which the counter is
+    /// settled.
     pub(super) fn edge(&mut self, index: usize, level: bool, at: u64) {
         if index == ETR {
             return self.external_edge(level != (self.slave & ETP != 0), at);

@@ -98,13 +98,13 @@ impl Channel {
         }
     }
 
-    /// Where the next byte or word comes from, and its size.
+    /// The source of the next byte or word, and its size.
     pub fn reads(&self) -> (u32, u8) {
         let size = if self.control & DMASRCBYTE != 0 { 1 } else { 2 };
         (self.working_source & !u32::from(size == 2), size)
     }
 
-    /// Where it goes, and its size.
+    /// Its destination, and its size.
     pub fn writes(&self) -> (u32, u8) {
         let size = if self.control & DMADSTBYTE != 0 { 1 } else { 2 };
         (self.working_destination & !u32::from(size == 2), size)

@@ -1,4 +1,4 @@
-//! What tells the converters with SR and CR1 apart, as tables.
+//! The differences of the converters with SR and CR1, as tables.
 
 use super::{ADON, ALIGN, CONT, DMA, EOCIE, JDISCEN, JEOCIE, SCAN};
 
@@ -15,14 +15,15 @@ pub(super) const TSVREFE: u32 = 1 << 23;
 /// CCR.
 pub(super) const ADCPRE: u32 = 3 << 16;
 
-/// How a group is started, by CR2.
+/// The start of a group, by CR2.
 pub(super) struct Start {
     /// SWSTART, JSWSTART.
     pub software: u32,
     /// EXTTRIG or EXTEN, and what of it stands for rising edges.
     pub enable: u32,
     pub rising: u32,
-    /// EXTSEL: its lowest bit and its width as a mask, and the value with which software starts it, where that needs one.
+    /// EXTSEL: its lowest bit and its width as a mask, and the value with which software starts it,
+    /// where that needs one.
     pub shift: u32,
     pub mask: u32,
     pub by_software: Option<u32>,
@@ -46,12 +47,12 @@ impl Start {
         chosen.filter(|_| control & self.enable == self.rising).map(|(_, timer)| *timer)
     }
 
-    /// Whether a start from outside is asked for.
+    /// True where a start from outside is asked for.
     pub fn is_outside(&self, control: u32) -> bool {
         control & self.enable != 0 && Some(self.selection(control)) != self.by_software
     }
 
-    /// Whether this write of CR2 starts it.
+    /// True where this write of CR2 starts it.
     pub fn starts(&self, control: u32) -> bool {
         let allowed = self
             .by_software
@@ -104,7 +105,8 @@ const F1_STARTS: [Start; 2] = [
     },
 ];
 
-/// RM0041 chapter 10, RM0008 chapter 11 (triggers: tables 69 and 70 for ADC1 and ADC2); calibration: tCAL of the data sheets.
+/// RM0041 chapter 10, RM0008 chapter 11 (triggers: tables 69 and 70 for ADC1 and ADC2);
+/// calibration: tCAL of the data sheets.
 pub(super) const F1: Layout = Layout {
     control: [
         EOCIE | JEOCIE | SCAN | JDISCEN,
@@ -143,7 +145,8 @@ const F4_STARTS: [Start; 2] = [
     },
 ];
 
-/// RM0090 sections 13.3 to 13.13 (triggers: tables 69 and 70); RM0410 section 15.3 has the same but for the triggers.
+/// RM0090 sections 13.3 to 13.13 (triggers: tables 69 and 70); RM0410 section 15.3 has the same but
+/// for the triggers.
 pub(super) const F4: Layout = Layout {
     control: [
         EOCIE | JEOCIE | SCAN | JDISCEN | RES | OVRIE,

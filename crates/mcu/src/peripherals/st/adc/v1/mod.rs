@@ -1,13 +1,16 @@
-//! The converters of the STM32F1 and of the STM32F4 and F7: regular groups of up to sixteen conversions, injected groups of up to four, once
-//! or over and over, started by software or a timer's TRGO, read by the program or DMA; calibration on the F1.
+//! The converters of the STM32F1 and of the STM32F4 and F7: regular groups of up to sixteen
+//! conversions, injected groups of up to four, once or over and over, started by software or a
+//! timer's TRGO, read by the program or DMA; calibration on the F1.
 //!
-//! RM0041 chapter 10, RM0008 chapter 11, RM0090 sections 13.3 to 13.13, RM0410 section 15.3. A conversion takes the sampling time and 12.5
-//! clocks of ADCCLK (F1: of RCC_CFGR's ADCPRE), or one for each bit (F4, F7: of APB2 through CCR's ADCPRE). The voltage is taken when the
-//! sampling time is over. Reference is the supply of the board, as where VREF+ is tied to VDDA; inputs are channels 0 to 15 as the board
-//! sets them, 16 the temperature sensor at 25 degrees and 17 the internal reference. Resetting a calibration takes no time. A timer's
-//! trigger that comes before it is on or calibrated is taken to be lost. Not modelled and refused with a fault: discontinuous
-//! regular and automatic injected conversions, several converters together, the watchdog, other starts from outside, the battery, a
-//! start while another conversion goes on.
+//! RM0041 chapter 10, RM0008 chapter 11, RM0090 sections 13.3 to 13.13, RM0410 section 15.3. A
+//! conversion takes the sampling time and 12.5 clocks of ADCCLK (F1: of RCC_CFGR's ADCPRE), or one
+//! for each bit (F4, F7: of APB2 through CCR's ADCPRE). The voltage is taken when the sampling time
+//! is over. Reference is the supply of the board, as where VREF+ is tied to VDDA; inputs are
+//! channels 0 to 15 as the board sets them, 16 the temperature sensor at 25 degrees and 17 the
+//! internal reference. Resetting a calibration takes no time. A timer's trigger that comes before
+//! it is on or calibrated is taken to be lost. Not modelled and refused with a fault: discontinuous
+//! regular and automatic injected conversions, several converters together, the watchdog, other
+//! starts from outside, the battery, a start while another conversion goes on.
 
 mod layout;
 mod registers;
@@ -57,7 +60,7 @@ const ALIGN: u32 = 1 << 11;
 const SENSOR: u32 = 16;
 const REFERENCE: u32 = 17;
 
-/// What is being converted: the number of this one in its group, from 0.
+/// The conversion under way: its number in its group, from 0.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Group {
     Regular(usize),
@@ -98,20 +101,23 @@ pub struct Adc {
     calibrated: u64,
     /// JDISCEN: the injected conversion that the next start makes.
     injected_next: usize,
-    /// What is under way, the voltage once it is sampled, and the cycle at which the next of these comes.
+    /// What is under way, the voltage once it is sampled, and the cycle at which the next of these
+    /// comes.
     converting: Option<(Group, Option<f64>, u64)>,
     failure: Option<String>,
     /// The temperature sensor and the internal reference, in millivolts.
     inner_mv: [Option<u16>; 2],
     transfer: TransferRequest,
-    /// The last of the transfers that DMA was set up for has been made; without DDS no more are asked for.
+    /// The last of the transfers that DMA was set up for has been made; without DDS no more are
+    /// asked for.
     transferred: bool,
 }
 
 impl Adc {
-    /// The STM32F1's at `spec.base`, interrupting with `spec.irq`. Settings: `limit_khz`, its fastest clock; `start_ns`, the time from ADON to
-    /// the first start; `sensor_mv`, `reference_mv` what is at channels 16 and 17, nothing where they are absent; `dma_1` where its
-    /// request leads.
+    /// The STM32F1's at `spec.base`, interrupting with `spec.irq`. Settings: `limit_khz`, its
+    /// fastest clock; `start_ns`, the time from ADON to the first start; `sensor_mv`,
+    /// `reference_mv` what is at channels 16 and 17, nothing where they are absent; `dma_1` where
+    /// its request leads.
     ///
     /// # Errors
     /// One of them is missing.
@@ -119,8 +125,8 @@ impl Adc {
         Adc::new(&F1, part, spec)
     }
 
-    /// The STM32F4's and F7's, in the same way; what is absent at channels 16 and 17 has no model. `software_only` = 1 where the triggers of
-    /// RM0090's tables are others.
+    /// The STM32F4's and F7's, in the same way; what is absent at channels 16 and 17 has no model.
+    /// `software_only` = 1 where the triggers of RM0090's tables are others.
     ///
     /// # Errors
     /// A setting is missing.
@@ -199,7 +205,8 @@ impl Adc {
         }
     }
 
-    /// Whether a conversion is the last of its group: L, JL, where SCAN lets it have more than one.
+    /// True where a conversion is the last of its group: L, JL, where SCAN lets it have more than
+    /// one.
     fn is_last(&self, group: Group) -> bool {
         let scans = self.control[0] & SCAN != 0;
         match group {
@@ -208,7 +215,7 @@ impl Adc {
         }
     }
 
-    /// Whether it is on, and not being calibrated.
+    /// True where it is on, and not being calibrated.
     fn is_ready(&self, now: u64) -> bool {
         // Of 64 bits the product is too many after two minutes at 168 MHz.
         let on = u128::from(now.saturating_sub(self.on_since)) * 1_000_000_000;
@@ -234,7 +241,8 @@ impl Adc {
         self.begin(group, now, context)
     }
 
-    /// The voltage at an inner channel; none where it has no model. The STM32F1's second converter has both at VSS.
+    /// The voltage at an inner channel; none where it has no model. The STM32F1's second converter
+    /// has both at VSS.
     fn inner_v(&self, channel: u32) -> Option<f64> {
         let register = if self.layout.common != 0 { self.common } else { self.control[1] };
         let millivolts = self.inner_mv[usize::from(channel == REFERENCE)];
@@ -320,8 +328,8 @@ impl Adc {
         }
     }
 
-    /// RM0090, sections 13.3.4 to 13.3.6 and 13.8: where the last result has not been read and that is looked at, this one is lost, and
-    /// nothing more is converted.
+    /// RM0090, sections 13.3.4 to 13.3.6 and 13.8: where the last result has not been read and that
+    /// is looked at, this one is lost, and nothing more is converted.
     fn is_lost(&mut self, at: u64, context: &mut Context<'_, '_>) -> bool {
         let control = self.control[1];
         let unread = match control & DMA {

@@ -39,7 +39,8 @@ impl Adc {
         if let Some(clocks) = layout.calibration.filter(|_| value & (CAL | ADON) == CAL | ADON) {
             self.calibrated = now + clocks * self.clock_cycles(context)?;
         }
-        // "If any other bit in this register apart from ADON is changed at the same time, then conversion is not triggered."
+        // "If any other bit in this register apart from ADON is changed at the same time, then
+        // conversion is not triggered."
         let again = layout.adon_starts && value == before && value & ADON != 0;
         if again || layout.starts[0].starts(value) {
             self.start(Group::Regular(0), now, context)?;

@@ -1,4 +1,4 @@
-//! What tells the converters with ISR and CFGR apart, as tables.
+//! The differences of the converters with ISR and CFGR, as tables.
 
 /// A register that keeps what is written.
 pub(super) struct Setting {
@@ -14,7 +14,7 @@ const fn setting(offset: u32, mask: u32, reset: u32) -> Setting {
     Setting { offset, mask, reset, refused: (0, "") }
 }
 
-/// What says which channels come, in which order.
+/// The register that says which channels come, in which order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sequence {
     /// CHSELR: a bit each, by number.
@@ -23,7 +23,7 @@ pub(super) enum Sequence {
     Ranks,
 }
 
-/// What the clock is made of.
+/// The source of the clock.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Clock {
     /// CFGR2.CKMODE: HSI14, or PCLK by two or four.
@@ -39,7 +39,8 @@ pub(super) struct Layout {
     /// ISR, and of IER what is refused.
     pub flags: u32,
     pub refused_enables: u32,
-    /// CFGR (CFGR1): what may be set, which includes fields that are nothing without another one; and after a reset.
+    /// CFGR (CFGR1): what may be set, which includes fields that are nothing without another one;
+    /// and after a reset.
     pub configuration: u32,
     pub configuration_reset: u32,
     /// CFGR2.
@@ -93,15 +94,17 @@ pub(super) const F0: Layout = Layout {
     ],
 };
 
-/// RM0432, chapter "Analog-to-digital converters", with the bits of ST's header (stm32l4r5xx.h), the sampling times, triggers and the
-/// regulator's 20 us of ST's driver (stm32l4xx_ll_adc.h). Calibration and start: "ADC characteristics" of the STM32L4's data sheets, tCAL
-/// and tSTAB (from memory, not yet compared).
+/// RM0432, chapter "Analog-to-digital converters", with the bits of ST's header (stm32l4r5xx.h),
+/// the sampling times, triggers and the regulator's 20 us of ST's driver (stm32l4xx_ll_adc.h).
+/// Calibration and start: "ADC characteristics" of the STM32L4's data sheets, tCAL and tSTAB (from
+/// memory, not yet compared).
 pub(super) const L4: Layout = Layout {
     sequence: Sequence::Ranks,
     clock: Clock::Common,
     flags: 0x7ff,
     refused_enables: 7 << 7,
-    // DMAEN, DMACFG, RES, ALIGN, EXTSEL, EXTEN, OVRMOD, CONT, AUTDLY; DISCNUM, JQM, AWD1SGL, AWD1CH and JQDIS.
+    // DMAEN, DMACFG, RES, ALIGN, EXTSEL, EXTEN, OVRMOD, CONT, AUTDLY; DISCNUM, JQM, AWD1SGL, AWD1CH
+    // and JQDIS.
     configuration: 0x0fff & !(1 << 2) | 7 << 12 | 7 << 17 | 3 << 21 | 0x1f << 26 | 1 << 31,
     configuration_reset: 1 << 31,
     // ROVSE, OVSR, OVSS, ROVSM.

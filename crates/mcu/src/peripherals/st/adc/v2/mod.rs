@@ -1,11 +1,14 @@
-//! The converters of the STM32F0 and the STM32L4: channels one after the other, once or over and over, started by software or a timer's TRGO, read by
-//! the program or DMA; calibration, the L4's oversampling and its voltage regulator.
+//! The converters of the STM32F0 and the STM32L4: channels one after the other, once or over and
+//! over, started by software or a timer's TRGO, read by the program or DMA; calibration, the L4's
+//! oversampling and its voltage regulator.
 //!
-//! RM0091 sections 13.4 to 13.12; RM0432, chapter "Analog-to-digital converters". A conversion takes the sampling time and what
-//! its resolution needs; the voltage is taken when the sampling time is over. With a clock that is not the bus's the wait for its edge is left
-//! out. Reference is the supply of the board; inputs are the channels as the board sets them, the temperature sensor at 25 degrees and
-//! the internal reference. Not modelled and refused with a fault: starts by pins and compare channels, injected groups, discontinuous mode,
-//! the watchdogs, switching off by itself, offsets, differential inputs, triggered oversampling, the battery.
+//! RM0091 sections 13.4 to 13.12; RM0432, chapter "Analog-to-digital converters". A conversion
+//! takes the sampling time and what its resolution needs; the voltage is taken when the sampling
+//! time is over. With a clock that is not the bus's the wait for its edge is left out. Reference is
+//! the supply of the board; inputs are the channels as the board sets them, the temperature sensor
+//! at 25 degrees and the internal reference. Not modelled and refused with a fault: starts by pins
+//! and compare channels, injected groups, discontinuous mode, the watchdogs, switching off by
+//! itself, offsets, differential inputs, triggered oversampling, the battery.
 
 mod layout;
 mod registers;
@@ -65,7 +68,7 @@ const HSI14_HZ: u64 = 14_000_000;
 /// The voltage of a channel, or what becomes of it.
 #[derive(Clone, Copy)]
 struct Conversion {
-    /// Where in the sequence: the channel's number by CHSELR, its rank by SQRx.
+    /// The place in the sequence: the channel's number by CHSELR, its rank by SQRx.
     position: u32,
     channel: u32,
     /// Once it is sampled.
@@ -120,8 +123,10 @@ pub struct Adc {
 }
 
 impl Adc {
-    /// The STM32F0's at `spec.base`, interrupting with `spec.irq`. Settings: `limit_khz`, its fastest clock; `start_ns`, the time from ADEN to
-    /// ADRDY; `sensor_mv`, `reference_mv` what is at the temperature sensor's and the internal reference's channel; `dma_1` where its request leads.
+    /// The STM32F0's at `spec.base`, interrupting with `spec.irq`. Settings: `limit_khz`, its
+    /// fastest clock; `start_ns`, the time from ADEN to ADRDY; `sensor_mv`, `reference_mv` what is
+    /// at the temperature sensor's and the internal reference's channel; `dma_1` where its request
+    /// leads.
     ///
     /// # Errors
     /// One of them is missing.
@@ -188,7 +193,7 @@ impl Adc {
         self.configuration[0] & bit != 0
     }
 
-    /// What a register of the layout's settings holds.
+    /// A register of the layout's settings.
     fn setting(&self, offset: u32) -> u32 {
         let index = self.layout.settings.iter().position(|setting| setting.offset == offset);
         index.map_or(0, |index| self.settings[index])
@@ -295,8 +300,8 @@ impl Adc {
         }
     }
 
-    /// What a conversion that gave `code` puts into DR; with oversampling nothing before the last of so many, 2 to 256 of which the
-    /// sum is shifted.
+    /// What a conversion that gave `code` puts into DR; with oversampling nothing before the last
+    /// of so many, 2 to 256 of which the sum is shifted.
     fn oversample(&mut self, code: u32) -> Option<u32> {
         let [configuration, oversampling] = self.configuration;
         if oversampling & ROVSE == 0 || self.layout.sequence == Sequence::Channels {

@@ -22,7 +22,7 @@ impl Adc {
         Ok(())
     }
 
-    /// Whether an operation may begin.
+    /// True where an operation may begin.
     fn check_power(&self, context: &Context<'_, '_>) -> Result<(), String> {
         let Some(start_ns) = self.layout.regulator_ns else { return Ok(()) };
         if self.power & (ADVREGEN | DEEPPWD) != ADVREGEN {

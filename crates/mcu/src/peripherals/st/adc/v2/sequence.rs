@@ -1,4 +1,4 @@
-//! Which channel comes when, and for how long it is sampled.
+//! The order of the channels, and the time for which each is sampled.
 
 use super::Adc;
 use super::layout::{CHSELR, SMPR1, SMPR2, SQR1, Sequence};
@@ -28,7 +28,8 @@ impl Adc {
         if self.is(SCANDIR) { chosen.next_back() } else { chosen.next() }
     }
 
-    /// The channel at a position. SQR1 has L in its first field, four ranks behind it, the others five each.
+    /// The channel at a position. SQR1 has L in its first field, four ranks behind it, the others
+    /// five each.
     pub(super) fn channel(&self, position: u32) -> u32 {
         match self.layout.sequence {
             Sequence::Channels => position,

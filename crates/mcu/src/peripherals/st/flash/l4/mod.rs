@@ -1,15 +1,20 @@
-//! Programming and erasing the flash of the STM32L4+ in its two banks (DBANK = 1, as delivered), and its option bytes ([`options`]).
+//! Programming and erasing the flash of the STM32L4+ in its two banks (DBANK = 1, as delivered),
+//! and its option bytes ([`options`]).
 //!
-//! RM0432 section 3, from memory: the manual was not at hand. Registers and bits are those of ST's CMSIS header stm32l4r5xx.h, keys and sequences
-//! those of ST's HAL. RM0453, sections 4.3 and 4.4 (STM32WL5x), and RM0444, section 3.4 (STM32G0), which were, say the same of what they
-//! share. FLASH_ACR is the core's.
+//! RM0432 section 3, from memory: the manual was not at hand. Registers and bits are those of ST's
+//! CMSIS header stm32l4r5xx.h, keys and sequences those of ST's HAL. RM0453, sections 4.3 and 4.4
+//! (STM32WL5x), and RM0444, section 3.4 (STM32G0), which were, say the same of what they share.
+//! FLASH_ACR is the core's.
 //!
-//! A double word is two stores of a word, of which the second begins the operation. While it goes on, the core goes on, too, but stands
-//! still from where it reads or executes the bank at work (section 3.3.6): [`FlashChange::Beside`]. That of option bytes holds it up in any
-//! case, because which banks it makes wait is not known. A write of FLASH_CR waits for BSY. Flags of errors that are still set keep the next
-//! operation from being done, and set PGSERR. Refused with a fault: fast programming (FSTPG), power-down (PDKEYR), reading protection of
-//! code (PCROP), a store into flash while BSY is set, a clock that changes while it is, and STRT with nothing to erase, which the manual
-//! forbids. Whether the voltage range allows programming (1 alone does) is not looked at. There are no errors that ECC would find.
+//! A double word is two stores of a word, of which the second begins the operation. While it goes
+//! on, the core goes on, too, but stands still from where it reads or executes the bank at work
+//! (section 3.3.6): [`FlashChange::Beside`]. That of option bytes holds it up in any case, because
+//! which banks it makes wait is not known. A write of FLASH_CR waits for BSY. Flags of errors that
+//! are still set keep the next operation from being done, and set PGSERR. Refused with a fault:
+//! fast programming (FSTPG), power-down (PDKEYR), reading protection of code (PCROP), a store into
+//! flash while BSY is set, a clock that changes while it is, and STRT with nothing to erase, which
+//! the manual forbids. Whether the voltage range allows programming (1 alone does) is not looked
+//! at. There are no errors that ECC would find.
 
 mod options;
 
@@ -30,7 +35,8 @@ const SR: u32 = 0x10;
 const CR: u32 = 0x14;
 const ECCR: u32 = 0x18;
 
-/// SR, but for EOP, OPERR and WRPERR, which others have, too. MISERR and FASTERR are fast programming's.
+/// SR, but for EOP, OPERR and WRPERR, which others have, too. MISERR and FASTERR are fast
+/// programming's.
 const PROGERR: u32 = 1 << 3;
 const PGAERR: u32 = 1 << 5;
 const SIZERR: u32 = 1 << 6;
@@ -72,7 +78,7 @@ pub struct FlashL4 {
     irq: Option<u8>,
     memory: Range<u32>,
     page: u32,
-    /// Of a double word; of a page; of a bank or both.
+    /// Times of a double word; of a page; of a bank or both.
     program_ns: u64,
     erase_ns: u64,
     mass_ns: u64,
@@ -84,20 +90,21 @@ pub struct FlashL4 {
     keys: usize,
     option_keys: usize,
     first: Option<FirstWord>,
-    /// When the operation under way ends.
+    /// The cycle at which the operation under way ends.
     busy_until: Option<u64>,
     /// The write of FLASH_CR that waits for that: place, size and value.
     waiting: Option<(u32, u8, u32)>,
-    /// Why the next access is a fault.
+    /// The reason that the next access is a fault.
     refused: Option<String>,
 }
 
 impl FlashL4 {
-    /// The controller whose FLASH_ACR is at `spec.base`, interrupting with `spec.irq`. Settings: `page_size`, `program_ns` of a double word,
-    /// `erase_us` of a page, `mass_us` of a bank or both; `option_bytes`, what OPTR reads as delivered.
+    /// The controller whose FLASH_ACR is at `spec.base`, interrupting with `spec.irq`. Settings:
+    /// `page_size`, `program_ns` of a double word, `erase_us` of a page, `mass_us` of a bank or
+    /// both; `option_bytes`, what OPTR reads as delivered.
     ///
     /// # Errors
-    /// What is missing.
+    /// A setting that is missing.
     pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<FlashL4, String> {
         let setting = |name: &str| {
             let value = spec.settings.get(name).and_then(|value| u32::try_from(*value).ok());
@@ -147,7 +154,7 @@ impl FlashL4 {
         if second { middle..self.memory.end } else { self.memory.start..middle }
     }
 
-    /// Whether something in this range, of one bank or of both, is protected from being written.
+    /// True where something in this range, of one bank or of both, is protected from being written.
     fn protects(&self, range: &Range<u32>) -> bool {
         [false, true].into_iter().any(|second| {
             let bank = self.bank(second);
@@ -168,7 +175,8 @@ impl FlashL4 {
         self.signal(context);
     }
 
-    /// The operation under way is over, if its time has come by `now`. EOP, too, is there for its interrupt alone.
+    /// The operation under way is over, if its time has come by `now`. EOP, too, is there for its
+    /// interrupt alone.
     fn finish(&mut self, now: u64, context: &mut Context<'_, '_>) {
         let Some(now) = self.busy_until.take_if(|until| *until <= now) else { return };
         self.options.finish(now);
@@ -345,12 +353,14 @@ impl FlashL4 {
             },
             ECCR => self.ecc_control = merge(self.ecc_control) & ECCIE,
             register => {
-                let old = self.options.register(register).ok_or("register not modelled")?;
+                let Some(old) = self.options.register(register) else {
+                    return if value == 0 { Ok(()) } else { Err("a reserved place".into()) };
+                };
                 if self.busy_until.is_some() {
                     return Err("an option register is written while BSY is set: not modelled".into());
                 }
                 if self.control & OPTLOCK == 0 {
-                    self.options.write(register, merge(old));
+                    self.options.write(register, merge(old))?;
                 }
             }
         }
@@ -358,7 +368,7 @@ impl FlashL4 {
     }
 }
 
-/// Why it is not known any more when the operation under way ends.
+/// The reason that the end of the operation under way is unknown.
 const CLOCK_CHANGED: &str =
     "the core's clock was changed while the flash was busy, whose time is told in its cycles: not modelled";
 
@@ -374,14 +384,11 @@ impl Peripheral for FlashL4 {
         }
         let offset = address - self.base;
         let word = match offset & !3 {
-            PDKEYR | KEYR | OPTKEYR => 0,
             SR => self.status | if self.busy_until.is_some() { BSY } else { 0 },
             CR => self.control,
             ECCR => self.ecc_control,
-            register => {
-                let word = self.options.register(register);
-                word.ok_or_else(|| self.fault(address, context.pc, "register not modelled"))?
-            }
+            // What is only written and reserved places read as zero.
+            register => self.options.register(register).unwrap_or(0),
         };
         Ok(part_of_word(word, offset, size))
     }

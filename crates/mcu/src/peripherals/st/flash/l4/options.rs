@@ -1,7 +1,9 @@
-//! The option bytes of the STM32L4+: RM0432 sections 3.4 and 3.7, from memory; RM0444, section 3.4 (STM32G0), has the same sequences.
+//! The option bytes of the STM32L4+: RM0432 sections 3.4 and 3.7, from memory; RM0444, section 3.4
+//! (STM32G0), has the same sequences.
 //!
-//! A program writes them into registers, and OPTSTRT stores these. What was stored counts once it is loaded: at power-on, or for OBL_LAUNCH.
-//! Any other reset brings back into the registers what was loaded.
+//! A program writes them into registers, and OPTSTRT stores these. What was stored counts once it
+//! is loaded: at power-on, or for OBL_LAUNCH. Any other reset brings back into the registers what
+//! was loaded.
 
 use crate::ResetCause;
 use std::ops::RangeInclusive;
@@ -9,6 +11,8 @@ use std::ops::RangeInclusive;
 /// Offsets from FLASH_ACR: OPTR; WRP1AR, WRP1BR, WRP2AR, WRP2BR.
 const OPTR: u32 = 0x20;
 const OFFSETS: [u32; 5] = [OPTR, 0x2c, 0x30, 0x4c, 0x50];
+/// The protection from reading of code (PCROP), of which there is none: offset, value as delivered.
+const PCROP: [(u32, u32); 4] = [(0x24, u32::MAX), (0x28, 0x7ffe_0000), (0x44, u32::MAX), (0x48, 0x7ffe_0000)];
 /// Their bits; the others read as one.
 const OPTR_BITS: u32 = 0x0fff_77ff;
 const WRP_BITS: u32 = 0x00ff_00ff;
@@ -17,7 +21,8 @@ const NO_PAGE: u32 = 0xff00_ffff;
 const END_SHIFT: u32 = 16;
 const PAGE: u32 = 0xff;
 
-/// RDP of levels 0 and 2; all else is level 1, which keeps nothing from a program that was started from flash.
+/// RDP of levels 0 and 2; all else is level 1, which keeps nothing from a program that was started
+/// from flash.
 const LEVEL_0: u8 = 0xaa;
 const LEVEL_2: u8 = 0xcc;
 
@@ -41,7 +46,7 @@ pub struct OptionWords {
     stored: [u32; 5],
     loaded: [u32; 5],
     registers: [u32; 5],
-    /// When the operation under way ends.
+    /// The cycle at which the operation under way ends.
     writing: Option<u64>,
     /// One was stopped.
     torn: bool,
@@ -68,16 +73,25 @@ impl OptionWords {
         OFFSETS.iter().position(|known| *known == offset)
     }
 
-    /// What the register at an offset reads as, if it is one of these.
+    /// The register at an offset, if it is one of these.
     pub fn register(&self, offset: u32) -> Option<u32> {
-        Some(self.registers[Self::index(offset)?])
+        let pcrop = PCROP.iter().find(|(known, _)| *known == offset).map(|(_, value)| *value);
+        Self::index(offset).map(|index| self.registers[index]).or(pcrop)
     }
 
     /// Writes the register at an offset, if it is one of these.
-    pub fn write(&mut self, offset: u32, value: u32) {
-        if let Some(index) = Self::index(offset) {
-            let bits = if offset == OPTR { OPTR_BITS } else { WRP_BITS };
-            self.registers[index] = value | !bits;
+    ///
+    /// # Errors
+    /// A protection that is not modelled.
+    pub fn write(&mut self, offset: u32, value: u32) -> Result<(), &'static str> {
+        match Self::index(offset) {
+            Some(index) => {
+                let bits = if offset == OPTR { OPTR_BITS } else { WRP_BITS };
+                self.registers[index] = value | !bits;
+                Ok(())
+            }
+            None if self.register(offset) == Some(value) => Ok(()),
+            None => Err("the protection from reading of code (PCROP) is not modelled"),
         }
     }
 
@@ -103,7 +117,7 @@ impl OptionWords {
         Ok(())
     }
 
-    /// Whether one of these pages of bank 1 or, with `second`, of bank 2 is protected.
+    /// True where one of these pages of bank 1 or, with `second`, of bank 2 is protected.
     pub fn protects(&self, second: bool, pages: RangeInclusive<u32>) -> bool {
         let areas = if second { &self.loaded[3..] } else { &self.loaded[1..3] };
         areas.iter().any(|area| {
@@ -134,7 +148,7 @@ impl OptionWords {
         self.registers = self.loaded;
     }
 
-    /// Why the part cannot begin.
+    /// The reason that the part cannot begin.
     pub fn refusal(&self) -> Option<String> {
         let what = "the option bytes were stored while the supply failed or a reset came: the part then loads a configuration that may lock \
                     it for ever (RM0444, section 3.4.2, of the STM32G0), which is not modelled";
