@@ -1,11 +1,13 @@
-//! What an instruction does with data, whatever the values are: where each of its results comes from, and what decides on its address, on
-//! where execution goes on, and on its time.
+//! Data flow of instructions, independent of values: the sources of each result, and of the
+//! decisions on address, control flow and time.
 //!
-//! Each core says this of its instructions in its `dataflow.rs`; [`crate::Taint`] follows it and knows no core.
+//! Each core says this of its instructions in its `dataflow.rs`; [`crate::Taint`] follows it and
+//! knows no core.
 
 use std::ops::{BitOr, BitOrAssign, Range};
 
-/// A set of the places in a core that hold data: registers, halves of them or flags, as the core divides itself up; a bit each.
+/// A set of the places in a core that hold data: registers, halves of them or flags, as the core
+/// divides itself up; a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Places(pub u64);
 
@@ -60,7 +62,8 @@ impl BitOrAssign for Places {
     }
 }
 
-/// How a result's bytes depend on those of its sources. A place has four, the least significant first.
+/// Dependence of a result's bytes on those of its sources. A place has four bytes, the least
+/// significant first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// Each on the same byte of all sources.
@@ -71,7 +74,7 @@ pub(crate) enum Shape {
     Upward,
     /// Each on all bytes.
     Mixed,
-    /// Shifted by so many bits; what comes in is constant.
+    /// Shifted left by a number of bits; constant bits come in.
     Left(u8),
     Right(u8),
     /// As [`Shape::Right`], the sign coming in.
@@ -96,12 +99,12 @@ pub(crate) enum Effect {
     Branch(Places),
     /// These decide on how long the instruction takes.
     Time(Places),
-    /// From so many effects before this one on, as long as there are accesses.
+    /// Repeats the given number of effects before this one while there are accesses.
     Repeat(u8),
 }
 
 impl Effect {
-    /// Whether it waits for an access to memory.
+    /// Returns true if the effect waits for an access to memory.
     pub fn is_access(self) -> bool {
         matches!(self, Effect::Read { .. } | Effect::Write(_))
     }
@@ -120,12 +123,12 @@ impl Effect {
     }
 }
 
-/// What an instruction does with data: its effects, in the order in which they come about.
+/// Effects of an instruction on data, in the order in which they come about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Dataflow {
     pub effects: Vec<Effect>,
-    /// The flags that decide whether the instruction does anything. An observer is told where it does not
-    /// ([`crate::Observer::skipped`]).
+    /// The flags that decide whether the instruction does anything. An observer is told where it
+    /// does not ([`crate::Observer::skipped`]).
     pub condition: Places,
 }
 
@@ -167,8 +170,9 @@ impl Dataflow {
     }
 }
 
-/// Tells of the instruction at an address, and of those that can only be told together with it; nothing where there is none. Addresses
-/// have the register bank in their highest byte ([`bank_of`]).
+/// Tells of the instruction at an address, and of those that can only be told together with it;
+/// nothing where there is none. Addresses have the register bank in their highest byte
+/// ([`bank_of`]).
 pub(crate) type Describe = Box<dyn Fn(u32) -> Vec<(u32, Dataflow)> + Send>;
 
 /// The address of an instruction, and the register bank that it is executed in.
@@ -180,34 +184,36 @@ pub(crate) fn bank_of(key: u32) -> (u32, u8) {
 #[derive(Clone, Debug)]
 pub(crate) struct Alias {
     pub range: Range<u32>,
-    /// What appears at the first of them.
+    /// First address of the memory behind the alias.
     pub of: u32,
-    /// So many addresses, as a power of two, for each byte (bit-banding).
+    /// Binary logarithm of the number of addresses for each byte (bit-banding).
     pub shift: u8,
 }
 
-/// How data moves in a core and its program, as they are now.
+/// Data flow of a core and its program in their current state.
 pub(crate) struct CoreDataflow {
     pub describe: Describe,
-    /// The places of some bits of a register, by its index in [`crate::machine::Core::all_registers`], in a register bank.
+    /// The places of some bits of a register, by its index in
+    /// [`crate::machine::Core::all_registers`], in a register bank.
     pub places: fn(usize, u32, u8) -> Places,
     /// Places hold a byte each.
     pub places_are_bytes: bool,
     /// Instructions lie at multiples of as many bytes, as a power of two.
     pub alignment: u8,
-    /// So many register banks, none above address 0xffffff where there is more than one, and the one that is selected.
+    /// Number of register banks; more than one lie below address 0x1000000.
     pub banks: u8,
     pub bank: u8,
     /// Registers of the core that have addresses, a byte each.
     pub mapped: Vec<(u32, Places)>,
-    /// What entering an interrupt writes, where the core reports that.
+    /// Writes of an interrupt's entry, where the core reports them.
     pub interrupt: Dataflow,
-    /// What it puts onto the stack without a report, from the stack pointer up, a word each, and takes from there again.
+    /// Places that an interrupt's entry stacks without a report, a word each, from the stack
+    /// pointer up, and that the return restores.
     pub stacked: Vec<Places>,
     /// Places that it saves and restores besides.
     pub saved: Places,
     pub aliases: Vec<Alias>,
-    /// What ELF addresses of peripherals have on top of those on the bus.
+    /// Offset from bus addresses of peripherals to their ELF addresses.
     pub data_space: u32,
 }
 

@@ -1,14 +1,15 @@
 //! Cycle-accurate processor models.
 //!
-//! An [`Mcu`] is one microcontroller: a core of one of the families in [`cores`], its memories with their timing, and its peripherals. What kind of microcontroller it is
-//! stands in a [`Part`], read from `targets/*.toml`. [`new_machine`] puts the two together.
+//! An [`Mcu`] is one microcontroller: a core of one of the families in [`cores`], its memories with
+//! their timing, and its peripherals. What kind of microcontroller it is stands in a [`Part`], read
+//! from `targets/*.toml`. [`new_machine`] puts the two together.
 //!
-//! The crate knows no cryptography, no ELF and no file system: it takes an [`Image`] of bytes at addresses, runs
-//! it, and counts. Whoever wants to look on hands in an [`Observer`].
+//! The crate knows no cryptography, no ELF and no file system: it takes an [`Image`] of bytes at
+//! addresses, runs it, and counts. Whoever wants to look on hands in an [`Observer`].
 
 #![warn(missing_docs)]
 
-/// What the page of the package shows works.
+/// Runs the examples of the package's page as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

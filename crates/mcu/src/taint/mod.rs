@@ -1,8 +1,9 @@
-//! Taint tracking: secrets are labelled in memory and followed through every instruction of the core. A branch, an address or a time that
-//! depends on one is a [`Leak`].
+//! Taint tracking: secrets are labelled in memory and followed through every instruction of the
+//! core. A branch, an address or a time that depends on one is a [`Leak`].
 //!
-//! What an instruction does with data is what its core says ([`crate::dataflow`]), looked up once for each address. Values are never
-//! looked at, so one run tells of all secrets that take the same way; what a run does not come by, it does not tell of.
+//! Each core describes its instructions' data flow ([`crate::dataflow`]), which is looked up once
+//! for each address. Values are never examined, so one run covers all secrets that take the same
+//! path. Paths that a run does not take are not covered.
 
 mod shadow;
 
@@ -21,14 +22,14 @@ fn all(bytes: u32) -> Labels {
     (half | half >> 8) as u8
 }
 
-/// What depends on a secret.
+/// Property of the execution that depends on a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LeakKind {
-    /// Which instruction comes next.
+    /// The next instruction.
     Branch,
-    /// Which data is read or written.
+    /// The address of a read or write.
     Address,
-    /// How long the instruction takes.
+    /// The instruction's time.
     Time,
 }
 
@@ -37,11 +38,11 @@ pub enum LeakKind {
 pub struct Leak {
     /// Its address.
     pub pc: u32,
-    /// What depends on a secret.
+    /// The property that depends on a secret.
     pub kind: LeakKind,
     /// On which secrets.
     pub labels: Labels,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
 }
 
@@ -52,7 +53,7 @@ struct Watched {
     bytes: Vec<(Labels, bool)>,
 }
 
-/// What was read of labelled bytes.
+/// Reads of labelled bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SecretReads {
     /// Bytes that had one of the labels.
@@ -86,12 +87,14 @@ pub struct Taint {
     /// Of each place the labels of its bytes; only where `tainted` has the place.
     places: [u32; 64],
     tainted: Places,
-    /// Of each page of addresses, with the register bank in their highest byte, the index in `pages`, plus 1.
+    /// Of each page of addresses, with the register bank in their highest byte, the index in
+    /// `pages`, plus 1.
     directory: Vec<u32>,
     pages: Vec<Box<[u32; PAGE]>>,
     /// The register bank that is selected, in the highest byte.
     bank: u32,
-    /// The instructions looked up so far; the first does nothing, the second is the entry into an interrupt.
+    /// The instructions looked up so far; the first does nothing, the second is the entry into an
+    /// interrupt.
     templates: Vec<Template>,
     effects: Vec<Effect>,
     /// The instruction under way: it has its effects when it is over, up to its first access.
@@ -101,23 +104,24 @@ pub struct Taint {
     begun: bool,
     skipped: bool,
     pc: u32,
-    /// What decides on the address of its accesses.
+    /// Labels that decide on the address of its accesses.
     address: Labels,
-    /// What decides on whether it did anything: it then has its effects, and what was there before is kept, too.
+    /// Labels that decide on whether it did anything. It then has its effects, and the labels from
+    /// before are kept, too.
     weak: u32,
     frames: Vec<Frame>,
     /// From the first to the last address of a register of the core.
     mapped: Range<u32>,
     /// Tables whose entries may be read at secret addresses.
     tables: Tables,
-    /// What had a label at [`Taint::watch`], by address.
+    /// Bytes that had a label at [`Taint::watch`], by address.
     watched: Vec<Watched>,
     readers: HashSet<u32>,
     leaks: Vec<Leak>,
     known: HashMap<(u32, LeakKind), usize>,
     unknown: Option<u32>,
-    /// A bit for each 16 bytes of addresses: they were written. Where RAM ends and flash begins closer together, as on the 68HC08 they do
-    /// within 32, both would be one.
+    /// A bit for each 16 bytes of addresses: they were written. Where RAM ends and flash begins
+    /// closer together, as on the 68HC08 they do within 32, both would be one.
     written: Vec<u64>,
 }
 
@@ -166,12 +170,13 @@ impl Taint {
         taint
     }
 
-    /// Which entry of these tables is read may depend on a secret.
+    /// Allows secrets to select the entry that is read of these tables.
     pub fn allow_tables(&mut self, tables: Tables) {
         self.tables = tables;
     }
 
-    /// Labels bytes of memory; with 0 they are public. What is written there later has labels of its own.
+    /// Labels bytes of memory; with 0 they are public. What is written there later has labels of
+    /// its own.
     pub fn label(&mut self, range: Range<u32>, labels: Labels) {
         for address in range {
             match self.mapped(address) {
@@ -209,7 +214,8 @@ impl Taint {
         all(if self.core.places_are_bytes { labels } else { labels & u32::from_le_bytes(lanes) })
     }
 
-    /// From here on it is noted which of the bytes that have a label now are read, and by which instructions.
+    /// From here on it is noted which of the bytes that have a label now are read, and by which
+    /// instructions.
     pub fn watch(&mut self) {
         self.readers.clear();
         self.watched.clear();
@@ -223,7 +229,7 @@ impl Taint {
         }
     }
 
-    /// What has been read since of the bytes that had one of these labels.
+    /// Returns the reads, since they were watched, of the bytes that had one of these labels.
     #[must_use]
     pub fn reads_of(&self, labels: Labels) -> SecretReads {
         let bytes = self.watched.iter().flat_map(|watched| &watched.bytes);
@@ -266,7 +272,8 @@ impl Taint {
         self.known.clear();
     }
 
-    /// An instruction that could not be looked up: it was written after the tracking began, or is none.
+    /// An instruction that could not be looked up: it was written after the tracking began, or is
+    /// none.
     #[must_use]
     pub fn unknown_instruction(&self) -> Option<u32> {
         self.unknown
@@ -333,7 +340,7 @@ impl Taint {
         leak.count += 1;
     }
 
-    /// Where the template of an instruction is, in its page.
+    /// Index of an instruction's template in its page.
     #[inline]
     fn index(&self, key: u32) -> usize {
         key as usize >> self.core.alignment & (PAGE - 1)
@@ -476,8 +483,8 @@ impl Taint {
         }
     }
 
-    /// Instructions in the 16 bytes from an address on are to be looked up anew. No others: where the stack lies beside the program, they
-    /// are in one page.
+    /// Instructions in the 16 bytes from an address on are to be looked up anew. No others: where
+    /// the stack lies beside the program, they are in one page.
     #[cold]
     fn forget(&mut self, from: u32) {
         for bank in 0..u32::from(self.core.banks) {

@@ -4,7 +4,7 @@ use super::packet::{Format, Frame, check_sum};
 use super::registers::*;
 use super::{Cc2500, FIFO_BYTES, Heard, spi, timing};
 
-/// What the chip is doing.
+/// State of the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Sleep,
@@ -21,7 +21,7 @@ pub(super) enum State {
     TxUnderflow,
 }
 
-/// What follows when a state's time is over.
+/// Transition when a state's time is over.
 #[derive(Clone, Copy)]
 pub(super) enum Next {
     /// The synthesizer settles, on the way to this state.
@@ -31,7 +31,7 @@ pub(super) enum Next {
     GiveUp,
 }
 
-/// Where a packet that is being sent has got to.
+/// Stage of a packet that is being sent.
 #[derive(Clone, Copy)]
 enum Stage {
     Preamble,
@@ -85,7 +85,7 @@ pub(super) struct Wake {
     event1_ns: Option<u64>,
 }
 
-/// What comes about next.
+/// Event that comes next.
 #[derive(Clone, Copy)]
 pub(super) enum Event {
     State,
@@ -233,7 +233,8 @@ impl Cc2500 {
         }
     }
 
-    /// From RX or TX to IDLE by itself: `MCSM0.FS_AUTOCAL` 2 calibrates on this way, 3 every fourth time.
+    /// From RX or TX to IDLE by itself: `MCSM0.FS_AUTOCAL` 2 calibrates on this way, 3 every fourth
+    /// time.
     fn back_to_idle(&mut self) {
         self.abort();
         self.returns = (self.returns + 1) % 4;

@@ -1,4 +1,4 @@
-//! What each instruction does with data.
+//! Data flow of each instruction.
 
 use super::decode::{Op, Opcode, is_wide};
 use super::registers::{Avr, DATA};
@@ -87,7 +87,8 @@ fn dataflow(op: Op, wide: bool) -> Option<Dataflow> {
         Add | Sub => arithmetic(&mut flow, if same && kind == Sub { Places::NONE } else { d | s }, d),
         Adc => arithmetic(&mut flow, d | s | C, d),
         Cp => arithmetic(&mut flow, if same { Places::NONE } else { d | s }, Places::NONE),
-        // Z stays clear once it is clear. A register less itself and the carry is a mask of the carry.
+        // Z stays clear once it is clear. A register less itself and the carry is a mask of the
+        // carry.
         Sbc => with_borrow(&mut flow, if same { C } else { d | s | C }, d),
         Cpc => with_borrow(&mut flow, if same { C } else { d | s | C }, Places::NONE),
         Sbci => with_borrow(&mut flow, d | C, d),
@@ -174,7 +175,7 @@ fn access(flow: &mut Dataflow, kind: Opcode, op: Op, d: Places, low: u8) -> bool
     true
 }
 
-/// What decides on where execution goes on.
+/// Adds the decisions on control flow.
 fn control(flow: &mut Dataflow, kind: Opcode, op: Op, wide: bool) {
     use Opcode::*;
     let (d, s) = (r(op.a), r(op.b as u8));

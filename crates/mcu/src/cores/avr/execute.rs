@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use crate::{Fault, Flow, NoObserver, Observer, Step, Stop};
 use std::sync::Arc;
 
-/// Where an instruction stands: its word address and the cycles before it.
+/// Start of an instruction: its word address, and the cycles before it.
 #[derive(Clone, Copy)]
 pub(super) struct InstructionStart {
     pub pc: u32,
@@ -31,7 +31,7 @@ enum Exit {
 }
 
 impl<const WORDS: usize> Machine<Avr<WORDS>> {
-    /// Whether the run ends at this instruction instead of executing it.
+    /// Returns true if the run ends at this instruction instead of executing it.
     fn stops_at(&self, op: Op, pc: u32) -> bool {
         match op.kind {
             Opcode::Stop | Opcode::Break => true,
@@ -103,8 +103,8 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
         }
     }
 
-    /// Executes the instruction that the fast path was left for, if it is one of those that it is left for most: [`Exit::Deadline`]
-    /// then, and [`Exit::Slow`] where it is another.
+    /// Executes the instruction that the fast path was left for, if it is one of those that it is
+    /// left for most: [`Exit::Deadline`] then, and [`Exit::Slow`] where it is another.
     #[inline(always)]
     fn slow_path(&mut self, op: Op) -> Exit {
         let at = InstructionStart { pc: self.core.pc, cycles: self.cycles };
@@ -153,20 +153,22 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
         self.fault.take().unwrap_or_else(unexplained)
     }
 
-    /// Executes instructions, at least one, until the deadline is reached or something else ends it.
+    /// Executes instructions, at least one, until the deadline is reached or something else ends
+    /// it.
     #[inline(never)]
     fn execute<O: Observer, const FAST: bool>(&mut self, program: &[Op; WORDS], observer: &mut O) -> Exit {
         let mut pc = self.core.pc;
         let mut instructions = self.instructions;
-        // Up to the current instruction; on the fast path up to the end of its basic block, which is counted as one: a fifth faster
-        // (with the registers in the data space) than counting and comparing after each.
+        // Up to the current instruction; on the fast path up to the end of its basic block, which
+        // is counted as one: a fifth faster (with the registers in the data space) than counting
+        // and comparing after each.
         let mut cycles = self.cycles;
         let mut flow = self.flow;
         // On the fast path nothing moves the deadline.
         let deadline = self.deadline;
 
-        // On the fast path: begins the basic block at `pc` if it ends in time; each of its instructions then starts before the
-        // deadline.
+        // On the fast path: begins the basic block at `pc` if it ends in time; each of its
+        // instructions then starts before the deadline.
         macro_rules! begin_block {
             () => {{
                 let rest = program[pc as usize % WORDS].rest;
@@ -351,7 +353,8 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
                 Opcode::Andi => rd!() = flags!().logic(rd!() & b as u8),
                 Opcode::Ldi => rd!() = b as u8,
                 Opcode::Ldd => load!(displaced!()),
-                // The pointer moves only once the access has succeeded: a fault leaves the machine as it was.
+                // The pointer moves only once the access has succeeded: a fault leaves the machine
+                // as it was.
                 Opcode::LdInc => {
                     let address = self.core.pair(pointer);
                     load!(address);

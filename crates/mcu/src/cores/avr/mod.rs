@@ -1,10 +1,11 @@
-//! The AVR cores of ATmega and ATtiny parts with up to 256 kB of flash: the whole instruction set, cycle by cycle.
+//! The AVR cores of ATmega and ATtiny parts with up to 256 kB of flash: the whole instruction set,
+//! cycle by cycle.
 //!
-//! Sources: AVR Instruction Set Manual, DS40002198; ATmega328P data sheet, DS40002061; ATmega128 data sheet, 2467;
-//! ATmega2560 data sheet, 2549Q; ATtiny85 data sheet, 2586Q.
-//! The flash is decoded once, when it is written ([`decode`]); [`execute`] runs the decoded operations on the
-//! registers and memories of [`registers`], with the cycles of [`timing`]. Everything below the RAM that is not a
-//! register of the core belongs to the peripherals.
+//! Sources: AVR Instruction Set Manual, DS40002198; ATmega328P data sheet, DS40002061; ATmega128
+//! data sheet, 2467; ATmega2560 data sheet, 2549Q; ATtiny85 data sheet, 2586Q. The flash is decoded
+//! once, when it is written ([`decode`]); [`execute`] runs the decoded operations on the registers
+//! and memories of [`registers`], with the cycles of [`timing`]. Everything below the RAM that is
+//! not a register of the core belongs to the peripherals.
 
 mod dataflow;
 mod decode;
@@ -48,7 +49,7 @@ fn instruction_set(core: CoreName) -> InstructionSet {
     }
 }
 
-/// A machine whose program counter reaches so many words.
+/// Builds a machine whose program counter reaches `WORDS` words.
 fn build<const WORDS: usize>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
     let memory = |kind| {
         let mut found = part.memories.iter().filter(move |memory| memory.kind == kind);
@@ -112,7 +113,8 @@ impl<const WORDS: usize> Core for Avr<WORDS> {
     const REGISTERS: &'static [Register] = &registers(WORDS);
     const WIDTH: u8 = 1;
 
-    /// "The write operation will be completed provided that the power supply voltage is sufficient" (DS40002061, 27.8.11).
+    /// "The write operation will be completed provided that the power supply voltage is sufficient"
+    /// (DS40002061, 27.8.11).
     const RESET_STOPS_FLASH: bool = false;
 
     fn register(&self, index: usize) -> u32 {

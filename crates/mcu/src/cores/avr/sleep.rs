@@ -1,8 +1,9 @@
 //! Sleep modes: what they stop, and how long it takes to wake from them.
 //!
-//! ATmega328P data sheet DS40002061, chapters 9 (start-up times) and 10 (table 10-1, active clock domains and wake-up sources). In all
-//! modes but idle the I/O clock stands still: timers keep their counts and outputs. Interrupts that are requested in spite of that
-//! wake the core: those of pins, the watchdog, in ADC noise reduction the converter and the EEPROM.
+//! ATmega328P data sheet DS40002061, chapters 9 (start-up times) and 10 (table 10-1, active clock
+//! domains and wake-up sources). In all modes but idle the I/O clock stands still: timers keep
+//! their counts and outputs. Interrupts that are requested in spite of that wake the core: those of
+//! pins, the watchdog, in ADC noise reduction the converter and the EEPROM.
 
 use super::execute::InstructionStart;
 use super::fuses::StartUp;
@@ -94,7 +95,8 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
         Ok(())
     }
 
-    /// Why it cannot sleep so: what is under way that the mode would stop, and of which the data sheet does not say what becomes of it.
+    /// Why it cannot sleep so: what is under way that the mode would stop, and of which the data
+    /// sheet does not say what becomes of it.
     fn refused(&self, mode: usize) -> Option<String> {
         let stopped: &[&str] = match mode {
             IDLE => &[],

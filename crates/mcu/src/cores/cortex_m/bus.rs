@@ -35,7 +35,8 @@ impl<T: Timing> Machine<CortexM<T>> {
             .then(|| self.architecture(self.core.state.pc, address, "misaligned access"))
     }
 
-    /// The bit that a bit-band alias stands for: byte address and bit (DDI 0403E, 3.7 of the Cortex-M4 TRM).
+    /// The bit that a bit-band alias stands for: byte address and bit (DDI 0403E, 3.7 of the
+    /// Cortex-M4 TRM).
     fn bit_band(&self, address: u32) -> Option<(u32, u32)> {
         let base = match address >> 25 {
             0x11 if self.core.bit_band => 0x2000_0000,
@@ -46,7 +47,8 @@ impl<T: Timing> Machine<CortexM<T>> {
         Some((base + (offset >> 5), offset >> 2 & 7))
     }
 
-    /// An access through a bit-band alias: the fault that kept it from the word behind names both addresses.
+    /// An access through a bit-band alias: the fault that kept it from the word behind names both
+    /// addresses.
     fn aliased<V>(&mut self, alias: u32, done: Option<V>) -> Option<V> {
         if done.is_none() {
             self.fault = self.fault.take().map(|fault| Fault::BitBand { alias, fault: Box::new(fault) });
@@ -54,8 +56,9 @@ impl<T: Timing> Machine<CortexM<T>> {
         done
     }
 
-    /// An access by a DMA controller. Flash cannot be written so; the STM32F4's CCM and what the STM32F7 has at its ITCM bus are the core's
-    /// alone (RM0090, section 2.3.1; RM0410, section 2.1).
+    /// An access by a DMA controller. Flash cannot be written so; the STM32F4's CCM and what the
+    /// STM32F7 has at its ITCM bus are the core's alone (RM0090, section 2.3.1; RM0410, section
+    /// 2.1).
     pub(super) fn access_memory(&mut self, access: &BusAccess) -> Result<Option<u32>, Fault> {
         let &BusAccess { address, size, value, .. } = access;
         if address >= REGISTERS {
@@ -100,7 +103,8 @@ impl<T: Timing> Machine<CortexM<T>> {
         self.cycles += u64::from(self.core.timing.wait_on_bus(waits, store));
     }
 
-    /// A read of `size` bytes; `None` with the reason in `fault`. The state must have been published.
+    /// A read of `size` bytes; `None` with the reason in `fault`. The state must have been
+    /// published.
     #[cold]
     #[inline(never)]
     pub(super) fn read_slow<O: Observer>(

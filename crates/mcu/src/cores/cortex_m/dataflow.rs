@@ -1,4 +1,4 @@
-//! What each instruction does with data.
+//! Data flow of each instruction.
 
 mod float;
 
@@ -59,7 +59,7 @@ fn places(register: usize, bits: u32, _bank: u8) -> Places {
     }
 }
 
-/// What a condition looks at.
+/// Flags that a condition code tests.
 fn condition(code: u8) -> Places {
     match code >> 1 {
         0 | 2 => NZ,
@@ -118,7 +118,8 @@ fn describe<T: Timing>(
     described
 }
 
-/// The effects of an instruction; `None` for an encoding without one. `takes_time`: its time depends on its operands.
+/// The effects of an instruction; `None` for an encoding without one. `takes_time`: its time
+/// depends on its operands.
 fn dataflow(op: &Op, takes_time: bool) -> Option<Dataflow> {
     use Opcode::*;
     let mut flow = Dataflow::default();
@@ -140,7 +141,8 @@ fn dataflow(op: &Op, takes_time: bool) -> Option<Dataflow> {
     Some(flow)
 }
 
-/// Whether nothing but the result tells that the condition failed: data processing in a cycle. A load or store also tells by its access.
+/// Returns true if only the result shows that the condition failed: data processing in one cycle. A
+/// load or store shows it by its access, too.
 fn takes_as_long_skipped(op: &Op) -> bool {
     use Opcode::*;
     let operands = op.operands();
@@ -154,7 +156,7 @@ fn takes_as_long_skipped(op: &Op) -> bool {
         && !matches!(op.inner, B | Loop | Bl | LdmPc | LdrPc | LdrSp)
 }
 
-/// How the shift of a second operand moves its bytes.
+/// Shift of a second operand, as it moves the operand's bytes.
 fn shifted(kind: u8, amount: u32) -> Shape {
     let amount = amount.min(255) as u8;
     match kind {
@@ -243,7 +245,7 @@ fn data_processing(flow: &mut Dataflow, op: &Op) -> bool {
     true
 }
 
-/// What an immediate makes of C: nothing where it is kept.
+/// Source of C after an immediate; `None` where C is kept.
 fn constant_carry(op: &Op) -> Option<Places> {
     (op.a != 0).then_some(Places::NONE)
 }
@@ -410,7 +412,7 @@ fn access(flow: &mut Dataflow, op: &Op) -> bool {
     true
 }
 
-/// What decides on where execution goes on: whether it is one.
+/// Adds the decisions on control flow, and returns true if the instruction makes some.
 fn control(flow: &mut Dataflow, op: &Op) -> bool {
     use Opcode::*;
     let m = r(op.m);
@@ -469,8 +471,8 @@ mod tests {
     use crate::dataflow::Effect;
     use testkit::random::{Random, seed};
 
-    /// Under a secret condition a register keeps its value or gets another. An instruction that names no effect on a register that it
-    /// writes would leave it public.
+    /// Under a secret condition a register keeps its value or gets another. An instruction that
+    /// names no effect on a register that it writes would leave it public.
     #[test]
     fn conditional_data_processing_has_an_effect_on_each_register_that_it_writes() {
         let mut random = Random::new(seed());

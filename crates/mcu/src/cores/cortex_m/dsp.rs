@@ -1,4 +1,5 @@
-//! The DSP extension: saturation, parallel additions, multiplications of halfwords (DDI 0403E, chapter A7).
+//! The DSP extension: saturation, parallel additions, multiplications of halfwords (DDI 0403E,
+//! chapter A7).
 
 use super::arithmetic::{absolute_differences, half, parallel, saturate_signed, saturate_unsigned};
 use super::op::{Op, Opcode};

@@ -1,9 +1,11 @@
-//! What a program sets about the flash: wait states, prefetch, accelerator; and the clock they must suffice for.
+//! Registers of the flash interface: wait states, prefetch, accelerator, and the clock that they
+//! must suffice for.
 //!
-//! FLASH_ACR in RM0091 section 3.5.1 (STM32F0), RM0041 section 2.3.3 with RM0008 section 3.3.3 (STM32F1), RM0090
-//! section 3.9.1 (STM32F4), RM0410 section 3.7.1 (STM32F7), RM0432 section 3.7.1 (STM32L4+). The clock control registers lie here, too, because the
-//! wait states that are needed depend on the clock that runs: the internal oscillator after reset, the machine's
-//! clock once the program has switched to a crystal or the PLL.
+//! FLASH_ACR in RM0091 section 3.5.1 (STM32F0), RM0041 section 2.3.3 with RM0008 section 3.3.3
+//! (STM32F1), RM0090 section 3.9.1 (STM32F4), RM0410 section 3.7.1 (STM32F7), RM0432 section 3.7.1
+//! (STM32L4+). The clock control registers lie here, too, because the wait states that are needed
+//! depend on the clock that runs: the internal oscillator after reset, the machine's clock once the
+//! program has switched to a crystal or the PLL.
 
 use super::rcc::Rcc;
 use crate::peripherals::register::{merged_word, part_of_word};
@@ -30,7 +32,7 @@ pub(super) enum Interface {
 pub(super) struct Settings {
     /// Extra cycles of a read of the flash.
     pub wait_states: u8,
-    /// Whether the line after the current one is read ahead.
+    /// True if the line after the current one is read ahead.
     pub prefetch: bool,
     /// STM32F4: instruction lines; STM32F7: the accelerator of the ITCM view.
     pub instruction_lines: bool,
@@ -38,7 +40,7 @@ pub(super) struct Settings {
     pub data_lines: bool,
 }
 
-/// What a write changed.
+/// Effect of a write on the flash interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Changed {
     /// FLASH_ACR.
@@ -71,7 +73,8 @@ const L4_RUN_PD: u32 = 1 << 13;
 const L4_SLEEP_PD: u32 = 1 << 14;
 
 impl FlashRegisters {
-    /// The registers of `part`, whose core runs at `clock_hz` once it has left the internal oscillator.
+    /// The registers of `part`, whose core runs at `clock_hz` once it has left the internal
+    /// oscillator.
     pub fn new(part: &Part, clock_hz: u64) -> Result<FlashRegisters, String> {
         let flash = part.flash.as_ref().ok_or_else(|| format!("{}: no [flash] table", part.name))?;
         let interface = match flash.interface.as_str() {
@@ -101,7 +104,7 @@ impl FlashRegisters {
         };
     }
 
-    /// Where the registers are. Those behind FLASH_ACR are a peripheral's.
+    /// Addresses of the registers. Those behind FLASH_ACR belong to a peripheral.
     pub fn range(&self) -> Range<u32> {
         self.clock_base()..self.base() + 4
     }
@@ -197,13 +200,15 @@ impl FlashRegisters {
         self.rcc.bus_dividers()
     }
 
-    /// HCLK and the clock of 48 MHz, as the registers have them; with the target file's crystal, or the one that is given.
+    /// HCLK and the clock of 48 MHz, as the registers have them; with the target file's crystal, or
+    /// the one that is given.
     pub fn clock48(&self) -> (u64, u64) {
         let crystal_hz = self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0);
         (self.rcc.hclk_hz(crystal_hz), self.rcc.clock48_hz(crystal_hz))
     }
 
-    /// The modules' clocks: [`Rcc::i2c_clocks`], [`Rcc::converter_hz`], [`Rcc::backup_sram_hz`], [`Rcc::usart_clocks`].
+    /// The modules' clocks: [`Rcc::i2c_clocks`], [`Rcc::converter_hz`], [`Rcc::backup_sram_hz`],
+    /// [`Rcc::usart_clocks`].
     pub fn module_clocks(&self) -> Vec<u64> {
         let crystal_hz = self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0);
         let others = [self.rcc.converter_hz(crystal_hz).unwrap_or(0), self.rcc.backup_sram_hz(crystal_hz)];
@@ -260,7 +265,7 @@ impl FlashRegisters {
         Ok(changed)
     }
 
-    /// Whether the wait states suffice for the clock that runs; the real part would misread.
+    /// Checks that the wait states suffice for the clock that runs; the real part would misread.
     fn check(&self, device: &str, address: u32, pc: u32) -> Result<(), Fault> {
         let clock_hz = if let Some(clock_hz) = self.core_clock_hz() {
             clock_hz

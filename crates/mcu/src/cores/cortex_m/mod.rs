@@ -1,4 +1,5 @@
-//! ARM Cortex-M0, M0+, M3, M4 and M7: ARMv6-M, ARMv7-M and ARMv7E-M with their floating-point extensions.
+//! ARM Cortex-M0, M0+, M3, M4 and M7: ARMv6-M, ARMv7-M and ARMv7E-M with their floating-point
+//! extensions.
 
 mod arithmetic;
 mod boot_rom;
@@ -333,8 +334,9 @@ impl<T: Timing> Machine<CortexM<T>> {
         Flow::Call { return_to }
     }
 
-    /// A jump to an address out of a register or of memory: a return where `flow` says so, or where it goes where a
-    /// call that has been seen must return (Thumb-1 code returns with POP {r3}; BX r3).
+    /// A jump to an address out of a register or of memory: a return where `flow` says so, or where
+    /// it goes where a call that has been seen must return (Thumb-1 code returns with POP {r3}; BX
+    /// r3).
     pub(super) fn indirect(&mut self, flow: Flow, target: u32) -> Flow {
         if let Some(index) = self.core.calls.iter().rposition(|&address| address == target) {
             self.core.calls.truncate(index);

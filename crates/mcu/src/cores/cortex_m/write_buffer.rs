@@ -7,7 +7,7 @@
 //! and the core goes on unless it accesses the system bus meanwhile. The address of that write is
 //! taken to go out in the last cycle of the read.
 
-/// What the system bus is still at.
+/// Work that the system bus still has to do.
 #[derive(Clone, Default)]
 pub(super) struct WriteBuffer {
     /// Cycles until the bus is free.
@@ -40,7 +40,7 @@ impl WriteBuffer {
         self.active = true;
     }
 
-    /// Whether no instruction is to be followed.
+    /// Returns true if no instruction is to be followed.
     #[inline(always)]
     pub fn is_idle(&self) -> bool {
         !self.active

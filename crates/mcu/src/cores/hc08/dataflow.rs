@@ -1,4 +1,4 @@
-//! What each instruction does with data. No instruction takes its time from it.
+//! Data flow of each instruction. No instruction's time depends on data.
 
 use super::decode::{Mode, Op, Opcode, decode};
 use super::registers::{self as ccr, Hc08};
@@ -16,12 +16,13 @@ const N: Places = Places::one(6);
 const V: Places = Places::one(7);
 const HALF: Places = Places::one(8);
 const MASK: Places = Places::one(9);
-/// What nearly all instructions set together.
+/// Flags that nearly all instructions set together.
 const VNZ: Places = V.with(N).with(Z);
 const CCR: Places = VNZ.with(C).with(HALF).with(MASK);
 /// The second byte of a word in memory.
 const LOW: Places = Places::one(14);
-/// An operand or a result; of a word in memory both bytes, the one at the lower address in the lowest.
+/// An operand or a result; of a word in memory both bytes, the one at the lower address in the
+/// lowest.
 const TEMPORARY: Places = Places::TEMPORARY;
 
 /// Bits of a register, by its index in [`super::registers::REGISTERS`].
@@ -158,7 +159,7 @@ fn dataflow(op: Op) -> Dataflow {
     flow
 }
 
-/// What decides on the address of an operand in memory.
+/// Register that decides on the address of an operand in memory.
 fn base(op: Op) -> Places {
     match op.mode {
         Mode::Indexed => HX,
@@ -167,7 +168,7 @@ fn base(op: Op) -> Places {
     }
 }
 
-/// Where the operand is, or comes to.
+/// Location of the operand, or of the result.
 fn operand(flow: &mut Dataflow, op: Op) -> Places {
     match op.mode {
         Mode::Immediate => Places::NONE,

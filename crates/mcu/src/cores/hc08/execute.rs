@@ -1,6 +1,7 @@
-//! What each instruction does.
+//! Execution of instructions.
 //!
-//! Source: CPU08RM, "Instruction Set". What the manual calls undefined stays as it was (V after `DAA`).
+//! Source: CPU08RM, "Instruction Set". What the manual calls undefined stays as it was (V after
+//! `DAA`).
 
 use super::decode::{Mode, Op, Opcode};
 use super::registers::{C, H, Hc08, I, N, ONES, Sleep, V, Z};

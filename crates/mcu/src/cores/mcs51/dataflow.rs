@@ -1,7 +1,7 @@
-//! What each instruction does with data. No instruction takes its time from it.
+//! Data flow of each instruction. No instruction's time depends on data.
 //!
-//! R0 to R7 lie in the internal RAM, at addresses that the register bank decides: an instruction is described for each bank that it is
-//! executed in.
+//! R0 to R7 lie in the internal RAM, at addresses that the register bank decides: an instruction is
+//! described for each bank that it is executed in.
 
 use super::memory::{INTERNAL, SPECIAL};
 use super::registers::{
@@ -327,7 +327,7 @@ fn bits(flow: &mut Dataflow, opcode: u8, bit: u8) -> bool {
     true
 }
 
-/// What decides on where execution goes on.
+/// Adds the decisions on control flow.
 fn branches(flow: &mut Dataflow, [opcode, first, _]: [u8; 3], bank: u8) {
     match opcode {
         0x40 | 0x50 => flow.branches(CY),

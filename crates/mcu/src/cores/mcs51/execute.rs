@@ -1,7 +1,7 @@
-//! What each instruction does.
+//! Execution of instructions.
 //!
-//! Source: Intel, *MCS 51 Microcontroller Family User's Manual* (272383-002), chapter "MCS 51 Programmer's Guide and
-//! Instruction Set", section "Instruction Definitions".
+//! Source: Intel, *MCS 51 Microcontroller Family User's Manual* (272383-002), chapter "MCS 51
+//! Programmer's Guide and Instruction Set", section "Instruction Definitions".
 
 use super::memory::{EXTERNAL, INTERNAL, SPECIAL, TRAP, Trapped};
 use super::registers::{AC, CY, Mcs51, OV, P2, Port};
@@ -14,7 +14,8 @@ use crate::{Access, AccessKind, Fault, Flow, Observer, Step, Stop};
 const ACC: u8 = 0xe0;
 
 impl Machine<Mcs51> {
-    /// Executes the instruction at `pc` whose opcode is given; the program counter already points behind it.
+    /// Executes the instruction at `pc` whose opcode is given; the program counter already points
+    /// behind it.
     #[inline(always)]
     pub fn execute<O: Observer>(&mut self, observer: &mut O, pc: u16, opcode: u8) -> Result<(), Fault> {
         let n = opcode & 7;
@@ -179,7 +180,8 @@ impl Machine<Mcs51> {
             // PUSH, POP
             0xc0 => self.push_direct(observer, pc, first)?,
             0xd0 => {
-                // The pointer counts before the value arrives, so that POP SP leaves the value popped ("POP").
+                // The pointer counts before the value arrives, so that POP SP leaves the value
+                // popped ("POP").
                 let sp = self.core.sp;
                 let value = self.pop(observer, pc)?;
                 if let Err(fault) = self.write_direct(observer, pc, first, value) {
@@ -386,7 +388,8 @@ impl Machine<Mcs51> {
         self.write_indirect(observer, pc, address, change(value))
     }
 
-    /// `PUSH`: the pointer counts before the source is read ("PUSH"), which shows where the source is the pointer.
+    /// `PUSH`: the pointer counts before the source is read ("PUSH"), which shows where the source
+    /// is the pointer.
     #[inline(always)]
     fn push_direct<O: Observer>(&mut self, observer: &mut O, pc: u16, address: u8) -> Result<(), Fault> {
         let sp = self.core.sp;
@@ -664,7 +667,8 @@ impl Machine<Mcs51> {
         Ok(())
     }
 
-    /// The address of `MOVX @Ri`: port 2's latch above, the register below ("Accessing External Memory").
+    /// The address of `MOVX @Ri`: port 2's latch above, the register below ("Accessing External
+    /// Memory").
     pub fn paged<O: Observer>(&mut self, observer: &mut O, pc: u16, low: u8) -> Result<u16, Fault> {
         let high = self.read_peripheral(observer, pc, P2, Port::Latch)?;
         Ok(u16::from_be_bytes([high, low]))
@@ -705,7 +709,8 @@ impl Machine<Mcs51> {
     }
 }
 
-/// The direct address of the byte that a bit address lies in: 0x20 to 0x2f, then every eighth special function register.
+/// The direct address of the byte that a bit address lies in: 0x20 to 0x2f, then every eighth
+/// special function register.
 #[inline(always)]
 fn byte_of_bit(bit: u8) -> u8 {
     if bit < 0x80 { 0x20 + (bit >> 3) } else { bit & 0xf8 }

@@ -1,4 +1,4 @@
-//! What each instruction does with data.
+//! Data flow of each instruction.
 
 use super::decode::{Op, Opcode, Operand, Width, decode};
 use super::registers::{Msp430, PC, SP, SR};
@@ -12,7 +12,7 @@ const V: Places = Places::one(3);
 const FLAGS: Places = C.with(Z).with(N).with(V);
 /// The rest of the status register.
 const MODES: Places = Places::one(4);
-/// What the source operand holds.
+/// Value of the source operand.
 const SOURCE: Places = Places::one(5);
 const TEMPORARY: Places = Places::TEMPORARY;
 
@@ -98,7 +98,8 @@ fn dataflow(op: &Op) -> Dataflow {
         }
         // A register less itself and the carry is a mask of the carry.
         Subc if same => two_operands(&mut flow, op, Shape::Mixed, FLAGS, |_| carry),
-        // CLRC, SETC and their like, DINT, EINT, the low-power modes: the other flags stay what they are.
+        // CLRC, SETC and their like, DINT, EINT, the low-power modes: the other flags stay what
+        // they are.
         Bic | Bis if changes_status(op) => flow.clears(status(op.source_value & !0xf8)),
         Bic | Bis => logic(&mut flow, op, Places::NONE),
         Xor | And | Bit => logic(&mut flow, op, FLAGS),
@@ -141,13 +142,13 @@ fn dataflow(op: &Op) -> Dataflow {
     flow
 }
 
-/// Whether a constant changes some bits of the status register.
+/// Returns true if a constant changes some bits of the status register.
 fn changes_status(op: &Op) -> bool {
     let is_status = op.destination == Operand::Register && usize::from(op.destination_register) == SR;
     is_status && op.source == Operand::Value && op.width != Width::Byte
 }
 
-/// What decides on the address of an operand in memory.
+/// Register that decides on the address of an operand in memory.
 fn base(operand: Operand, register: u8) -> Places {
     match operand {
         Operand::Indexed16 | Operand::Indexed20 | Operand::Indirect | Operand::Increment => r(register),

@@ -1,7 +1,8 @@
-//! From words in memory to [`Op`]: everything about an instruction that does not depend on register contents.
+//! From words in memory to [`Op`]: everything about an instruction that does not depend on register
+//! contents.
 //!
-//! Encodings: SLAU208, chapter CPUX, sections "MSP430 and MSP430X Instructions" and "Extended Instruction Binary
-//! Descriptions".
+//! Encodings: SLAU208, chapter CPUX, sections "MSP430 and MSP430X Instructions" and "Extended
+//! Instruction Binary Descriptions".
 
 use super::timing::{self, Destination, Mode};
 use bytemuck::Zeroable;
@@ -42,7 +43,8 @@ impl Width {
     }
 }
 
-/// What an instruction does. `MOVA`, `ADDA`, `CMPA`, `SUBA` are [`Opcode::Mov`] and so on with [`Width::Address`].
+/// Operation of an instruction. `MOVA`, `ADDA`, `CMPA`, `SUBA` are [`Opcode::Mov`] and so on with
+/// [`Width::Address`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 #[repr(u8)]
 #[allow(missing_docs, reason = "the names are the manual's mnemonics")]
@@ -85,8 +87,8 @@ pub enum Opcode {
     Unknown,
 }
 
-/// What sources that were tried on silicon, the manual and the assemblers say differently of an instruction, so that what a part does
-/// is not known. Indices are in `source_value` of [`Opcode::Unknown`].
+/// Contradictions between sources tried on silicon, the manual and the assemblers, which leave a
+/// part's behaviour unknown. Indices are in `source_value` of [`Opcode::Unknown`].
 pub const UNKNOWN: [&str; 2] = [
     "bits 3:0 and 10:7 of the extension word differ: SLAU208's figure 4-31 has bits 19:16 of the index of a single operand in 3:0, \
      assemblers put them into 10:7, and the description tried on an MSP430FR5994 uses neither: which one the part takes is not known",
@@ -96,7 +98,7 @@ pub const UNKNOWN: [&str; 2] = [
 const INDEX_HIGH: u32 = 0;
 const OF_SP: u32 = 1;
 
-/// Where an operand is found when the instruction executes.
+/// Location of an operand when the instruction executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 #[repr(u8)]
 pub enum Operand {
@@ -106,8 +108,8 @@ pub enum Operand {
     Value,
     /// At the value: absolute and symbolic modes.
     At,
-    /// At register + value, kept in the lower 64 KB where the register points there (MSP430 instructions; section
-    /// "Indexed Mode in Lower 64KB Memory").
+    /// At register + value, kept in the lower 64 KB where the register points there (MSP430
+    /// instructions; section "Indexed Mode in Lower 64KB Memory").
     Indexed16,
     /// At register + value, 20 bits (MSP430X instructions, address instructions).
     Indexed20,
@@ -128,8 +130,8 @@ pub struct Op {
     pub source: Operand,
     /// Source register.
     pub source_register: u8,
-    /// Value, address or index of the source; target of a jump; how many registers or positions (`PUSHM`, `RRCM` and
-    /// the like).
+    /// Value, address or index of the source; target of a jump; how many registers or positions
+    /// (`PUSHM`, `RRCM` and the like).
     pub source_value: u32,
     /// The destination operand.
     pub destination: Operand,
@@ -188,8 +190,8 @@ struct Decoder<F> {
     extension: Option<Extension>,
 }
 
-/// Decodes the instruction at `pc`. `fetch` gives the word at an address, `None` where there is no memory.
-/// `None` where there is no such instruction.
+/// Decodes the instruction at `pc`. `fetch` gives the word at an address, `None` where there is no
+/// memory. `None` where there is no such instruction.
 pub fn decode(pc: u32, fetch: impl FnMut(u32) -> Option<u16>) -> Option<Op> {
     let mut decoder = Decoder { next: pc, fetch, extension: None };
     let mut word = decoder.word()?;
@@ -244,7 +246,8 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
         Op { source_value: reason, ..self.op(Opcode::Unknown, Width::Word) }
     }
 
-    /// The address that an index in the next word gives relative to the program counter, which points to that word.
+    /// The address that an index in the next word gives relative to the program counter, which
+    /// points to that word.
     fn symbolic(&mut self, high: u32) -> Option<u32> {
         let here = self.next;
         let index = self.word()?;
@@ -353,8 +356,8 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
         let register = (word & 15) as u8;
         let (destination, value) = self.destination(register, word & 0x80 != 0)?;
         if source.register == 0 && source.mode == Mode::Register {
-            // PC is the next instruction's address, the destination's index behind it (openMSP430's RTL; on an MSP430FR5994 by
-            // Ghidra's pull request 4120).
+            // PC is the next instruction's address, the destination's index behind it (openMSP430's
+            // RTL; on an MSP430FR5994 by Ghidra's pull request 4120).
             source.value = self.next;
         }
         let to = match (destination, register) {
@@ -387,7 +390,8 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
         Some(op)
     }
 
-    /// The bus cycle, from 1, in which a source is read: extension word, instruction, index, operand, one each.
+    /// The bus cycle, from 1, in which a source is read: extension word, instruction, index,
+    /// operand, one each.
     fn source_cycle(&self, mode: Mode) -> u8 {
         let after = u8::from(self.extension.is_some());
         match mode {
@@ -442,8 +446,8 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
             ..self.op(kind, width)
         };
         if !in_place && register == 1 && matches!(operand, Operand::Indexed16 | Operand::Indexed20) {
-            // SP has counted down before the operand is addressed (openMSP430's RTL, MSPSim, the description tried on an
-            // MSP430FR5994).
+            // SP has counted down before the operand is addressed (openMSP430's RTL, MSPSim, the
+            // description tried on an MSP430FR5994).
             let pushed = if width == Width::Address { 4 } else { 2 };
             op.source_value = op.source_value.wrapping_sub(pushed);
         }
@@ -552,8 +556,9 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
             _ => {
                 let here = self.next;
                 self.address_register(&mut op, here);
-                // ADDA and SUBA take the constants 4 and 2 for R2 and R3: not in the manual, but TI's compiler emits it, and it was
-                // tried on an MSP430FR5969 (TI E2E 1489338; renode issue 773).
+                // ADDA and SUBA take the constants 4 and 2 for R2 and R3: not in the manual, but
+                // TI's compiler emits it, and it was tried on an MSP430FR5969 (TI E2E 1489338;
+                // renode issue 773).
                 if let (14 | 15, 2 | 3) = (identifier, first) {
                     (op.source, op.source_value) = (Operand::Value, if first == 2 { 4 } else { 2 });
                 }
@@ -574,7 +579,8 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
         Some(op)
     }
 
-    /// A register as the source of an address instruction; `here` is the program counter as a source.
+    /// A register as the source of an address instruction; `here` is the program counter as a
+    /// source.
     fn address_register(&self, op: &mut Op, here: u32) {
         (op.source, op.source_value) = match op.source_register {
             0 => (Operand::Value, here),
@@ -660,8 +666,8 @@ fn sign_extend(word: u16) -> u32 {
     i32::from(word as i16) as u32
 }
 
-/// Register + index as MSP430 instructions add them: within the lower 64 KB where the register points there, else
-/// 20 bits.
+/// Register + index as MSP430 instructions add them: within the lower 64 KB where the register
+/// points there, else 20 bits.
 #[must_use]
 #[inline(always)]
 pub fn indexed16(register: u32, index: u32) -> u32 {

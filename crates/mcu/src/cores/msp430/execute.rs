@@ -1,7 +1,7 @@
-//! What each instruction does.
+//! Execution of instructions.
 //!
-//! Source: SLAU208, chapter CPUX, section "Instruction Set Description". Flags that the manual leaves undefined (V of
-//! `DADD`, V of `RLAM`) stay as they are.
+//! Source: SLAU208, chapter CPUX, section "Instruction Set Description". Flags that the manual
+//! leaves undefined (V of `DADD`, V of `RLAM`) stay as they are.
 
 use super::decode::{Op, Opcode, Operand, UNKNOWN, Width, indexed16};
 use super::registers::{ADDRESS_MASK, C, CPUOFF, GIE, Msp430, N, PC, SCG0, SP, SR, SR_BITS, V, Z, mode};
@@ -13,7 +13,7 @@ use crate::{
     Access, AccessKind, BusAccess, Fault, FlashStore, Flow, NoObserver, Observer, ProtectedMemory, Step, Stop,
 };
 
-/// What an access to a word at an odd address is told as.
+/// Name of an access to a word at an odd address, as a tolerated mistake.
 const ODD_WORD: &str = "a word access at an odd address";
 
 impl Machine<Msp430> {
@@ -26,8 +26,9 @@ impl Machine<Msp430> {
         self.execute_once(observer, pc, op)
     }
 
-    /// A register instruction behind an extension word that repeats it: there is nothing in it that an observer is told. Looks the
-    /// instruction up once more: the loop keeps its copy in registers only where nobody else wants it.
+    /// A register instruction behind an extension word that repeats it: there is nothing in it that
+    /// an observer is told. Looks the instruction up once more: the loop keeps its copy in
+    /// registers only where nobody else wants it.
     #[cold]
     #[inline(never)]
     fn repeat(&mut self, pc: u32) -> Result<(), Fault> {
@@ -130,7 +131,8 @@ impl Machine<Msp430> {
                 let value = self.source(observer, pc, &op)?;
                 let sp = self.core.registers[SP].wrapping_sub(if op.width == Width::Address { 4 } else { 2 })
                     & ADDRESS_MASK;
-                // SP counts down before the operand is copied: PUSH SP stores the new one (section "Stack Pointer").
+                // SP counts down before the operand is copied: PUSH SP stores the new one (section
+                // "Stack Pointer").
                 let of_sp = op.source == Operand::Register && op.source_register == 1;
                 let value = if of_sp { sp & op.width.mask() } else { value };
                 self.write(observer, pc, sp, op.width, value, op.cycles)?;
@@ -166,7 +168,8 @@ impl Machine<Msp430> {
                 self.core.registers[SP] = sp.wrapping_add(4) & ADDRESS_MASK;
                 self.set_register(PC, low | (status >> 12) << 16);
                 self.set_status(status);
-                // What was pending is taken at once: only an instruction that enables interrupts has a shadow.
+                // What was pending is taken at once: only an instruction that enables interrupts
+                // has a shadow.
                 self.interrupts_from = 0;
                 if O::enabled() {
                     self.flow = Flow::InterruptReturn;
@@ -230,7 +233,7 @@ impl Machine<Msp430> {
         self.read(observer, pc, address, op.width, op.source_cycle)
     }
 
-    /// Where a source in memory is, without reading it.
+    /// Address of a source in memory, without reading it.
     #[inline(always)]
     fn source_address(&self, op: &Op) -> u32 {
         let register = self.core.registers[usize::from(op.source_register) & 15];
@@ -242,7 +245,7 @@ impl Machine<Msp430> {
         }
     }
 
-    /// Where a destination in memory is.
+    /// Address of a destination in memory.
     #[inline(always)]
     fn destination_address(&self, op: &Op) -> u32 {
         let register = self.core.registers[usize::from(op.destination_register) & 15];
@@ -428,7 +431,7 @@ impl Machine<Msp430> {
         Ok(())
     }
 
-    /// `RRCM`, `RRAM`, `RLAM`, `RRUM`: the single shift, so often.
+    /// `RRCM`, `RRAM`, `RLAM`, `RRUM`: repeats the single shift.
     #[inline(never)]
     fn rotate_multiple(&mut self, pc: u32) {
         let op = self.core.program.op(pc);
@@ -452,7 +455,7 @@ impl Machine<Msp430> {
     }
 }
 
-/// How a move to the program counter counts: `RET` and `RETA` are moves from the stack.
+/// Control flow of a move to the program counter: `RET` and `RETA` are moves from the stack.
 #[inline(always)]
 fn branch_flow(op: &Op) -> Flow {
     if op.source == Operand::Increment && op.source_register == 1 { Flow::Return } else { Flow::Jump }
@@ -488,7 +491,8 @@ impl Machine<Msp430> {
         self.recheck();
     }
 
-    /// Reads an operand at `address`, the first of its words in bus cycle `cycle` (from 1) of the instruction.
+    /// Reads an operand at `address`, the first of its words in bus cycle `cycle` (from 1) of the
+    /// instruction.
     #[inline(always)]
     pub fn read<O: Observer>(
         &mut self,
@@ -514,7 +518,8 @@ impl Machine<Msp430> {
         Ok(value)
     }
 
-    /// Writes an operand at `address`, the last of its words in bus cycle `cycle` (from 1) of the instruction.
+    /// Writes an operand at `address`, the last of its words in bus cycle `cycle` (from 1) of the
+    /// instruction.
     #[inline(always)]
     pub fn write<O: Observer>(
         &mut self,
@@ -601,7 +606,8 @@ impl Machine<Msp430> {
         Ok(())
     }
 
-    /// A word at an odd address: the part takes the even one below (tried on an MSP430FR5994, Ghidra's pull request 4120).
+    /// A word at an odd address: the part takes the even one below (tried on an MSP430FR5994,
+    /// Ghidra's pull request 4120).
     #[cold]
     #[inline(never)]
     fn rounded_down(&mut self, pc: u32, address: u32) -> Result<u32, Fault> {
@@ -632,7 +638,7 @@ impl Machine<Msp430> {
         Ok(value)
     }
 
-    /// Whether a write into FRAM is left out; the unit that protects it is told.
+    /// Returns true if a write into FRAM is left out; the unit that protects it is told.
     #[cold]
     fn is_protected(&mut self, address: u32, pc: u32, cycle: u8) -> Result<bool, Fault> {
         let protected = self.bus.events.protected.iter().find(|memory| memory.range.contains(&address));
@@ -726,10 +732,12 @@ impl Machine<Msp430> {
     }
 }
 
-/// Where the interrupt vectors start; vector `n` stands at twice `n` further. The reset vector is the last.
+/// Address of the first interrupt vector; vector `n` stands `2 * n` bytes further. The reset vector
+/// is the last.
 const VECTORS: u32 = 0xff80;
 
-/// The user and the system NMI, vectors 0xfffa and 0xfffc, which GIE does not hold back (SLAU208 and SLAU367, "(Non)Maskable Interrupts").
+/// The user and the system NMI, vectors 0xfffa and 0xfffc, which GIE does not hold back (SLAU208
+/// and SLAU367, "(Non)Maskable Interrupts").
 pub(super) const NON_MASKABLE: u128 = 3 << 61;
 
 impl Machine<Msp430> {
@@ -791,8 +799,8 @@ impl Machine<Msp430> {
         Ok(())
     }
 
-    /// The low-power mode that the core is in, if it is one of which the current is known, and whether the main clock's source has to
-    /// start again after it.
+    /// The low-power mode that the core is in, if it is one of which the current is known, and
+    /// whether the main clock's source has to start again after it.
     pub fn low_power_mode(&self) -> Result<Option<(&'static str, bool)>, Fault> {
         let (pc, status) = (self.core.registers[PC], self.core.registers[SR]);
         if status & CPUOFF == 0 {
@@ -814,7 +822,8 @@ impl Machine<Msp430> {
         Ok(Some((mode.name, mode.wakes_slowly)))
     }
 
-    /// Takes the one of the requests with the highest priority (SLAU208, section "Interrupt Acceptance").
+    /// Takes the one of the requests with the highest priority (SLAU208, section "Interrupt
+    /// Acceptance").
     pub fn take_interrupt<O: Observer>(&mut self, requests: u128, observer: &mut O) -> Result<bool, Fault> {
         if let Some((_, true)) = self.low_power_mode()? {
             self.cycles += self.bus.power.wake_cycles;

@@ -1,7 +1,8 @@
-//! What each instruction does with data.
+//! Data flow of each instruction.
 //!
-//! Registers of which there are two banks have a place in each: an instruction is described for each bank that it is executed in. `LDCTX`
-//! and `STCTX` take from memory which registers they move, and are not described.
+//! Registers of which there are two banks have a place in each: an instruction is described for
+//! each bank that it is executed in. `LDCTX` and `STCTX` take from memory which registers they
+//! move, and are not described.
 
 use super::decode::{condition, decode};
 use super::operation::{A0, A1, FB, Mode, Op, Opcode, Operand, SB, Width};
@@ -224,7 +225,7 @@ fn bytes_of(value: u32) -> u32 {
     u32::from_le_bytes(value.to_le_bytes().map(|byte| if byte == 0 { 0 } else { 0xff }))
 }
 
-/// What is above the width is constant.
+/// Makes the bits above the width constant.
 fn cut(flow: &mut Dataflow, place: Places, width: Width) {
     flow.moves(place, place, Shape::Masked(width.mask()));
 }
@@ -264,7 +265,7 @@ impl Bank {
         }
     }
 
-    /// What decides on the address of an operand in memory.
+    /// Registers that decide on the address of an operand in memory.
     fn base(self, operand: &Operand) -> Places {
         match operand.mode {
             Mode::Based | Mode::FarBased | Mode::BasedBit | Mode::IndirectBit => self.r(operand.register),
@@ -409,7 +410,7 @@ impl Bank {
         }
     }
 
-    /// What is repeated as often as R3 says.
+    /// Adds the effects of a string instruction, which R3 repeats.
     fn repeated(self, flow: &mut Dataflow, op: &Op) {
         let (a0, a1) = (self.r(A0), self.r(A1));
         flow.takes_time(self.r(3));
@@ -483,7 +484,7 @@ impl Bank {
         }
     }
 
-    /// What decides on where execution goes on.
+    /// Adds the decisions on control flow.
     fn control(self, flow: &mut Dataflow, op: &Op) {
         use Opcode::*;
         match op.kind {

@@ -1,6 +1,7 @@
-//! What each instruction does.
+//! Execution of instructions.
 //!
-//! Source: REJ09B0001, chapter 3, "Functions". Flags that the manual leaves undefined (C of `ABS`) stay as they are.
+//! Source: REJ09B0001, chapter 3, "Functions". Flags that the manual leaves undefined (C of `ABS`)
+//! stay as they are.
 
 mod arithmetic;
 mod bits;
@@ -195,13 +196,13 @@ impl Machine<R8c> {
         Ok(())
     }
 
-    /// Whether C is set, as a number.
+    /// Returns C as a number.
     #[inline(always)]
     fn carry(&self) -> u32 {
         u32::from(self.core.flg & C)
     }
 
-    /// Where an operand in memory is.
+    /// Address of an operand in memory.
     #[inline(always)]
     fn address(&self, operand: &Operand) -> u32 {
         let register = u32::from(self.core.registers[usize::from(operand.register & 7)]);
@@ -367,7 +368,7 @@ impl Machine<R8c> {
         self.store(observer, pc, &op.destination, value)
     }
 
-    /// What no inner loop of a program consists of.
+    /// Executes the instructions that are rare in inner loops.
     #[inline(never)]
     fn rare<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         match op.kind {

@@ -1,4 +1,4 @@
-//! What each instruction does with data.
+//! Data flow of each instruction.
 
 use super::NUMBERED;
 use super::decode::{Op, Opcode, decode};

@@ -1,9 +1,10 @@
-//! RISC-V as in WCH's QingKe V2A: RV32EC with `Zicsr`, `Zifencei` and the compressed byte and halfword instructions `xw`; machine mode
-//! alone, two stages, no cache.
+//! RISC-V as in WCH's QingKe V2A: RV32EC with `Zicsr`, `Zifencei` and the compressed byte and
+//! halfword instructions `xw`; machine mode alone, two stages, no cache.
 //!
-//! What would be an exception by mistake (illegal instructions, misaligned accesses, addresses at which there is nothing) stops with
-//! a fault. `ecall` and interrupts are taken through `mtvec` in its three modes. Not modelled, and faults: hardware stacking of an
-//! interrupt (HPE), nested handlers, interrupts without a vector table (VTF), standby.
+//! Exceptions by mistake (illegal instructions, misaligned accesses, addresses without memory or
+//! registers) stop the run with a fault. `ecall` and interrupts are taken through `mtvec` in its
+//! three modes. Not modelled, and faults: hardware stacking of an interrupt (HPE), nested handlers,
+//! interrupts without a vector table (VTF), standby.
 
 mod dataflow;
 mod decode;

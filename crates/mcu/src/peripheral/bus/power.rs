@@ -19,7 +19,7 @@ impl PeripheralBus {
         }
     }
 
-    /// Whether the devices were last told of a sleep.
+    /// Returns true if the devices were last told of a sleep.
     #[must_use]
     pub fn is_asleep(&self) -> bool {
         self.asleep
@@ -32,7 +32,7 @@ impl PeripheralBus {
         self.power_changed = true;
     }
 
-    /// Whether one of the devices is the part's power management.
+    /// Returns true if one of the devices is the part's power management.
     pub(crate) fn has_power_management(&self) -> bool {
         self.power_device < self.devices.len()
     }
@@ -84,7 +84,7 @@ impl PeripheralBus {
         })
     }
 
-    /// Whether a watchdog will reset the part if the program does nothing.
+    /// Returns true if a watchdog will reset the part unless the program acts.
     #[must_use]
     pub fn has_running_watchdog(&self) -> bool {
         let mut roles = self.index.watchdogs.iter().map(|index| self.devices[*index].0.roles());

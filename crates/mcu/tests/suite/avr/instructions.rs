@@ -1,5 +1,5 @@
-//! Single instructions against the AVR Instruction Set Manual, DS40002198: put the opcode, run, look at the registers.
-//! The rest of the instruction set is compared with simavr in `oracle`.
+//! Single instructions against the AVR Instruction Set Manual, DS40002198: put the opcode, run,
+//! look at the registers. The rest of the instruction set is compared with simavr in `oracle`.
 
 use super::programs::{ATMEGA128L, ATMEGA328P};
 use mcu::{Access, Fault, Flow, Mcu, Observer, Part, Step, Stop, Until, new_machine};
@@ -58,7 +58,8 @@ impl Cpu {
     }
 }
 
-/// `SBC r0, r1`, `CPC r0, r1`: "Previous value remains unchanged when the result is zero; cleared otherwise."
+/// `SBC r0, r1`, `CPC r0, r1`: "Previous value remains unchanged when the result is zero; cleared
+/// otherwise."
 #[test]
 fn subtraction_with_carry_keeps_z_clear() {
     for opcode in [0x0801, 0x0401] {
@@ -225,7 +226,8 @@ fn the_end_and_the_breakpoint() {
     assert_eq!((cpu.0.run(&Until::default()), cpu.0.pc(), cpu.0.cycles()), (Ok(Stop::Breakpoint), 2, 1));
 }
 
-/// A loop at 0 of `NOP`, `RJMP`: stops before the address, goes on from it, and stops at the cycle asked for.
+/// A loop at 0 of `NOP`, `RJMP`: stops before the address, goes on from it, and stops at the cycle
+/// asked for.
 #[test]
 fn stops_are_exact() {
     let mut cpu = Cpu::new(&[0x0000, 0xCFFE]);
@@ -297,7 +299,8 @@ fn looking_on_changes_nothing() {
     assert_eq!(observed.0.instructions(), alone.0.instructions());
 }
 
-/// SEI lets one instruction go before the interrupt, entry takes four cycles and clears I; timer 0 overflows at once.
+/// SEI lets one instruction go before the interrupt, entry takes four cycles and clears I; timer 0
+/// overflows at once.
 #[test]
 fn an_interrupt_waits_for_one_instruction_after_sei() {
     // LDI r16,1; STS TIMSK0,r16; LDI r17,255; OUT TCNT0,r17; OUT TCCR0B,r16; NOP*3; SEI; NOP; NOP.

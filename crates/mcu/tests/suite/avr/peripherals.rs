@@ -72,8 +72,8 @@ fn pins() {
     assert_eq!(edges, [("PORTB", 5, true), ("PORTB", 5, false), ("PORTB", 5, true)]);
 }
 
-/// A timer in CTC mode interrupts every (OCR + 1) * prescaler cycles: timer 1 at 8 * 125, timer 0 at 64 * 25, timer
-/// 2 at 32 * 50.
+/// A timer in CTC mode interrupts every (OCR + 1) * prescaler cycles: timer 1 at 8 * 125, timer 0
+/// at 64 * 25, timer 2 at 32 * 50.
 #[test]
 fn timers_clear_on_compare() {
     let timers = [
@@ -107,8 +107,8 @@ fn a_timer_counts_cycles() {
     run_to_the_end(&mut *machine);
     let registers = machine.registers();
     let between = registers[2].1 | registers[3].1 << 8;
-    // The loop takes 1 + 100 * 3 - 1; between the reads of the low bytes lie four more instructions of two cycles:
-    // the two LDS of the first read and the two STS of its result.
+    // The loop takes 1 + 100 * 3 - 1; between the reads of the low bytes lie four more instructions
+    // of two cycles: the two LDS of the first read and the two STS of its result.
     assert_eq!(between, 308);
 }
 

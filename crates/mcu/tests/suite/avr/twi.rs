@@ -1,5 +1,5 @@
-//! The two-wire interface as a master, with and without a device: status codes, bytes and times (DS40002061, 22.5.2, tables 22-2
-//! and 22-3).
+//! The two-wire interface as a master, with and without a device: status codes, bytes and times
+//! (DS40002061, 22.5.2, tables 22-2 and 22-3).
 
 use super::programs::{ATMEGA128L, ATMEGA328P, machine};
 use crate::two_wire::Device;
@@ -37,7 +37,8 @@ fn a_device_is_written_and_read() {
         let device = machine.board_mut().two_wire_device_mut("device").unwrap();
         let device = device.downcast_ref::<Device>().unwrap();
         assert_eq!(device.log, ["3cW", "01", "02", "03", "04", "3cR", "ACK", "NACK", "STOP"]);
-        // Nine bits of 16 + 2 * 72 cycles, and the few instructions between the flag and the next byte.
+        // Nine bits of 16 + 2 * 72 cycles, and the few instructions between the flag and the next
+        // byte.
         let byte_ns = 9 * 160 * 1_000_000_000 / clock_hz;
         for pair in device.times_ns[..5].windows(2) {
             let more = pair[1] - pair[0] - byte_ns;
@@ -61,7 +62,8 @@ fn nobody_acknowledges_on_an_empty_bus() {
     assert_eq!([out[0], out[1], out[4], out[5], out[6], out[7]], [0x0A, 0x22, 0x32, 0x12, 0x4A, 0xFA]);
 }
 
-/// The interrupt comes again as long as TWINT is set; TWDR is refused with TWWC while it is clear; TWEN off ends everything.
+/// The interrupt comes again as long as TWINT is set; TWDR is refused with TWWC while it is clear;
+/// TWEN off ends everything.
 #[test]
 fn flags_and_interrupt() {
     let body = "static volatile uint8_t out[4] = { 0xaa };

@@ -1,4 +1,5 @@
-//! Exceptions, sleep, system control space, faults and what observers see, on small assembly programs.
+//! Exceptions, sleep, system control space, faults and what observers see, on small assembly
+//! programs.
 
 use super::programs;
 use mcu::{
@@ -8,7 +9,8 @@ use mcu::{
 
 const STACK: u32 = 0x2000_1000;
 
-/// A vector table for what the tests use, and the program after it; handlers that a program lacks are `none`.
+/// A vector table for what the tests use, and the program after it; handlers that a program lacks
+/// are `none`.
 fn source(program: &str) -> String {
     let handler = |name: &str| {
         if program.contains(&format!("{name}:")) { format!("{name} + 1") } else { "none + 1".into() }
@@ -274,8 +276,8 @@ fn systick_comes_every_reload_plus_one_cycles_and_wakes() {
     finish(machine.as_mut());
     assert_eq!(register(machine.as_ref(), "r6"), 10);
     assert_eq!(register(machine.as_ref(), "r2"), 0x1_0007, "COUNTFLAG");
-    // It counts from 0 to the reload value first, then ten times down: 10 * 1000 cycles after it was enabled, give
-    // or take the instructions around.
+    // It counts from 0 to the reload value first, then ten times down: 10 * 1000 cycles after it
+    // was enabled, give or take the instructions around.
     let cycles = machine.cycles();
     assert!((10_000..10_100).contains(&cycles), "{cycles}");
 }
@@ -374,7 +376,8 @@ fn bit_band_aliases_are_single_bits() {
     assert!(matches!(machine.run(&limit()), Err(Fault::Unmapped { address: 0x2200_8004, .. })));
 }
 
-/// Bit 3 of the byte at 0x40003401, where the STM32F407's I2S2ext has no model: the alias is what the program's text has.
+/// Bit 3 of the byte at 0x40003401, where the STM32F407's I2S2ext has no model: the alias is what
+/// the program's text has.
 #[test]
 fn a_fault_behind_a_bit_band_alias_names_both_addresses() {
     for access in ["ldr r1, [r0]", "str r1, [r0]"] {
@@ -433,11 +436,13 @@ fn alignment_is_what_the_architecture_says() {
     faults(m4("unaligned-trap", &program.replace("str r1, [r0]", trap)), 0x2000_0401);
 }
 
-/// DDI 0403E, A3.4.1 and A3.4.5. The monitors of these cores hold no address, "any access" matches the one marked
-/// (DDI 0337I, 3.6; DDI 0439D, 3.6; DDI 0489F, 2.5), so neither sizes nor plain stores between make a difference.
+/// DDI 0403E, A3.4.1 and A3.4.5. The monitors of these cores hold no address, "any access" matches
+/// the one marked (DDI 0337I, 3.6; DDI 0439D, 3.6; DDI 0489F, 2.5), so neither sizes nor plain
+/// stores between make a difference.
 #[test]
 fn exclusive_stores_succeed_once_after_an_exclusive_load() {
-    // What stands between a mark of 0x2000_0400 and the end, and the status and the word there it must leave.
+    // What stands between a mark of 0x2000_0400 and the end, and the status and the word there it
+    // must leave.
     let cases = [
         ("pair", "ldrex r3, [r0]\n strex r2, r1, [r0]", 0, 0x1122_3344),
         ("pair-byte", "ldrexb r3, [r0]\n strexb r2, r1, [r0]", 0, 0x5555_5544),
@@ -646,8 +651,8 @@ fn the_stm32l4_has_sram2_at_two_places() {
     assert!(matches!(machine.run(&limit()), Err(Fault::Unmapped { address: 0x1001_0000, .. })));
 }
 
-/// An image of which the first 64 kB are empty begins by its own vector table, which VTOR has; one at the flash's start does not, nor does what
-/// is no table, nor any on a Cortex-M0.
+/// An image of which the first 64 kB are empty begins by its own vector table, which VTOR has; one
+/// at the flash's start does not, nor does what is no table, nor any on a Cortex-M0.
 #[test]
 fn an_image_behind_a_bootloader_begins_by_its_own_vectors() {
     let source = ".global _start

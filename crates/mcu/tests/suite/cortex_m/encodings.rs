@@ -1,8 +1,10 @@
-//! The encodings of ARMv6-M and ARMv7E-M as patterns, from the encoding diagrams of DDI 0403E, chapter A7, and DDI
-//! 0419E, chapter A6, independently of the decoder: what the manuals call UNPREDICTABLE is left out here.
+//! The encodings of ARMv6-M and ARMv7E-M as patterns, from the encoding diagrams of DDI 0403E,
+//! chapter A7, and DDI 0419E, chapter A6, independently of the decoder: what the manuals call
+//! UNPREDICTABLE is left out here.
 //!
-//! A pattern is the bits in order. `d n m a t u` are registers, neither SP nor PC where they have four bits; `N` is one
-//! that may be SP; other letters are anything, unless the condition says otherwise.
+//! A pattern is the bits in order. `d n m a t u` are registers, neither SP nor PC where they have
+//! four bits; `N` is one that may be SP; other letters are anything, unless the condition says
+//! otherwise.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +17,7 @@ impl Fields {
     }
 }
 
-/// Which cores have the encoding.
+/// Cores that have the encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Since {
     V6M,
@@ -23,7 +25,7 @@ pub enum Since {
     V7EM,
 }
 
-/// Whether it may stand in an IT block, and where.
+/// Position in an IT block at which it may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InIt {
     Anywhere,
@@ -214,7 +216,7 @@ fn same(f: &Fields) -> bool {
     f.get('n') == f.get('m')
 }
 
-/// Where it exists, where an IT block may have it, its bits, and which operands are allowed.
+/// Cores that have it, position in an IT block, bits, and a test of the allowed operands.
 type EncodingRow = (Since, InIt, &'static str, fn(&Fields) -> bool);
 
 /// All encodings but those of the system (SVC, BKPT, UDF, WFI, WFE, SEV, CPS, special registers).

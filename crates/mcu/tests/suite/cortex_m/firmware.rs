@@ -5,7 +5,7 @@ use mcu::{Image, Mcu, Segment, Stop, Until, new_machine};
 use std::path::Path;
 use std::process::Command;
 
-/// What the host computes.
+/// Result of the program on the host.
 fn expected(source: &str, count: u32) -> u32 {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{source}-host-{count}"));
     let main = program.with_extension("c");
@@ -28,7 +28,7 @@ fn expected(source: &str, count: u32) -> u32 {
     String::from_utf8_lossy(&output.stdout).parse().expect("a number")
 }
 
-/// What a program leaves first in RAM when it comes to its BKPT.
+/// First word of RAM when a program comes to its BKPT.
 fn result(target: &str, bytes: Vec<u8>, what: &str) -> u32 {
     let mut machine: Box<dyn Mcu> = new_machine(&part(target), 8_000_000).expect("a machine");
     machine.load(&Image { segments: vec![Segment { address: 0x0800_0000, bytes }] }).expect("it fits");

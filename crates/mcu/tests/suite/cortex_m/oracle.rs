@@ -1,19 +1,21 @@
-//! Random instructions, the state after each compared with Unicorn's: registers, flags, memory touched.
+//! Random instructions, the state after each compared with Unicorn's: registers, flags, memory
+//! touched.
 //!
-//! `WATTSEAL_ORACLE=long` runs a million instructions a core, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS` says,
-//! `WATTSEAL_SEED=n` another sequence.
+//! `WATTSEAL_ORACLE=long` runs a million instructions a core, or as many as
+//! `WATTSEAL_ORACLE_INSTRUCTIONS` says, `WATTSEAL_SEED=n` another sequence.
 //!
 //! Unicorn 2.0.1 does not tell what these do, and they are left out:
-//! - LDM, LDRD, LDREX and their stores at misaligned addresses: it allows them; the architecture faults (DDI 0403E,
-//!   A3.2.1).
-//! - Exclusive stores after anything but CLREX or the exclusive load of the same size and address: its monitor
-//!   compares address, size and the value in memory, the architecture's only has a state and leaves the rest
-//!   IMPLEMENTATION DEFINED (A3.4.1). Each STREX stands directly after one of these two; the others are in
-//!   `core.rs`, with the pairs that seed 20261121 found.
-//! - Bit-band aliases and the system control space (DDI 0439D, 3.7): it has no memory there. An instruction of an IT
-//!   block may turn an address into one of these; the block's remainder is not compared.
-//! - Writes to SP of numbers that are no multiples of four: it keeps the lowest two bits, which are always zero (DDI
-//!   0403E, B1.4.1); they are cleared before comparing.
+//! - LDM, LDRD, LDREX and their stores at misaligned addresses: it allows them; the architecture
+//!   faults (DDI 0403E, A3.2.1).
+//! - Exclusive stores after anything but CLREX or the exclusive load of the same size and address:
+//!   its monitor compares address, size and the value in memory, the architecture's only has a
+//!   state and leaves the rest IMPLEMENTATION DEFINED (A3.4.1). Each STREX stands directly after
+//!   one of these two; the others are in `core.rs`, with the pairs that seed 20261121 found.
+//! - Bit-band aliases and the system control space (DDI 0439D, 3.7): it has no memory there. An
+//!   instruction of an IT block may turn an address into one of these; the block's remainder is not
+//!   compared.
+//! - Writes to SP of numbers that are no multiples of four: it keeps the lowest two bits, which are
+//!   always zero (DDI 0403E, B1.4.1); they are cleared before comparing.
 //!
 //! Unicorn executes an IT block at once, so there the states are compared at its end.
 
@@ -26,9 +28,9 @@ use testkit::random::{self, Random};
 
 const CODE: u32 = 0x0800_0000;
 const CODE_SIZE: u32 = 0x1_0000;
-/// Where the instructions go; below are NOPs.
+/// First address of the instructions; below are NOPs.
 const START: u32 = CODE + 0x400;
-/// Where MSR APSR_nzcvqg, r0 stands.
+/// Address of `MSR APSR_nzcvqg, r0`.
 const SET_FLAGS: u32 = CODE + 0x100;
 const RAM: u32 = 0x2000_0000;
 const RAM_SIZE: u32 = 0x2000;
@@ -60,7 +62,7 @@ fn is_it(code: &[u16]) -> bool {
     code.len() == 1 && code[0] >> 8 == 0xbf && code[0] & 15 != 0
 }
 
-/// What stands at an address, for a message.
+/// Halfwords at an address, for a message.
 fn show(code: &[u16]) -> String {
     code.iter().map(|half| format!("{half:04x}")).collect::<Vec<_>>().join(" ")
 }
@@ -134,7 +136,8 @@ impl Pair {
             self.at = START;
         }
         self.at += 2 * self.random.below(4);
-        // Unicorn ends its blocks of instructions, and with them IT blocks, where a page of 1 KB ends.
+        // Unicorn ends its blocks of instructions, and with them IT blocks, where a page of 1 KB
+        // ends.
         if self.at & 0x3ff > 0x3c0 {
             self.at = (self.at + 0x3ff) & !0x3ff;
         }
@@ -227,7 +230,8 @@ impl Pair {
                 Fault::BitBand { fault, .. } => *fault,
                 fault => fault,
             });
-            // Unicorn counts an IT block as one instruction: its state is compared at the end of the block.
+            // Unicorn counts an IT block as one instruction: its state is compared at the end of
+            // the block.
             if block && index + 1 < sequence.len() && ours.is_ok() && self.ours.pc() == next {
                 self.compared += 1;
                 at = next;
@@ -313,8 +317,8 @@ impl Pair {
         }
     }
 
-    /// After a fault the two may have stored different parts of what was to be stored, also to flash, and Unicorn may
-    /// be within an IT block, which NOPs end.
+    /// After a fault the two may have stored different parts of what was to be stored, also to
+    /// flash, and Unicorn may be within an IT block, which NOPs end.
     fn resynchronise(&mut self) {
         let mut flash = vec![0; CODE_SIZE as usize];
         assert!(self.ours.peek(CODE, &mut flash));
@@ -324,7 +328,8 @@ impl Pair {
     }
 }
 
-/// The exclusive load of the address and size of an exclusive store, which leaves the base register as it is.
+/// The exclusive load of the address and size of an exclusive store, which leaves the base register
+/// as it is.
 fn exclusive_load(store: &[u16], random: &mut impl FnMut() -> u32) -> Option<Vec<u16>> {
     let base = store[0] & 15;
     let register = (base + 1 + (random() % 7) as u16) % 8;
@@ -365,7 +370,8 @@ fn compare(target: &str, model: Model, architecture: Architecture, since: Since)
             let before = before.min(4 - sequence.len() as u32);
             while (block.len() as u32) < before {
                 let filler = &table[random() as usize % table.len()];
-                // MSR and barriers make Unicorn look up in the midst of the block; STREX needs what comes before it.
+                // MSR and barriers make Unicorn look up in the midst of the block; STREX needs what
+                // comes before it.
                 let odd = ["1111001110", "11101000010", "11101000110"];
                 if filler.in_it == InIt::Anywhere && !odd.iter().any(|bits| filler.bits.starts_with(bits)) {
                     block.push(filler.instance(&mut random));
@@ -393,8 +399,9 @@ fn compare(target: &str, model: Model, architecture: Architecture, since: Since)
     println!("{} kinds, the rarest: {:?}", kinds.len(), &kinds[..8.min(kinds.len())]);
 }
 
-/// Whether these registers, a bit each, may address what Unicorn has no memory at: an alias of bits or a system register, also as a base
-/// with an index of up to three bits to the left.
+/// Returns true if these registers, a bit each, may address an alias of bits or a system register,
+/// at which Unicorn has no memory. They count also as a base with an index of up to three bits to
+/// the left.
 fn reaches_elsewhere(addresses: u16, before: &[(String, u32)]) -> bool {
     let is_elsewhere = |address: u32| matches!(address >> 24, 0x22 | 0x23 | 0xe0);
     let values: Vec<u32> = (0..15)

@@ -59,7 +59,8 @@ fn cases(cycles_of: fn(&Sequence) -> Option<u64>) -> Vec<Case> {
     cases
 }
 
-/// Loops of four moves, the code, four moves, each at a multiple of [`PITCH`]; the first without code.
+/// Loops of four moves, the code, four moves, each at a multiple of [`PITCH`]; the first without
+/// code.
 fn program(cases: &[Case]) -> String {
     let moves = "mov r8, r8\n".repeat(4);
     let mut text = String::new();
@@ -95,7 +96,8 @@ fn round(machine: &mut dyn Mcu, start: u32, block: u32, other: u32) -> u64 {
     cycles
 }
 
-/// Runs the cases with their data in each of `blocks`, the other block the one after it, at each setting of FLASH_ACR.
+/// Runs the cases with their data in each of `blocks`, the other block the one after it, at each
+/// setting of FLASH_ACR.
 fn check(target: &str, cpu: &str, cases: &[Case], blocks: &[u32], acr: u32, settings: &[u32]) {
     let has_float = cpu == "cortex-m4";
     let fpu = if has_float { ".fpu fpv4-sp-d16\n" } else { "" };

@@ -41,7 +41,8 @@ fn says<T: std::fmt::Debug>(result: Result<T, Fault>, words: &str) {
     assert!(fault.contains(words), "{fault}");
 }
 
-/// The crystal, PLL_SYS at 125 MHz, the tick of a microsecond and clk_peri of clk_sys; nothing held in reset.
+/// The crystal, PLL_SYS at 125 MHz, the tick of a microsecond and clk_peri of clk_sys; nothing held
+/// in reset.
 fn at_125_mhz(bench: &mut Bench) {
     bench.write(RESETS, 0);
     bench.write(XOSC, 0x00fa_baa0);
@@ -54,8 +55,8 @@ fn at_125_mhz(bench: &mut Bench) {
     bench.write(CLK_PERI, 1 << 11);
 }
 
-/// Section 2.13: who holds SIO and the second core in reset waits until FRCE_OFF says so, as boot code does. SIO begins anew; the
-/// processor behind it goes on if it is forced to.
+/// Section 2.13: who holds SIO and the second core in reset waits until FRCE_OFF says so, as boot
+/// code does. SIO begins anew; the processor behind it goes on if it is forced to.
 #[test]
 fn the_power_on_state_machine_resets_sio() {
     const SIO_AND_PROC1: u32 = 1 << 16 | 1 << 14;
@@ -76,7 +77,8 @@ fn the_power_on_state_machine_resets_sio() {
     says(bench.try_write(PSM + 4, 1), "powering parts");
 }
 
-/// Section 2.1.4, the example: narrow writes fill the register, narrow reads pick their bytes. Section 2.1.2: the aliases.
+/// Section 2.1.4, the example: narrow writes fill the register, narrow reads pick their bytes.
+/// Section 2.1.2: the aliases.
 #[test]
 fn registers_have_aliases_and_take_words() {
     let mut bench = bench();
@@ -98,7 +100,8 @@ fn registers_have_aliases_and_take_words() {
     assert_eq!(bench.read(scratch), 0x000d_f012);
 }
 
-/// Section 2.14: what the boot ROM has not released is in reset, and RESET_DONE follows. Section 2.20: version B2.
+/// Section 2.14: what the boot ROM has not released is in reset, and RESET_DONE follows. Section
+/// 2.20: version B2.
 #[test]
 fn blocks_are_held_in_reset() {
     let mut bench = bench();
@@ -144,7 +147,8 @@ fn the_crystal_takes_its_time() {
     assert_eq!(bench.read(XOSC + 4), 1 << 31 | 1 << 12);
 }
 
-/// Section 2.18.1: 12 MHz * 125 / (6 * 2) is 125 MHz, as the SDK sets it. Section 2.15.3: the multiplexers say what they have selected.
+/// Section 2.18.1: 12 MHz * 125 / (6 * 2) is 125 MHz, as the SDK sets it. Section 2.15.3: the
+/// multiplexers say what they have selected.
 #[test]
 fn the_pll_makes_the_clock() {
     let mut bench = bench();
@@ -187,7 +191,8 @@ fn the_divider_takes_eight_cycles() {
     assert_eq!(divide(0x68, -5i32 as u32, 0), (1, -5i32 as u32));
 }
 
-/// Section 2.3.1.3: a read claims a spinlock, and the state of all can be read. A message to the other core is refused.
+/// Section 2.3.1.3: a read claims a spinlock, and the state of all can be read. A message to the
+/// other core is refused.
 #[test]
 fn spinlocks_are_claimed_once() {
     let mut bench = bench();
@@ -200,7 +205,8 @@ fn spinlocks_are_claimed_once() {
     says(bench.try_write(SIO + 0x54, 0), "second core");
 }
 
-/// A pin is SIO's to drive once FUNCSEL is 5; an input wakes its interrupt by an edge and is pulled as its pad says.
+/// A pin is SIO's to drive once FUNCSEL is 5; an input wakes its interrupt by an edge and is pulled
+/// as its pad says.
 #[test]
 fn pins_belong_to_sio_and_interrupt() {
     let mut bench = bench();
@@ -225,7 +231,8 @@ fn pins_belong_to_sio_and_interrupt() {
     assert_eq!(bench.bus.requests, 0);
 }
 
-/// Section 4.6: microseconds; reading the low half latches the high one; an alarm goes off when the low half is its own.
+/// Section 4.6: microseconds; reading the low half latches the high one; an alarm goes off when the
+/// low half is its own.
 #[test]
 fn the_timer_counts_microseconds() {
     let mut bench = bench();
@@ -249,7 +256,8 @@ fn the_timer_counts_microseconds() {
     assert_eq!(bench.bus.requests, 0);
 }
 
-/// Section 4.2.3.2: 125 MHz and a divisor of 67 + 52/64 are 16 * 67.8125 = 1085 cycles a bit; ten bits are 10,850.
+/// Section 4.2.3.2: 125 MHz and a divisor of 67 + 52/64 are 16 * 67.8125 = 1085 cycles a bit; ten
+/// bits are 10,850.
 #[test]
 fn characters_take_ten_bits() {
     let mut bench = bench();
@@ -303,7 +311,8 @@ fn the_watchdog_counts_twice_a_tick() {
     assert_eq!((bench.read(WATCHDOG + 8), bench.read(WATCHDOG + 0x0c)), (1, 0x1234));
 }
 
-/// Section 4.10: boot code asks the flash for its status by frames of eight bits, which take 8 * BAUDR cycles each.
+/// Section 4.10: boot code asks the flash for its status by frames of eight bits, which take 8 *
+/// BAUDR cycles each.
 #[test]
 fn the_flash_answers_boot_code() {
     let mut bench = bench();
@@ -342,7 +351,8 @@ fn assemble(name: &str, base: u32, source: &str) -> Image {
     Image { segments: vec![Segment { address: base, bytes }] }
 }
 
-/// A second stage that sets the serial interface up as the SDK's does for a W25Q080, at a divisor of 2, and goes on at the vectors.
+/// A second stage that sets the serial interface up as the SDK's does for a W25Q080, at a divisor
+/// of 2, and goes on at the vectors.
 const STAGE_2: &str = "
     ldr r0, =0x18000000
     movs r1, #0
@@ -384,7 +394,8 @@ fn register(machine: &dyn Mcu, name: &str) -> u32 {
     machine.registers().into_iter().find(|(known, _)| known == name).expect("a register").1
 }
 
-/// The ring oscillator is as fast as its ring is short: 6.5 MHz of eight stages, then of six and of four; the core runs from it.
+/// The ring oscillator is as fast as its ring is short: 6.5 MHz of eight stages, then of six and of
+/// four; the core runs from it.
 #[test]
 fn the_ring_oscillator_has_three_ranges() {
     let with = |range: u32| {
@@ -398,8 +409,8 @@ fn the_ring_oscillator_has_three_ranges() {
     says(with(0xfa6), "FREQ_RANGE");
 }
 
-/// Section 2.8.1.3: the second stage runs at the end of the RAM, with LR zero, from the ring oscillator's 6.5 MHz. A wrong checksum is
-/// refused; one that the linker has left out is not.
+/// Section 2.8.1.3: the second stage runs at the end of the RAM, with LR zero, from the ring
+/// oscillator's 6.5 MHz. A wrong checksum is refused; one that the linker has left out is not.
 #[test]
 fn a_reset_runs_the_second_stage_in_ram() {
     let mut image = assemble("start", 0x1000_0000, &format!("{STAGE_2}\nloop: b loop"));
@@ -427,9 +438,10 @@ fn a_program_in_ram_needs_no_flash() {
     assert_eq!(machine(&code).pc(), 0x2000_0000);
 }
 
-/// A word is 8 clocks of address and mode bits, 4 of waiting and 8 of data, at half of clk_sys: 40 cycles. The core fetches every word of
-/// code in a row: 32 no-operations from the beginning of a line, and the branch after them, are 17 words the first time and none the
-/// second; the fetch goes a word beyond the branch.
+/// A word is 8 clocks of address and mode bits, 4 of waiting and 8 of data, at half of clk_sys: 40
+/// cycles. The core fetches every word of code in a row: 32 no-operations from the beginning of a
+/// line, and the branch after them, are 17 words the first time and none the second; the fetch goes
+/// a word beyond the branch.
 #[test]
 fn code_that_is_not_in_the_cache_is_read_word_by_word() {
     let image = assemble(
@@ -446,7 +458,7 @@ fn code_that_is_not_in_the_cache_is_read_word_by_word() {
     assert_eq!((first - before, second - first), (34 + 17 * 40, 34));
 }
 
-/// How long each of the loads waits, which code in RAM makes one after the other.
+/// Wait states of each of the loads, which code in RAM makes one after the other.
 fn waits_of_loads(name: &str, loads: &[(&str, u32)]) -> Vec<u64> {
     const RAM: u32 = 0x2000_0100;
     let jump = format!("{STAGE_2}\nldr r0, ={:#x}\nbx r0\n.ltorg", RAM | 1);
@@ -463,8 +475,9 @@ fn waits_of_loads(name: &str, loads: &[(&str, u32)]) -> Vec<u64> {
     times.collect()
 }
 
-/// The halves of a line are valid by themselves, and a miss reads the word that is asked for alone (L. Wren in raspberrypi/pico-feedback,
-/// issue 307: "8 bytes with an upper/lower valid bit"; data is never seen to fill a whole line).
+/// The halves of a line are valid by themselves, and a miss reads the word that is asked for alone
+/// (L. Wren in raspberrypi/pico-feedback, issue 307: "8 bytes with an upper/lower valid bit"; data
+/// is never seen to fill a whole line).
 #[test]
 fn data_that_is_not_in_the_cache_is_one_word() {
     let waits = waits_of_loads(
@@ -483,7 +496,8 @@ fn data_that_is_not_in_the_cache_is_one_word() {
     assert_eq!(waits, [40, 0, 40, 0, 40, 0, 40, 0]);
 }
 
-/// Section 2.6.3.1: two lines at the same place have room, 8 kB apart. A third one makes the one used last but one go, with both halves.
+/// Section 2.6.3.1: two lines at the same place have room, 8 kB apart. A third one makes the one
+/// used last but one go, with both halves.
 #[test]
 fn a_third_line_at_the_same_place_displaces_both_halves_of_one() {
     let [one, other, third] = [0x1000_8000, 0x1000_a000, 0x1000_c000];
@@ -492,7 +506,8 @@ fn a_third_line_at_the_same_place_displaces_both_halves_of_one() {
     assert_eq!(waits, [40, 40, 40, 0, 40, 40, 40, 40]);
 }
 
-/// Section 2.6.3: the second address of the flash looks only, the third fills only, the fourth does neither.
+/// Section 2.6.3: the second address of the flash looks only, the third fills only, the fourth does
+/// neither.
 #[test]
 fn the_addresses_of_the_flash_fill_words_and_look_for_them() {
     let at = |alias: u32, place: u32| ("ldr", 0x1000_0000 + (alias << 24) + place);
@@ -617,7 +632,7 @@ fn a_programs_clock_is_followed() {
     assert_eq!(heard.0.iter().map(|(byte, _)| *byte).collect::<Vec<_>>(), [b'!']);
 }
 
-/// What the core has and the model has not stops the run.
+/// Units that the core has and the model lacks stop the run.
 #[test]
 fn systick_on_the_tick_and_the_mpu_are_refused() {
     for (name, address, value, words) in
@@ -629,8 +644,9 @@ fn systick_on_the_tick_and_the_mpu_are_refused() {
     }
 }
 
-/// Section 4.5.2: a slice wraps after TOP + 1 counts of the divided clock, and a channel is high while the counter is below its level, at
-/// each pin that IO_BANK0 gives it; levels are taken over at the wrap.
+/// Section 4.5.2: a slice wraps after TOP + 1 counts of the divided clock, and a channel is high
+/// while the counter is below its level, at each pin that IO_BANK0 gives it; levels are taken over
+/// at the wrap.
 #[test]
 fn a_pwm_slice_moves_its_pins() {
     let mut bench = bench();
@@ -680,7 +696,8 @@ fn a_pwm_slice_moves_its_pins() {
     says(bench.try_write(slice, 1), "held in reset");
 }
 
-/// Phase-correct: up to TOP and back, in twice as many counts, so that a channel of level 3 is high for three counts on both sides of 0.
+/// Phase-correct: up to TOP and back, in twice as many counts, so that a channel of level 3 is high
+/// for three counts on both sides of 0.
 #[test]
 fn a_phase_correct_slice_takes_twice_as_long() {
     let mut bench = bench();

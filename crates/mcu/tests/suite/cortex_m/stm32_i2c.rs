@@ -1,5 +1,5 @@
-//! The I2C interface of the STM32F1 and F4 as a master: RM0090 section 27.3.3, figures "Transfer sequence diagram for master transmitter"
-//! and "receiver".
+//! The I2C interface of the STM32F1 and F4 as a master: RM0090 section 27.3.3, figures "Transfer
+//! sequence diagram for master transmitter" and "receiver".
 
 use super::stm32_peripherals::Bench;
 use crate::two_wire::Device;
@@ -102,7 +102,8 @@ fn bytes_are_sent() {
     assert_eq!(log(&mut bench), ["3cW", "11", "22", "STOP"]);
 }
 
-/// One byte: ACK is clear and STOP set before it is there; two with POS; three with BTF, as section 27.3.3 says.
+/// One byte: ACK is clear and STOP set before it is there; two with POS; three with BTF, as section
+/// 27.3.3 says.
 #[test]
 fn bytes_are_received() {
     let mut one = bench("stm32f407");

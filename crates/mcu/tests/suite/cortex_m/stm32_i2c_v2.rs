@@ -1,4 +1,5 @@
-//! The I2C interface of the STM32F0, F7 and L4 as a master: RM0091 section 26.4.8, "I2C master mode".
+//! The I2C interface of the STM32F0, F7 and L4 as a master: RM0091 section 26.4.8, "I2C master
+//! mode".
 
 use super::stm32_peripherals::Bench;
 use crate::two_wire::Device;
@@ -88,7 +89,8 @@ fn bytes_are_sent() {
     assert_eq!(log(&mut bench), ["3cW", "11", "22", "STOP"]);
 }
 
-/// A register's number, then a repeated START and two bytes: TC holds the bus; the last byte is not acknowledged.
+/// A register's number, then a repeated START and two bytes: TC holds the bus; the last byte is not
+/// acknowledged.
 #[test]
 fn a_register_is_read() {
     let mut bench = bench("stm32l4r5");

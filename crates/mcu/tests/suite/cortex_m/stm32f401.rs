@@ -1,4 +1,5 @@
-//! What the STM32F401 has otherwise than the STM32F411: data sheet DS9716, ST's CMSIS header stm32f401xc.h.
+//! Differences of the STM32F401 from the STM32F411: data sheet DS9716, ST's CMSIS header
+//! stm32f401xc.h.
 
 use super::programs::{assemble, part};
 use super::steps::{self, KEPT, Step, machine, word};
@@ -23,7 +24,8 @@ fn it_says_who_it_is_and_has_no_spi5() {
     assert!(matches!(bench.try_write(SPI5 + 4, 1 << 7), Err(Fault::Unmapped { .. })));
 }
 
-/// RM0368 and RM0383: RCC_DCKCFGR, which the STM32F407 does not have. Start-up code that leaves the timers' clock as it is writes it.
+/// RM0368 and RM0383: RCC_DCKCFGR, which the STM32F407 does not have. Start-up code that leaves the
+/// timers' clock as it is writes it.
 #[test]
 fn the_timers_clock_can_be_left_as_it_is() {
     const DCKCFGR: u32 = RCC + 0x8c;
@@ -42,7 +44,7 @@ fn the_timers_clock_can_be_left_as_it_is() {
     assert!(faults("stm32f407", DCKCFGR, 1).contains("only others of the series"));
 }
 
-/// What a write ends with.
+/// Fault with which a write ends the run.
 fn faults(target: &str, address: u32, value: u32) -> String {
     let mut machine = machine(target, &[Step::Write(address, value)]);
     machine.run(&Until { cycles: Some(500), ..Until::default() }).expect_err("a fault").to_string()
@@ -60,7 +62,8 @@ fn spi4_is_selected_at_port_e_alone() {
     assert_eq!(pins("stm32f411"), ["PB12 AF6", "PE4 AF5", "PE11 AF5"]);
 }
 
-/// RM0368, section 3: sectors 0 to 5; DS9716, table 45: by words the last, of 128 kB, takes a second.
+/// RM0368, section 3: sectors 0 to 5; DS9716, table 45: by words the last, of 128 kB, takes a
+/// second.
 #[test]
 fn its_flash_ends_with_sector_5() {
     const LAST: u32 = 0x0803_fffc;
@@ -95,7 +98,8 @@ fn run(name: &str, source: &str) -> (Result<Stop, Fault>, Box<dyn Mcu>) {
     (stop, machine)
 }
 
-/// Table 15: 84 MHz need two wait states; 25 MHz of HSE by PLLM 25, times PLLN 336, by PLLP 4. More than 84 MHz (PLLN 400) it refuses.
+/// Table 15: 84 MHz need two wait states; 25 MHz of HSE by PLLM 25, times PLLN 336, by PLLP 4. More
+/// than 84 MHz (PLLN 400) it refuses.
 #[test]
 fn it_reaches_84_mhz_with_two_wait_states() {
     let program = |multiplier: u32, wait_states: u32| {

@@ -1,9 +1,9 @@
-//! What programs find on the private peripheral bus beside NVIC and SysTick: MPU, ITM, FPB, TPIU; and semihosting.
+//! Private peripheral bus beside NVIC and SysTick: MPU, ITM, FPB, TPIU; and semihosting.
 
 use super::programs;
 use mcu::{Fault, Image, Mcu, Observer, Segment, Stop, Until, new_machine};
 
-/// What came out, by port.
+/// Bytes that came out, by port.
 #[derive(Default)]
 struct Console(Vec<(String, u8)>);
 
@@ -39,7 +39,8 @@ fn register(machine: &dyn Mcu, name: &str) -> u32 {
 
 #[test]
 fn a_program_speaks_and_exits_by_semihosting() {
-    // SYS_OPEN of :tt for writing, SYS_WRITE, SYS_WRITE0, SYS_WRITEC; SYS_EXIT_EXTENDED with code 3.
+    // SYS_OPEN of :tt for writing, SYS_WRITE, SYS_WRITE0, SYS_WRITEC; SYS_EXIT_EXTENDED with code
+    // 3.
     let program = "movs r0, #1
         ldr r1, =opened
         bkpt 0xab
@@ -114,8 +115,8 @@ fn semihosting_refuses_what_there_is_not() {
 
 #[test]
 fn the_itm_takes_words_where_it_is_on() {
-    // DEMCR.TRCENA, the lock, ITM_TER, ITM_TCR; a byte and a halfword at port 0, a byte at port 1, which is off. What is written
-    // before the lock is off is lost.
+    // DEMCR.TRCENA, the lock, ITM_TER, ITM_TCR; a byte and a halfword at port 0, a byte at port 1,
+    // which is off. What is written before the lock is off is lost.
     let program = "ldr r0, =0xe0000000
         ldr r1, =0xe000edfc
         ldr r2, =0x01000000
@@ -196,7 +197,8 @@ fn what_the_mpu_forbids_is_a_fault_that_says_so() {
 
 #[test]
 fn a_region_decides_what_the_data_cache_keeps() {
-    // A hundred loads of one word of SRAM2 behind AXI, all 64 KB of which the region makes write-back or uncached.
+    // A hundred loads of one word of SRAM2 behind AXI, all 64 KB of which the region makes
+    // write-back or uncached.
     let cycles = |type_: u32| {
         let program = format!(
             "ldr r0, =0xe000ed90
@@ -224,7 +226,8 @@ fn a_region_decides_what_the_data_cache_keeps() {
         assert_eq!(machine.run(&UNTIL), Ok(Stop::Breakpoint));
         machine.cycles()
     };
-    // TEX, S, C, B: write-back with allocation; not cacheable. An access over AXI takes six cycles (`tightly.rs`), and 99 more are made.
+    // TEX, S, C, B: write-back with allocation; not cacheable. An access over AXI takes six cycles
+    // (`tightly.rs`), and 99 more are made.
     let (cached, uncached) = (cycles(0b001_011), cycles(0b001_000));
     assert!(uncached >= cached + 99 * 5, "{cached} {uncached}");
 }

@@ -1,6 +1,7 @@
-//! The CPU08 by the manual: examples of each group of instructions, and the cycles and bytes of every row of the
-//! instruction set summary (CPU08RM, "Instruction Set Summary"; the same table in the data sheets' chapter
-//! "Central Processor Unit"). The model itself counts by the opcode map, another table of the same manual.
+//! The CPU08 by the manual: examples of each group of instructions, and the cycles and bytes of
+//! every row of the instruction set summary (CPU08RM, "Instruction Set Summary"; the same table in
+//! the data sheets' chapter "Central Processor Unit"). The model itself counts by the opcode map,
+//! another table of the same manual.
 
 use mcu::{Access, AccessKind, Fault, Flow, Mcu, Observer, Part, Step, Stop, Until, new_machine};
 
@@ -18,7 +19,8 @@ const ONES: u32 = 0x60;
 struct Bench(Box<dyn Mcu>);
 
 impl Bench {
-    /// A machine with the watchdog off, these bytes at [`PC`] and these registers; all others 0, SP = 0x0300.
+    /// A machine with the watchdog off, these bytes at [`PC`] and these registers; all others 0, SP
+    /// = 0x0300.
     fn new(bytes: &[u8], registers: &[(&str, u32)]) -> Bench {
         let part = Part::from_toml(TARGET).expect("target file");
         let mut bench = Bench(new_machine(&part, 8_000_000).expect("machine"));
@@ -63,7 +65,8 @@ impl Bench {
         assert_eq!(self.try_step(), Ok(Stop::Cycles));
     }
 
-    /// Executes one instruction and gives the registers asked for; `ccr` without the bits that are always 1.
+    /// Executes one instruction and gives the registers asked for; `ccr` without the bits that are
+    /// always 1.
     fn after<const COUNT: usize>(&mut self, names: [&str; COUNT]) -> [u32; COUNT] {
         self.step();
         names.map(|name| if name == "ccr" { self.get(name) & !ONES } else { self.get(name) })
@@ -510,7 +513,8 @@ fn reset_and_the_watchdog() {
         machine.reset();
         machine
     };
-    // INC $70, BRA * or WAIT, with the COP on: the part is reset each 2^13 - 2^4 clocks of 88 kHz, and RAM stays.
+    // INC $70, BRA * or WAIT, with the COP on: the part is reset each 2^13 - 2^4 clocks of 88 kHz,
+    // and RAM stays.
     for last in [&[0x20, 0xfe][..], &[0x8f]] {
         let mut bench = Bench(program(&[&[0x3c, 0x70], last].concat()));
         assert_eq!(["pc", "sp", "h", "ccr"].map(|name| bench.get(name)), [0x8000, 0xff, 0, ONES | I]);
@@ -544,7 +548,8 @@ fn reset_and_the_watchdog() {
 
 #[test]
 fn what_is_not_there_is_a_fault() {
-    // A register without a model, a write to flash, the watchdog's service, an address that is nothing, an opcode.
+    // A register without a model, a write to flash, the watchdog's service, an address that is
+    // nothing, an opcode.
     let unmapped = |bytes: &[u8], at: u32| {
         let mut bench = Bench::new(bytes, &[]);
         let fault = bench.try_step();

@@ -1,21 +1,23 @@
-//! Random 68HC08 instructions on the model and on uCsim's `shc08`: the same registers, flags, cycles and written memory
-//! after each one, and the same 64 kB at the end of each batch.
+//! Random 68HC08 instructions on the model and on uCsim's `shc08`: the same registers, flags,
+//! cycles and written memory after each one, and the same 64 kB at the end of each batch.
 //!
-//! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it. `WATTSEAL_ORACLE=long` runs
-//! a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS` says.
+//! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it.
+//! `WATTSEAL_ORACLE=long` runs a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS`
+//! says.
 //!
-//! What uCsim 0.6.4 does otherwise than CPU08RM, and is left out or expected here; `instructions.rs` covers it by
-//! the manual:
-//! - It counts the cycles of the later HCS08 where those differ ([`HCS08_CYCLES`]), also with `-t HC08`; what it counts
-//!   there is expected to the cycle. All other instructions must take the same.
+//! Differences of uCsim 0.6.4 from CPU08RM, which are left out or expected here; `instructions.rs`
+//! covers them by the manual:
+//! - It counts the cycles of the later HCS08 where those differ ([`HCS08_CYCLES`]), also with `-t
+//!   HC08`; what it counts there is expected to the cycle. All other instructions must take the
+//!   same.
 //! - `DBNZ` sets V, N and Z; the manual's leaves all flags ("DBNZ").
 //! - `DAA` leaves sums with a low digit above 9 uncorrected; A, N, Z and C are not compared.
 //! - `SWI` leaves I clear; the manual's sets it.
 //! - `RSP` clears the stack pointer's high byte; the manual's leaves it ("RSP").
 //! - Addresses beyond 64 kB do not wrap around: indexed ones that would are not drawn.
 //! - `WAIT` and `STOP` do nothing.
-//! - An instruction that writes over its own last bytes reads them afterwards, on the model before; the manual does not
-//!   say. None such is drawn.
+//! - An instruction that writes over its own last bytes reads them afterwards, on the model before;
+//!   the manual does not say. None such is drawn.
 //! - The stack must stay above 0x7000.
 //!
 //! `DIV` and `DAA` where the manual leaves the result open are not drawn: the model stops there.
@@ -60,7 +62,8 @@ const N: u32 = 0x04;
 const Z: u32 = 0x02;
 const C: u32 = 0x01;
 
-/// Cycles of the simulator where they are not the CPU08's, and the opcodes (9E in the high byte where prefixed).
+/// Cycles of the simulator where they are not the CPU08's, and the opcodes (9E in the high byte
+/// where prefixed).
 #[rustfmt::skip]
 const HCS08_CYCLES: [(u32, &[u16]); 9] = [
     (1, &[0x62, 0x72, 0x84, 0x94, 0x95, 0x9a, 0x9b, 0xa7]),
@@ -81,7 +84,7 @@ const HCS08_CYCLES: [(u32, &[u16]); 9] = [
     (11, &[0x83]),
 ];
 
-/// What is not compared after an instruction: bits of A, of SP, of the condition codes.
+/// Bits that are not compared after an instruction: of A, of SP, of the condition codes.
 fn ignored(opcode: u16) -> [(&'static str, u32); 3] {
     let (a, sp, ccr) = match opcode {
         0x72 => (0xff, 0, N | Z | C),
@@ -93,7 +96,7 @@ fn ignored(opcode: u16) -> [(&'static str, u32); 3] {
     [("a", a), ("sp", sp), ("ccr", ccr)]
 }
 
-/// Whether an address lies beyond 64 kB, or the instruction would write over itself.
+/// Returns true if an address lies beyond 64 kB, or the instruction would write over itself.
 fn is_left_out(bytes: [u8; 4], machine: &dyn Mcu) -> bool {
     let hx = get(machine, "h") << 8 | get(machine, "x");
     let word = |at: usize| u32::from(bytes[at]) << 8 | u32::from(bytes[at + 1]);
@@ -119,7 +122,7 @@ fn get(machine: &dyn Mcu, name: &str) -> u32 {
     machine.registers().into_iter().find(|(other, _)| other == name).expect("register").1
 }
 
-/// What the model has after an instruction.
+/// State of the model after an instruction.
 struct ModelState {
     opcode: u16,
     what: String,

@@ -1,6 +1,7 @@
-//! Single 8051 instructions against Intel's *MCS 51 Microcontroller Family User's Manual* (272383-002), chapter "MCS 51
-//! Programmer's Guide and Instruction Set": the examples of its section "Instruction Definitions", the rows of its table
-//! "8051 Instruction Set Summary", and what the model refuses.
+//! Single 8051 instructions against Intel's *MCS 51 Microcontroller Family User's Manual*
+//! (272383-002), chapter "MCS 51 Programmer's Guide and Instruction Set": the examples of its
+//! section "Instruction Definitions", the rows of its table "8051 Instruction Set Summary", and
+//! what the model refuses.
 
 use mcu::{
     Access, AccessKind, Fault, Flow, Image, Mcu, Observer, Part, Segment, Step, Stop, Until, new_machine,
@@ -78,7 +79,7 @@ impl Cpu {
     }
 }
 
-/// What `run` did, for tables of instructions that all do something to A with a value.
+/// A and the flags after one instruction, for tables of instructions that combine A with a value.
 fn accumulator(bytes: &[u8], a: u32, psw: u32) -> (u32, u32) {
     let cpu = Cpu::new(bytes).set("a", a).set("psw", psw).run(1);
     (cpu.get("a"), cpu.flags())
@@ -182,7 +183,8 @@ fn examples_of_logic_and_rotation() {
         let cpu = Cpu::new(&[opcode]).set("a", 0xc3).set("r0", value).run(1);
         assert_eq!((cpu.get("a"), cpu.flags()), (expected, 0), "{opcode:#x}");
     }
-    // "ANL P1,#01110011B", "ORL P1,#00110010B", "XRL P1,#00110001B": read, modify and write the latch, which is 0FFH.
+    // "ANL P1,#01110011B", "ORL P1,#00110010B", "XRL P1,#00110001B": read, modify and write the
+    // latch, which is 0FFH.
     for (opcode, value, expected) in [(0x53, 0x73, 0x73), (0x43, 0x32, 0xff), (0x63, 0x31, 0xce)] {
         let cpu = Cpu::new(&[opcode, 0x90, value, 0xe5, 0x90]).run(2);
         assert_eq!(cpu.get("a"), expected, "{opcode:#x}");
@@ -228,7 +230,8 @@ fn examples_of_tables_and_external_memory() {
         Cpu::new(&[0x93]).put(0x2101, &[0x5a]).set("dptr", 0x2002).set("a", 0xff).run(1).get("a"),
         0x5a
     );
-    // "MOVX A,@R1; MOVX @R0,A" with R0 = 12H, R1 = 34H, 34H of the external RAM: 56H; here in page 0.
+    // "MOVX A,@R1; MOVX @R0,A" with R0 = 12H, R1 = 34H, 34H of the external RAM: 56H; here in page
+    // 0.
     let cpu = Cpu::new(&[0x75, 0xa0, 0x00, 0xe3, 0xf2])
         .set("r0", 0x12)
         .set("r1", 0x34)
@@ -274,7 +277,8 @@ fn examples_of_bits() {
         bytes.extend([0xe5, 0x90]);
         assert_eq!(Cpu::new(&bytes).run(count + 2).get("a"), expected, "{latch:#x}");
     }
-    // "MOV C": MOV P1.3,C; MOV C,P3.3; MOV P1.2,C with the carry set, port 3 at 0C5H, port 1 at 35H: 39H, carry clear.
+    // "MOV C": MOV P1.3,C; MOV C,P3.3; MOV P1.2,C with the carry set, port 3 at 0C5H, port 1 at
+    // 35H: 39H, carry clear.
     let code = [0x75, 0x90, 0x35, 0x75, 0xb0, 0xc5, 0x92, 0x93, 0xa2, 0xb3, 0x92, 0x92, 0xe5, 0x90];
     let cpu = Cpu::new(&code).set("psw", CY).run(6);
     assert_eq!((cpu.get("a"), cpu.flags()), (0x39, 0));
@@ -385,7 +389,8 @@ fn calls_push_the_low_byte_first() {
     assert_eq!((cpu.get("pc"), cpu.byte(INTERNAL + 8), cpu.byte(INTERNAL + 9)), (0x1234, 0x26, 0x01));
     let cpu = cpu.run(1);
     assert_eq!((cpu.get("pc"), cpu.get("sp")), (0x0126, 7));
-    // "AJMP JMPADR" at 0345H to 0123H; the page is that of the next instruction; all eight pages of 256 bytes.
+    // "AJMP JMPADR" at 0345H to 0123H; the page is that of the next instruction; all eight pages of
+    // 256 bytes.
     assert_eq!(Cpu::at(0x0345, &[0x21, 0x23]).run(1).get("pc"), 0x0123);
     assert_eq!(Cpu::at(0x07fe, &[0x01, 0x10]).run(1).get("pc"), 0x0810);
     for page in 0..8u8 {
@@ -407,7 +412,8 @@ fn register_banks_are_the_first_32_bytes() {
     }
 }
 
-/// The manual's table "8051 Instruction Set Summary", row by row: opcodes, bytes, oscillator periods.
+/// The manual's table "8051 Instruction Set Summary", row by row: opcodes, bytes, oscillator
+/// periods.
 const SUMMARY: &[(&str, &[std::ops::RangeInclusive<u8>], u32, u64)] = &[
     ("ADD A,Rn", &[0x28..=0x2f], 1, 12),
     ("ADD A,direct", &[0x25..=0x25], 2, 12),
@@ -561,7 +567,8 @@ fn every_opcode_has_the_bytes_and_periods_of_the_summary() {
     };
     for (name, ranges, bytes, periods) in SUMMARY {
         for opcode in ranges.iter().cloned().flatten() {
-            // The operands are in the internal RAM, a branch that is taken goes to the next instruction but one.
+            // The operands are in the internal RAM, a branch that is taken goes to the next
+            // instruction but one.
             for (a, carry, bits) in [(0u32, 0, 0x00u8), (1, CY, 0xff)] {
                 let cpu = Cpu::new(&[opcode, 0x40, 0x01]);
                 let mut cpu = cpu
@@ -622,7 +629,8 @@ fn what_is_refused() {
     assert_eq!(peripheral(&[0x75, 0x80, 0x00]), ("P0".into(), 0x80));
     assert_eq!(peripheral(&[0xe5, 0xa0]), ("P2".into(), 0xa0));
     assert_eq!(peripheral(&[0xc2, 0xb7]), ("P3".into(), 0xb0));
-    // What comes near to these and is allowed: sources without EA and EA without sources, a timer's setting, a latch.
+    // What comes near to these and is allowed: sources without EA and EA without sources, a timer's
+    // setting, a latch.
     Cpu::new(&[0x75, 0xa8, 0x1f, 0x75, 0xa8, 0x80, 0x75, 0x89, 0x21, 0x05, 0xa0, 0xc2, 0xb0]).run(5);
     // EA comes second.
     assert!(matches!(

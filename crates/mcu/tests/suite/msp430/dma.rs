@@ -131,7 +131,8 @@ fn the_core_goes_on_between_bursts() {
     assert!((8..20).contains(&turns(BURST)), "{}", turns(BURST));
 }
 
-/// A repeated single transfer by TA0CCR0's flag, which the transfer clears: P1OUT gets 1 and 0 every hundred cycles.
+/// A repeated single transfer by TA0CCR0's flag, which the transfer clears: P1OUT gets 1 and 0
+/// every hundred cycles.
 #[test]
 fn a_timer_moves_bytes_to_a_port() {
     let words = [
@@ -145,7 +146,8 @@ fn a_timer_moves_bytes_to_a_port() {
     .concat();
     let edges = seen(&f5438a(), &words, 1_000).edges;
     assert_eq!(edges.len(), 9, "{edges:?}");
-    // The timer starts at cycle 40, and counts to 99; the jump under way ends before the bus is free.
+    // The timer starts at cycle 40, and counts to 99; the jump under way ends before the bus is
+    // free.
     for (place, (high, at)) in edges.into_iter().enumerate() {
         assert_eq!(high, place % 2 == 0);
         let due = 40 + 99 + 100 * place as u64;
@@ -153,7 +155,8 @@ fn a_timer_moves_bytes_to_a_port() {
     }
 }
 
-/// As TI's demo msp430x54xA_dma_05 says: UCTXIFG is set after a reset, so its edge is lost, and DMALEVEL sends the string all the same.
+/// As TI's demo msp430x54xA_dma_05 says: UCTXIFG is set after a reset, so its edge is lost, and
+/// DMALEVEL sends the string all the same.
 #[test]
 fn a_uart_is_fed() {
     let send = |part: &Part, uart: u16, select: Vec<u16>, number: u16, control: u16| {

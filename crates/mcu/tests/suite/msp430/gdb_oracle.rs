@@ -1,8 +1,10 @@
-//! Random MSP430X instructions, 20 bits and all, on the model and on GDB's simulator: the same registers, flags and touched memory
-//! after each one, the same memory in the end.
+//! Random MSP430X instructions, 20 bits and all, on the model and on GDB's simulator: the same
+//! registers, flags and touched memory after each one, the same memory in the end.
 //!
-//! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it. `WATTSEAL_ORACLE=long` runs ten million
-//! instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS` says. What the simulator does otherwise is data: `gdb_deviations.toml`.
+//! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it.
+//! `WATTSEAL_ORACLE=long` runs ten million instructions, or as many as
+//! `WATTSEAL_ORACLE_INSTRUCTIONS` says. What the simulator does otherwise is data:
+//! `gdb_deviations.toml`.
 
 use mcu::{Access, AccessKind, Mcu, Observer, Part, Stop, Until, new_machine};
 use serde::Deserialize;
@@ -56,7 +58,7 @@ struct Deviation {
     flags: Option<Flags>,
 }
 
-/// What else must hold for a deviation.
+/// Additional condition of a deviation.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum When {
@@ -74,7 +76,8 @@ enum When {
     Address,
     /// The same, of two operands.
     RepeatedTwoOperands,
-    /// The two fields of the extension word for bits 19:16 differ, and the one operand is in memory.
+    /// The two fields of the extension word for bits 19:16 differ, and the one operand is in
+    /// memory.
     FieldsDiffer,
     /// SR is among the registers that `PUSHM` pushes.
     PushesSr,
@@ -146,7 +149,8 @@ impl Instruction {
     }
 }
 
-/// A register value: an address in memory, a number of digits, a number near the ends of the range, or any.
+/// A register value: an address in memory, a number of digits, a number near the ends of the range,
+/// or any.
 fn value(random: &mut Random) -> u32 {
     match random.below(8) {
         0..=2 => (0x600 + random.below(0x1_f000)) & !1,
@@ -284,7 +288,7 @@ impl Deviation {
     }
 }
 
-/// What the model has after an instruction.
+/// State of the model after an instruction.
 struct ModelState {
     what: String,
     registers: Msp430Registers,

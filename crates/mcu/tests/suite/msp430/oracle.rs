@@ -1,21 +1,27 @@
-//! Random MSP430 instructions on the model and on mspdebug's simulator: the same registers, flags and touched memory
-//! after each one.
+//! Random MSP430 instructions on the model and on mspdebug's simulator: the same registers, flags
+//! and touched memory after each one.
 //!
-//! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it. `WATTSEAL_ORACLE=long` runs
-//! a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS` says.
+//! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it.
+//! `WATTSEAL_ORACLE=long` runs a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS`
+//! says.
 //!
-//! What mspdebug 0.22 lacks or does otherwise than SLAU208, and is left out or masked here; `instructions.rs`
-//! covers it by the manual:
-//! - MSP430X instructions and bits 19:16 of registers (sections "MSP430X Extended Instructions", "CPU Registers");
-//!   `SXT Rn` sets bits 19:16, the model's are cut off after each instruction.
+//! Gaps of mspdebug 0.22 and differences from SLAU208, which are left out or masked here;
+//! `instructions.rs` covers them by the manual:
+//! - MSP430X instructions and bits 19:16 of registers (sections "MSP430X Extended Instructions",
+//!   "CPU Registers"); `SXT Rn` sets bits 19:16, the model's are cut off after each instruction.
 //! - `PUSH.B` clears the high byte of the stack's word; the manual leaves it ("PUSH").
-//! - `PUSH` and `CALL` of `x(SP)` address with the SP before it counts down, and PC as a source is the address behind the opcode, also
-//!   where an index follows; `instructions.rs` names who knows better.
-//! - `PUSH SP` stores the old SP; the manual's figure "PUSH SP – POP SP Sequence" has the new one stored.
-//! - `@SP+` of a byte counts SP up by 1; the manual's SP counts by 2 ("Indirect Autoincrement Mode").
-//! - Bit 0 of PC and SP can be set; the manual has it always 0 ("Program Counter", "Stack Pointer").
+//! - `PUSH` and `CALL` of `x(SP)` address with the SP before it counts down, and PC as a source is
+//!   the address behind the opcode, also where an index follows; `instructions.rs` names who knows
+//!   better.
+//! - `PUSH SP` stores the old SP; the manual's figure "PUSH SP – POP SP Sequence" has the new one
+//!   stored.
+//! - `@SP+` of a byte counts SP up by 1; the manual's SP counts by 2 ("Indirect Autoincrement
+//!   Mode").
+//! - Bit 0 of PC and SP can be set; the manual has it always 0 ("Program Counter", "Stack
+//!   Pointer").
 //! - SR keeps its reserved bits 15:9.
-//! - `DADD` clears V, which the manual leaves undefined; with digits above 9 the result is undefined, too.
+//! - `DADD` clears V, which the manual leaves undefined; with digits above 9 the result is
+//!   undefined, too.
 //! - Words at odd addresses are accessed; the model stops with a fault.
 //! - Addresses below 0x200 belong to mspdebug's own peripherals.
 
@@ -61,7 +67,7 @@ fn instruction(random: &mut Random) -> u32 {
     }
 }
 
-/// What is left out, see above; the operand words do not matter.
+/// Returns true for the exclusions above; the operand words do not matter.
 fn is_left_out(word: u32) -> bool {
     let push_byte = word & 0xffc0 == 0x1240;
     let push_sp = word == 0x1201;
@@ -93,7 +99,7 @@ impl Observer for Touched {
     }
 }
 
-/// What the model has after an instruction.
+/// State of the model after an instruction.
 struct ModelState {
     what: String,
     registers: [u32; 16],
@@ -127,12 +133,12 @@ fn step(machine: &mut dyn Mcu) -> Option<Touched> {
     }
 }
 
-/// Whether a word has a digit above 9.
+/// Returns true if a word has a digit above 9.
 fn not_decimal(value: u32) -> bool {
     (0..4).any(|digit| value >> (4 * digit) & 15 > 9)
 }
 
-/// Whether `DADD` at the program counter would add something other than decimal digits.
+/// Returns true if `DADD` at the program counter would add something other than decimal digits.
 fn adds_other_than_digits(machine: &dyn Mcu, word: u32, operand: u32) -> bool {
     let mut trial = machine.snapshot();
     let before = registers(machine);

@@ -90,8 +90,8 @@ fn characters_arrive_at_the_rate_of_the_line() {
     }
 }
 
-/// SLAU208, UCAxSTAT: UCOE "is set when a character is transferred into UCAxRXBUF before the previous character was read", and goes with
-/// UCRXERR as UCAxRXBUF is read.
+/// SLAU208, UCAxSTAT: UCOE "is set when a character is transferred into UCAxRXBUF before the
+/// previous character was read", and goes with UCRXERR as UCAxRXBUF is read.
 #[test]
 fn a_character_that_is_not_read_is_overrun() {
     for uart in uarts() {
@@ -119,8 +119,8 @@ impl Observer for Sent {
     }
 }
 
-/// TI's msp430fr599x_euscia0_uart_01.c: each character wakes the core from LPM3, in which the module activates SMCLK by itself, and is sent
-/// back; UCAxIV is 2.
+/// TI's msp430fr599x_euscia0_uart_01.c: each character wakes the core from LPM3, in which the
+/// module activates SMCLK by itself, and is sent back; UCAxIV is 2.
 #[test]
 fn the_interrupt_of_a_character_wakes_the_core() {
     let [f5438a, fr5994] = uarts();

@@ -1,5 +1,5 @@
-//! Every cell of `timing.toml` against the model: an instruction that an assembler other than our decoder encoded has the
-//! cell's length and takes the cell's cycles.
+//! Every cell of `timing.toml` against the model: an instruction that an assembler other than our
+//! decoder encoded has the cell's length and takes the cell's cycles.
 
 use mcu::{Fault, Mcu, Part, Stop, Until, new_machine};
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ start = 0xffe00
 size = 0x200
 "#;
 
-/// How often everything that repeats itself does so here.
+/// Repetitions of each instruction that repeats itself.
 const TIMES: u64 = 3;
 const START: u32 = 0x8000;
 
@@ -106,7 +106,8 @@ fn cells() -> HashMap<String, Cell> {
     cells
 }
 
-/// Registers and memory such that every addressing mode reaches RAM and everything that repeats does so [`TIMES`] times.
+/// Registers and memory such that every addressing mode reaches RAM and everything that repeats
+/// does so [`TIMES`] times.
 fn prepare(machine: &mut dyn Mcu, code: &[u8], flags: u32) {
     assert!(machine.poke(START, code));
     // LDCTX, STCTX: the task's number is 0, it has three registers.
@@ -131,8 +132,9 @@ fn prepare(machine: &mut dyn Mcu, code: &[u8], flags: u32) {
     }
 }
 
-/// Whether a cell names byte operands in `A0` or `A1` that cannot be chosen: both operands of an instruction, or the one
-/// that it changes in place. The manual's tables have one cell for both sizes; its lists of operands tell them apart.
+/// Returns true if a cell names byte operands in `A0` or `A1` that cannot be chosen: both operands
+/// of an instruction, or the one that it changes in place. The manual's tables have one cell for
+/// both sizes; its lists of operands tell them apart.
 fn is_not_selectable(name: &str) -> bool {
     let (mnemonic, operands) = name.split_once([' ', ',']).unwrap_or((name, ""));
     let in_place = ["ABS", "ADCF", "ADJNZ", "NEG", "NOT", "ROLC", "RORC", "ROT", "SBJNZ", "SHA", "SHL"];

@@ -5,7 +5,7 @@ use mcu::{Part, Segment};
 use testkit::random::Random;
 
 const PART: &str = include_str!("../../../../../targets/ch32v003.toml");
-/// Where the stack pointer points to.
+/// Initial value of the stack pointer.
 const MIDDLE: u32 = 0x2000_0200;
 const NOP: u32 = 0x13;
 

@@ -1,4 +1,4 @@
-//! What floating-point instructions do with data.
+//! Data flow of the floating-point instructions.
 
 use super::{CUMULATIVE, FLOAT_NZCV, FPSCR, MODES, NZCV, TEMPORARY, condition, list, r, s};
 use crate::cores::cortex_m::fpu::decode::{Operation, core_registers, operation};

@@ -124,7 +124,8 @@ fn dual_exclusive_table(h1: u16, h2: u16, address: u32) -> Option<Op> {
     }
 }
 
-/// The pairs (plain, S) of the data processing operations by their four-bit code: immediate, register, shifted.
+/// The pairs (plain, S) of the data processing operations by their four-bit code: immediate,
+/// register, shifted.
 type Family = [(Opcode, Opcode); 3];
 
 fn family(operation: u8) -> Option<Family> {
@@ -144,7 +145,8 @@ fn family(operation: u8) -> Option<Family> {
     })
 }
 
-/// The comparison that AND, EOR, ADD, SUB with S become when Rd is 15: immediate, register, shifted.
+/// The comparison that AND, EOR, ADD, SUB with S become when Rd is 15: immediate, register,
+/// shifted.
 fn comparison(operation: u8) -> Option<[Opcode; 3]> {
     use Opcode::*;
     match operation {
@@ -435,7 +437,7 @@ fn indexed(h2: u16) -> Option<(u32, u8)> {
     }
 }
 
-/// Whether an imm8 form is one of the unprivileged accesses, LDRT and its kin.
+/// Returns true if an imm8 form is one of the unprivileged accesses, such as LDRT.
 fn unprivileged(h2: u16) -> bool {
     h2 & 0xf00 == 0xe00
 }

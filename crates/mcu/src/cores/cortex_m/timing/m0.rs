@@ -1,7 +1,8 @@
-//! Cycles of the Cortex-M0: DDI 0432C table 3-1, with the single-cycle multiplier that the STM32F0 has (PM0215).
+//! Cycles of the Cortex-M0: DDI 0432C table 3-1, with the single-cycle multiplier that the STM32F0
+//! has (PM0215).
 //!
-//! One bus carries instructions and data, and the table counts it in; it holds at no wait states. With wait states
-//! [`OneBus`] is followed.
+//! One bus carries instructions and data, and the table counts it in; it holds at no wait states.
+//! With wait states [`OneBus`] is followed.
 
 use super::super::flash::FlashRegisters;
 use super::super::one_bus::OneBus;
@@ -26,7 +27,7 @@ impl M0 {
         if self.waits { cycles + self.bus.execute(address, op.length, cycles, data, count) } else { cycles }
     }
 
-    /// What going on at `target` waits.
+    /// Cycles that a branch to `target` waits.
     #[inline(always)]
     fn branch(&mut self, target: u32) -> u32 {
         if self.waits { self.bus.branch(target) } else { 0 }
@@ -80,9 +81,9 @@ impl Timing for M0 {
         }
     }
 
-    /// DDI 0432C section 3.6: 16 cycles from the interrupt to the handler's first instruction. The manual gives no
-    /// figure for the way back; it loads the same eight words and is taken to last as long, tail-chaining to save
-    /// both transfers of the frame.
+    /// DDI 0432C section 3.6: 16 cycles from the interrupt to the handler's first instruction. The
+    /// manual gives no figure for the way back; it loads the same eight words and is taken to last
+    /// as long, tail-chaining to save both transfers of the frame.
     fn exception(&mut self, step: Exception, _sp: u32, target: u32) -> u32 {
         let cycles = match step {
             Exception::Entry | Exception::Return => 16,
