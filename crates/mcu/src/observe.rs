@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn control_transfers_come_with_the_step_before_and_the_last_of_all() {
+    fn control_transfers_have_the_step_before_and_the_very_last() {
         let mut told = Told(Vec::new());
         let mut filter = ControlTransfers::of(&mut told);
         let mut cycles = 0;

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_onlooker_cannot_tell_makes_no_difference() {
+    fn fingerprint_ignores_what_no_observer_can_tell() {
         let plain = run(7, 0x102, 1, 0x3000, 2, AccessKind::Write, 5);
         assert_eq!(plain.fingerprint(), run(7, 0x102, 1, 0x3000, 2, AccessKind::Write, 6).fingerprint());
         assert_eq!(plain.fingerprint(), run(9, 0x102, 1, 0x3000, 2, AccessKind::Write, 5).fingerprint());
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn within_a_table_it_makes_none_which_entry_is_read() {
+    fn fingerprint_ignores_the_entry_that_is_read_of_a_table() {
         let of = |address: u32, kind: AccessKind| {
             let mut trace = Trace::new(Tables::new(vec![0x400..0x500, 0x100..0x200]));
             step(&mut trace, 0x100, 0);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn checkpoints_tell_where_two_runs_part() {
+    fn checkpoints_show_the_point_at_which_two_runs_differ() {
         let of = |odd: u64| {
             let mut trace = Trace::new(Tables::default());
             for index in 0..3 * Trace::INTERVAL + 5 {

@@ -652,7 +652,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instruction_is_looked_up_once_however_often_data_beside_it_are_written() {
+    fn writes_beside_an_instruction_do_not_look_it_up_again() {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = count.clone();
         let describe = move |pc| {

@@ -88,7 +88,7 @@ fn parts() -> Vec<Part> {
 }
 
 #[test]
-fn a_register_takes_back_what_it_reads_after_a_reset() {
+fn register_accepts_its_reset_value() {
     let (mut stops, mut count) = (Vec::new(), 0);
     for part in parts() {
         let devices: Vec<_> =

@@ -179,9 +179,6 @@ impl BootRom {
     ///
     /// # Errors
     /// The ROM would find nothing to run, for the stated reason.
-    ///
-    /// # Errors
-    /// Why the ROM would find nothing to run.
     pub fn start(&self, memory: &Memory) -> Result<(Start, Vec<u8>), &'static str> {
         let mut stage = [0; STAGE_2 as usize];
         memory.peek(self.flash, &mut stage);

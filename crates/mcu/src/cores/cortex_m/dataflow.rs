@@ -474,7 +474,7 @@ mod tests {
     /// Under a secret condition a register keeps its value or gets another. An instruction that
     /// names no effect on a register that it writes would leave it public.
     #[test]
-    fn conditional_data_processing_has_an_effect_on_each_register_that_it_writes() {
+    fn conditional_data_processing_affects_each_written_register() {
         let mut random = Random::new(seed());
         let mut met = 0;
         for first in (0..=u16::MAX).flat_map(|first| [first; 8]) {

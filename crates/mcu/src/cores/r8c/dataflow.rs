@@ -410,7 +410,7 @@ impl Bank {
         }
     }
 
-    /// Adds the effects of a string instruction, which R3 repeats.
+    /// Adds the effects of an instruction that R3 repeats.
     fn repeated(self, flow: &mut Dataflow, op: &Op) {
         let (a0, a1) = (self.r(A0), self.r(A1));
         flow.takes_time(self.r(3));

@@ -93,7 +93,7 @@ pub struct Decoded {
     pub form: Form,
 }
 
-/// Decoded fields, before the length is known.
+/// Fields of an instruction, from which its [`Op`] is built.
 struct Found {
     kind: Opcode,
     width: Width,

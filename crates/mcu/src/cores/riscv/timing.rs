@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn loops_from_flash_take_what_was_measured_at_48_mhz() {
+    fn loops_from_flash_take_the_measured_cycles_at_48_mhz() {
         // cpldcpu/DRAM_exploration, 16bitnop.png, 32bitnop.png, 16bitstore.png. With 8 stores
         // silicon takes 24, the model 22.
         assert_eq!(turns(1, SHORT, true, &[0, 1, 2, 3, 4, 8]), [6, 6, 8, 8, 10, 14]);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn loops_from_sram_take_what_was_measured() {
+    fn loops_from_sram_take_the_measured_cycles() {
         // The same pictures. With 4 and 8 stores silicon takes 13 and 21, the model 12 and 20.
         assert_eq!(turns(1, SHORT, false, &[0, 1, 2, 3, 4, 8]), [4, 5, 6, 7, 8, 12]);
         assert_eq!(turns(1, LONG, false, &[0, 1, 2, 3, 4, 8]), [4, 5, 6, 7, 8, 12]);
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pipeline_test_takes_what_was_measured() {
+    fn pipeline_test_takes_the_measured_cycles() {
         // jnk0le/random, ch32v_pipetest_tmpl.S: 20 cycles with 16 nops at no wait state, with 14 at
         // one.
         assert_eq!(turn(0, 8, SHORT, 16, true), 20);

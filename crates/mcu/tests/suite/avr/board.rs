@@ -107,7 +107,7 @@ fn a_chip_is_selected_clocked_and_interrupts() {
 }
 
 #[test]
-fn what_a_chip_does_not_understand_is_a_fault() {
+fn transfer_that_a_chip_does_not_understand_is_a_fault() {
     let cases = [
         ("1 << SPE | 1 << MSTR | 1 << SPR0 | 1 << CPHA", "mode 1, but understands mode 0"),
         ("1 << SPE | 1 << MSTR", "4000000 Hz"),
@@ -281,7 +281,7 @@ fn noise_reduction_converts_asleep() {
 }
 
 #[test]
-fn what_the_converter_cannot_do_is_a_fault() {
+fn conversion_that_is_not_modelled_is_a_fault() {
     for (number, (statements, what)) in [
         ("ADMUX = 1 << REFS0 | 8; ADCSRA = 0xc7;", "temperature"),
         ("ADMUX = 1 << REFS1; ADCSRA = 0xc7;", "reserved"),

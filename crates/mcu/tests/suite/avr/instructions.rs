@@ -142,7 +142,7 @@ fn bit_transfer() {
 
 /// `SBRC r0, 0` before one word, before two (`LDS r1, 0x100`), and not skipping.
 #[test]
-fn skips_take_the_length_of_what_they_skip() {
+fn skips_take_a_cycle_for_each_word_that_they_skip() {
     let cpu = Cpu::new(&[0xFC00, 0x0000]).run(1);
     assert_eq!((cpu.0.pc(), cpu.0.cycles()), (4, 2));
     let cpu = Cpu::new(&[0xFC00, 0x9010, 0x0100]).run(1);
@@ -182,7 +182,7 @@ fn extended_program_memory() {
 }
 
 #[test]
-fn what_the_part_does_not_have_faults() {
+fn instruction_that_the_part_lacks_is_a_fault() {
     // Reserved; LD r26, X+; EIJMP; DES; XCH.
     for opcode in [0x0001u16, 0x91AD, 0x9419, 0x940B, 0x9204] {
         let bytes = opcode.to_le_bytes().to_vec();

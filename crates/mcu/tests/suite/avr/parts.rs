@@ -238,7 +238,7 @@ fn every_usart_of_the_atmega2560_sends() {
 
 /// RIOT's driver writes 0 to UCSR1D at its start; RTSEN is bit 0 (7766J, 18.11.5).
 #[test]
-fn the_atmega32u4_s_usart_has_flow_control_off_and_says_that_it_has_no_other() {
+fn atmega32u4_s_usart_refuses_flow_control() {
     let body = "int main(void) { UCSR1D = 0; if (UCSR1D) return 1; UCSR1D = 1 << 0; return 0; }";
     let mut machine = machine("usart-flow-control", ATMEGA32U4, "atmega32u4", body);
     let said = machine.run(&Until::default()).expect_err("not modelled").to_string();
@@ -377,7 +377,7 @@ fn the_attiny85_starts_on_the_oscillator_that_its_fuses_choose() {
 }
 
 #[test]
-fn a_wrong_core_says_which_there_are() {
+fn unknown_core_is_refused_with_the_list_of_cores() {
     let said = mcu::Part::from_toml(&ATTINY85.replace("\"avr25\"", "\"avr26\"")).unwrap_err().to_string();
     for core in ["avr25", "avr5", "avr51", "avr6"] {
         assert!(said.contains(core), "{said}");

@@ -114,7 +114,7 @@ fn a_timer_counts_cycles() {
 
 /// 3.4 ms at 16 MHz for a write, nothing lost, and the byte is erased meanwhile.
 #[test]
-fn the_eeprom_keeps_what_is_written() {
+fn eeprom_keeps_written_bytes() {
     let body = "int main(void) { EEAR = 0x123; EEDR = 0x5A; EECR = 1 << EEMPE; EECR = 1 << EEPE;
         PORTB = 1; DDRB = 1; while (EECR & 1 << EEPE); PORTB = 0;
         EECR = 1 << EERE; __asm__ volatile(\"mov r2, %0\" :: \"r\"(EEDR)); return 0; }";
@@ -134,7 +134,7 @@ fn the_eeprom_keeps_what_is_written() {
 
 /// The watchdog's sequence to switch it off works; what has no model faults.
 #[test]
-fn what_is_not_modelled_faults() {
+fn unmodelled_settings_are_faults() {
     let off = "int main(void) { WDTCSR = 1 << WDCE | 1 << WDE; WDTCSR = 0; return 0; }";
     run_to_the_end(&mut *machine("off", ATMEGA328P, "atmega328p", off));
     for (name, statement) in [

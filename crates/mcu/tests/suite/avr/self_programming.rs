@@ -58,7 +58,7 @@ fn a_boot_loader_writes_a_page() {
 
 /// The written words are executed, also with a breakpoint in them and under an observer.
 #[test]
-fn what_was_written_is_executed() {
+fn written_instructions_are_executed() {
     let body = "BOOT void write(void) {
             STEP(boot_page_erase(0x4000));
             boot_page_fill(0x4000, 0xE58A); boot_page_fill(0x4002, 0x9508);

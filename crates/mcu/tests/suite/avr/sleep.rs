@@ -97,7 +97,7 @@ fn a_pin_change_wakes_and_outputs_stand_still() {
 }
 
 #[test]
-fn what_a_sleep_would_cut_off_is_a_fault() {
+fn sleep_that_would_cut_a_module_off_is_a_fault() {
     for (number, (setup, what)) in [
         ("UCSR0B = 8; UDR0 = 1;", "USART0"),
         ("EICRA = 2; EIMSK = 1;", "EXTERNAL"),

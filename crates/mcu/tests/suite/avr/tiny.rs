@@ -96,7 +96,7 @@ fn the_pll_locks_and_flags_come() {
 }
 
 #[test]
-fn what_is_not_modelled_is_a_fault() {
+fn unmodelled_settings_are_faults() {
     for (body, what) in
         [("PLLCSR = 2; PLLCSR = 6;", "PLOCK"), ("DT1A = 0x11;", "dead times"), ("GTCCR = 0x81;", "TSM")]
     {

@@ -49,7 +49,7 @@ fn a_device_is_written_and_read() {
 
 /// The prescaler multiplies TWBR by 4 for each step: 16 + 2 * 10 * 16 = 336 cycles a bit.
 #[test]
-fn nobody_acknowledges_on_an_empty_bus() {
+fn empty_bus_does_not_acknowledge() {
     let body = format!(
         "{STEPS} int main(void) {{ TWBR = 10; TWSR = 2; start(); TCCR1B = 1; TCNT1 = 0; put(0x78);
             uint16_t ticks = TCNT1; out[n++] = ticks; out[n++] = ticks >> 8; put(5); start(); put(0x79); stop(); return 0; }}"

@@ -204,7 +204,7 @@ fn the_fifos_end_at_64_bytes() {
 }
 
 #[test]
-fn what_is_heard_is_received() {
+fn receiver_takes_a_frame_from_the_air() {
     let mut bench = Bench::fast();
     let frame = bench.frame(b"wattseal");
     bench.chip.hear(frame.clone());
@@ -295,7 +295,7 @@ fn packets_for_others_and_late_receivers_are_lost() {
 }
 
 #[test]
-fn sleep_keeps_what_it_keeps() {
+fn sleep_keeps_all_but_fifos_test_and_patable() {
     let mut bench = Bench::fast();
     bench.write(0x29, 0x11);
     bench.bytes(&[0x7e, 0xfe, 0xa9]);

@@ -163,7 +163,7 @@ fn a_command_has_two_bytes() {
 }
 
 #[test]
-fn what_is_not_modelled_is_refused() {
+fn unmodelled_commands_are_refused() {
     let mut bench = Bench::ready();
     for (word, what) in [
         (0x80c7, "315 MHz"),
@@ -199,7 +199,7 @@ fn what_is_not_modelled_is_refused() {
 /// "TX Register Buffered Data Transmission": two bytes AAh, the first request when the first of
 /// them is out; then a request as each byte moves up. t_sx 2 ms, T_tx_XTAL_ON 250 us.
 #[test]
-fn what_is_written_goes_out() {
+fn transmitter_sends_the_written_bytes() {
     let mut bench = Bench::ready();
     bench.wait(MS);
     bench.send(TRANSMIT);
@@ -309,7 +309,7 @@ fn the_radios_file_has_the_same_states_and_times() {
 
 /// "RX FIFO Buffered Data Read": filled behind 2Dh and the group, eight bits an interrupt.
 #[test]
-fn what_follows_the_pattern_is_heard() {
+fn receiver_fills_the_fifo_behind_the_pattern() {
     let mut bench = Bench::listening();
     let start_ns = bench.now_ns + 100 * US;
     bench.hear(start_ns, &[0xaa, 0xaa, 0x2d, 0xd4, 0x41, 0x03, 0x77]);
@@ -339,7 +339,7 @@ fn what_follows_the_pattern_is_heard() {
 
 /// Bytes in which the receiver finds no beginning.
 #[test]
-fn what_has_no_pattern_is_not_heard() {
+fn receiver_ignores_bytes_without_the_pattern() {
     let others: [&[u8]; 4] = [
         &[0xaa, 0xaa, 0x2d, 0xd5, 1],
         &[0xaa, 0xaa, 0xd4, 0x2d, 1],
@@ -419,7 +419,7 @@ fn the_fifo_overflows_at_the_seventeenth_bit() {
 
 /// Of two stations at once the world says what can be read.
 #[test]
-fn what_is_disturbed_is_heard_wrongly() {
+fn receiver_reads_disturbed_bytes_wrongly() {
     let mut bench = Bench::listening();
     let start_ns = bench.now_ns + US;
     for (index, byte) in [0xaa, 0x2d, 0xd4, 1, 2, 3].into_iter().enumerate() {

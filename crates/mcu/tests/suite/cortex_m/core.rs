@@ -66,7 +66,7 @@ fn word(machine: &dyn Mcu, address: u32) -> u32 {
 }
 
 #[test]
-fn it_blocks_execute_what_their_conditions_say() {
+fn it_blocks_execute_by_their_conditions() {
     let mut machine = m4(
         "it",
         "start: movs r0, #5
@@ -283,7 +283,7 @@ fn systick_comes_every_reload_plus_one_cycles_and_wakes() {
 }
 
 #[test]
-fn the_cycle_counter_counts_what_the_machine_counts() {
+fn cycle_counter_counts_the_machine_s_cycles() {
     let mut machine = m4(
         "cyccnt",
         "start: ldr r0, =0xe000edfc
@@ -389,7 +389,7 @@ fn a_fault_behind_a_bit_band_alias_names_both_addresses() {
 }
 
 #[test]
-fn what_a_core_lacks_is_an_opcode_fault() {
+fn instruction_that_a_core_lacks_is_an_opcode_fault() {
     let cases: [(&str, &str, &str, &[u8]); 7] = [
         ("stm32f407", "cortex-m4", ".inst.n 0xde07", &[0x07, 0xde]),
         ("stm32f407", "cortex-m4", ".inst.w 0xee000010", &[0x00, 0xee, 0x10, 0x00]), // MCR p0
@@ -410,7 +410,7 @@ fn what_a_core_lacks_is_an_opcode_fault() {
 }
 
 #[test]
-fn alignment_is_what_the_architecture_says() {
+fn misaligned_accesses_follow_the_architecture() {
     let program = "start: ldr r0, =0x20000401
                 ldr r1, =0x11223344
                 str r1, [r0]
@@ -499,7 +499,7 @@ fn flash_cannot_be_written_and_gaps_cannot_be_read() {
 }
 
 #[test]
-fn observers_see_where_execution_goes() {
+fn observers_see_the_control_flow() {
     let mut machine = m4(
         "flow",
         "start: bl leaf
@@ -593,7 +593,7 @@ fn code_in_ram_may_be_rewritten() {
 }
 
 #[test]
-fn each_core_says_what_it_is() {
+fn each_core_identifies_itself() {
     let program = "start: ldr r0, =0xe000ed00\n ldr r1, [r0]\n bkpt 0\n .ltorg";
     for (target, cpu, id) in [
         ("stm32f051", "cortex-m0", 0x410c_c200),

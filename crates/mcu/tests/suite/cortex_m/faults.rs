@@ -130,7 +130,7 @@ fn with_handler(name: &str, program: &str, handler: &str) -> Box<dyn Mcu> {
 /// The run ends at the fault where it is asked to, and where the handler goes nowhere: at once, or
 /// later.
 #[test]
-fn fault_ends_the_run_where_its_handler_goes_nowhere() {
+fn fault_ends_the_run_if_its_handler_goes_nowhere() {
     let mut asked = with_handler("asked", "udf #0", LOGGER);
     asked.set_stop_on_fault(true);
     let idle = with_handler("idle", "udf #0", "b .");
@@ -153,7 +153,7 @@ fn fault_within_hard_fault_ends_the_run() {
 /// SDIO has no model; the system memory is the manufacturer's: whether an access faults there is
 /// not known.
 #[test]
-fn access_to_what_is_not_known_ends_the_run() {
+fn access_to_an_unmodelled_address_ends_the_run() {
     for address in ["0x40012c00", "0x1fff0000"] {
         let program = format!("ldr r0, ={address}\nldr r1, [r0]");
         let mut machine = with_handler(&format!("unknown-{address}"), &program, LOGGER);

@@ -41,7 +41,7 @@ fn result(target: &str, bytes: Vec<u8>, what: &str) -> u32 {
 }
 
 #[test]
-fn compiled_code_computes_what_the_host_computes() {
+fn compiled_code_has_the_host_s_result() {
     let expected = expected("mix", 20);
     for (target, cpu) in [
         ("stm32f051", "cortex-m0"),
@@ -57,7 +57,7 @@ fn compiled_code_computes_what_the_host_computes() {
 }
 
 #[test]
-fn hard_float_computes_what_the_host_computes() {
+fn hard_float_code_has_the_host_s_result() {
     let expected = expected("float", 20);
     for (target, cpu, fpu) in
         [("stm32f407", "cortex-m4", "-mfpu=fpv4-sp-d16"), ("stm32f767", "cortex-m7", "-mfpu=fpv5-d16")]

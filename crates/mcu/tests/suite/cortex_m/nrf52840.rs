@@ -39,7 +39,7 @@ fn says(result: Result<(), Fault>, words: &str) {
 /// PS, FICR: part, sizes; what Nordic's errata code asks for at 0x10000130 and 0x10000134 names
 /// part and revision 3.
 #[test]
-fn the_factory_says_what_part_it_is() {
+fn ficr_identifies_the_part() {
     let mut bench = bench();
     let words = [0x10, 0x14, 0x100, 0x10c, 0x110, 0x130, 0x134, 0x404];
     let expected = [4096, 256, 0x52840, 256, 1024, 8, 5, 0x326];
@@ -303,7 +303,7 @@ fn random_bytes_are_the_same_after_power_up() {
 
 /// PS, TEMP: quarters of a degree, after 36 us.
 #[test]
-fn it_is_twenty_five_degrees() {
+fn temperature_sensor_reads_25_degrees() {
     let mut bench = bench();
     bench.write(TEMP, 1);
     let began = bench.now;

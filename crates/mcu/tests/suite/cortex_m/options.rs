@@ -159,7 +159,7 @@ fn ram_appears_at_address_0_for_the_vectors() {
 
 /// A write that the part ignores is a mistake, which ends the run, and with `lenient` is counted.
 #[test]
-fn ignored_writes_are_counted_where_that_is_asked_for() {
+fn lenient_run_counts_ignored_writes() {
     // IWDG_PR without the key; GPIOA_IDR.
     for (address, kind) in [(0x4000_3004, "without the key 0x5555"), (0x4002_0010, "IDR of a port")] {
         let program = format!(

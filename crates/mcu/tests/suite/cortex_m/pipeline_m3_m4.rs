@@ -140,14 +140,14 @@ fn check(target: &str, cpu: &str, cases: &[Case], blocks: &[u32], acr: u32, sett
 }
 
 #[test]
-fn cortex_m3_takes_what_the_stm32f103_was_measured_to_take() {
+fn cortex_m3_takes_the_cycles_measured_on_the_stm32f103() {
     // STM32F100: no wait states at any clock; prefetch on and off.
     let settings = [0x30, 0];
     check("stm32f100", "cortex-m3", &cases(|s| s.m3), &[0x2000_0000], 0x4002_2000, &settings);
 }
 
 #[test]
-fn cortex_m4_takes_what_the_stm32f407_was_measured_to_take() {
+fn cortex_m4_takes_the_cycles_measured_on_the_stm32f407() {
     // ICEN and DCEN, without and with PRFTEN, at 0 to 5 wait states.
     let settings: Vec<u32> = (0..=5).flat_map(|waits| [0x600 | waits, 0x700 | waits]).collect();
     let blocks = [0x2000_0000, 0x1000_0000];

@@ -291,7 +291,7 @@ fn the_converter_takes_its_clocks() {
 
 /// 48 MHz by 4 is too fast (section 37.11.4), and what has no model is said.
 #[test]
-fn the_converter_says_what_it_lacks() {
+fn converter_refuses_unmodelled_settings() {
     let mut bench = bench();
     at_48_mhz(&mut bench);
     bench.write_part(GCLK + 2, 2, 1 << 14 | 30);

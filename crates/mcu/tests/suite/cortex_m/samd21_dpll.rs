@@ -53,7 +53,7 @@ const LOCK: u64 = 2_195;
 
 /// Sections 17.6.8.3 and 37.13.7.
 #[test]
-fn it_multiplies_a_generic_clock() {
+fn dpll_multiplies_a_generic_clock() {
     let mut bench = referenced();
     assert_eq!((bench.read(DPLLCTRLA), bench.read(DPLLSTATUS)), (ONDEMAND, 0));
     bench.write(DPLLRATIO, 47);
@@ -85,7 +85,7 @@ fn the_core_needs_a_locked_one() {
 /// 1464 + 14/16 times 32,768 Hz, when XOSC32K has started: a period of 30,517 ns makes 1,269.6 us,
 /// 60,942 cycles.
 #[test]
-fn it_multiplies_the_crystal_by_a_fraction() {
+fn dpll_multiplies_the_crystal_by_a_fraction() {
     let mut bench = bench();
     bench.write_part(XOSC32K, 2, 3 << 8 | 1 << 3 | 1 << 2 | 1 << 1);
     let ready = bench.now + 4096 * 48_000_000 / 32_768 + 3 * 48_000_000 / 32_768;
@@ -137,7 +137,7 @@ fn on_demand_it_waits_for_somebody() {
 
 /// Section 37.13.7, and what has no frequency that is known.
 #[test]
-fn it_says_what_it_cannot_be_set_to() {
+fn dpll_refuses_settings_out_of_range() {
     let on = |ratio: u32, divider: u32, control_b: u32| {
         let mut bench = referenced();
         bench.write(GENDIV, divider << 8 | 1);
@@ -157,7 +157,7 @@ fn it_says_what_it_cannot_be_set_to() {
 /// every write and every reset but that of the power. Section 16.6.2.7: the sources of 32 kHz are
 /// reset with the power alone.
 #[test]
-fn what_is_locked_outlives_other_resets() {
+fn locked_clock_outlives_all_resets_but_that_of_the_power() {
     let mut bench = bench();
     bench.write_part(XOSC32K, 2, 1 << 3 | 1 << 2 | 1 << 1);
     bench.write(GENCTRL, GENEN | 5 << 8 | 4);

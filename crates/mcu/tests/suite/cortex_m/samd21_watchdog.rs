@@ -50,7 +50,7 @@ fn control(bench: &mut Bench, value: u32) -> u64 {
 /// Section 18.6.4, the example: with PER 2 and EWOFFSET 1 it warns after 16 clocks and resets the
 /// part after 32.
 #[test]
-fn it_warns_and_then_resets() {
+fn watchdog_warns_and_then_resets() {
     let mut bench = reset();
     assert_eq!(bench.read(WDT), 0x000b_bb00, "section 10.3.1: the factory's user row");
     bench.write_part(CONFIG, 1, 2);
@@ -127,7 +127,7 @@ fn the_bus_waits_for_the_synchronisation() {
 
 /// Its generic clock is slowed down and switched off and on under it: what it has counted stays.
 #[test]
-fn it_follows_its_generic_clock() {
+fn watchdog_follows_its_generic_clock() {
     let mut bench = reset();
     let began = control(&mut bench, ENABLE);
     bench.advance(began);
@@ -151,7 +151,7 @@ fn it_follows_its_generic_clock() {
 
 /// Settings on which the sheet is silent or contradicts itself are refused.
 #[test]
-fn it_says_what_it_lacks() {
+fn watchdog_refuses_undefined_settings() {
     let mut bench = reset();
     bench.write_part(CONFIG, 1, 0xc);
     says(bench.try_write(WDT, 0x000b_0c00 | ENABLE), "reserved");

@@ -50,7 +50,7 @@ fn a_group_ends_once_or_each_time() {
 
 /// CONT: the group begins anew without a pause.
 #[test]
-fn it_goes_on_and_on() {
+fn stm32f1_converts_continuously() {
     let (mut bench, began) = set_up(1 << 1);
     for turn in 1..4 {
         bench.advance(began + turn * 3 * ONE - 1);
@@ -304,7 +304,7 @@ fn the_stm32f1_s_conversions_go_by_dma() {
 
 /// Accesses that a program must not make, or that no model has.
 #[test]
-fn the_stm32f1_says_what_is_wrong() {
+fn stm32f1_refuses_mistakes_and_unmodelled_settings() {
     let too_soon = [Step::Write(F1_ADC + 0x08, F1_ON), Step::Write(F1_ADC + 0x08, F1_ON | 1 << 22)];
     let watchdog = [Step::Write(F1_ADC + 0x04, 1 << 23)];
     let compare = [Step::Write(F1_ADC + 0x08, 1 | 1 << 20)];
@@ -405,7 +405,7 @@ fn the_stm32f0_overruns_or_waits() {
 
 /// Inner channels are to be switched on; what has no model is said.
 #[test]
-fn the_stm32f0_says_what_is_wrong() {
+fn stm32f0_refuses_mistakes_and_unmodelled_settings() {
     let mut bench = f0_set_up(0);
     let late = bench.now + 1000;
     bench.advance(late);

@@ -55,7 +55,7 @@ fn start(bench: &mut Bench) -> u64 {
 
 /// The regulator and DEEPPWD, before all else.
 #[test]
-fn it_needs_its_regulator() {
+fn converter_needs_its_regulator() {
     let mut bench = Bench::new("stm32l4r5");
     bench.write(CCR, QUARTER);
     let says = |bench: &mut Bench, value: u32, words: &str| {
@@ -117,7 +117,7 @@ fn resolution_and_smpplus_change_its_time() {
 
 /// OVSR, OVSS: eight conversions, their sum by two; EOC comes with the last.
 #[test]
-fn it_oversamples() {
+fn converter_oversamples() {
     let mut bench = set_up();
     bench.write(SQR1, 3 << 6);
     bench.write(CFGR2, 1 | 2 << 2 | 1 << 5);

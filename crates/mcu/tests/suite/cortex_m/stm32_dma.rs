@@ -372,7 +372,7 @@ fn the_core_and_a_stream_wait_for_each_other() {
 
 /// Settings that would be silently wrong are refused.
 #[test]
-fn what_is_not_modelled_is_refused() {
+fn unmodelled_settings_are_refused() {
     let mut bench = Bench::new("stm32f407");
     assert!(bench.try_write(F4 + 0x10, 2 << 6 | 1).is_err(), "memory to memory without the FIFO");
     assert!(bench.try_write(F4 + 0x10, 1 << 5 | 1).is_err(), "PFCTRL");

@@ -268,7 +268,7 @@ fn instructions_wait_for_their_bank() {
 /// A double word is two words of one aligned pair; what is not all ones can be made zero alone.
 /// Each error has its flag.
 #[test]
-fn what_is_wrong_has_a_flag() {
+fn each_programming_error_sets_its_flag() {
     let all = u32::MAX;
     let mut bench = unlocked();
     assert_eq!(store(&mut bench, HERE, 4, 1, all), FlashChange::Kept);
@@ -322,7 +322,7 @@ fn what_is_wrong_has_a_flag() {
 
 /// Settings without a model stop the run.
 #[test]
-fn what_is_not_modelled_is_refused() {
+fn unmodelled_settings_are_refused() {
     let mut bench = unlocked();
     for (register, value) in [
         (FLASH + 0x04, 0x0415_2637),
@@ -382,7 +382,7 @@ fn the_clock_must_stay_while_it_is_busy() {
 /// done where the supply or a reset cuts it off, in either bank; after its end nothing happens to
 /// it.
 #[test]
-fn what_is_cut_off_is_torn() {
+fn erase_or_program_cut_off_by_power_stays_half_done() {
     for (place, cr) in [(HERE, page(8, 0)), (THERE, page(3, BKER)), (THERE, MER2)] {
         let mut steps = begin();
         steps.extend([

@@ -137,7 +137,7 @@ fn the_bus_is_held() {
 }
 
 #[test]
-fn what_is_not_modelled_is_refused() {
+fn unmodelled_settings_are_refused() {
     for (target, address, value) in
         [("stm32f051", CR1, 1 << 20), ("stm32f051", CR2, 1 << 11), ("stm32f051", I2C + 0x14, 1)]
     {

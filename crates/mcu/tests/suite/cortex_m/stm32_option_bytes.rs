@@ -141,7 +141,7 @@ fn a_byte_that_does_not_match_is_an_error() {
 
 /// SR says it where a byte is not erased; what has not been unlocked, and words, are faults.
 #[test]
-fn what_is_out_of_order_changes_nothing() {
+fn programming_out_of_order_changes_nothing() {
     for (target, _, obr, _) in PARTS {
         let mut bench = Bench::new(target);
         assert!(bench.try_write(OPTKEYR, KEYS[0]).is_err(), "{target}: KEYR comes first");
@@ -222,7 +222,7 @@ fn a_part_does_not_begin_with_them() {
 /// RM0091 section 3.3.2, PM0075 section 2.4.2: a bit for four pages of 1 kB; read protection of the
 /// F1 takes the first four.
 #[test]
-fn what_is_protected_is_not_written() {
+fn protected_pages_are_not_written() {
     const PLACE: u32 = 0x0800_2000;
     for (target, _, _, protected) in PARTS {
         let mut bench = unlocked(target);

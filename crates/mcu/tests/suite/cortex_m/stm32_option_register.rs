@@ -49,7 +49,7 @@ fn program(bench: &mut Bench, value: u32) {
 /// RM0090 section 3.7.2: OPTLOCK, which OPTKEYR alone opens; what OPTSTRT has stored comes back
 /// with each reset, and nothing else.
 #[test]
-fn what_was_stored_is_loaded() {
+fn stored_options_are_loaded_at_each_reset() {
     for (target, delivered) in [
         ("stm32f401", DELIVERED),
         ("stm32f407", DELIVERED),

@@ -19,7 +19,7 @@ mod f1 {
 
     /// At 1 MHz with a clock of 1 kHz: a period of it is 1,000 cycles. PRL 9: ten periods a count.
     #[test]
-    fn it_counts_and_interrupts() {
+    fn rtc_counts_and_interrupts() {
         let mut bench = Bench::new("stm32f103");
         bench.bus.update_clocks(ClockUpdate::Rtc { clock_hz: 1_000, in_reset: false }, 0);
         configured(&mut bench, &[(0x08, 0), (0x0c, 9), (0x18, 1), (0x1c, 0xffff), (0x20, 2), (0x24, 1)]);
@@ -42,7 +42,7 @@ mod f1 {
 
     /// It overflows; what is written outside configuration mode is not taken.
     #[test]
-    fn it_overflows() {
+    fn rtc_counter_overflows() {
         let mut bench = Bench::new("stm32f100");
         bench.bus.update_clocks(ClockUpdate::Rtc { clock_hz: 1_000, in_reset: false }, 0);
         configured(&mut bench, &[(0x08, 0), (0x0c, 0), (0x18, 0xffff), (0x1c, 0xffff)]);
@@ -223,7 +223,7 @@ mod f4 {
     }
 
     #[test]
-    fn what_is_not_modelled_is_refused() {
+    fn unmodelled_settings_are_refused() {
         let mut bench = bench();
         for (offset, value) in [(8, 1 << 16), (0x2c, 1), (0x3c, 1), (0x40, 1), (0x44, 1 << 24), (0x4c, 0)] {
             assert!(bench.try_write(RTC + offset, value).is_err(), "{offset:#x}");

@@ -113,7 +113,7 @@ fn a_check_takes_its_cycles() {
 
 /// RM0090 section 9.2; RM0091 section 9.1.1.
 #[test]
-fn memory_at_zero_is_flash_or_ram_and_the_compensation_cell_is_ready() {
+fn syscfg_maps_flash_or_ram_to_zero_and_has_its_cell_ready() {
     const SYSCFG: u32 = 0x4001_3800;
     for target in ["stm32f407", "stm32f767"] {
         let mut bench = Bench::new(target);
@@ -185,7 +185,7 @@ fn a_read_of_the_result_waits() {
 
 /// RM0090 section 39.2 and its like: the flash in KiB.
 #[test]
-fn parts_say_who_they_are() {
+fn parts_identify_themselves() {
     for (target, identifier, size, kib) in [
         ("stm32f051", 0x1fff_f7ac, 0x1fff_f7cc, 64),
         ("stm32f100", 0x1fff_f7e8, 0x1fff_f7e0, 128),

@@ -65,7 +65,7 @@ fn a_match_interrupts() {
 /// Figures of sections 18.3.2: down from the reload value to zero; up to it and down again with an
 /// event at either end.
 #[test]
-fn it_counts_down_and_both_ways() {
+fn timer_counts_down_and_both_ways() {
     let (mut bench, _) = set_up(TIM2, &[(ARR, 4), (CR1, 1 << 4), (EGR, 1), (SR, 0), (CR1, 1 | 1 << 4)]);
     assert_eq!(sequence(&mut bench, CNT, 7), [4, 3, 2, 1, 0, 4, 3]);
     assert_eq!(bench.read(TIM2 + SR) & 1, 1);
@@ -85,7 +85,7 @@ fn it_counts_down_and_both_ways() {
 
 /// Section 18.4.1, CMS: matches set flags counting down, up, or both ways.
 #[test]
-fn the_mode_says_which_matches_count() {
+fn mode_selects_the_matches_that_count() {
     for (mode, matches) in [(1, vec![6, 14]), (2, vec![2, 10]), (3, vec![2, 6, 10, 14])] {
         let (mut bench, began) = set_up(TIM2, &[(ARR, 4), (CCR1, 2), (DIER, 2), (CR1, 1 | mode << 5)]);
         let mut seen = Vec::new();
@@ -170,7 +170,7 @@ fn events_can_be_kept_quiet() {
 /// Settings without a model that would change the program's results stop it; so do registers that a
 /// timer does not have.
 #[test]
-fn what_is_not_modelled_is_refused() {
+fn unmodelled_settings_and_absent_registers_are_refused() {
     const TIM6: u32 = 0x4000_1000;
     const TIM13: u32 = 0x4000_1c00;
     for (address, value) in [
@@ -247,7 +247,7 @@ fn neighbours_at_a_vector_leave_each_other_alone() {
 /// TIM1's update and TIM10 have one vector (table 62): it is requested as long as one of them asks
 /// for it.
 #[test]
-fn who_shares_a_vector_takes_back_its_own_request_alone() {
+fn shared_vector_is_requested_while_one_timer_asks_for_it() {
     const TIM10: u32 = 0x4001_4400;
     for (first, second) in [(TIM1, TIM10), (TIM10, TIM1)] {
         let mut bench = Bench::new("stm32f407");

@@ -51,7 +51,7 @@ const PORRSTF: u32 = 1 << 27;
 
 /// RM0090 sections 22.3 and 7.3.21; RM0008 sections 20.3 and 7.3.10; RM0091 section 6.4.10.
 #[test]
-fn a_reset_says_which_watchdog_it_was() {
+fn reset_names_the_watchdog_that_caused_it() {
     for (target, csr) in [("stm32f407", 0x4002_3874), ("stm32f103", 0x4002_1024), ("stm32f051", 0x4002_1024)]
     {
         let power_on = PORRSTF | PINRSTF;

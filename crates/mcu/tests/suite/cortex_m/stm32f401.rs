@@ -13,7 +13,7 @@ const SPI5: u32 = 0x4001_5000;
 
 /// MCU device ID code: DEV_ID 0x423; 256 kB of flash; the regulator in scale 2; no SPI5.
 #[test]
-fn it_says_who_it_is_and_has_no_spi5() {
+fn stm32f401_identifies_itself_and_has_no_spi5() {
     let mut bench = Bench::new("stm32f401");
     assert_eq!((bench.read(0xe004_2000), bench.read(0x4000_7000)), (0x1000_0423, 0x8000));
     assert_eq!(bench.bus.read(0x1fff_7a22, 2, 0, 0, None), Ok(256));
@@ -101,7 +101,7 @@ fn run(name: &str, source: &str) -> (Result<Stop, Fault>, Box<dyn Mcu>) {
 /// Table 15: 84 MHz need two wait states; 25 MHz of HSE by PLLM 25, times PLLN 336, by PLLP 4. More
 /// than 84 MHz (PLLN 400) it refuses.
 #[test]
-fn it_reaches_84_mhz_with_two_wait_states() {
+fn stm32f401_reaches_84_mhz_with_two_wait_states() {
     let program = |multiplier: u32, wait_states: u32| {
         let source = format!(
             "ldr r0, ={FLASH:#x}\nldr r1, ={:#x}\nstr r1, [r0]\nldr r0, ={RCC:#x}\nldr r1, =0x00010083\nstr r1, [r0]\n\
@@ -134,7 +134,7 @@ fn its_ram_ends_at_64_kb() {
 
 /// Ports A to E and H alone.
 #[test]
-fn it_has_ports_a_to_e_and_h() {
+fn stm32f401_has_ports_a_to_e_and_h() {
     let mut bench = Bench::new("stm32f401");
     for (port, exists) in
         [(0, true), (1, true), (2, true), (3, true), (4, true), (5, false), (6, false), (7, true)]

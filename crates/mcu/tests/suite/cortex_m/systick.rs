@@ -131,7 +131,7 @@ fn polling_loses_no_exception() {
 }
 
 #[test]
-fn it_stands_still_while_it_is_off() {
+fn systick_stands_still_while_it_is_off() {
     for (target, cpu) in CORES {
         let program = "ldr r1, =999
             str r1, [r0, #4]

@@ -279,7 +279,7 @@ fn a_loop_in_the_accelerator_takes_no_longer_with_prefetch() {
 /// RM0432, "Flash module - dual-bank organization (64 bits read width)", as the part is delivered;
 /// RM0090 section 3.2: 128 bits.
 #[test]
-fn the_flash_of_the_stm32l4r5_is_read_by_half_of_the_stm32f407_s_lines() {
+fn stm32l4r5_reads_its_flash_by_half_of_the_stm32f407_s_lines() {
     // 64 times MOV.W r0, #1: 256 bytes in a row, without prefetch or kept lines.
     let run_at = |target: &str, clock_hz, register, acr| {
         let code = [vec![0x600e], [0xf04f, 0x0001].repeat(64), vec![BKPT]].concat(); // STR r6, [r1]: FLASH_ACR

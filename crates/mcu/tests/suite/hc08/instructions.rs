@@ -547,7 +547,7 @@ fn reset_and_the_watchdog() {
 }
 
 #[test]
-fn what_is_not_there_is_a_fault() {
+fn absent_registers_memory_and_opcodes_are_faults() {
     // A register without a model, a write to flash, the watchdog's service, an address that is
     // nothing, an opcode.
     let unmapped = |bytes: &[u8], at: u32| {

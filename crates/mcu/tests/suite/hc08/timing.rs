@@ -67,7 +67,7 @@ fn instructions() -> Vec<String> {
 }
 
 #[test]
-fn every_instruction_takes_what_sdccs_assembler_prints() {
+fn every_instruction_takes_the_cycles_of_sdccs_assembler() {
     let folder =
         PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("hc08_timing_{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("folder");

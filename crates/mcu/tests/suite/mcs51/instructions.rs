@@ -591,7 +591,7 @@ fn every_opcode_has_the_bytes_and_periods_of_the_summary() {
 }
 
 #[test]
-fn what_is_refused() {
+fn undefined_and_unmodelled_accesses_are_faults() {
     let opcode = |cpu: Cpu| matches!(cpu.fault(), Fault::Opcode { pc: PC, .. });
     let architecture = |cpu: Cpu| matches!(cpu.fault(), Fault::Architecture { pc: PC, .. });
     let unmapped = |cpu: Cpu| match cpu.fault() {
@@ -708,7 +708,7 @@ fn observers_see_calls_returns_and_accesses() {
 }
 
 #[test]
-fn runs_stop_where_they_are_told_and_go_on() {
+fn runs_stop_at_given_addresses_and_go_on() {
     // INC A; SJMP back; behind it jumps to themselves.
     let mut machine = Cpu::new(&[0x04, 0x80, 0xfd]).0;
     let at = |address| Until { cycles: None, addresses: vec![address] };

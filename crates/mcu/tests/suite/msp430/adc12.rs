@@ -158,7 +158,7 @@ fn a_reference_must_be_on_settled_and_supplied() {
 }
 
 #[test]
-fn the_interrupt_wakes_and_its_vector_tells_which() {
+fn interrupt_wakes_the_core_and_its_vector_has_the_number() {
     // 1024 + 13 clocks of 4.8 MHz are 216.04 us, 217 cycles; the oscillator runs in LPM3, too.
     let words = [
         mov(0xc00 | ON, CTL0),
@@ -211,7 +211,7 @@ fn a_sequence_goes_through_its_memories() {
 }
 
 #[test]
-fn what_is_not_modelled_is_a_fault() {
+fn unmodelled_settings_are_faults() {
     assert!(fault(&[mov(0x03, CTL0)]).contains("ADC12ON"));
     assert!(fault(&[mov(ON, CTL0), mov(GO, CTL0)]).contains("ADC12SHP"));
     let on = [mov(ON, CTL0), mov(BY_SMCLK, CTL1)].concat();

@@ -129,7 +129,7 @@ fn a_chip_that_is_clocked_wrongly_is_a_fault() {
 }
 
 #[test]
-fn nobody_selected_leaves_the_line_high() {
+fn line_stays_high_while_no_chip_is_selected() {
     let mut words = spi(0xa9, 4);
     words[7] = 1;
     let mut machine = with_echo(&[&words[..], &[0x4303; 64], &read_byte(0x5ec)].concat());

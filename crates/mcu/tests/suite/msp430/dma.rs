@@ -94,7 +94,7 @@ fn a_block_holds_the_core() {
 
 /// "DMAxIFG is set when DMAxSZ counts to zero"; DMAEN falls, DMAxSZ is what it was.
 #[test]
-fn what_is_done_is_told() {
+fn transfer_that_ends_sets_its_flag_and_clears_its_enable() {
     let block = channel(0, FROM, TO, 8, BLOCK | UP | BEGIN | 4);
     let read = |register: u16| [0x4215, register];
     let r5 = |words: &[u16]| register(&*ran(words), "r5");
@@ -185,7 +185,7 @@ fn a_channel_starts_the_next() {
 }
 
 #[test]
-fn what_never_comes_is_refused() {
+fn trigger_that_never_comes_is_refused() {
     let fault =
         |words: &[u16]| machine(&f5438a(), words).run(&Until::default()).expect_err("a fault").to_string();
     let waiting = [&mov(29, DMACTL0)[..], &channel(0, FROM, TO, 1, 0x10)].concat();

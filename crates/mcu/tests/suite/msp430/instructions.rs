@@ -153,7 +153,7 @@ fn push_and_call_index_the_sp_that_has_counted_down() {
 }
 
 #[test]
-fn what_sources_contradict_each_other_about_is_refused_and_said() {
+fn instruction_with_contradicting_sources_is_refused_by_name() {
     for (words, said) in [
         (vec![0x1221u16], "counts down"),         // PUSH @SP
         (vec![0x1231], "counts down"),            // PUSH @SP+
@@ -181,7 +181,7 @@ fn what_sources_contradict_each_other_about_is_refused_and_said() {
 /// SLAU208, figure 4-31: bits 19:16 of a single operand's address or value stand in 3:0 of the
 /// extension word.
 #[test]
-fn a_single_operand_s_upper_bits_are_the_extension_word_s_lowest() {
+fn single_operand_takes_bits_19_to_16_from_the_extension_word() {
     let mut bench = Bench::new(&[0x1841, 0x1212, 0x3010], &[]); // PUSHX.W &13010h
     bench.poke(0x1_3010, &[0x1234]);
     assert_eq!(bench.step(), Ok(Stop::Cycles));
@@ -194,7 +194,7 @@ fn a_single_operand_s_upper_bits_are_the_extension_word_s_lowest() {
 /// The part takes the word below (tried on an MSP430FR5994); here only where that is asked for, and
 /// it is counted.
 #[test]
-fn a_word_at_an_odd_address_is_the_one_below_where_that_is_asked_for() {
+fn lenient_run_reads_the_word_below_an_odd_address() {
     // MOV @R5, R6; MOV R6, 1(R7); MOV.B @R5, R8.
     let mut bench = Bench::new(&[0x4526, 0x4687, 1, 0x4568], &[("r5", 0x3001), ("r7", 0x3100)]);
     bench.poke(0x3000, &[0x1234]);
@@ -314,7 +314,7 @@ fn indexed_addresses() {
 }
 
 #[test]
-fn what_the_manual_leaves_open_is_refused() {
+fn reserved_encodings_are_refused() {
     for words in [
         vec![0x13a0u16],         // reserved: 0001001110 10xxxx
         vec![0x13c5],            // reserved: 00010011 11xxxxxx
@@ -430,7 +430,7 @@ fn an_interrupt_wakes_the_core_and_returns_to_sleep() {
 }
 
 #[test]
-fn the_instruction_after_eint_executes_before_a_pending_interrupt() {
+fn instruction_after_eint_precedes_a_pending_interrupt() {
     // "Interrupt Acceptance": wait with interrupts off, then EINT and NOPs.
     let mut bench = with_timer(&[0x4036, 40, 0x8316, 0x23fe, 0xd232, 0x5317, 0x5317, 0x3fff]);
     let mut steps = Steps::default();

@@ -345,7 +345,7 @@ fn a_fault_names_the_register_and_the_cycles_missing() {
 }
 
 #[test]
-fn what_the_manual_does_not_define_is_refused() {
+fn accesses_that_the_manual_leaves_undefined_are_refused() {
     let mut bench = Bench::new();
     assert!(bench.try_write(OP2H, 2, 1).is_err(), "OP2H without OP2L");
     assert!(bench.try_write(SUMEXT, 2, 1).is_err(), "SUMEXT is read-only");

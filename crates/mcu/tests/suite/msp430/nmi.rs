@@ -116,7 +116,7 @@ fn the_mpu_keeps_segments_from_being_written() {
 
 /// Settings of the MPU without a model, and settings that its locks hold.
 #[test]
-fn the_mpu_says_what_it_has_not() {
+fn mpu_refuses_unmodelled_settings() {
     for (enable, access, words, said) in [
         (1, 0x73, Vec::new(), "cannot be executed"),
         (1, 0x7d, mov(1, 0x9000).to_vec(), "MPUSEGxVS"),

@@ -71,7 +71,7 @@ fn the_watchdog_wants_words_and_bites() {
 /// WDTKEY, KEYV and PMMKEY of SYSRSTIV, and the MSP430FR5994's WDTPW, FRCTLPW, PMMPW, MPUPW and
 /// CSPW. RAM holds the program through the reset, which reads SYSRSTIV twice.
 #[test]
-fn register_without_its_password_resets_and_says_which() {
+fn write_without_the_password_resets_and_names_the_module() {
     let other =
         Part::from_toml(include_str!("../../../../../targets/msp430fr5994.toml")).expect("target file");
     let f5438a = [(0x15c, 0x18), (0x140, 0x1a), (0x120, 0x20)];
@@ -123,7 +123,7 @@ fn the_core_voltage_rises_step_by_step() {
 }
 
 #[test]
-fn clocks_keep_to_what_is_modelled() {
+fn clock_registers_read_back_modelled_settings() {
     assert_eq!(r5(&[&mov(0x244, 0x168)[..], &read(0x168)].concat()), 0x244);
     assert_eq!(r5(&[&mov(0x114, 0x168)[..], &read(0x168)].concat()), 0x114);
     assert_eq!(r5(&[&mov(0x0110, 0x16a)[..], &read(0x16a)].concat()), 0x0110);

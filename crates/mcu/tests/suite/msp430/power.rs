@@ -62,8 +62,8 @@ fn every_cycle_is_running_or_asleep() {
     assert_eq!(machine.run(&Until::default()), Ok(Stop::Halted));
     let residency = machine.residency();
     // Four MOV of 5 cycles less one, then BIS of 2: the core sleeps from cycle 18 on. The timer has
-    // been counting since cycle 16, before the first edge of ACLK: the 33rd comes at cycle ceil(33
-    // * 1e6 / 32768) = 1008.
+    // been counting since cycle 16, before the first edge of ACLK: the 33rd comes at cycle 1008,
+    // which is ceil(33 * 1e6 / 32768).
     assert_eq!(residency.asleep_in("LPM3"), 1008 - 18);
     // Waking up 150 us with SVSLFP = 0 as after a reset, interrupt 6, BIC 5, RETI 5, MOV 4, BIS 2.
     assert_eq!(residency.active, [18 + 150 + 6 + 5 + 5 + 4 + 2]);
@@ -179,7 +179,7 @@ fn flash_is_written_from_1_to_0_and_erased_by_segments() {
 }
 
 #[test]
-fn what_the_flash_controller_forbids_is_a_fault() {
+fn access_that_the_flash_controller_forbids_is_a_fault() {
     assert!(fault(&[mov(0, 0x1800)]).contains("locked"));
     assert!(fault(&[mov_byte(0x40, FCTL1)]).contains("in words only"));
     assert!(fault(&[flash(0, &[mov(0, 0x1800)])]).contains("neither ERASE nor WRT"));
@@ -246,7 +246,7 @@ fn idle() -> Vec<u16> {
 }
 
 #[test]
-fn the_supervisor_resets_below_its_level_and_lets_go_above_the_other() {
+fn supervisor_resets_below_one_level_and_ends_above_another() {
     // SVSH 0, as after a reset: 1.68 V falling, 1.74 V rising.
     let mut machine = machine(&[idle()]);
     let machine = machine.as_mut();
@@ -295,7 +295,7 @@ fn the_release_level_outlasts_a_reset_but_not_a_brown_out() {
 }
 
 #[test]
-fn an_unguarded_core_below_what_the_data_sheet_allows_is_a_fault() {
+fn unguarded_core_below_the_data_sheet_s_voltage_is_a_fault() {
     // Recommended operating conditions: PMMCOREV 1 needs 2.0 V.
     let mut machine = machine(&[raise(1, false), idle()]);
     machine.board_mut().supply_v = 2.0;

@@ -121,7 +121,7 @@ fn a_master_reads() {
 
 /// "UCNACKIFG = 1, UCTXIFG = 0, UCBxTXBUF discarded"; UCBxIV says 4 of it.
 #[test]
-fn nobody_acknowledges_a_wrong_address() {
+fn wrong_address_is_not_acknowledged() {
     let words = [
         &i2c(0x3d)[..],
         &mov_byte(0x92, UCB0),
@@ -140,7 +140,7 @@ fn nobody_acknowledges_a_wrong_address() {
 }
 
 #[test]
-fn what_a_master_does_not_do_is_refused() {
+fn unmodelled_modes_and_mistakes_of_a_master_are_refused() {
     let with = |control: u16| {
         fault(&f5438a(), &[mov_byte(0x81, UCB0), mov_byte(control, UCB0 + 1), mov_byte(0x80, UCB0)].concat())
     };

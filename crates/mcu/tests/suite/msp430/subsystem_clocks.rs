@@ -155,7 +155,7 @@ fn a_timer_counts_a_divided_smclk() {
 
 /// The counter goes on from where it is when DIVS changes, and again when it changes back.
 #[test]
-fn a_timer_goes_on_where_smclk_changes() {
+fn timer_goes_on_when_smclk_changes() {
     for part in both() {
         let run = [mov(FROM_SMCLK, TA0CTL), nops(10), mov(0x30, part.dividers)].concat();
         assert_eq!(
@@ -235,7 +235,7 @@ fn smclk_and_aclk_have_oscillators_of_their_own() {
 /// MCLK becomes an eighth of the DCO in mid-run while SMCLK stays one, on a machine whose core
 /// follows the program. A byte takes as long.
 #[test]
-fn smclk_stays_where_mclk_alone_changes() {
+fn smclk_stays_when_only_mclk_changes() {
     for part in both() {
         let run = |words: &[u16]| {
             let mut machine = new_clocked_machine(&part.part, None).expect("machine");
@@ -272,7 +272,7 @@ fn the_watchdog_counts_smclk_as_it_is() {
 }
 
 #[test]
-fn what_the_clock_systems_cannot_give_is_refused() {
+fn settings_that_the_clock_systems_lack_are_refused() {
     let [f5438a, fr5994] = both();
     assert!(f5438a.fault(&mov(0x344, 0x168)).contains("ACLK from the DCO"));
     assert!(f5438a.fault(&[mov(0x0703, 0x170), mov(0xc1cf, 0x16c)].concat()).contains("SMCLKREQEN"));

@@ -151,7 +151,7 @@ fn the_interrupt_of_a_character_wakes_the_core() {
 
 /// Characters that come while UCSWRST is set, or the module listens to itself, are nobody's.
 #[test]
-fn nobody_hears_what_comes_in_reset() {
+fn characters_that_come_in_reset_are_lost() {
     for uart in uarts() {
         for (off, on) in
             [(mov(0x81, UCA0), mov(0x80, UCA0)), (mov_byte(0x80, uart.status), mov_byte(0, uart.status))]

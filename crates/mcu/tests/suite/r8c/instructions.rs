@@ -333,7 +333,7 @@ fn banks_of_registers() {
 }
 
 #[test]
-fn what_ends_a_run() {
+fn wait_and_a_jump_to_itself_end_a_run() {
     // WAIT; JMP.B to itself
     for code in [[0x7d, 0xf3], [0xfe, 0xff]] {
         let mut machine = machine();

@@ -207,7 +207,7 @@ fn every_cell_of_the_table_takes_its_cycles() {
 }
 
 #[test]
-fn a_loop_pays_for_its_branch_only_where_it_takes_it() {
+fn loop_pays_for_its_branch_only_if_it_is_taken() {
     let part = Part::from_toml(PART).expect("part");
     let mut machine = new_machine(&part, 20_000_000).expect("machine");
     // ADJNZ.W #-1,R2,.: 3 cycles, 4 more for a branch (REJ09B0001, "SBJNZ", note 1).

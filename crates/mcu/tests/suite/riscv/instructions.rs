@@ -79,7 +79,7 @@ fn numbered(bench: &mut Bench) {
 }
 
 #[test]
-fn xw_loads_take_what_the_published_encodings_say() {
+fn xw_loads_have_the_published_encodings() {
     // CaiB/CH32V003-Architecture-Exploration, NewInstructionNotes.md: opcode, destination, base,
     // offset, bytes.
     let loads = [
@@ -123,7 +123,7 @@ fn xw_loads_take_what_the_published_encodings_say() {
 }
 
 #[test]
-fn xw_stores_take_what_the_published_encodings_say() {
+fn xw_stores_have_the_published_encodings() {
     let stores = [
         (0xa01c, "a5", "s0", 0, 1),
         (0xa380, "s0", "a5", 0, 1),
@@ -247,7 +247,7 @@ fn wfi_sleeps_until_the_timer_and_takes_its_interrupt() {
 }
 
 #[test]
-fn an_enabled_interrupt_ends_wfi_even_where_none_is_taken() {
+fn enabled_interrupt_ends_wfi_even_if_it_is_not_taken() {
     let mut bench = with_systick(0x1050_0073, 0);
     let until = Until { cycles: Some(1_000), addresses: vec![CODE + 16] };
     assert_eq!(bench.0.run(&until), Ok(Stop::Address(CODE + 16)));
@@ -270,7 +270,7 @@ fn ebreak_is_a_breakpoint() {
 }
 
 #[test]
-fn what_is_not_modelled_says_so() {
+fn unmodelled_instructions_and_settings_are_faults() {
     let fault = |word: u32, registers: &[(&str, u32)]| Bench::words(&[word], registers).fault();
     // mul a0, a0, a1; addi a6, a0, 0: RV32EC has neither.
     assert!(fault(0x02b5_0533, &[]).contains("no such instruction"));

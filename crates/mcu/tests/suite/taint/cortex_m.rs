@@ -178,22 +178,22 @@ fn check(count: u32, core: Core) {
 }
 
 #[test]
-fn what_differs_has_a_label_on_the_m0_and_m0plus() {
+fn all_that_a_secret_changes_has_a_label_on_the_m0_and_m0plus() {
     let core = |target| Core { target, architecture: Architecture::V6M, float: false, double: false };
     check(200, core("stm32f051"));
 }
 
 #[test]
-fn what_differs_has_a_label_on_the_m3() {
+fn all_that_a_secret_changes_has_a_label_on_the_m3() {
     check(150, Core { target: "stm32f100", architecture: Architecture::V7M, float: false, double: false });
 }
 
 #[test]
-fn what_differs_has_a_label_on_the_m4() {
+fn all_that_a_secret_changes_has_a_label_on_the_m4() {
     check(150, Core { target: "stm32f407", architecture: Architecture::V7EM, float: true, double: false });
 }
 
 #[test]
-fn what_differs_has_a_label_on_the_m7() {
+fn all_that_a_secret_changes_has_a_label_on_the_m7() {
     check(150, Core { target: "stm32f767", architecture: Architecture::V7EM, float: true, double: true });
 }

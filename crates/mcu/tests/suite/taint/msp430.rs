@@ -137,6 +137,6 @@ fn clrc_clears_the_carry_s_label_and_no_other_s() {
 }
 
 #[test]
-fn what_differs_has_a_label() {
+fn all_that_a_secret_changes_has_a_label() {
     check_many(300, program);
 }

@@ -78,6 +78,6 @@ fn program(random: &mut Random) -> Program {
 }
 
 #[test]
-fn what_differs_has_a_label() {
+fn all_that_a_secret_changes_has_a_label() {
     check_many(300, program);
 }

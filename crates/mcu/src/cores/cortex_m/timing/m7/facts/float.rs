@@ -11,7 +11,7 @@ use super::super::super::super::fpu::operands::{float_operands, is_multiply_accu
 use super::super::super::super::op::{Op, Operands};
 use super::{AFTER_ACCUMULATE, AFTER_CHAINED, Builder, FLAGS, FPSCR, S0, delay, stage, unit};
 
-/// In which stage a floating-point operand is consumed: a column of the rows of S registers.
+/// Stages in which floating-point operands are consumed: columns of the rows of S registers.
 mod float_stage {
     /// Arithmetic, factors, moves.
     pub const OPERAND: u8 = 0;
