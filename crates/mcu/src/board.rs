@@ -1,7 +1,7 @@
 //! Surroundings of a microcontroller: supply, voltages and levels at its pins, and the chips wired
 //! to it.
 
-use crate::two_wire::TwoWire;
+use crate::i2c_bus::I2cBuses;
 use crate::{Signal, TwoWireDevice};
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -176,7 +176,7 @@ pub struct Board {
     /// See [`Board::set_capture_source`].
     capture_source: Option<bool>,
     chips: Vec<Mounted>,
-    two_wire: TwoWire,
+    i2c_buses: I2cBuses,
     /// Bytes sent since the last [`Board::take_sent`]; `None` until its first call.
     sent: Option<Vec<SentByte>>,
     clock_hz: u64,
@@ -204,7 +204,7 @@ impl Default for Board {
             routing: 0,
             capture_source: None,
             chips: Vec::new(),
-            two_wire: TwoWire::default(),
+            i2c_buses: I2cBuses::default(),
             sent: None,
             clock_hz: 1_000_000,
             since: (0, 0),
@@ -260,36 +260,36 @@ impl Board {
     /// at time 0: to be done before the run begins.
     pub fn mount_two_wire(&mut self, bus: &str, mut device: Box<dyn TwoWireDevice>) {
         device.power_up();
-        self.two_wire.place(bus, device);
+        self.i2c_buses.place(bus, device);
     }
 
     /// The device of that name on a two-wire bus, to be asked or told something.
     pub fn two_wire_device_mut(&mut self, name: &str) -> Option<&mut dyn Any> {
-        self.two_wire.find(name)
+        self.i2c_buses.find(name)
     }
 
     /// A START and an address are complete on a two-wire bus: whether anything acknowledges.
     pub fn two_wire_address(&mut self, bus: &str, address: u8, read: bool, cycle: u64) -> bool {
         let now_ns = self.time_ns(cycle);
-        self.two_wire.address(bus, address, read, now_ns)
+        self.i2c_buses.address(bus, address, read, now_ns)
     }
 
     /// A byte from the master on a two-wire bus: whether it is acknowledged.
     pub fn two_wire_write(&mut self, bus: &str, byte: u8, cycle: u64) -> bool {
         let now_ns = self.time_ns(cycle);
-        self.two_wire.write(bus, byte, now_ns)
+        self.i2c_buses.write(bus, byte, now_ns)
     }
 
     /// A byte for the master on a two-wire bus; all ones where none is addressed.
     pub fn two_wire_read(&mut self, bus: &str, acknowledged: bool, cycle: u64) -> u8 {
         let now_ns = self.time_ns(cycle);
-        self.two_wire.read(bus, acknowledged, now_ns)
+        self.i2c_buses.read(bus, acknowledged, now_ns)
     }
 
     /// A STOP on a two-wire bus.
     pub fn two_wire_stop(&mut self, bus: &str, cycle: u64) {
         let now_ns = self.time_ns(cycle);
-        self.two_wire.stop(bus, now_ns);
+        self.i2c_buses.stop(bus, now_ns);
     }
 
     /// Sets the voltage at an input of the converter.
@@ -631,7 +631,7 @@ impl Board {
         self.set_capture_source(None);
         self.analog_outputs.clear();
         self.changed = true;
-        self.two_wire.power_up();
+        self.i2c_buses.power_up();
         for mounted in &mut self.chips {
             mounted.selected = false;
             mounted.chip.power_up();

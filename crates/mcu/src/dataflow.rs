@@ -9,27 +9,27 @@ use std::ops::{BitOr, BitOrAssign, Range};
 /// A set of the places in a core that hold data: registers, halves of them or flags, as the core
 /// divides itself up; a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Places(pub u64);
+pub(crate) struct Locations(pub u64);
 
-impl Places {
-    pub const NONE: Places = Places(0);
+impl Locations {
+    pub const NONE: Locations = Locations(0);
 
     /// A place of no core, which holds nothing between two instructions.
-    pub const TEMPORARY: Places = Places::one(15);
+    pub const TEMPORARY: Locations = Locations::one(15);
 
     /// The place of this number, below 64.
-    pub const fn one(number: u8) -> Places {
-        Places(1 << (number & 63))
+    pub const fn one(number: u8) -> Locations {
+        Locations(1 << (number & 63))
     }
 
     /// Both.
-    pub const fn with(self, other: Places) -> Places {
-        Places(self.0 | other.0)
+    pub const fn with(self, other: Locations) -> Locations {
+        Locations(self.0 | other.0)
     }
 
     /// Those that are not among `other`.
-    pub const fn without(self, other: Places) -> Places {
-        Places(self.0 & !other.0)
+    pub const fn without(self, other: Locations) -> Locations {
+        Locations(self.0 & !other.0)
     }
 
     pub const fn is_empty(self) -> bool {
@@ -49,15 +49,15 @@ impl Places {
     }
 }
 
-impl BitOr for Places {
-    type Output = Places;
-    fn bitor(self, other: Places) -> Places {
+impl BitOr for Locations {
+    type Output = Locations;
+    fn bitor(self, other: Locations) -> Locations {
         self.with(other)
     }
 }
 
-impl BitOrAssign for Places {
-    fn bitor_assign(&mut self, other: Places) {
+impl BitOrAssign for Locations {
+    fn bitor_assign(&mut self, other: Locations) {
         *self = self.with(other);
     }
 }
@@ -65,10 +65,10 @@ impl BitOrAssign for Places {
 /// Dependence of a result's bytes on those of its sources. A place has four bytes, the least
 /// significant first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum Propagation {
     /// Each on the same byte of all sources.
     Bytes,
-    /// As [`Shape::Bytes`], the bytes of this mask alone; the others are constant.
+    /// As [`Propagation::Bytes`], the bytes of this mask alone; the others are constant.
     Masked(u32),
     /// Each on the same byte and all lower ones: carries.
     Upward,
@@ -77,7 +77,7 @@ pub(crate) enum Shape {
     /// Shifted left by a number of bits; constant bits come in.
     Left(u8),
     Right(u8),
-    /// As [`Shape::Right`], the sign coming in.
+    /// As [`Propagation::Right`], the sign coming in.
     SignedRight(u8),
     Rotated(u8),
     /// The bytes in the reverse order.
@@ -88,17 +88,17 @@ pub(crate) enum Shape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Each of `to` is made of all of `from`.
-    Move { from: Places, to: Places, shape: Shape },
+    Move { from: Locations, to: Locations, shape: Propagation },
     /// These decide on the addresses of the accesses that follow.
-    Address(Places),
+    Address(Locations),
     /// The next access is a read; its bytes go to each of `to`.
-    Read { to: Places, shape: Shape },
+    Read { to: Locations, shape: Propagation },
     /// The next access is a write of what is in `from`.
-    Write(Places),
+    Write(Locations),
     /// These decide on the instruction that comes next.
-    Branch(Places),
+    Branch(Locations),
     /// These decide on how long the instruction takes.
-    Time(Places),
+    Time(Locations),
     /// Repeats the given number of effects before this one while there are accesses.
     Repeat(u8),
 }
@@ -110,15 +110,15 @@ impl Effect {
     }
 
     /// All places that it reads or writes.
-    pub fn places(self) -> Places {
+    pub fn locations(self) -> Locations {
         match self {
             Effect::Move { from, to, .. } => from | to,
-            Effect::Read { to: places, .. }
-            | Effect::Address(places)
-            | Effect::Write(places)
-            | Effect::Branch(places)
-            | Effect::Time(places) => places,
-            Effect::Repeat(_) => Places::NONE,
+            Effect::Read { to: locations, .. }
+            | Effect::Address(locations)
+            | Effect::Write(locations)
+            | Effect::Branch(locations)
+            | Effect::Time(locations) => locations,
+            Effect::Repeat(_) => Locations::NONE,
         }
     }
 }
@@ -129,43 +129,43 @@ pub(crate) struct Dataflow {
     pub effects: Vec<Effect>,
     /// The flags that decide whether the instruction does anything. An observer is told where it
     /// does not ([`crate::Observer::skipped`]).
-    pub condition: Places,
+    pub condition: Locations,
 }
 
 impl Dataflow {
     /// Each of `to` is made of all of `from`, whatever bytes of them.
-    pub fn mixes(&mut self, from: Places, to: Places) {
-        self.moves(from, to, Shape::Mixed);
+    pub fn depends_on_all(&mut self, from: Locations, to: Locations) {
+        self.moves(from, to, Propagation::Mixed);
     }
 
-    pub fn moves(&mut self, from: Places, to: Places, shape: Shape) {
+    pub fn moves(&mut self, from: Locations, to: Locations, shape: Propagation) {
         if !to.is_empty() {
             self.effects.push(Effect::Move { from, to, shape });
         }
     }
 
     /// `to` becomes a constant, or what is public.
-    pub fn clears(&mut self, to: Places) {
-        self.moves(Places::NONE, to, Shape::Bytes);
+    pub fn clears(&mut self, to: Locations) {
+        self.moves(Locations::NONE, to, Propagation::Bytes);
     }
 
-    pub fn address(&mut self, from: Places) {
+    pub fn address(&mut self, from: Locations) {
         self.effects.push(Effect::Address(from));
     }
 
-    pub fn reads(&mut self, to: Places, shape: Shape) {
+    pub fn reads(&mut self, to: Locations, shape: Propagation) {
         self.effects.push(Effect::Read { to, shape });
     }
 
-    pub fn writes(&mut self, from: Places) {
+    pub fn writes(&mut self, from: Locations) {
         self.effects.push(Effect::Write(from));
     }
 
-    pub fn branches(&mut self, on: Places) {
+    pub fn branches(&mut self, on: Locations) {
         self.effects.push(Effect::Branch(on));
     }
 
-    pub fn takes_time(&mut self, on: Places) {
+    pub fn takes_time(&mut self, on: Locations) {
         self.effects.push(Effect::Time(on));
     }
 }
@@ -195,23 +195,23 @@ pub(crate) struct CoreDataflow {
     pub describe: Describe,
     /// The places of some bits of a register, by its index in
     /// [`crate::machine::Core::all_registers`], in a register bank.
-    pub places: fn(usize, u32, u8) -> Places,
-    /// Places hold a byte each.
-    pub places_are_bytes: bool,
+    pub locations: fn(usize, u32, u8) -> Locations,
+    /// Locations hold a byte each.
+    pub locations_are_bytes: bool,
     /// Instructions lie at multiples of as many bytes, as a power of two.
     pub alignment: u8,
     /// Number of register banks; more than one lie below address 0x1000000.
     pub banks: u8,
     pub bank: u8,
     /// Registers of the core that have addresses, a byte each.
-    pub mapped: Vec<(u32, Places)>,
+    pub mapped: Vec<(u32, Locations)>,
     /// Writes of an interrupt's entry, where the core reports them.
     pub interrupt: Dataflow,
-    /// Places that an interrupt's entry stacks without a report, a word each, from the stack
+    /// Locations that an interrupt's entry stacks without a report, a word each, from the stack
     /// pointer up, and that the return restores.
-    pub stacked: Vec<Places>,
-    /// Places that it saves and restores besides.
-    pub saved: Places,
+    pub stacked: Vec<Locations>,
+    /// Locations that it saves and restores besides.
+    pub saved: Locations,
     pub aliases: Vec<Alias>,
     /// Offset from bus addresses of peripherals to their ELF addresses.
     pub data_space: u32,
@@ -219,18 +219,18 @@ pub(crate) struct CoreDataflow {
 
 impl CoreDataflow {
     /// A core without any peculiarity.
-    pub fn new(describe: Describe, places: fn(usize, u32, u8) -> Places) -> CoreDataflow {
+    pub fn new(describe: Describe, locations: fn(usize, u32, u8) -> Locations) -> CoreDataflow {
         CoreDataflow {
             describe,
-            places,
-            places_are_bytes: false,
+            locations,
+            locations_are_bytes: false,
             alignment: 1,
             banks: 1,
             bank: 0,
             mapped: Vec::new(),
             interrupt: Dataflow::default(),
             stacked: Vec::new(),
-            saved: Places::NONE,
+            saved: Locations::NONE,
             aliases: Vec::new(),
             data_space: 0,
         }

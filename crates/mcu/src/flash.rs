@@ -15,22 +15,22 @@ pub(crate) const CHANGED: u8 = 0xaa;
 
 /// Value of a byte while it changes from `old` to `new`, with the bits of `changed` already
 /// changed.
-pub(crate) fn torn(old: u8, new: u8, changed: u8) -> u8 {
+pub(crate) fn interrupted_write(old: u8, new: u8, changed: u8) -> u8 {
     old & !changed | new & changed
 }
 
 /// The state between old and new.
 #[derive(Clone)]
-pub(crate) struct Torn {
+pub(crate) struct InterruptedWrite {
     address: u32,
     /// Old and new value of each byte.
     bytes: Vec<(u8, u8)>,
 }
 
-impl Torn {
+impl InterruptedWrite {
     /// Makes the change, and returns what is left of it if the power fails before it is done, and
     /// when it is; `None` where nothing changes yet.
-    pub fn new<C: Core>(change: FlashChange, core: &mut C) -> Option<(Torn, u64)> {
+    pub fn new<C: Core>(change: FlashChange, core: &mut C) -> Option<(InterruptedWrite, u64)> {
         let change = match change {
             FlashChange::Beside { change, .. } => *change,
             change => change,
@@ -38,7 +38,7 @@ impl Torn {
         let (address, length, until) = match &change {
             FlashChange::Kept | FlashChange::Wait { .. } | FlashChange::Beside { .. } => return None,
             FlashChange::Elsewhere { until } => {
-                return Some((Torn { address: 0, bytes: Vec::new() }, *until));
+                return Some((InterruptedWrite { address: 0, bytes: Vec::new() }, *until));
             }
             FlashChange::Erase { range, until } => (range.start, range.len(), *until),
             FlashChange::Program { address, bytes, until } => (*address, bytes.len(), *until),
@@ -52,14 +52,15 @@ impl Torn {
             _ => vec![0xff; length],
         };
         core.poke(address, &new);
-        Some((Torn { address, bytes: old.into_iter().zip(new).collect() }, until))
+        Some((InterruptedWrite { address, bytes: old.into_iter().zip(new).collect() }, until))
     }
 
     /// Writes what the cells hold after the power has failed, where the bits that are set in
     /// `changed` have changed.
     pub fn store<C: Core>(&self, core: &mut C, changed: u8) {
         if !self.bytes.is_empty() {
-            let bytes: Vec<u8> = self.bytes.iter().map(|(old, new)| torn(*old, *new, changed)).collect();
+            let bytes: Vec<u8> =
+                self.bytes.iter().map(|(old, new)| interrupted_write(*old, *new, changed)).collect();
             core.poke(self.address, &bytes);
         }
     }

@@ -15,6 +15,7 @@
 struct Readme;
 
 mod board;
+mod bootloader_vectors;
 pub mod chips;
 mod clock;
 pub mod cores;
@@ -23,7 +24,7 @@ mod decode_cache;
 mod fault;
 mod flash;
 mod fuses;
-mod hand_over;
+mod i2c_bus;
 mod machine;
 mod memory;
 mod microcontroller;
@@ -37,13 +38,13 @@ mod supply;
 mod taint;
 mod trace;
 mod transfer;
-mod two_wire;
 
 pub use board::{Board, Chip, Pin, SentByte, SpiClock, Wiring};
+pub use bootloader_vectors::vectors_behind_bootloader;
 pub use clock::{ClockChange, ClockSources, ClockUpdate, Frequency, FuseOscillator, SubsystemClocks};
 pub use fault::{EnteredFault, Fault, SYSTEM_CONTROL_SPACE};
 pub use fuses::{FUSES, FuseField, Fuses, RefusedFuse, Signature};
-pub use hand_over::vectors_behind_bootloader;
+pub use i2c_bus::TwoWireDevice;
 pub use microcontroller::{
     Image, Mcu, Protected, Register, ResetCause, Role, Segment, Stop, SupplyLimits, Until,
     new_clocked_machine, new_machine,
@@ -66,4 +67,3 @@ pub use signal::{Harmonic, Signal};
 pub use taint::{Labels, Leak, LeakKind, SecretReads, Taint};
 pub use trace::{Fingerprint, Tables, Trace};
 pub use transfer::{Accessed, BusAccess, Contention, TransferRequest};
-pub use two_wire::TwoWireDevice;

@@ -2,7 +2,7 @@
 //! sleep, resets, power loss, the supply, where the cycles went, the board, snapshots.
 
 use crate::dataflow::CoreDataflow;
-use crate::flash::{CHANGED, Torn};
+use crate::flash::{CHANGED, InterruptedWrite};
 use crate::observe::{AnyObserver, dynamic};
 use crate::peripherals::stub::{Stub, without};
 use crate::residency::Usage;
@@ -85,7 +85,7 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
 
     /// Completes the work that the instruction just executed has left for the time before the next
     /// one.
-    fn settle(machine: &mut Machine<Self>) {
+    fn finish_instruction(machine: &mut Machine<Self>) {
         let _ = machine;
     }
 
@@ -228,7 +228,7 @@ pub(crate) struct Machine<C> {
     /// The core stands still up to this cycle: the flash is busy.
     held_until: u64,
     /// Flash contents if the power fails before this cycle.
-    torn: Option<(Torn, u64)>,
+    interrupted_write: Option<(InterruptedWrite, u64)>,
     supply: Supply,
     usage: Usage,
     /// Segments that the image put into RAM; a reset restores them.
@@ -277,7 +277,7 @@ impl<C: Core> Machine<C> {
             fault: None,
             reset_fault: None,
             held_until: 0,
-            torn: None,
+            interrupted_write: None,
             supply: Supply::default(),
             usage: Usage::default(),
             ram_image: Vec::new(),
@@ -295,7 +295,7 @@ impl<C: Core> Machine<C> {
 
     /// A peripheral was accessed. As [`Machine::recheck`], but where [`Machine::service`] would
     /// find nothing to do, it is not called: for cores that have nothing of their own to sample or
-    /// to settle.
+    /// to finish_instruction.
     #[inline]
     pub fn recheck_peripherals(&mut self) {
         let bus = &self.bus;
@@ -320,7 +320,7 @@ impl<C: Core> Machine<C> {
         if self.bus.board.outlives_program && self.bus.due != u64::MAX {
             return false;
         }
-        let writes = self.torn.as_ref().is_some_and(|(_, until)| self.cycles < *until);
+        let writes = self.interrupted_write.as_ref().is_some_and(|(_, until)| self.cycles < *until);
         let holds_back = !requested && mask & !self.core.non_maskable() == 0;
         !comes || holds_back && !self.bus.has_running_watchdog() && !self.bus.moves_data() && !writes
     }
@@ -334,7 +334,7 @@ impl<C: Core> Machine<C> {
     #[cold]
     #[inline(never)]
     pub fn service<O: Observer>(&mut self, observer: &mut O) -> Result<Option<Stop>, Fault> {
-        C::settle(self);
+        C::finish_instruction(self);
         self.cycles += std::mem::take(&mut self.bus.stall);
         self.account_clocks();
         if std::mem::take(&mut self.bus.power_changed) {
@@ -504,7 +504,7 @@ impl<C: Core> Machine<C> {
     fn reset_running(&mut self, cause: ResetCause) {
         self.usage.ran(self.cycles, self.bus.power.core_level);
         if C::RESET_STOPS_FLASH {
-            self.tear_flash(CHANGED);
+            self.interrupt_flash_write(CHANGED);
         }
         self.bus.reset_by(cause, self.cycles, self.pc());
         self.begin(cause);
@@ -553,17 +553,17 @@ impl<C: Core> Machine<C> {
     /// that is done.
     #[cold]
     pub fn change_flash_behind(&mut self, change: FlashChange) -> Option<u64> {
-        let (torn, until) = Torn::new(change, &mut self.core)?;
-        self.torn = Some((torn, until));
+        let (write, until) = InterruptedWrite::new(change, &mut self.core)?;
+        self.interrupted_write = Some((write, until));
         Some(until)
     }
 
     /// The power fails now: what is under way in the flash stays half done.
-    fn tear_flash(&mut self, changed: u8) {
-        if let Some((torn, until)) = self.torn.take()
+    fn interrupt_flash_write(&mut self, changed: u8) {
+        if let Some((write, until)) = self.interrupted_write.take()
             && self.cycles < until
         {
-            torn.store(&mut self.core, changed);
+            write.store(&mut self.core, changed);
         }
         self.held_until = 0;
     }
@@ -623,7 +623,7 @@ impl<C: Core> Mcu for Machine<C> {
     }
 
     fn reset(&mut self) {
-        self.tear_flash(CHANGED);
+        self.interrupt_flash_write(CHANGED);
         self.core.clear_ram();
         for segment in &self.ram_image {
             self.core.poke(segment.address, &segment.bytes);
@@ -647,7 +647,7 @@ impl<C: Core> Mcu for Machine<C> {
 
     fn cut_power(&mut self, torn: u8) {
         self.bus.cut_power(torn);
-        self.tear_flash(torn);
+        self.interrupt_flash_write(torn);
         self.reset();
     }
 

@@ -61,7 +61,7 @@ pub struct PeripheralBus {
     /// A DMA controller has accessed the bus.
     pub(crate) moved_by_dma: bool,
     /// The devices were told of a sleep, and not yet of its end.
-    asleep: bool,
+    sleeping: bool,
     /// Surroundings of the microcontroller.
     pub board: Board,
     /// Messages from peripherals to each other and to the core.
@@ -158,7 +158,7 @@ impl PeripheralBus {
             due: u64::MAX,
             stall: 0,
             moved_by_dma: false,
-            asleep: false,
+            sleeping: false,
             power: Power::default(),
             power_changed: true,
             clock_changes: Vec::new(),
@@ -311,7 +311,7 @@ impl PeripheralBus {
             for index in sharers {
                 let mut context = context!(self, now, pc, observer.as_deref_mut());
                 value |= self.devices[index].0.read(address, size, &mut context)?;
-                self.settle(index, now, pc);
+                self.finish_access(index, now, pc);
             }
             return Ok(value);
         }
@@ -320,7 +320,7 @@ impl PeripheralBus {
         };
         let mut context = context!(self, now, pc, observer);
         let value = self.devices[index].0.read(address, size, &mut context)?;
-        self.settle(index, now, pc);
+        self.finish_access(index, now, pc);
         Ok(value)
     }
 
@@ -342,7 +342,7 @@ impl PeripheralBus {
         };
         let mut context = Context { reads_latch: true, ..context!(self, now, pc, observer) };
         let value = self.devices[index].0.read(address, size, &mut context)?;
-        self.settle(index, now, pc);
+        self.finish_access(index, now, pc);
         Ok(value)
     }
 
@@ -364,7 +364,7 @@ impl PeripheralBus {
             for index in sharers {
                 let mut context = context!(self, now, pc, observer.as_deref_mut());
                 self.devices[index].0.write(address, size, value, &mut context)?;
-                self.settle(index, now, pc);
+                self.finish_access(index, now, pc);
             }
             return Ok(());
         }
@@ -379,7 +379,7 @@ impl PeripheralBus {
         if index == self.clock_device {
             self.follow_clock(now, observer);
         }
-        self.settle(index, now, pc);
+        self.finish_access(index, now, pc);
         Ok(())
     }
 
@@ -405,7 +405,7 @@ impl PeripheralBus {
         if index == self.clock_device {
             self.follow_clock(now, observer);
         }
-        self.settle(index, now, pc);
+        self.finish_access(index, now, pc);
         Ok(())
     }
 
@@ -441,7 +441,7 @@ impl PeripheralBus {
         let Some(index) = self.find(device) else { return };
         let event = Event::MemoryFetched(bytes);
         self.devices[index].0.on_event(event, &mut context!(self, now, pc, observer));
-        self.settle(index, now, pc);
+        self.finish_access(index, now, pc);
     }
 
     /// Bytes begin to arrive at the UART `name`; false where there is none of that name.

@@ -6,6 +6,7 @@ mod chips;
 mod clock;
 mod cortex_m;
 mod hc08;
+mod i2c_bus;
 mod mcs51;
 mod msp430;
 mod ordinary;
@@ -14,7 +15,6 @@ mod registers_at_rest;
 mod riscv;
 mod settings;
 mod taint;
-mod two_wire;
 
 #[path = "../../examples/count.rs"]
 mod count;

@@ -124,7 +124,7 @@ impl Cc2500 {
     }
 
     /// Time passes up to `now_ns`.
-    pub(super) fn advance(&mut self, now_ns: u64) {
+    pub(super) fn update_until(&mut self, now_ns: u64) {
         while let Some((at_ns, event)) = self.next_event().filter(|(at_ns, _)| *at_ns <= now_ns) {
             self.pass(at_ns);
             self.come(event);
@@ -155,7 +155,7 @@ impl Cc2500 {
     fn come(&mut self, event: Event) {
         match event {
             Event::State => match self.next.take().map(|(_, next)| next) {
-                Some(Next::Settle(goal)) => self.settle(goal, timing::SETTLE_NS),
+                Some(Next::Settle(goal)) => self.begin_settling(goal, timing::SETTLE_NS),
                 Some(Next::Enter(state)) => self.enter(state),
                 Some(Next::GiveUp) if self.wake.is_some() => self.sleep(),
                 Some(Next::GiveUp) => self.back_to_idle(),
@@ -212,7 +212,7 @@ impl Cc2500 {
         self.next = Some((self.now_ns + time_ns, next));
     }
 
-    fn settle(&mut self, goal: State, time_ns: u64) {
+    fn begin_settling(&mut self, goal: State, time_ns: u64) {
         self.in_time(State::Settling, time_ns, Next::Enter(goal));
     }
 
@@ -229,7 +229,7 @@ impl Cc2500 {
         if self.auto_calibration() == 1 {
             self.in_time(State::Calibrate, timing::CALIBRATE_NS, Next::Settle(goal));
         } else {
-            self.settle(goal, timing::SETTLE_NS);
+            self.begin_settling(goal, timing::SETTLE_NS);
         }
     }
 
@@ -243,7 +243,7 @@ impl Cc2500 {
             3 if self.returns == 0 => {
                 self.in_time(State::Calibrate, timing::CALIBRATE_NS, Next::Enter(State::Idle));
             }
-            _ => self.settle(State::Idle, timing::TO_IDLE_NS),
+            _ => self.begin_settling(State::Idle, timing::TO_IDLE_NS),
         }
     }
 
@@ -318,7 +318,7 @@ impl Cc2500 {
                 self.abort();
                 self.wake = None;
                 match self.state {
-                    State::Rx | State::Tx => self.settle(State::Idle, timing::TO_IDLE_NS),
+                    State::Rx | State::Tx => self.begin_settling(State::Idle, timing::TO_IDLE_NS),
                     _ => self.enter(State::Idle),
                 }
             }
@@ -366,16 +366,16 @@ impl Cc2500 {
                 self.wake = None;
                 self.leave_idle(goal);
             }
-            (State::Fstxon, State::Tx) => self.settle(goal, timing::RX_TX_NS),
-            (State::Fstxon, State::Rx) => self.settle(goal, timing::TX_RX_NS),
+            (State::Fstxon, State::Tx) => self.begin_settling(goal, timing::RX_TX_NS),
+            (State::Fstxon, State::Rx) => self.begin_settling(goal, timing::TX_RX_NS),
             (State::Rx, State::Tx | State::Fstxon) if self.may_send() => {
                 self.abort();
                 self.wake = None;
-                self.settle(goal, timing::RX_TX_NS);
+                self.begin_settling(goal, timing::RX_TX_NS);
             }
             (State::Tx, State::Rx) => {
                 self.abort();
-                self.settle(goal, timing::TX_RX_NS);
+                self.begin_settling(goal, timing::TX_RX_NS);
             }
             // On its way: somewhere else now.
             (State::Calibrate, _) if matches!(self.next, Some((_, Next::Settle(_)))) => {
@@ -461,7 +461,7 @@ impl Cc2500 {
             0 => self.back_to_idle(),
             1 => self.enter(State::Fstxon),
             2 => self.enter(State::Tx),
-            _ => self.settle(State::Rx, timing::TX_RX_NS),
+            _ => self.begin_settling(State::Rx, timing::TX_RX_NS),
         }
     }
 
@@ -573,8 +573,8 @@ impl Cc2500 {
         // MCSM1.RXOFF_MODE.
         match self.config[MCSM1] >> 2 & 3 {
             0 => self.back_to_idle(),
-            1 => self.settle(State::Fstxon, timing::RX_TX_NS),
-            2 => self.settle(State::Tx, timing::RX_TX_NS),
+            1 => self.begin_settling(State::Fstxon, timing::RX_TX_NS),
+            2 => self.begin_settling(State::Tx, timing::RX_TX_NS),
             _ => self.listen(),
         }
     }

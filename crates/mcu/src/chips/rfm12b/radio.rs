@@ -104,7 +104,7 @@ impl Rfm12b {
     }
 
     /// Time passes up to `now_ns`.
-    pub(super) fn advance(&mut self, now_ns: u64) {
+    pub(super) fn update_until(&mut self, now_ns: u64) {
         while let Some((at_ns, event)) = self.next_event().filter(|(at_ns, _)| *at_ns <= now_ns) {
             self.pass(at_ns);
             match event {

@@ -19,7 +19,7 @@ use super::decode::Opcode;
 /// The sleep modes, by their names in target files.
 pub(super) const SLEEP_MODES: [&str; 6] =
     ["idle", "adc-noise-reduction", "power-down", "power-save", "standby", "extended-standby"];
-/// Places in [`SLEEP_MODES`].
+/// Indices in [`SLEEP_MODES`].
 const IDLE: usize = 0;
 const ADC_NOISE_REDUCTION: usize = 1;
 const POWER_DOWN: usize = 2;

@@ -252,7 +252,7 @@ impl<T: Timing> Machine<CortexM<T>> {
             let written = self.core.timing.write_register(address, size, value, pc);
             let (apb1, apb2) = self.core.timing.bus_dividers();
             self.bus.update_clocks(ClockUpdate::Buses { apb1, apb2 }, self.cycles);
-            let (hclk_hz, usb_hz) = self.core.timing.clock48();
+            let (hclk_hz, usb_hz) = self.core.timing.usb_clock();
             self.bus.update_clocks(ClockUpdate::Usb { hclk_hz, usb_hz }, self.cycles);
             let (clock_hz, in_reset) = self.core.timing.rtc_clock();
             self.bus.update_clocks(ClockUpdate::Rtc { clock_hz, in_reset }, self.cycles);

@@ -240,14 +240,14 @@ impl<T: Timing> Code<T> {
         offset < self.high && offset + size > self.low
     }
 
-    /// `size` bytes at `offset` have been changed by an instruction; [`Code::settle`] acts on it
+    /// `size` bytes at `offset` have been changed by an instruction; [`Code::invalidate_changed`] acts on it
     /// when the instruction is done with.
     pub fn changed(&mut self, offset: usize, size: u32) {
         self.changes.push((offset, size));
     }
 
     /// Decodes anew what instructions have changed.
-    pub fn settle(&mut self) {
+    pub fn invalidate_changed(&mut self) {
         while let Some((offset, size)) = self.changes.pop() {
             self.invalidate(offset, size);
         }

@@ -226,7 +226,7 @@ impl FetchUnit {
     /// The instruction at `address` of `length` bytes that takes `cycles` is to execute: cycles
     /// that it comes too late, and too late after it for its data.
     #[inline(never)]
-    pub fn follow(&mut self, address: u32, length: u32, cycles: u32, transfer: Transfer) -> u32 {
+    pub fn run_instruction(&mut self, address: u32, length: u32, cycles: u32, transfer: Transfer) -> u32 {
         let (data, count) = (transfer.address, u32::from(transfer.words));
         let idle = self.buffer.is_idle();
         if idle && self.followed && !self.branched && count == 0 && self.stays_in_line(length >> 1, cycles) {
@@ -249,7 +249,7 @@ impl FetchUnit {
         }
         if !idle {
             let on_bus = count != 0 && (SYSTEM_BUS..PRIVATE_BUS).contains(&data) || system;
-            wait += self.buffer.follow(cycles, on_bus);
+            wait += self.buffer.end_instruction(cycles, on_bus);
         }
         let draining = !self.buffer.is_idle();
         let mut late = 0;

@@ -202,7 +202,7 @@ impl FlashRegisters {
 
     /// HCLK and the clock of 48 MHz, as the registers have them; with the target file's crystal, or
     /// the one that is given.
-    pub fn clock48(&self) -> (u64, u64) {
+    pub fn usb_clock(&self) -> (u64, u64) {
         let crystal_hz = self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0);
         (self.rcc.hclk_hz(crystal_hz), self.rcc.clock48_hz(crystal_hz))
     }

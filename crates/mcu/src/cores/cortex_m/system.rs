@@ -266,7 +266,9 @@ impl<T: Timing> Machine<CortexM<T>> {
     fn advance_systick(&mut self, address: u32) {
         let system = &mut self.core.system;
         let before = system.nvic.all_pending();
-        if matches!(address, 0xe000_e010..=0xe000_e018 | 0xe000_ed04) && system.systick.advance(self.cycles) {
+        if matches!(address, 0xe000_e010..=0xe000_e018 | 0xe000_ed04)
+            && system.systick.update_until(self.cycles)
+        {
             system.nvic.system_pending |= 1 << SYSTICK;
             self.core.state.event |= system.signals_pending(before);
             self.recheck();

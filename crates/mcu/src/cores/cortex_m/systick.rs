@@ -64,7 +64,7 @@ impl SysTick {
     }
 
     /// Brings the counter up to `now`; true when the exception is to be pended.
-    pub fn advance(&mut self, now: u64) -> bool {
+    pub fn update_until(&mut self, now: u64) -> bool {
         if self.control & 1 == 0 {
             self.since = now;
             return false;

@@ -307,7 +307,7 @@ pub trait Timing: Clone + Send + 'static {
 
     /// HCLK and the clock of 48 MHz, in Hz, as the program has set them; 0 for one that stands
     /// still.
-    fn clock48(&self) -> (u64, u64) {
+    fn usb_clock(&self) -> (u64, u64) {
         (1, 0)
     }
 }

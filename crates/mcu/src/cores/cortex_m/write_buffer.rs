@@ -48,7 +48,7 @@ impl WriteBuffer {
 
     /// Ends the instruction under way, which takes `cycles` and may access the system bus: cycles
     /// that it waits.
-    pub fn follow(&mut self, cycles: u32, on_bus: bool) -> u32 {
+    pub fn end_instruction(&mut self, cycles: u32, on_bus: bool) -> u32 {
         let mut waits = if on_bus { std::mem::take(&mut self.busy) } else { 0 };
         let (reads, posted) = (std::mem::take(&mut self.reads), std::mem::take(&mut self.posted));
         if std::mem::take(&mut self.bit) {

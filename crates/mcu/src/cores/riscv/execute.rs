@@ -178,7 +178,7 @@ impl Machine<RiscV> {
                 return Ok(self.jump::<O>(position, target, flow));
             }
             Wfi => {
-                self.core.asleep = true;
+                self.core.sleeping = true;
                 self.recheck();
                 return Ok(Course::Base);
             }
@@ -382,7 +382,7 @@ impl Machine<RiscV> {
             return Ok(false);
         }
         // Any enabled interrupt ends WFI, taken or not (Volume II, section 3.3.3).
-        core.asleep = false;
+        core.sleeping = false;
         let active = core.handlers.iter().fold(0u128, |active, number| active | 1 << number);
         let ready = ready & !active;
         if core.mstatus & MIE == 0 || ready == 0 {

@@ -69,7 +69,7 @@ pub struct RiscV {
     /// WCH's register for nesting and hardware stacking.
     pub intsyscr: u32,
     /// WFI was executed.
-    pub asleep: bool,
+    pub sleeping: bool,
     /// Interrupts that the PFIC lets through.
     pub enabled: u128,
     /// The handlers under way, the innermost last: their numbers.
@@ -129,7 +129,7 @@ impl RiscV {
             mepc: 0,
             mcause: 0,
             intsyscr: 0,
-            asleep: false,
+            sleeping: false,
             enabled: 0,
             handlers: Vec::new(),
             fetch: Moments::default(),

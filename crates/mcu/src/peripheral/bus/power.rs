@@ -6,14 +6,14 @@ use crate::{Event, Fault, ResetCause};
 impl PeripheralBus {
     /// The core goes to sleep, in the mode of this name.
     pub fn sleep(&mut self, mode: &str, now: u64, pc: u32) {
-        self.asleep = true;
+        self.sleeping = true;
         self.broadcast(Event::Sleep(mode), now, pc);
         self.reschedule();
     }
 
     /// The core wakes, if it slept: the clocks run again from `now` on.
     pub fn wake(&mut self, now: u64, pc: u32) {
-        if std::mem::take(&mut self.asleep) {
+        if std::mem::take(&mut self.sleeping) {
             self.broadcast(Event::Wake, now, pc);
             self.reschedule();
         }
@@ -22,7 +22,7 @@ impl PeripheralBus {
     /// Returns true if the devices were last told of a sleep.
     #[must_use]
     pub fn is_asleep(&self) -> bool {
-        self.asleep
+        self.sleeping
     }
 
     pub(super) fn refresh_power(&mut self) {
@@ -55,7 +55,7 @@ impl PeripheralBus {
     pub(super) fn reset_devices(&mut self, cause: ResetCause, now: u64) {
         self.requests = 0;
         self.stall = 0;
-        self.asleep = false;
+        self.sleeping = false;
         self.events.reset();
         for device in &mut self.devices {
             device.0.reset_by(cause, now);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 impl PeripheralBus {
     /// After an access to a device: what it has told others reaches them, and the next due time is
     /// found.
-    pub(super) fn settle(&mut self, index: usize, now: u64, pc: u32) {
+    pub(super) fn finish_access(&mut self, index: usize, now: u64, pc: u32) {
         let due = self.devices[index].0.due().unwrap_or(u64::MAX);
         let before = std::mem::replace(&mut self.dues[index], due);
         if self.board.changed || self.events.is_pending() {

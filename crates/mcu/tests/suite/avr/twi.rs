@@ -2,7 +2,7 @@
 //! (DS40002061, 22.5.2, tables 22-2 and 22-3).
 
 use super::programs::{ATMEGA128L, ATMEGA328P, machine};
-use crate::two_wire::Device;
+use crate::i2c_bus::Device;
 use mcu::{Mcu, Stop, Until};
 
 const STEPS: &str = "static volatile uint8_t out[24] = { 0xaa }; static uint8_t n;

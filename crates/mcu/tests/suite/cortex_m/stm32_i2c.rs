@@ -2,7 +2,7 @@
 //! sequence diagram for master transmitter" and "receiver".
 
 use super::stm32_peripherals::Bench;
-use crate::two_wire::Device;
+use crate::i2c_bus::Device;
 
 const I2C: u32 = 0x4000_5400;
 const CR1: u32 = I2C;

@@ -227,7 +227,7 @@ fn region_decides_on_the_data_cache() {
         machine.cycles()
     };
     // TEX, S, C, B: write-back with allocation; not cacheable. An access over AXI takes six cycles
-    // (`tightly.rs`), and 99 more are made.
+    // (`tcm.rs`), and 99 more are made.
     let (cached, uncached) = (cycles(0b001_011), cycles(0b001_000));
     assert!(uncached >= cached + 99 * 5, "{cached} {uncached}");
 }

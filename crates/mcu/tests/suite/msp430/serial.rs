@@ -1,7 +1,7 @@
 //! USCI and eUSCI as I2C and SPI masters, on the MSP430F5438A and the MSP430FR5994.
 
 use super::programs::{mov, mov_byte, poke, register};
-use crate::two_wire::Device;
+use crate::i2c_bus::Device;
 use mcu::{Mcu, Observer, Part, Stop, Until, new_machine};
 
 const PC: u32 = 0x2000;

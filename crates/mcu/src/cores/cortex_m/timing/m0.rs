@@ -2,11 +2,11 @@
 //! has (PM0215).
 //!
 //! One bus carries instructions and data, and the table counts it in; it holds at no wait states.
-//! With wait states [`OneBus`] is followed.
+//! With wait states [`SharedBus`] is followed.
 
 use super::super::flash::FlashRegisters;
-use super::super::one_bus::OneBus;
 use super::super::op::{Op, Opcode};
+use super::super::shared_bus::SharedBus;
 use super::{Exception, Retired, Timing};
 use crate::{Fault, Part, ResetCause};
 use std::ops::Range;
@@ -14,7 +14,7 @@ use std::ops::Range;
 /// The timing of a Cortex-M0 behind the flash interface of an STM32F0.
 #[derive(Clone)]
 pub struct M0 {
-    bus: OneBus,
+    bus: SharedBus,
     registers: FlashRegisters,
     /// The flash has wait states: accesses can wait.
     waits: bool,
@@ -41,7 +41,7 @@ impl Timing for M0 {
 
     fn new(part: &Part, clock_hz: u64) -> Result<Self, String> {
         let registers = FlashRegisters::new(part, clock_hz)?;
-        Ok(M0 { bus: OneBus::default(), registers, waits: false })
+        Ok(M0 { bus: SharedBus::default(), registers, waits: false })
     }
 
     fn reset(&mut self) {

@@ -147,7 +147,7 @@ impl M3 {
             return self.end_across(op, before, address, cycles, Transfer::NONE);
         }
         if self.fetch.attention {
-            cycles + self.fetch.follow(address, u32::from(op.length), cycles, Transfer::NONE)
+            cycles + self.fetch.run_instruction(address, u32::from(op.length), cycles, Transfer::NONE)
         } else {
             cycles
         }
@@ -176,7 +176,7 @@ impl M3 {
             return self.end_across(op, before, address, cycles, data);
         }
         if self.fetch.attention || self.is_apart(data.address) {
-            cycles + self.fetch.follow(address, u32::from(op.length), cycles, data)
+            cycles + self.fetch.run_instruction(address, u32::from(op.length), cycles, data)
         } else {
             cycles
         }
@@ -192,7 +192,7 @@ impl M3 {
         }
         let cycles = cycles + u32::from(row == after::ROW);
         if self.fetch.attention || (data.words != 0 && self.is_apart(data.address)) {
-            cycles + self.fetch.follow(address, u32::from(op.length), cycles, data)
+            cycles + self.fetch.run_instruction(address, u32::from(op.length), cycles, data)
         } else {
             // The branch's refill brought the word with its first half.
             cycles + u32::from(before & after::BRANCH != 0)
@@ -532,8 +532,8 @@ impl Timing for M3 {
         self.registers.as_ref().map_or((1, 1), FlashRegisters::bus_dividers)
     }
 
-    fn clock48(&self) -> (u64, u64) {
-        self.registers.as_ref().map_or((1, 0), FlashRegisters::clock48)
+    fn usb_clock(&self) -> (u64, u64) {
+        self.registers.as_ref().map_or((1, 0), FlashRegisters::usb_clock)
     }
 
     fn write_register(&mut self, address: u32, size: u8, value: u32, pc: u32) -> Result<(), Fault> {

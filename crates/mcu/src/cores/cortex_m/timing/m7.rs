@@ -23,7 +23,7 @@ use super::super::flash::FlashRegisters;
 use super::super::fpu::decode::{Operation, operation};
 use super::super::op::{Op, Opcode};
 use super::super::system::mpu::Mpu;
-use super::super::tightly::Caches;
+use super::super::tcm::Caches;
 use super::{CacheControl, Exception, FLOAT_STATE, Retired, Timing};
 use crate::{Fault, Part, ResetCause};
 use std::ops::Range;
@@ -410,8 +410,8 @@ impl Timing for M7 {
         self.registers.bus_dividers()
     }
 
-    fn clock48(&self) -> (u64, u64) {
-        self.registers.clock48()
+    fn usb_clock(&self) -> (u64, u64) {
+        self.registers.usb_clock()
     }
 
     fn write_register(&mut self, address: u32, size: u8, value: u32, pc: u32) -> Result<(), Fault> {

@@ -26,7 +26,7 @@ const BLOCKS: u8 = 3;
 
 /// The bus and the flash behind it.
 #[derive(Clone, Default)]
-pub(super) struct OneBus {
+pub(super) struct SharedBus {
     /// The cycle in which the next instruction executes, by the bus's own count.
     now: u64,
     /// The first cycle in which the flash can begin a read.
@@ -37,11 +37,11 @@ pub(super) struct OneBus {
     ahead: u8,
 }
 
-impl OneBus {
+impl SharedBus {
     /// As after reset.
     pub fn reset(&mut self, settings: Settings) {
         // A branch looks two cycles back.
-        *self = OneBus { now: 2, ..OneBus::default() };
+        *self = SharedBus { now: 2, ..SharedBus::default() };
         self.apply(settings);
     }
 

@@ -127,7 +127,7 @@ impl Cc2500 {
     /// Time spent in each of [`Cc2500::STATES`] from power-up to `now_ns`, in nanoseconds: together
     /// `now_ns`.
     pub fn spent_ns(&mut self, now_ns: u64) -> [u64; Cc2500::STATES.len()] {
-        self.advance(now_ns);
+        self.update_until(now_ns);
         self.spent_ns
     }
 
@@ -165,7 +165,7 @@ impl Chip for Cc2500 {
     }
 
     fn select(&mut self, selected: bool, now_ns: u64) {
-        self.advance(now_ns);
+        self.update_until(now_ns);
         self.selected = selected;
         self.access = Access::Header;
         self.power_index = 0;
@@ -177,13 +177,13 @@ impl Chip for Cc2500 {
     }
 
     fn transfer(&mut self, byte: u8, now_ns: u64) -> Result<u8, String> {
-        self.advance(now_ns);
+        self.update_until(now_ns);
         let answer = match self.problem.take() {
             Some(problem) => Err(problem),
             None => self.exchange(byte),
         };
         // What was set may have brought something forward.
-        self.advance(now_ns);
+        self.update_until(now_ns);
         answer
     }
 
@@ -202,7 +202,7 @@ impl Chip for Cc2500 {
     }
 
     fn tick(&mut self, now_ns: u64) {
-        self.advance(now_ns);
+        self.update_until(now_ns);
     }
 
     fn boxed_clone(&self) -> Box<dyn Chip> {

@@ -51,7 +51,7 @@ impl Core for RiscV {
             0..NUMBERED => self.x[index + 1] = value,
             15 => {
                 self.pc = value & !1;
-                self.asleep = false;
+                self.sleeping = false;
                 let from_flash = self.in_flash(self.pc);
                 self.fetch.restart(from_flash);
             }
@@ -89,7 +89,7 @@ impl Core for RiscV {
         core.pc = 0;
         (core.mstatus, core.mtvec, core.mscratch, core.mepc, core.mcause) = (0, 0, 0, 0, 0);
         core.intsyscr = 0;
-        core.asleep = false;
+        core.sleeping = false;
         core.enabled = 0;
         core.handlers.clear();
         core.fetch.reset(now, true);
@@ -106,7 +106,7 @@ impl Core for RiscV {
     }
 
     fn interrupt_mask(&self) -> u128 {
-        if self.mstatus & MIE != 0 || self.asleep { self.enabled } else { 0 }
+        if self.mstatus & MIE != 0 || self.sleeping { self.enabled } else { 0 }
     }
 
     fn interrupt<O: Observer>(machine: &mut Machine<RiscV>, _observer: &mut O) -> Result<bool, Fault> {
@@ -118,7 +118,7 @@ impl Core for RiscV {
     }
 
     fn is_asleep(&self) -> bool {
-        self.asleep
+        self.sleeping
     }
 
     fn sleeping(machine: &mut Machine<RiscV>) -> Result<Option<&'static str>, Fault> {

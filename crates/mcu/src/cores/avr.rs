@@ -212,7 +212,7 @@ impl<const WORDS: usize> Core for Avr<WORDS> {
         machine.run_loop(observer)
     }
 
-    fn settle(machine: &mut Machine<Avr<WORDS>>) {
+    fn finish_instruction(machine: &mut Machine<Avr<WORDS>>) {
         machine.settle_delay();
     }
 

@@ -46,11 +46,11 @@ impl Clone for Placed {
 /// The devices on all two-wire buses of a board. A line that nobody pulls low is high: bytes are
 /// all ones, and nobody acknowledges.
 #[derive(Clone, Default)]
-pub(crate) struct TwoWire {
+pub(crate) struct I2cBuses {
     devices: Vec<Placed>,
 }
 
-impl TwoWire {
+impl I2cBuses {
     pub fn place(&mut self, bus: &str, device: Box<dyn TwoWireDevice>) {
         self.devices.push(Placed { bus: bus.to_string(), device, addressed: false });
     }

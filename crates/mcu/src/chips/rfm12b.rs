@@ -128,7 +128,7 @@ impl Rfm12b {
     /// Time spent in each of [`Rfm12b::STATES`] from power-up to `now_ns`, in nanoseconds: together
     /// `now_ns`.
     pub fn spent_ns(&mut self, now_ns: u64) -> [u64; Rfm12b::STATES.len()] {
-        self.advance(now_ns);
+        self.update_until(now_ns);
         self.spent_ns
     }
 
@@ -165,7 +165,7 @@ impl Chip for Rfm12b {
     }
 
     fn select(&mut self, selected: bool, now_ns: u64) {
-        self.advance(now_ns);
+        self.update_until(now_ns);
         // nSEL high "initializes the serial interface" (Control Interface): what is not complete is
         // forgotten.
         self.selected = selected;
@@ -174,10 +174,10 @@ impl Chip for Rfm12b {
     }
 
     fn transfer(&mut self, byte: u8, now_ns: u64) -> Result<u8, String> {
-        self.advance(now_ns);
+        self.update_until(now_ns);
         let answer = self.exchange(byte);
         // What was set may have brought something forward.
-        self.advance(now_ns);
+        self.update_until(now_ns);
         answer
     }
 
@@ -196,7 +196,7 @@ impl Chip for Rfm12b {
     }
 
     fn tick(&mut self, now_ns: u64) {
-        self.advance(now_ns);
+        self.update_until(now_ns);
     }
 
     fn boxed_clone(&self) -> Box<dyn Chip> {

@@ -7,7 +7,7 @@
 
 mod shadow;
 
-use crate::dataflow::{CoreDataflow, Effect, Places, Shape};
+use crate::dataflow::{CoreDataflow, Effect, Locations, Propagation};
 use crate::{Access, AccessKind, Flow, Observer, Step, Tables};
 use shadow::Shadow;
 use std::collections::{HashMap, HashSet};
@@ -70,8 +70,8 @@ struct Template {
     /// The first that waits for an access; the one behind the last where none does.
     access: u32,
     /// All places that come before that.
-    touches: Places,
-    condition: Places,
+    touches: Locations,
+    condition: Locations,
 }
 
 /// An interrupt under way whose core puts registers onto the stack by itself.
@@ -85,8 +85,8 @@ pub struct Taint {
     core: CoreDataflow,
     shadow: Shadow,
     /// Of each place the labels of its bytes; only where `tainted` has the place.
-    places: [u32; 64],
-    tainted: Places,
+    locations: [u32; 64],
+    tainted: Locations,
     /// Of each page of addresses, with the register bank in their highest byte, the index in
     /// `pages`, plus 1.
     directory: Vec<u32>,
@@ -139,8 +139,8 @@ impl Taint {
         let shadow = Shadow::new(core.aliases.clone(), devices);
         let mut taint = Taint {
             shadow,
-            places: [0; 64],
-            tainted: Places::NONE,
+            locations: [0; 64],
+            tainted: Locations::NONE,
             directory: vec![0; 1 << 20],
             pages: Vec::new(),
             bank: u32::from(core.bank) << 24,
@@ -180,7 +180,7 @@ impl Taint {
     pub fn label(&mut self, range: Range<u32>, labels: Labels) {
         for address in range {
             match self.mapped(address) {
-                Some(places) => places.numbers().for_each(|place| self.set(place, labels.into())),
+                Some(locations) => locations.numbers().for_each(|place| self.set(place, labels.into())),
                 None => self.shadow.set_all(address..address + 1, labels),
             }
         }
@@ -193,7 +193,7 @@ impl Taint {
 
     /// Labels some bits of a register, by its index in [`crate::Mcu::register_names`].
     pub fn label_register(&mut self, register: usize, bits: u32, labels: Labels) {
-        for place in (self.core.places)(register, bits, (self.bank >> 24) as u8).numbers() {
+        for place in (self.core.locations)(register, bits, (self.bank >> 24) as u8).numbers() {
             self.set(place, u32::from(labels) * 0x0101_0101);
         }
     }
@@ -203,15 +203,15 @@ impl Taint {
     pub fn labels_at(&self, address: u32) -> Labels {
         all(self
             .mapped(address)
-            .map_or_else(|| self.shadow.byte(address).into(), |places| self.union(places)))
+            .map_or_else(|| self.shadow.byte(address).into(), |locations| self.union(locations)))
     }
 
     /// The labels of some bits of a register, by its index in [`crate::Mcu::register_names`].
     #[must_use]
     pub fn labels_in(&self, register: usize, bits: u32) -> Labels {
-        let labels = self.union((self.core.places)(register, bits, (self.bank >> 24) as u8));
+        let labels = self.union((self.core.locations)(register, bits, (self.bank >> 24) as u8));
         let lanes = bits.to_le_bytes().map(|byte| if byte == 0 { 0 } else { 0xff });
-        all(if self.core.places_are_bytes { labels } else { labels & u32::from_le_bytes(lanes) })
+        all(if self.core.locations_are_bytes { labels } else { labels & u32::from_le_bytes(lanes) })
     }
 
     /// From here on it is noted which of the bytes that have a label now are read, and by which
@@ -219,7 +219,8 @@ impl Taint {
     pub fn watch(&mut self) {
         self.readers.clear();
         self.watched.clear();
-        let mapped = self.core.mapped.iter().map(|(address, places)| (*address, all(self.union(*places))));
+        let mapped =
+            self.core.mapped.iter().map(|(address, locations)| (*address, all(self.union(*locations))));
         let labelled = mapped.filter(|(_, labels)| *labels != 0).chain(self.shadow.labelled());
         let mut labelled: Vec<(u32, Labels)> = labelled.collect();
         labelled.sort_unstable();
@@ -292,16 +293,16 @@ impl Taint {
     pub fn clear(&mut self) {
         self.finish();
         self.shadow.clear();
-        self.tainted = Places::NONE;
+        self.tainted = Locations::NONE;
         self.frames.clear();
     }
 
     #[inline]
-    fn union(&self, places: Places) -> u32 {
-        let mut rest = places.0 & self.tainted.0;
+    fn union(&self, locations: Locations) -> u32 {
+        let mut rest = locations.0 & self.tainted.0;
         let mut labels = 0;
         while rest != 0 {
-            labels |= self.places[rest.trailing_zeros() as usize];
+            labels |= self.locations[rest.trailing_zeros() as usize];
             rest &= rest - 1;
         }
         labels
@@ -309,19 +310,19 @@ impl Taint {
 
     #[inline]
     fn set(&mut self, place: usize, labels: u32) {
-        self.places[place & 63] = labels;
-        let bit = Places::one(place as u8);
+        self.locations[place & 63] = labels;
+        let bit = Locations::one(place as u8);
         self.tainted = if labels == 0 { self.tainted.without(bit) } else { self.tainted | bit };
     }
 
     #[inline]
-    fn store(&mut self, to: Places, labels: u32) {
+    fn store(&mut self, to: Locations, labels: u32) {
         if labels == 0 && self.weak == 0 {
             self.tainted = self.tainted.without(to);
             return;
         }
         for place in to.numbers() {
-            let before = if self.weak == 0 { 0 } else { self.union(Places::one(place as u8)) | self.weak };
+            let before = if self.weak == 0 { 0 } else { self.union(Locations::one(place as u8)) | self.weak };
             self.set(place, before | labels);
         }
     }
@@ -386,7 +387,7 @@ impl Taint {
         let first = self.effects.len() as u32;
         let leading = flow.effects.iter().take_while(|effect| !effect.is_access());
         let access = first + leading.clone().count() as u32;
-        let touches = leading.fold(flow.condition, |all, effect| all | effect.places());
+        let touches = leading.fold(flow.condition, |all, effect| all | effect.locations());
         self.effects.extend(&flow.effects);
         let end = self.effects.len() as u32;
         self.templates.push(Template { effects: (first, end), access, touches, condition: flow.condition });
@@ -405,7 +406,7 @@ impl Taint {
             return;
         }
         self.next = template.effects.0;
-        self.tainted = self.tainted.without(Places::TEMPORARY);
+        self.tainted = self.tainted.without(Locations::TEMPORARY);
         self.weak = self.union(template.condition);
         if self.skipped && self.weak == 0 {
             self.next = template.effects.1;
@@ -436,7 +437,7 @@ impl Taint {
 
     /// The places of a register of the core that has an address.
     #[inline]
-    fn mapped(&self, address: u32) -> Option<Places> {
+    fn mapped(&self, address: u32) -> Option<Locations> {
         if !self.mapped.contains(&address) {
             return None;
         }
@@ -444,12 +445,12 @@ impl Taint {
         Some(self.core.mapped[found].1)
     }
 
-    fn read(&mut self, access: &Access, to: Places, shape: Shape) {
+    fn read(&mut self, access: &Access, to: Locations, shape: Propagation) {
         if self.address != 0 && self.tables.find(access.address).is_none() {
             self.leak(LeakKind::Address, self.address);
         }
         let mut labels = match self.mapped(access.address) {
-            Some(places) => self.union(places),
+            Some(locations) => self.union(locations),
             None => self.shadow.read(access.address, access.size.min(4)),
         };
         if labels != 0 {
@@ -459,7 +460,7 @@ impl Taint {
         self.store(to, if labels == 0 { 0 } else { shape.apply(labels) });
     }
 
-    fn write(&mut self, access: &Access, from: Places) {
+    fn write(&mut self, access: &Access, from: Locations) {
         self.leak(LeakKind::Address, self.address);
         let labels = self.union(from) | u32::from(self.address) * 0x0101_0101;
         let (first, last) = (access.address, access.address.saturating_add(u32::from(access.size) - 1));
@@ -468,7 +469,7 @@ impl Taint {
             self.write_over(last);
         }
         match self.mapped(access.address) {
-            Some(places) => self.store(places, labels),
+            Some(locations) => self.store(locations, labels),
             None => self.shadow.write(access.address, access.size.min(4), labels),
         }
     }
@@ -505,7 +506,7 @@ impl Taint {
             self.shadow.write(sp.wrapping_add(4 * index as u32), 4, labels);
         }
         let mut saved = [0; 64];
-        self.core.saved.numbers().for_each(|place| saved[place] = self.union(Places::one(place as u8)));
+        self.core.saved.numbers().for_each(|place| saved[place] = self.union(Locations::one(place as u8)));
         self.frames.push(Frame { sp, saved });
     }
 
@@ -515,15 +516,15 @@ impl Taint {
         let above = |frame: &Frame| sp.wrapping_sub(frame.sp) < 128;
         let Some(index) = self.frames.iter().rposition(above) else { return };
         let frame = self.frames.swap_remove(index);
-        for (index, places) in self.core.stacked.clone().into_iter().enumerate() {
+        for (index, locations) in self.core.stacked.clone().into_iter().enumerate() {
             let labels = self.shadow.read(frame.sp.wrapping_add(4 * index as u32), 4);
-            places.numbers().for_each(|place| self.set(place, labels));
+            locations.numbers().for_each(|place| self.set(place, labels));
         }
         self.core.saved.numbers().for_each(|place| self.set(place, frame.saved[place]));
     }
 }
 
-impl Shape {
+impl Propagation {
     /// The labels of a result's bytes, from those of its sources.
     #[inline]
     fn apply(self, labels: u32) -> u32 {
@@ -534,23 +535,23 @@ impl Shape {
         };
         let twice = |labels: u32| u64::from(labels) << 32 | u64::from(labels);
         match self {
-            Shape::Bytes => labels,
-            Shape::Masked(mask) => labels & mask,
-            Shape::Upward => labels | labels << 8 | labels << 16 | labels << 24,
-            Shape::Mixed => u32::from(all(labels)) * 0x0101_0101,
-            Shape::Left(by) if by > 31 => 0,
-            Shape::Left(by) => {
+            Propagation::Bytes => labels,
+            Propagation::Masked(mask) => labels & mask,
+            Propagation::Upward => labels | labels << 8 | labels << 16 | labels << 24,
+            Propagation::Mixed => u32::from(all(labels)) * 0x0101_0101,
+            Propagation::Left(by) if by > 31 => 0,
+            Propagation::Left(by) => {
                 let whole = labels << (8 * (by / 8));
                 whole | if by.is_multiple_of(8) { 0 } else { whole << 8 }
             }
-            Shape::Right(by) if by > 31 => 0,
-            Shape::Right(by) => right(labels.into(), by),
-            Shape::SignedRight(by) => {
+            Propagation::Right(by) if by > 31 => 0,
+            Propagation::Right(by) => right(labels.into(), by),
+            Propagation::SignedRight(by) => {
                 let sign = u64::from(labels >> 24) * 0x0101_0101;
                 right(sign << 32 | u64::from(labels), by.min(31))
             }
-            Shape::Rotated(by) => right(twice(labels), by & 31),
-            Shape::Reversed => labels.swap_bytes(),
+            Propagation::Rotated(by) => right(twice(labels), by & 31),
+            Propagation::Reversed => labels.swap_bytes(),
         }
     }
 }
@@ -625,11 +626,12 @@ mod tests {
     #[test]
     fn a_labelled_byte_counts_as_read_while_it_has_its_label() {
         let describe = |pc| {
-            let read = Effect::Read { to: Places::one(1), shape: Shape::Bytes };
-            let effect = if pc == 0x100 { read } else { Effect::Write(Places::NONE) };
+            let read = Effect::Read { to: Locations::one(1), shape: Propagation::Bytes };
+            let effect = if pc == 0x100 { read } else { Effect::Write(Locations::NONE) };
             vec![(pc, Dataflow { effects: vec![effect], ..Dataflow::default() })]
         };
-        let mut taint = Taint::new(CoreDataflow::new(Box::new(describe), |_, _, _| Places::NONE), Vec::new());
+        let mut taint =
+            Taint::new(CoreDataflow::new(Box::new(describe), |_, _, _| Locations::NONE), Vec::new());
         let access = |taint: &mut Taint, pc, address, kind| {
             taint.step(&Step { pc, sp: 0, cycles: 0, flow: Flow::Next });
             taint.access(&Access { pc, address, size: 2, kind, value: 0, cycles: 0 });
@@ -657,9 +659,10 @@ mod tests {
         let counted = count.clone();
         let describe = move |pc| {
             counted.fetch_add(1, Ordering::Relaxed);
-            vec![(pc, Dataflow { effects: vec![Effect::Write(Places::NONE)], ..Dataflow::default() })]
+            vec![(pc, Dataflow { effects: vec![Effect::Write(Locations::NONE)], ..Dataflow::default() })]
         };
-        let mut taint = Taint::new(CoreDataflow::new(Box::new(describe), |_, _, _| Places::NONE), Vec::new());
+        let mut taint =
+            Taint::new(CoreDataflow::new(Box::new(describe), |_, _, _| Locations::NONE), Vec::new());
         for address in (0x5b00..0x5bfc).cycle().take(10_000) {
             execute(&mut taint, 0x5c00, address);
             execute(&mut taint, 0x5c10, address);

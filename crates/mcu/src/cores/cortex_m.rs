@@ -19,16 +19,16 @@ mod line_cache;
 mod lines;
 mod memory;
 mod nvic;
-mod one_bus;
 pub mod op;
 mod operands;
 mod rcc;
 mod read_while_write;
 pub mod registers;
 mod semihosting;
+mod shared_bus;
 mod system;
 mod systick;
-mod tightly;
+mod tcm;
 pub mod timing;
 mod traps;
 mod write_buffer;
@@ -247,8 +247,8 @@ impl<T: Timing> Core for CortexM<T> {
         &self.traps.entered
     }
 
-    fn settle(machine: &mut Machine<Self>) {
-        machine.core.code.settle();
+    fn finish_instruction(machine: &mut Machine<Self>) {
+        machine.core.code.invalidate_changed();
     }
 
     fn due(&self) -> u64 {
@@ -258,7 +258,7 @@ impl<T: Timing> Core for CortexM<T> {
     fn sample(&mut self, now: u64, requests: u128) {
         let system = &mut self.system;
         let before = system.nvic.all_pending();
-        if system.systick.advance(now) {
+        if system.systick.update_until(now) {
             system.nvic.system_pending |= 1 << SYSTICK;
         }
         system.nvic.sample(requests);
