@@ -13,6 +13,7 @@ mod execute;
 mod fuses;
 mod memory;
 mod registers;
+mod run;
 mod self_programming;
 mod sleep;
 mod timing;

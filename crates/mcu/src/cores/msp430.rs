@@ -14,6 +14,7 @@ mod dataflow;
 pub mod decode;
 mod execute;
 mod fram;
+pub mod op;
 mod registers;
 pub mod timing;
 

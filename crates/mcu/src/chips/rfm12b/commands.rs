@@ -127,27 +127,7 @@ impl Rfm12b {
                 (self.registers.el, self.registers.ef) = (bit(7), bit(6));
                 self.buffered()
             }
-            0x82 => {
-                refuse(&[
-                    (bit(2), "Power Management: the low battery detector (eb) is not modelled"),
-                    (bit(1), "Power Management: the wake-up timer (ew) is not modelled"),
-                    (!bit(0), "Power Management: the clock output (dc = 0) is not modelled"),
-                ])?;
-                let (before, received) = (self.goal(), self.registers.receiver);
-                // "If both et and er bits are set the chip goes to receive mode"; each turns on
-                // what it needs.
-                self.registers.receiver = bit(7);
-                self.registers.transmitter = bit(5) && !bit(7);
-                self.registers.crystal = bit(3) || bit(7) || bit(5);
-                self.registers.synthesizer = bit(7) || bit(5) || bit(4) && bit(3);
-                self.buffered()?;
-                if self.registers.receiver && !received {
-                    // JeeLib relies on it: it never touches ff between packets.
-                    self.search();
-                }
-                self.power_changed(before);
-                Ok(())
-            }
+            0x82 => self.manage_power(word),
             // Frequency: out of 96 to 3903 the previous value is kept.
             0xa0..=0xaf => Ok(()),
             0xc6 => {
@@ -203,6 +183,30 @@ impl Rfm12b {
             0xc0 => refuse(&[(bit(4), "Low Battery Detector and Microcontroller Clock Divider: bit 4 is 0")]),
             _ => Err(format!("there is no command {word:04x}h")),
         }
+    }
+
+    /// Power Management Command.
+    fn manage_power(&mut self, word: u16) -> Result<(), String> {
+        let bit = |index: u8| word & 1 << index != 0;
+        refuse(&[
+            (bit(2), "Power Management: the low battery detector (eb) is not modelled"),
+            (bit(1), "Power Management: the wake-up timer (ew) is not modelled"),
+            (!bit(0), "Power Management: the clock output (dc = 0) is not modelled"),
+        ])?;
+        let (before, received) = (self.goal(), self.registers.receiver);
+        // "If both et and er bits are set the chip goes to receive mode"; each turns on
+        // what it needs.
+        self.registers.receiver = bit(7);
+        self.registers.transmitter = bit(5) && !bit(7);
+        self.registers.crystal = bit(3) || bit(7) || bit(5);
+        self.registers.synthesizer = bit(7) || bit(5) || bit(4) && bit(3);
+        self.buffered()?;
+        if self.registers.receiver && !received {
+            // JeeLib relies on it: it never touches ff between packets.
+            self.search();
+        }
+        self.power_changed(before);
+        Ok(())
     }
 
     /// Checks that the transmitter is used with its register, and the receiver with its FIFO.

@@ -249,18 +249,7 @@ impl<T: Timing> Machine<CortexM<T>> {
                 written => written,
             }
         } else if self.core.timing.registers().contains(&address) {
-            let written = self.core.timing.write_register(address, size, value, pc);
-            let (apb1, apb2) = self.core.timing.bus_dividers();
-            self.bus.update_clocks(ClockUpdate::Buses { apb1, apb2 }, self.cycles);
-            let (hclk_hz, usb_hz) = self.core.timing.usb_clock();
-            self.bus.update_clocks(ClockUpdate::Usb { hclk_hz, usb_hz }, self.cycles);
-            let (clock_hz, in_reset) = self.core.timing.rtc_clock();
-            self.bus.update_clocks(ClockUpdate::Rtc { clock_hz, in_reset }, self.cycles);
-            self.bus.set_module_clocks(self.core.timing.module_clocks(), self.cycles, pc);
-            if let Some(clock_hz) = self.core.timing.core_clock_hz() {
-                self.bus.change_clock(clock_hz, self.cycles, dynamic(observer));
-            }
-            written
+            self.write_clock_register(address, size, value, observer)
         } else {
             let written = self.bus.write(address, size, value, self.cycles, pc, dynamic(observer));
             self.wait_on_bridge(address, true);
@@ -274,5 +263,28 @@ impl<T: Timing> Machine<CortexM<T>> {
             Ok(()) => Some(()),
             Err(fault) => self.refuse(fault),
         }
+    }
+
+    /// A write of the registers of flash interface and clocks, and the clocks that follow from it.
+    fn write_clock_register<O: Observer>(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        observer: &mut O,
+    ) -> Result<(), Fault> {
+        let pc = self.core.state.pc;
+        let written = self.core.timing.write_register(address, size, value, pc);
+        let (apb1, apb2) = self.core.timing.bus_dividers();
+        self.bus.update_clocks(ClockUpdate::Buses { apb1, apb2 }, self.cycles);
+        let (hclk_hz, usb_hz) = self.core.timing.usb_clock();
+        self.bus.update_clocks(ClockUpdate::Usb { hclk_hz, usb_hz }, self.cycles);
+        let (clock_hz, in_reset) = self.core.timing.rtc_clock();
+        self.bus.update_clocks(ClockUpdate::Rtc { clock_hz, in_reset }, self.cycles);
+        self.bus.set_module_clocks(self.core.timing.module_clocks(), self.cycles, pc);
+        if let Some(clock_hz) = self.core.timing.core_clock_hz() {
+            self.bus.change_clock(clock_hz, self.cycles, dynamic(observer));
+        }
+        written
     }
 }

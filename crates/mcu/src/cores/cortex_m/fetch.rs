@@ -217,8 +217,8 @@ impl FetchUnit {
     pub fn branch(&mut self, target: u32) {
         self.target = target;
         self.branched = true;
-        // While nothing is followed, only a target that lies across two words comes late; `follow`
-        // is called for those in any case.
+        // While nothing is followed, only a target that lies across two words comes late:
+        // `run_instruction` is called for those in any case.
         let system = target >= SYSTEM_BUS;
         self.attention |= self.settings.wait_states != 0 || system;
     }
@@ -255,18 +255,7 @@ impl FetchUnit {
         let mut late = 0;
 
         if !self.followed && (waits || system || reads_flash) {
-            self.followed = true;
-            // A branch leaves a word or two in the buffer; it fills up wherever an instruction is
-            // short or slow. It is not watched while nothing can make it run dry, but taken to have
-            // gained a halfword with each word.
-            self.level = (2 + (address.wrapping_sub(self.target) >> 2)).min(self.capacity);
-            self.next = address.wrapping_add(2 * self.level) & !1;
-            self.line = self.next.wrapping_sub(2) >> self.line_shift;
-            // A full buffer whose last word was the first of its line: the line has just come into
-            // use, and reading ahead is for the cycle that now begins. Otherwise it has been done.
-            let first_word = self.next & ((1 << self.line_shift) - 1) == 4;
-            self.armed = self.settings.prefetch && first_word && self.level == self.capacity;
-            self.ahead = if self.settings.prefetch && !self.armed { self.line + 1 } else { NONE };
+            self.begin_following(address);
         }
         if !self.followed {
             // The first fetch is part of the branch's refill; half a word of it may be before the
@@ -302,6 +291,40 @@ impl FetchUnit {
         for _ in 0..wait {
             self.clock(Data::Idle);
         }
+        late += self.pass_cycles(cycles, data, count, system);
+
+        // Once the buffer is full and the next line read ahead, nothing is left of what data has
+        // delayed.
+        let settled = !self.settings.prefetch || self.ahead == self.line.wrapping_add(1);
+        if !waits && !system && !reads_flash && settled && self.level + 2 > self.capacity {
+            self.followed = false;
+        }
+        self.attention = self.followed || self.branched || in_bank || draining;
+        late
+    }
+
+    /// Begins to follow each cycle, at the instruction at `address`.
+    #[inline(always)]
+    fn begin_following(&mut self, address: u32) {
+        self.followed = true;
+        // A branch leaves a word or two in the buffer; it fills up wherever an instruction is
+        // short or slow. It is not watched while nothing can make it run dry, but taken to have
+        // gained a halfword with each word.
+        self.level = (2 + (address.wrapping_sub(self.target) >> 2)).min(self.capacity);
+        self.next = address.wrapping_add(2 * self.level) & !1;
+        self.line = self.next.wrapping_sub(2) >> self.line_shift;
+        // A full buffer whose last word was the first of its line: the line has just come into
+        // use, and reading ahead is for the cycle that now begins. Otherwise it has been done.
+        let first_word = self.next & ((1 << self.line_shift) - 1) == 4;
+        self.armed = self.settings.prefetch && first_word && self.level == self.capacity;
+        self.ahead = if self.settings.prefetch && !self.armed { self.line + 1 } else { NONE };
+    }
+
+    /// Passes the cycles of an instruction with `count` words of data from `data` on. Returns the
+    /// cycles that it waits for them.
+    #[inline(always)]
+    fn pass_cycles(&mut self, cycles: u32, data: u32, count: u32, system: bool) -> u32 {
+        let mut late = 0;
         let mut remaining = cycles;
         let mut served = 0;
         while served < count {
@@ -319,14 +342,6 @@ impl FetchUnit {
         for _ in 0..remaining {
             self.clock(Data::Idle);
         }
-
-        // Once the buffer is full and the next line read ahead, nothing is left of what data has
-        // delayed.
-        let settled = !self.settings.prefetch || self.ahead == self.line.wrapping_add(1);
-        if !waits && !system && !reads_flash && settled && self.level + 2 > self.capacity {
-            self.followed = false;
-        }
-        self.attention = self.followed || self.branched || in_bank || draining;
         late
     }
 
@@ -440,9 +455,14 @@ impl FetchUnit {
                 return;
             }
         }
-        if !self.armed {
-            return;
+        if self.armed {
+            self.read_ahead(flash_busy);
         }
+    }
+
+    /// Begins to read the line after the one in use, if the flash is free and the line absent.
+    #[inline(always)]
+    fn read_ahead(&mut self, flash_busy: bool) {
         let next_line = self.line + 1;
         if next_line == self.ahead
             || (self.settings.instruction_lines && self.instruction_lines.contains(next_line))

@@ -1,6 +1,7 @@
 //! Data flow of each instruction.
 
-use super::decode::{Op, Opcode, Operand, Width, decode};
+use super::decode::decode;
+use super::op::{Op, Opcode, Operand, Width};
 use super::registers::{Msp430, PC, SP, SR};
 use crate::dataflow::{CoreDataflow, Dataflow, Locations, Propagation};
 use crate::memory::Page;

@@ -1,7 +1,8 @@
 //! The registers, and the memories that the core reads and writes.
 
-use super::decode::{Op, decode};
+use super::decode::decode;
 use super::fram::Fram;
+use super::op::Op;
 use crate::decode_cache::DecodeCache;
 use crate::memory::{Memory, Page};
 use crate::{Fault, Register, Role};

@@ -9,7 +9,7 @@
 //!
 //! Operands from a constant generator (R2, R3) count as register mode: they need no extension word.
 
-use super::decode::{Opcode, Width};
+use super::op::{Opcode, Width};
 
 /// Addressing mode of an operand, as the rows of the tables name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! CONFIG1 of an MC68HC908, and the watchdog (COP) that it turns off.
 //!
-//! MC68HC908AP Family data sheet, Rev. 4, chapters "Configuration and Mask Option Registers" and 19, "Computer
-//! Operating Properly (COP)". The register can be written once after each reset; further writes change nothing. After
-//! a reset the COP runs, on a clock of its own (ICLK, 88 kHz), and resets the part after 2^13 - 2^4 or 2^18 - 2^4 of its
-//! periods. Serving it is not modelled: a program turns it off (COPD) within the shorter of the two times, or is reset.
+//! MC68HC908AP Family data sheet, Rev. 4, chapters "Configuration and Mask Option Registers" and
+//! 19, "Computer Operating Properly (COP)". The register can be written once after each reset;
+//! further writes change nothing. After a reset the COP runs, on a clock of its own (ICLK, 88 kHz),
+//! and resets the part after 2^13 - 2^4 or 2^18 - 2^4 of its periods. Serving it is not modelled: a
+//! program turns it off (COPD) within the shorter of the two times, or is reset.
 
 use crate::{
     ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,

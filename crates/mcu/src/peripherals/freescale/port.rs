@@ -1,7 +1,7 @@
 //! A digital port of an MC68HC908: data register PTx, data direction register DDRx.
 //!
-//! MC68HC908AP Family data sheet, Rev. 4, chapter "Input/Output (I/O) Ports": PTx reads the latch where a pin is an
-//! output, the pin where it is an input. Inputs read low: nothing is connected.
+//! MC68HC908AP Family data sheet, Rev. 4, chapter "Input/Output (I/O) Ports": PTx reads the latch
+//! where a pin is an output, the pin where it is an input. Inputs read low: nothing is connected.
 
 use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
@@ -16,10 +16,11 @@ pub struct Port {
 }
 
 impl Port {
-    /// The port whose data register is at `spec.base`, its direction register at the setting `direction`.
+    /// The port whose data register is at `spec.base`, its direction register at the setting
+    /// `direction`.
     ///
     /// # Errors
-    /// Where that setting is missing, or no address of the family.
+    /// The setting `direction` is missing, or no address of the family.
     pub fn new(spec: &PeripheralSpec) -> Result<Port, String> {
         let direction = spec.settings.get("direction").and_then(|address| u16::try_from(*address).ok());
         let direction = direction
@@ -65,7 +66,8 @@ impl Peripheral for Port {
     }
 
     fn reset(&mut self) {
-        // The latch is not affected by a reset of the running part; after power-up it is indeterminate.
+        // The latch is not affected by a reset of the running part; after power-up it is
+        // indeterminate.
         self.latch = 0;
         self.direction = 0;
     }

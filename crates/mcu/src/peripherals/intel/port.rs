@@ -1,11 +1,14 @@
 //! An 8-bit port of an 8051.
 //!
-//! Intel, *MCS 51 Microcontroller Family User's Manual* (272383-002), chapter "Hardware Description", sections "Port
-//! Structures and Operation", "Read-Modify-Write Feature" and "Accessing External Memory". Nothing is connected to the
-//! pins: each has the level of its latch, a one by its pull-up. Where the port serves the bus to external memory, the
-//! setting `bus` says how:
-//! - 1, port 0: addresses and data. Each access sets the latch to 0xff, so that neither pins nor latch are the program's.
-//! - 2, port 2: the high half of addresses. The pins are not the program's; the latch is the high half for `MOVX @Ri`.
+//! Intel, *MCS 51 Microcontroller Family User's Manual* (272383-002), chapter "Hardware
+//! Description", sections "Port Structures and Operation", "Read-Modify-Write Feature" and
+//! "Accessing External Memory". Nothing is connected to the pins: each has the level of its latch,
+//! a one by its pull-up. Where the port serves the bus to external memory, the setting `bus` says
+//! how:
+//! - 1, port 0: addresses and data. Each access sets the latch to 0xff, so that neither pins nor
+//!   latch are the program's.
+//! - 2, port 2: the high half of addresses. The pins are not the program's; the latch is the high
+//!   half for `MOVX @Ri`.
 //!
 //! The setting `strobes` has the pins of port 3 that carry RD and WR; their latches must stay one.
 

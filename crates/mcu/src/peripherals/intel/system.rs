@@ -1,9 +1,10 @@
 //! Interrupts, timers, serial port and power control of an 8051, at rest.
 //!
-//! Intel, *MCS 51 Microcontroller Family User's Manual* (272383-002), chapter "Hardware Description", and table "Reset
-//! Values of the SFRs". None of these is modelled as working: their registers keep what is written, and a write that
-//! would set one going is a fault. So are ones in bits that the manual reserves (these read as zero), and reading SBUF and
-//! TCON, whose values come from pins.
+//! Intel, *MCS 51 Microcontroller Family User's Manual* (272383-002), chapter "Hardware
+//! Description", and table "Reset Values of the SFRs". None of these is modelled as working: their
+//! registers keep what is written, and a write that would set one going is a fault. So are ones in
+//! bits that the manual reserves (these read as zero), and reading SBUF and TCON, whose values come
+//! from pins.
 
 use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 

@@ -1,7 +1,8 @@
 //! The I/O ports of an R8C/24 or R8C/25 as plain latches with their direction registers.
 //!
-//! Source: REJ09B0244, chapter "Programmable I/O Ports"; addresses from memory. Nothing is connected to the pins: an
-//! output reads its latch, an input 0. PD0, which PRC2 of PRCR protects for all but the next instruction, is refused.
+//! Source: REJ09B0244, chapter "Programmable I/O Ports"; addresses from memory. Nothing is
+//! connected to the pins: an output reads its latch, an input 0. PD0, which PRC2 of PRCR protects
+//! for all but the next instruction, is refused.
 
 use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 

@@ -1,11 +1,12 @@
 //! Processor mode, clocks, protection and watchdog of an R8C/24 or R8C/25.
 //!
-//! Source: REJ09B0244, "R8C/24 Group, R8C/25 Group Hardware Manual", chapters "Processor Mode", "Clock Generation
-//! Circuit", "Protection" and "Watchdog Timer"; addresses and values after reset from memory. Time is counted in cycles of
-//! the CPU clock. That is given from outside, and then these registers decide only whether the part would run at all; or it is what they
-//! make of the crystal and of the low-speed on-chip oscillator. A selection that
-//! would stop it, and whatever sets something going that is not modelled, is a fault; so is a write to a register that
-//! PRCR protects, which the part would ignore.
+//! Source: REJ09B0244, "R8C/24 Group, R8C/25 Group Hardware Manual", chapters "Processor Mode",
+//! "Clock Generation Circuit", "Protection" and "Watchdog Timer"; addresses and values after reset
+//! from memory. Time is counted in cycles of the CPU clock. That is given from outside, and then
+//! these registers decide only whether the part would run at all; or it is what they make of the
+//! crystal and of the low-speed on-chip oscillator. A selection that would stop it, and whatever
+//! sets something going that is not modelled, is a fault; so is a write to a register that PRCR
+//! protects, which the part would ignore.
 
 use crate::{ClockControl, Context, Fault, Part, Peripheral, PeripheralSpec, Roles, Spec};
 
@@ -24,7 +25,7 @@ const SIZE: usize = 0x10;
 const PRC0: u8 = 0x01;
 /// PRCR: PM0 and PM1 can be written.
 const PRC1: u8 = 0x02;
-/// How the reason ends for which the part ignores a write.
+/// End of the message about a write that the part ignores.
 const PROTECTED: &str = "protects this register";
 /// CM0: the XIN clock is stopped.
 const CM05: u8 = 0x20;

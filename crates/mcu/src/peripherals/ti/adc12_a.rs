@@ -1,11 +1,13 @@
 //! The converter ADC12_A of the MSP430F5xx, and the reference beside it.
 //!
-//! Source: SLAU208, chapter "ADC12_A"; addresses, bits and vector numbers compared with TI's header for the part. All
-//! four conversion modes, started by `ADC12SC`, with the sampling timer (`ADC12SHP`); a conversion takes the sampling
-//! time and 9, 11 or 13 clocks more, without the up to one clock that it takes to begin. The voltage is taken when the
-//! result is there. References are the supply and the internal one, both against AVSS; inputs are A0 to A7 and A12 to A15
-//! as the board sets them and half the supply. Not modelled and refused with a fault: other references, the temperature
-//! diode, starts by timers, MCLK as the clock, signed results, changes of settings that need `ADC12ENC` cleared.
+//! Source: SLAU208, chapter "ADC12_A"; addresses, bits and vector numbers compared with TI's header
+//! for the part. All four conversion modes, started by `ADC12SC`, with the sampling timer
+//! (`ADC12SHP`); a conversion takes the sampling time and 9, 11 or 13 clocks more, without the up
+//! to one clock that it takes to begin. The voltage is taken when the result is there. References
+//! are the supply and the internal one, both against AVSS; inputs are A0 to A7 and A12 to A15 as
+//! the board sets them and half the supply. Not modelled and refused with a fault: other
+//! references, the temperature diode, starts by timers, MCLK as the clock, signed results, changes
+//! of settings that need `ADC12ENC` cleared.
 
 use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
@@ -29,7 +31,7 @@ const ADC12TOVIE: u32 = 0x04;
 const ADC12OVIE: u32 = 0x08;
 const ADC12ON: u32 = 0x10;
 const ADC12MSC: u32 = 0x80;
-/// What of it changes only while `ADC12ENC` is clear.
+/// Bits of `ADC12CTL0` that change only while `ADC12ENC` is clear.
 const FIXED_WHILE_ENC: u32 = 0xfff0;
 /// Bits of `ADC12CTL1`.
 const ADC12BUSY: u32 = 0x01;
@@ -67,7 +69,7 @@ pub struct Adc12 {
     memory: [u32; 16],
     /// The conversion memory under way or next in a sequence; `None` outside.
     at: Option<usize>,
-    /// What the conversion under way measures against, and the cycle at which it ends.
+    /// Reference voltage of the conversion under way, and the cycle at which it ends.
     converting: Option<(f64, u64)>,
     /// Why the next conversion of a sequence could not begin, until the program hears of it.
     failure: Option<String>,
@@ -77,9 +79,10 @@ pub struct Adc12 {
 }
 
 impl Adc12 {
-    /// The converter with its registers from `spec.base` on and `spec.irq` as its vector. Settings: `oscillator_hz`, of
-    /// ADC12OSC; `supply_mv`, the lowest supply; `reference_base`, the address of `REFCTL0`; `dma_adc_#`, the trigger of
-    /// the DMA controller that it makes ([`Trigger`]), and those of [`Reference::new`].
+    /// The converter with its registers from `spec.base` on and `spec.irq` as its vector. Settings:
+    /// `oscillator_hz`, of ADC12OSC; `supply_mv`, the lowest supply; `reference_base`, the address
+    /// of `REFCTL0`; `dma_adc_#`, the trigger of the DMA controller that it makes ([`Trigger`]),
+    /// and those of [`Reference::new`].
     ///
     /// # Errors
     /// One of them is missing.
@@ -136,7 +139,8 @@ impl Adc12 {
         }
     }
 
-    /// The clocks become others at cycle `now`: the conversion under way goes on with as many of them.
+    /// The clocks become others at cycle `now`: the conversion under way goes on with as many of
+    /// them.
     fn change_clocks(&mut self, change: impl FnOnce(&mut Clocks), clock_hz: u64, now: u64) {
         let before = (self.clocks, std::mem::replace(&mut self.clock_hz, clock_hz));
         change(&mut self.clocks);
@@ -249,7 +253,8 @@ impl Adc12 {
         self.dma.set(self.triggers_transfer(), context);
     }
 
-    /// SLAU208, "DMA Trigger Operation": the flag of the conversion, of a sequence that of its last one, whose interrupt is not enabled.
+    /// SLAU208, "DMA Trigger Operation": the flag of the conversion, of a sequence that of its last
+    /// one, whose interrupt is not enabled.
     fn triggers_transfer(&self) -> bool {
         let open = self.flags & !self.enables;
         let ends = |index: &usize| !self.sequence() || self.memory_control[*index] & ADC12EOS != 0;

@@ -1,13 +1,16 @@
-//! The clocks that peripherals of the MSP430F5xx and MSP430FR5xx count, in cycles of the core clock MCLK.
+//! The clocks that peripherals of the MSP430F5xx and MSP430FR5xx count, in cycles of the core clock
+//! MCLK.
 //!
-//! Source: SLAU208, chapter "Unified Clock System (UCS)", SLAU367, chapter "Clock System (CS)": MCLK, SMCLK and ACLK each have an oscillator
-//! and a divider. The clock system ([`super::ucs`], [`super::cs`]) says which ([`Tap`]), and peripherals count edges ([`Clocks`]). Nobody
-//! says when a divider that is set begins its first period: here what has gone by of a period, as a part of it, stays. A change of the clocks
-//! holds from the next cycle on, without the wait for edges of both that the manuals draw.
+//! Source: SLAU208, chapter "Unified Clock System (UCS)", SLAU367, chapter "Clock System (CS)":
+//! MCLK, SMCLK and ACLK each have an oscillator and a divider. The clock system ([`super::ucs`],
+//! [`super::cs`]) says which ([`Tap`]), and peripherals count edges ([`Clocks`]). Nobody says when
+//! a divider that is set begins its first period: here what has gone by of a period, as a part of
+//! it, stays. A change of the clocks holds from the next cycle on, without the wait for edges of
+//! both that the manuals draw.
 
 use crate::{Frequency, Part, SubsystemClocks};
 
-/// What SMCLKOFF is without SMCLKREQEN in both clock systems.
+/// Message, in both clock systems, about SMCLKOFF without SMCLKREQEN.
 pub const UNREQUESTED: &str =
     "an SMCLK that is off (SMCLKOFF) and that peripherals cannot request (SMCLKREQEN) is not modelled";
 
@@ -50,8 +53,8 @@ impl Tap {
         Frequency::Oscillator { hz, divider: 1 << self.shift }
     }
 
-    /// Its frequency beside MCLK: where they share the oscillator, of which the program may be given another one than it set, that of MCLK by both
-    /// dividers.
+    /// Its frequency beside MCLK: where they share the oscillator, of which the program may be
+    /// given another one than it set, that of MCLK by both dividers.
     pub fn beside(self, mclk: Tap, hz: u64) -> Frequency {
         if self.oscillator == mclk.oscillator {
             Frequency::Ratio { edges: 1 << mclk.shift, cycles: 1 << self.shift }
@@ -82,9 +85,10 @@ impl Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edges {
     frequency: Frequency,
-    /// So many edges in so many cycles of MCLK.
+    /// Edges in a number of cycles of MCLK.
     rate: (i128, i128),
-    /// The cycle from which on that holds, the edges up to it, and what has gone by of the next, in 1 / `rate.1`.
+    /// The cycle from which on that holds, the edges up to it, and what has gone by of the next, in
+    /// 1 / `rate.1`.
     since: (i128, i128, i128),
 }
 
@@ -156,7 +160,8 @@ pub struct Clocks {
 }
 
 impl Clocks {
-    /// The clocks of a part whose core runs at `part.default_clock_hz`, before the clock system has said otherwise.
+    /// The clocks of a part whose core runs at `part.default_clock_hz`, before the clock system has
+    /// said otherwise.
     pub fn new(part: &Part) -> Clocks {
         let mclk_hz = part.default_clock_hz.max(1);
         let smclk = Edges::new(Frequency::Ratio { edges: 1, cycles: 1 }, mclk_hz);
@@ -193,12 +198,13 @@ impl Clocks {
         self.edges(source).edge(count)
     }
 
-    /// The cycle of the edge that is so many clocks after cycle `now`.
+    /// The cycle of the edge that is `clocks` clocks after cycle `now`.
     pub fn after(&self, source: Source, clocks: u64, now: u64) -> u64 {
         self.edge(source, self.count(source, now) + clocks)
     }
 
-    /// The cycle of the edge that came at `at` with the clocks `before`, which became these at cycle `now`.
+    /// The cycle of the edge that came at `at` with the clocks `before`, which became these at
+    /// cycle `now`.
     pub fn moved(&self, before: &Clocks, source: Source, at: u64, now: u64) -> u64 {
         if at <= now { at } else { self.edge(source, before.count(source, at)) }
     }
@@ -217,7 +223,8 @@ mod tests {
     #[test]
     fn aclk_goes_on_where_mclk_changes() {
         let mut aclk = Edges::of_watch_crystal(1_048_576);
-        // 32 cycles for an edge; half of one is over when MCLK doubles, so the next comes 32 cycles later.
+        // 32 cycles for an edge; half of one is over when MCLK doubles, so the next comes 32 cycles
+        // later.
         assert_eq!((aclk.count(3216), aclk.edge(101)), (100, 3232));
         aclk.set_clock(2_097_152, 3216);
         assert_eq!((aclk.count(3216), aclk.count(3247), aclk.count(3248)), (100, 100, 101));
@@ -234,7 +241,8 @@ mod tests {
         assert_eq!((smclk.count(100), smclk.edge(100)), (100, 100));
         smclk.set(eighth, 8_000_000, 100);
         assert_eq!((smclk.count(107), smclk.count(108), smclk.edge(102)), (100, 101, 116));
-        // Half of a period is over when the period becomes two cycles: the next edge comes after one.
+        // Half of a period is over when the period becomes two cycles: the next edge comes after
+        // one.
         smclk.set(Frequency::Ratio { edges: 1, cycles: 2 }, 8_000_000, 112);
         assert_eq!((smclk.count(112), smclk.count(113), smclk.edge(103)), (101, 102, 115));
         // MCLK's frequency is nothing to it.

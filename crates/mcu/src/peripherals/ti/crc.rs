@@ -1,19 +1,23 @@
-//! The CRC modules: CRC of the MSP430F5xx and MSP430FR5xx, and CRC32 of the latter, with a second generator of 16 bits beside that of 32.
+//! The CRC modules: CRC of the MSP430F5xx and MSP430FR5xx, and CRC32 of the latter, with a second
+//! generator of 16 bits beside that of 32.
 //!
-//! Source: SLAU208, chapter "Cyclic Redundancy Check (CRC) Module"; SLAU367, chapter "Cyclic Redundancy Check (CRC32) Module", its registers
-//! from TI's header msp430fr5994.h. A `DIRB` register takes a byte's highest bit first, a `DI` register its lowest. Of a word CRC takes the
-//! lower byte first; CRC32 does so with `DI` (TI's example msp430fr599x_crc32.c) and takes the upper one first with `DIRB`
-//! (msp430fr599x_crc16.c). Each write counts, also that of half of 32 bits; in which order CRC32DIRB takes words is not known, and they are
-//! refused with a fault. The result is there for the next instruction.
+//! Source: SLAU208, chapter "Cyclic Redundancy Check (CRC) Module"; SLAU367, chapter "Cyclic
+//! Redundancy Check (CRC32) Module", its registers from TI's header msp430fr5994.h. A `DIRB`
+//! register takes a byte's highest bit first, a `DI` register its lowest. Of a word CRC takes the
+//! lower byte first; CRC32 does so with `DI` (TI's example msp430fr599x_crc32.c) and takes the
+//! upper one first with `DIRB` (msp430fr599x_crc16.c). Each write counts, also that of half of 32
+//! bits; in which order CRC32DIRB takes words is not known, and they are refused with a fault. The
+//! result is there for the next instruction.
 
 use super::word::{Word, part_of};
 use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
-/// CRC-CCITT, x^16 + x^12 + x^5 + 1, and ISO 3309's with 32 bits, x^32 + x^26 + x^23 + ... + 1, both from bit 31 down.
+/// CRC-CCITT, x^16 + x^12 + x^5 + 1, and ISO 3309's with 32 bits, x^32 + x^26 + x^23 + ... + 1,
+/// both from bit 31 down.
 const CCITT: u32 = 0x1021_0000;
 const ISO_3309: u32 = 0x04c1_1db7;
 
-/// What a register is of its generator.
+/// Function of a register in its generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Register {
     /// CRCDI.
@@ -26,7 +30,7 @@ enum Register {
     Reversed,
 }
 
-/// Where a register, or half of one of 32 bits, is: its offset, its generator, and the lowest bit of the half.
+/// Register, or half of one of 32 bits: its offset, its generator, and the lowest bit of the half.
 type Place = (u32, usize, Register, u32);
 
 const CRC: &[Place] = &[
@@ -51,7 +55,7 @@ const CRC32: &[Place] = &[
     (0x1e, 1, Register::Reversed, 0),
 ];
 
-/// Which of the two modules.
+/// Module: one of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// CRC.
@@ -67,7 +71,7 @@ struct Generator {
     bits: u32,
     /// From bit 31 down.
     signature: u32,
-    /// What was written last to its data registers.
+    /// Value written last to its data registers.
     data: u32,
 }
 

@@ -1,10 +1,13 @@
 //! The clock system (CS) of the MSP430FR5xx.
 //!
-//! Source: SLAU367, chapter "Clock System (CS)"; registers, bits and the DCO's frequencies compared with TI's header msp430fr5994.h, 3.5, 7 and
-//! 21 MHz as SLASE54 has them. MCLK is given from outside, and then a program runs at that clock from the first instruction, whatever
-//! it sets; or it is what the program sets, at once and settled. SMCLK and ACLK are what it sets, SMCLK beside an MCLK of the same oscillator
-//! by both dividers ([`super::clocks`]). There is a watch crystal at LFXT and none at HFXT. LFXT's fault flag is set by power-up and
-//! stays clear once cleared. SMCLKOFF does nothing to a clock that a peripheral requests, which SMCLKREQEN allows; without that it is refused.
+//! Source: SLAU367, chapter "Clock System (CS)"; registers, bits and the DCO's frequencies compared
+//! with TI's header msp430fr5994.h, 3.5, 7 and 21 MHz as SLASE54 has them. MCLK is given from
+//! outside, and then a program runs at that clock from the first instruction, whatever it sets; or
+//! it is what the program sets, at once and settled. SMCLK and ACLK are what it sets, SMCLK beside
+//! an MCLK of the same oscillator by both dividers ([`super::clocks`]). There is a watch crystal at
+//! LFXT and none at HFXT. LFXT's fault flag is set by power-up and stays clear once cleared.
+//! SMCLKOFF does nothing to a clock that a peripheral requests, which SMCLKREQEN allows; without
+//! that it is refused.
 
 use super::clocks::{Oscillator, Tap, UNREQUESTED};
 use super::word::{Word, part_of};
@@ -22,9 +25,10 @@ const CSCTL6: u32 = 0x0c;
 const END: u32 = 0x0e;
 const CSKEY_READ: u32 = 0x9600;
 const CSKEY_WRITE: u32 = 0xa5;
-/// CSCTL0 to CSCTL6 after power-up: the DCO with 8 MHz, SMCLK and MCLK an eighth of it, ACLK from LFXT, flags of both crystals.
+/// CSCTL0 to CSCTL6 after power-up: the DCO with 8 MHz, SMCLK and MCLK an eighth of it, ACLK from
+/// LFXT, flags of both crystals.
 const AFTER_RESET: [u32; 7] = [0, 0x000c, 0x0033, 0x0033, 0xcdc9, 0x00c1, 0x000f];
-/// What can be written of them.
+/// Writable bits of the registers.
 const MASKS: [u32; 7] = [0, 0x004e, 0x0777, 0x0777, 0xfddb, 0x00c3, 0x000f];
 /// CSCTL1.DCORSEL.
 const DCORSEL: u32 = 1 << 6;
@@ -37,7 +41,7 @@ const MODCLK: u32 = 4;
 /// CSCTL4.SMCLKOFF, and CSCTL6.SMCLKREQEN.
 const SMCLKOFF: u32 = 1 << 1;
 const SMCLKREQEN: u32 = 1 << 2;
-/// Where the fields for MCLK, SMCLK and ACLK begin in CSCTL2 and CSCTL3.
+/// Lowest bits of the fields for MCLK, SMCLK and ACLK in CSCTL2 and CSCTL3.
 const MCLK: u32 = 0;
 const SMCLK: u32 = 4;
 const ACLK: u32 = 8;
@@ -46,8 +50,8 @@ const DCO_KHZ: [[u64; 8]; 2] = [
     [1_000, 2_667, 3_500, 4_000, 5_333, 7_000, 8_000, 8_000],
     [1_000, 5_333, 7_000, 8_000, 16_000, 21_000, 24_000, 24_000],
 ];
-/// SLASE54, "Internal Very-Low-Power Low-Frequency Oscillator (VLO)" and "Module Oscillator (MODOSC)", typical (from memory, not yet
-/// compared).
+/// SLASE54, "Internal Very-Low-Power Low-Frequency Oscillator (VLO)" and "Module Oscillator
+/// (MODOSC)", typical (from memory, not yet compared).
 const VLO_HZ: u64 = 9_400;
 const MODOSC_HZ: u64 = 4_800_000;
 /// The watch crystal.

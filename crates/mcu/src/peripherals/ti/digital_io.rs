@@ -1,9 +1,11 @@
 //! A pair of digital I/O ports of the MSP430F5xx or MSP430FR5xx, such as P1 and P2.
 //!
-//! Source: SLAU208 and SLAU367, chapters "Digital I/O Module". On the MSP430FR5xx two registers choose a pin's function, and until the power
-//! management lets go of the pins they are inputs without a pull resistor, whatever the registers hold. An input reads what the board drives the pin to, else its pull
-//! resistor, or 0 without one. P1 and P2 have interrupts by edges of their inputs; of the others the registers for that
-//! are refused. A change of the edge's direction sets the flag where the manual says that it may ("PxIES").
+//! Source: SLAU208 and SLAU367, chapters "Digital I/O Module". On the MSP430FR5xx two registers
+//! choose a pin's function, and until the power management lets go of the pins they are inputs
+//! without a pull resistor, whatever the registers hold. An input reads what the board drives the
+//! pin to, else its pull resistor, or 0 without one. P1 and P2 have interrupts by edges of their
+//! inputs; of the others the registers for that are refused. A change of the edge's direction sets
+//! the flag where the manual says that it may ("PxIES").
 
 use super::timer_a::OUTPUT;
 use crate::{Board, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
@@ -13,7 +15,8 @@ const IN: usize = 0x00;
 const OUT: usize = 0x02;
 const DIR: usize = 0x04;
 const REN: usize = 0x06;
-/// MSP430F5xx: DS, PxSEL. MSP430FR5xx: PxSEL0, PxSEL1, and what inverts the bits of both that are written as 1.
+/// MSP430F5xx: DS, PxSEL. MSP430FR5xx: PxSEL0, PxSEL1, and what inverts the bits of both that are
+/// written as 1.
 const SEL: usize = 0x0a;
 const SEL1: usize = 0x0c;
 const SELC: usize = 0x16;
@@ -40,14 +43,16 @@ pub struct Ports {
     seen: [u8; 2],
     /// The pins of each port that were left to modules, and their functions, as the board was told.
     modules: [(u32, u128); 2],
-    /// An interrupt was served, perhaps with a flag still set, which requests it again; or the pins are released.
+    /// An interrupt was served, perhaps with a flag still set, which requests it again; or the pins
+    /// are released.
     to_look: bool,
 }
 
 impl Ports {
-    /// The pair with its registers from `spec.base` on. The setting `first` is the number of the first port, to which
-    /// the second is the next; without it there is one, named as the block. `spec.irq` is the vector of the first, the setting
-    /// `second_irq` that of the second; `fr` is 1 on an MSP430FR5xx.
+    /// The pair with its registers from `spec.base` on. The setting `first` is the number of the
+    /// first port, to which the second is the next; without it there is one, named as the block.
+    /// `spec.irq` is the vector of the first, the setting `second_irq` that of the second; `fr` is
+    /// 1 on an MSP430FR5xx.
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> Ports {
         let names = match spec.settings.get("first") {
@@ -68,7 +73,8 @@ impl Ports {
         }
     }
 
-    /// The pins that a port leaves to modules, and the function of each: PxSEL1:PxSEL0, and whether PxDIR makes it an output.
+    /// The pins that a port leaves to modules, and the function of each: PxSEL1:PxSEL0, and whether
+    /// PxDIR makes it an output.
     fn modules(&self, port: usize) -> (u32, u128) {
         let [first, second, outputs] = [SEL, SEL1, DIR].map(|register| self.registers[register + port]);
         let pins = if self.held { 0 } else { first | second };
@@ -190,7 +196,8 @@ impl Ports {
                 return Err(self.fault(offset, context, "this port has no interrupts"));
             }
             IES => {
-                // "May be set": from rising to falling where the pin is low, and the other way round.
+                // "May be set": from rising to falling where the pin is low, and the other way
+                // round.
                 let changed = self.registers[offset] ^ value;
                 self.registers[IFG + port] |= changed & (value ^ self.levels(port, context.board));
                 self.registers[offset] = value;

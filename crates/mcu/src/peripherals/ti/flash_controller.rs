@@ -1,11 +1,12 @@
 //! The flash controller of the MSP430F5xx: erasing a segment, writing bytes, words and long words.
 //!
-//! Source: SLAU208, chapter "Flash Memory Controller"; bits and addresses compared with TI's header for the part. The
-//! core stands still while flash is erased or written by an instruction that itself stands in flash; interrupts wait.
-//! A write to its registers with a wrong password resets the part. What else the manual calls a violation stops with a fault: a store while
-//! the memory is locked or no mode is chosen, one while another is under way. Not modelled and refused: erasing a whole bank
-//! or all of it, block writes, smart writes, marginal reads, the emergency exit, and any store by code in RAM. The
-//! cumulative program time of a row is not checked.
+//! Source: SLAU208, chapter "Flash Memory Controller"; bits and addresses compared with TI's header
+//! for the part. The core stands still while flash is erased or written by an instruction that
+//! itself stands in flash; interrupts wait. A write to its registers with a wrong password resets
+//! the part. What else the manual calls a violation stops with a fault: a store while the memory is
+//! locked or no mode is chosen, one while another is under way. Not modelled and refused: erasing a
+//! whole bank or all of it, block writes, smart writes, marginal reads, the emergency exit, and any
+//! store by code in RAM. The cumulative program time of a row is not checked.
 
 use crate::{
     ClockUpdate, Context, Fault, FlashChange, FlashController, FlashStore, MemoryKind, Part, Peripheral,
@@ -56,9 +57,9 @@ pub struct Flash {
 }
 
 impl Flash {
-    /// The controller with its registers from `spec.base` on. Settings: `word_us` and `erase_us`, the times that a
-    /// byte, word or long word and a segment take. The part's flash memory called `info` is the information memory; its
-    /// last segment is segment A.
+    /// The controller with its registers from `spec.base` on. Settings: `word_us` and `erase_us`,
+    /// the times that a byte, word or long word and a segment take. The part's flash memory called
+    /// `info` is the information memory; its last segment is segment A.
     ///
     /// # Errors
     /// A time is missing.

@@ -1,9 +1,11 @@
-//! The taps of the digitally controlled oscillator that the frequency-locked loop of the MSP430F5xx finds.
+//! The taps of the digitally controlled oscillator that the frequency-locked loop of the MSP430F5xx
+//! finds.
 //!
-//! Source: SLAU208, "Digitally Controlled Oscillator (DCO)" and "Frequency-Locked Loop (FLL)": 32 taps and 32 steps of modulation between two
-//! of them; "n x 32 f(FLLREFCLK) cycles are required between taps". The data sheet gives the least and the most that a part may have at the
-//! lowest and at the highest tap of each range, so where the loop will stand is an estimate: the geometric mean of both, and taps that are
-//! each the same factor apart.
+//! Source: SLAU208, "Digitally Controlled Oscillator (DCO)" and "Frequency-Locked Loop (FLL)": 32
+//! taps and 32 steps of modulation between two of them; "n x 32 f(FLLREFCLK) cycles are required
+//! between taps". The data sheet gives the least and the most that a part may have at the lowest
+//! and at the highest tap of each range, so where the loop will stand is an estimate: the geometric
+//! mean of both, and taps that are each the same factor apart.
 
 use crate::PeripheralSpec;
 use std::ops::Range;
@@ -15,7 +17,8 @@ pub const POSITIONS: u32 = 32 * 32;
 pub const LOWEST_TAP: Range<u32> = 0..32;
 pub const HIGHEST_TAP: Range<u32> = POSITIONS - 32..POSITIONS;
 
-/// Whether the oscillator is at its lowest or at its highest tap, which is a fault (DCOFFG).
+/// Returns true if the oscillator is at its lowest or at its highest tap, which is a fault
+/// (DCOFFG).
 pub fn is_outermost(position: u32) -> bool {
     LOWEST_TAP.contains(&position) || HIGHEST_TAP.contains(&position)
 }

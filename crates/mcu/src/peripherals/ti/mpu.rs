@@ -1,9 +1,12 @@
-//! The memory protection unit of the MSP430FR5xx: three segments of the main memory and the information memory that cannot be written.
+//! The memory protection unit of the MSP430FR5xx: three segments of the main memory and the
+//! information memory that cannot be written.
 //!
-//! Source: SLAU367, chapter "Memory Protection Unit (MPU)"; addresses, bits and vector numbers compared with TI's header msp430fr5994.h. A write
-//! into a segment without `MPUSEGxWE` is left out and sets `MPUSEGxIFG`, with `MPUSEGIE` the system NMI, of which `SYSSNIV` tells.
-//! `MPULOCK` holds until a brown-out reset. Not modelled and refused with a fault: segments that cannot be executed or read, violations that reset the
-//! part (`MPUSEGxVS`), the encapsulation of intellectual property.
+//! Source: SLAU367, chapter "Memory Protection Unit (MPU)"; addresses, bits and vector numbers
+//! compared with TI's header msp430fr5994.h. A write into a segment without `MPUSEGxWE` is left out
+//! and sets `MPUSEGxIFG`, with `MPUSEGIE` the system NMI, of which `SYSSNIV` tells. `MPULOCK` holds
+//! until a brown-out reset. Not modelled and refused with a fault: segments that cannot be executed
+//! or read, violations that reset the part (`MPUSEGxVS`), the encapsulation of intellectual
+//! property.
 
 use super::word::{Word, part_of};
 use crate::{
@@ -24,14 +27,16 @@ const PASSWORD_WRITE: u32 = 0xa5;
 const MPUENA: u32 = 1 << 0;
 const MPULOCK: u32 = 1 << 1;
 const MPUSEGIE: u32 = 1 << 4;
-/// MPUSAM, four bits for each of segments 1 to 3 and the information memory: reads, writes, execution, a reset by violations.
+/// MPUSAM, four bits for each of segments 1 to 3 and the information memory: reads, writes,
+/// execution, a reset by violations.
 const RE: u32 = 1;
 const WE: u32 = 2;
 const XE: u32 = 4;
 const VS: u32 = 8;
 /// Borders end at 1 KB.
 const BORDER: u32 = 0xffc0;
-/// The system NMI, and its vector generator: segment 1 is 0x0c, the next two behind it, the information memory 0x0a.
+/// The system NMI, and its vector generator: segment 1 is 0x0c, the next two behind it, the
+/// information memory 0x0a.
 const SYSNMI: u8 = 62;
 const SYSSNIV: Range<u32> = 0x19c..0x19e;
 const NUMBERS: [u32; 4] = [0x0c, 0x0e, 0x10, 0x0a];
@@ -55,7 +60,8 @@ pub struct Mpu {
 }
 
 impl Mpu {
-    /// The unit with its registers from `spec.base` on. Settings: `main_base`, `main_size`, `information_base`, `information_size`.
+    /// The unit with its registers from `spec.base` on. Settings: `main_base`, `main_size`,
+    /// `information_base`, `information_size`.
     ///
     /// # Errors
     /// One of them is missing.

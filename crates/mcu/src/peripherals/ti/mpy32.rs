@@ -1,24 +1,28 @@
 //! The 32-bit hardware multiplier MPY32.
 //!
-//! Source: SLAU208, chapter "32-Bit Hardware Multiplier (MPY32)"; the same chapter stands in SLAU367P, whose table
-//! numbers are used here. Of its availability tables the fractional one (5-5) was read; the plain one (5-1) is taken
-//! as equal to it, and the saturated one (5-6) could not be had: the manual's examples stand for it.
+//! Source: SLAU208, chapter "32-Bit Hardware Multiplier (MPY32)"; the same chapter stands in
+//! SLAU367P, whose table numbers are used here. Of its availability tables the fractional one (5-5)
+//! was read; the plain one (5-1) is taken as equal to it, and the saturated one (5-6) could not be
+//! had: the manual's examples stand for it.
 //!
-//! The multiplier works beside the core: a result register that is read before its time holds an intermediate value
-//! that the manual does not define. That is a mistake in the firmware, and the model stops there with a fault. Time
-//! is counted from the bus cycle of the write to the bus cycle of the read, which gives the manual's rule that a
-//! 16×16-bit result is there for the next instruction, except for one that reads it in indirect mode.
+//! The multiplier works beside the core: a result register that is read before its time holds an
+//! intermediate value that the manual does not define. That is a mistake in the firmware, and the
+//! model stops there with a fault. Time is counted from the bus cycle of the write to the bus cycle
+//! of the read, which gives the manual's rule that a 16×16-bit result is there for the next
+//! instruction, except for one that reads it in indirect mode.
 //!
-//! Further faults, where the manual defines nothing or warns: `RES2`, `RES3` after a 16×16-bit accumulation; an
-//! accumulation that starts before the one before it is complete; `OP2H` without `OP2L`; an unsigned result that
-//! saturation would change.
+//! Further faults, where the manual defines nothing or warns: `RES2`, `RES3` after a 16×16-bit
+//! accumulation; an accumulation that starts before the one before it is complete; `OP2H` without
+//! `OP2L`; an unsigned result that saturation would change.
 //!
-//! With `MPYDLYWRTEN` a write waits until the result of the multiplication under way is there: all 64 bits of it, or
-//! with `MPYDLY32` its lower 32. The core is taken to wait with it, as the manual names no buffer.
+//! With `MPYDLYWRTEN` a write waits until the result of the multiplication under way is there: all
+//! 64 bits of it, or with `MPYDLY32` its lower 32. The core is taken to wait with it, as the manual
+//! names no buffer.
 
 use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 
-/// MCLK cycles from a write until `RES0`, `RES1`, `RES2`, `RES3`, `MPYC` are there; 0 where the write does not count.
+/// MCLK cycles from a write until `RES0`, `RES1`, `RES2`, `RES3`, `MPYC` are there; 0 where the
+/// write does not count.
 type Availability = [u64; 5];
 
 /// One row of the tables: after `OP2` or `OP2L`, and after `OP2H`.
@@ -27,7 +31,8 @@ struct AvailabilityRow {
     high: Availability,
 }
 
-/// Tables 5-1 and 5-5, without saturation; rows: 8/16 × 8/16, 24/32 × 8/16, 8/16 × 24/32, 24/32 × 24/32.
+/// Tables 5-1 and 5-5, without saturation; rows: 8/16 × 8/16, 24/32 × 8/16, 8/16 × 24/32, 24/32 ×
+/// 24/32.
 const AVAILABLE: [AvailabilityRow; 4] = [
     AvailabilityRow { low: [3, 3, 4, 4, 3], high: [0; 5] },
     AvailabilityRow { low: [3, 5, 6, 7, 7], high: [0; 5] },
@@ -35,10 +40,11 @@ const AVAILABLE: [AvailabilityRow; 4] = [
     AvailabilityRow { low: [3, 8, 10, 11, 11], high: [0, 3, 5, 6, 6] },
 ];
 
-/// With saturation nothing is there before all is; `RES2` and `RES3` do not apply to 16×16 bits. Table 5-6 could not be had: these
-/// figures follow from the manual's examples ("Putting It All Together"). After a 16×16-bit operation `MOV &RES0` follows at once.
-/// After 32×24 bits "5 NOPs required" stands before `MOV &RES0`, whose read is its third cycle: 12 after `OP2L`, one more than `RES3`
-/// alone takes. The other 32-bit figures are taken to need that one more, too.
+/// With saturation nothing is there before all is; `RES2` and `RES3` do not apply to 16×16 bits.
+/// Table 5-6 could not be had: these figures follow from the manual's examples ("Putting It All
+/// Together"). After a 16×16-bit operation `MOV &RES0` follows at once. After 32×24 bits "5 NOPs
+/// required" stands before `MOV &RES0`, whose read is its third cycle: 12 after `OP2L`, one more
+/// than `RES3` alone takes. The other 32-bit figures are taken to need that one more, too.
 const AVAILABLE_SATURATED: [AvailabilityRow; 4] = [
     AvailabilityRow { low: [3, 3, 3, 3, 3], high: [0; 5] },
     AvailabilityRow { low: [8; 5], high: [0; 5] },
@@ -73,7 +79,7 @@ const MPYSAT: u32 = 0x08;
 const MPYFRAC: u32 = 0x04;
 const MPYC: u32 = 0x01;
 
-/// What kind of multiplication, `MPYMx`.
+/// Kind of multiplication, `MPYMx`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Operation {
     signed: bool,
@@ -161,7 +167,8 @@ impl Mpy32 {
         }
     }
 
-    /// The cycles that a write waits for the multiplication under way. One that waits for its `OP2H` holds nothing up.
+    /// The cycles that a write waits for the multiplication under way. One that waits for its
+    /// `OP2H` holds nothing up.
     fn write_delay(&self, now: u64) -> u64 {
         let waits_for_high = self.started.is_some_and(|started| started.needs_high && started.high.is_none());
         if self.delay & MPYDLYWRTEN == 0 || waits_for_high {
@@ -176,7 +183,8 @@ impl Mpy32 {
         Fault::Peripheral { pc, address: self.base + offset, device: self.name.clone(), what }
     }
 
-    /// When result `index` (`RES0` to `RES3`, then `MPYC`) is there; `None`: not before `OP2H` is written.
+    /// When result `index` (`RES0` to `RES3`, then `MPYC`) is there; `None`: not before `OP2H` is
+    /// written.
     fn ready(&self, index: usize) -> Option<u64> {
         let Some(started) = self.started else { return Some(0) };
         let row = &if self.saturate { AVAILABLE_SATURATED } else { AVAILABLE }[started.row];
@@ -204,7 +212,7 @@ impl Mpy32 {
         }
     }
 
-    /// Whether all of the last multiplication is done.
+    /// Returns true if all of the last multiplication is done.
     fn complete(&self, now: u64) -> bool {
         (0..5).all(|index| self.ready(index).is_some_and(|ready| ready <= now))
     }
@@ -219,7 +227,8 @@ impl Mpy32 {
         }
     }
 
-    /// The accumulator as the next accumulation takes it: saturated in saturation mode, as if without fraction.
+    /// The accumulator as the next accumulation takes it: saturated in saturation mode, as if
+    /// without fraction.
     fn saturated_accumulator(&self, accumulator: u64, wide: bool) -> u64 {
         if !self.saturate {
             return accumulator;
@@ -334,7 +343,8 @@ impl Mpy32 {
         let carry = self.carry;
         self.multiply(accumulator);
         if wide_op2 {
-            // The saturation of the accumulator looks at the carry before this multiplication, also at OP2H.
+            // The saturation of the accumulator looks at the carry before this multiplication, also
+            // at OP2H.
             self.carry = carry;
         }
         Ok(())

@@ -1,12 +1,15 @@
-//! The power management module of the MSP430F5xx: password, core voltage, supervisors and monitors of the supply.
+//! The power management module of the MSP430F5xx: password, core voltage, supervisors and monitors
+//! of the supply.
 //!
-//! Source: SLAU208, chapter "Power Management Module and Supply Voltage Supervisor"; bits compared with TI's header for
-//! the part, levels and times in the target file. The core's own regulator never fails, so the low-side supervisor does
-//! nothing but slow the wake-up. The high-side supervisor is on or off in all modes alike, as with `SVSHMD` set. What
-//! the program waits for (`SVSMLDLYIFG`, `SVSMHDLYIFG`, `SVMLVLRIFG`) is there at once; the real delays, below 150 µs a
-//! step, are not modelled. `SVMHIFG` says that the supply is below the high-side monitor's level; it is to be polled, as
-//! its interrupt is not modelled. After a reset no flag tells its cause. A write without the password resets
-//! the part. A core voltage raised by more than one step at a time and LPM4.5 stop with a fault.
+//! Source: SLAU208, chapter "Power Management Module and Supply Voltage Supervisor"; bits compared
+//! with TI's header for the part, levels and times in the target file. The core's own regulator
+//! never fails, so the low-side supervisor does nothing but slow the wake-up. The high-side
+//! supervisor is on or off in all modes alike, as with `SVSHMD` set. What the program waits for
+//! (`SVSMLDLYIFG`, `SVSMHDLYIFG`, `SVMLVLRIFG`) is there at once; the real delays, below 150 µs a
+//! step, are not modelled. `SVMHIFG` says that the supply is below the high-side monitor's level;
+//! it is to be polled, as its interrupt is not modelled. After a reset no flag tells its cause. A
+//! write without the password resets the part. A core voltage raised by more than one step at a
+//! time and LPM4.5 stop with a fault.
 
 use crate::{
     ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Power, PowerManagement, Protected,
@@ -41,17 +44,18 @@ const SVSLFP: u32 = 0x0800;
 const SVSHPE: u32 = 0x1000;
 /// The interrupts of `PMMRIE`, which are not maskable.
 const PMMRIE_INTERRUPTS: u32 = 0x77;
-/// From LPM2, LPM3, LPM4 to active mode, typical: SLAS655H, "Wake-up Times From Low-Power Modes and Reset",
-/// tWAKE-UP-SLOW, and tWAKE-UP-FAST from 4 MHz up and below. With the low-side supervisor off the wake-up is fast
-/// (SLAU208, PMM; from memory, not yet compared).
+/// From LPM2, LPM3, LPM4 to active mode, typical: SLAS655H, "Wake-up Times From Low-Power Modes and
+/// Reset", tWAKE-UP-SLOW, and tWAKE-UP-FAST from 4 MHz up and below. With the low-side supervisor
+/// off the wake-up is fast (SLAU208, PMM; from memory, not yet compared).
 const SLOW_WAKE_NS: u64 = 150_000;
 const FAST_WAKE_NS: u64 = 3_500;
 const FAST_WAKE_AT_SLOW_CLOCK_NS: u64 = 4_500;
 const FAST_CLOCK_HZ: u64 = 4_000_000;
-/// Registers after power-up, by word: SVSMHCTL and SVSMLCTL have the supervisors on, PMMRIE the resets enabled.
+/// Registers after power-up, by word: SVSMHCTL and SVSMLCTL have the supervisors on, PMMRIE the
+/// resets enabled.
 const AFTER_RESET: [u32; 9] = [0, 0, 0x4400, 0x4400, 0x20, 0, 0, 0x1100, 0];
 
-/// What the data sheet says of the supply.
+/// Voltage levels of the supply in the data sheet.
 #[derive(Clone)]
 struct Levels {
     /// The supervisor's reset level, by `SVSHRVL`.
@@ -78,10 +82,11 @@ pub struct Pmm {
 }
 
 impl Pmm {
-    /// The module with its registers from `spec.base` on, on a part whose core runs at `part.default_clock_hz`.
-    /// Settings: `svsh_0_mv` to `svsh_3_mv`, the supervisor's falling levels by `SVSHRVL`; `svsh_off_0_mv` to
-    /// `svsh_off_7_mv`, its rising levels by `SVSMHRRL`, which are the monitor's, too; `bor_mv` and `bor_off_mv`, the
-    /// brown-out circuit's levels; `vcc_0_mv` to `vcc_3_mv` and `clock_0_khz` to `clock_3_khz`, the lowest supply and the
+    /// The module with its registers from `spec.base` on, on a part whose core runs at
+    /// `part.default_clock_hz`. Settings: `svsh_0_mv` to `svsh_3_mv`, the supervisor's falling
+    /// levels by `SVSHRVL`; `svsh_off_0_mv` to `svsh_off_7_mv`, its rising levels by `SVSMHRRL`,
+    /// which are the monitor's, too; `bor_mv` and `bor_off_mv`, the brown-out circuit's levels;
+    /// `vcc_0_mv` to `vcc_3_mv` and `clock_0_khz` to `clock_3_khz`, the lowest supply and the
     /// fastest clock by core voltage level.
     ///
     /// # Errors
@@ -260,8 +265,9 @@ impl PowerManagement for Pmm {
         } else {
             (brown_out_v, levels.brown_out_over_v)
         };
-        // SLAS655, recommended operating conditions: the supervisor's level is the lowest supply where it is on (from
-        // memory, not yet compared); a level for a lower core voltage does not guard a higher one.
+        // SLAS655, recommended operating conditions: the supervisor's level is the lowest supply
+        // where it is on (from memory, not yet compared); a level for a lower core voltage does not
+        // guard a higher one.
         let allowed_v = if supervised && reset_level >= core_level {
             0.0
         } else {

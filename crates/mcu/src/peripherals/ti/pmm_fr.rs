@@ -1,9 +1,11 @@
-//! The power management module of the MSP430FR5xx: password, resets by software, the lock of the pins.
+//! The power management module of the MSP430FR5xx: password, resets by software, the lock of the
+//! pins.
 //!
-//! Source: SLAU367, chapter "Power Management Module (PMM) and Supply Voltage Supervisor (SVS)"; bits compared with TI's header
-//! msp430fr5994.h, levels in the target file. There is one core voltage. The supervisor stays as `SVSHE` has it, which is on after a reset.
-//! Until a program clears `LOCKLPM5` the pins are as a reset leaves them. A write without the password resets the part. LPM3.5 and LPM4.5
-//! stop with a fault.
+//! Source: SLAU367, chapter "Power Management Module (PMM) and Supply Voltage Supervisor (SVS)";
+//! bits compared with TI's header msp430fr5994.h, levels in the target file. There is one core
+//! voltage. The supervisor stays as `SVSHE` has it, which is on after a reset. Until a program
+//! clears `LOCKLPM5` the pins are as a reset leaves them. A write without the password resets the
+//! part. LPM3.5 and LPM4.5 stop with a fault.
 
 use super::word::{Word, part_of};
 use crate::{
@@ -39,15 +41,17 @@ pub struct PmmFr {
     locked_pins: bool,
     clock_hz: u64,
     wake_us: u64,
-    /// The supervisor's levels, falling and rising; those of the brown-out circuit; the lowest supply that is allowed.
+    /// The supervisor's levels, falling and rising; those of the brown-out circuit; the lowest
+    /// supply that is allowed.
     supervisor_v: (f64, f64),
     brown_out_v: (f64, f64),
     allowed_v: f64,
 }
 
 impl PmmFr {
-    /// The module with its registers from `spec.base` on. Settings: `svsh_mv` and `svsh_off_mv`, `bor_mv` and `bor_off_mv`, the falling and
-    /// rising levels of supervisor and brown-out circuit; `vcc_mv`, the lowest supply; `wake_us`, from a low-power mode without MCLK.
+    /// The module with its registers from `spec.base` on. Settings: `svsh_mv` and `svsh_off_mv`,
+    /// `bor_mv` and `bor_off_mv`, the falling and rising levels of supervisor and brown-out
+    /// circuit; `vcc_mv`, the lowest supply; `wake_us`, from a low-power mode without MCLK.
     ///
     /// # Errors
     /// One of them is missing.

@@ -1,8 +1,9 @@
 //! The shared reference of the MSP430F5xx, which the converter measures against.
 //!
-//! Source: SLAU208, chapter "REF"; bits compared with TI's header for the part, voltages and times in the target file.
-//! `REFCTL0` rules (`REFMSTR` set, as after a reset). A conversion against a reference that is off, has not settled or
-//! has too low a supply is a fault; on the part the reference would start by itself, at a time that is not given.
+//! Source: SLAU208, chapter "REF"; bits compared with TI's header for the part, voltages and times
+//! in the target file. `REFCTL0` rules (`REFMSTR` set, as after a reset). A conversion against a
+//! reference that is off, has not settled or has too low a supply is a fault; on the part the
+//! reference would start by itself, at a time that is not given.
 
 use crate::{Part, PeripheralSpec};
 
@@ -28,8 +29,8 @@ pub struct Reference {
 
 impl Reference {
     /// The reference of the converter `spec`. Settings: `reference_0_mv` to `reference_2_mv` and
-    /// `reference_0_supply_mv` to `reference_2_supply_mv`, its voltages by `REFVSEL` and the lowest supply for each;
-    /// `reference_settle_us`.
+    /// `reference_0_supply_mv` to `reference_2_supply_mv`, its voltages by `REFVSEL` and the lowest
+    /// supply for each; `reference_settle_us`.
     ///
     /// # Errors
     /// One of them is missing.
@@ -67,7 +68,7 @@ impl Reference {
     /// Writes `REFCTL0` at cycle `now`.
     ///
     /// # Errors
-    /// What of it is not modelled.
+    /// A setting is not modelled.
     pub fn write(&mut self, value: u32, now: u64) -> Result<(), &'static str> {
         if value & REFMSTR == 0 {
             return Err("a reference ruled by the converter's own bits (REFMSTR = 0) is not modelled");

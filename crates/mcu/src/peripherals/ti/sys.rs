@@ -1,8 +1,9 @@
 //! The reset vector generator of the MSP430F5xx: why the part began anew.
 //!
-//! Source: SLAU208, chapter "System Resets, Interrupts, and Operating Modes", `SYSRSTIV`; the numbers of the causes compared
-//! with public headers for the family. The first look after a reset says its cause (brown-out at power-up, as on the part), later ones
-//! nothing. A software reset is taken to be that of `PMMSWBOR`.
+//! Source: SLAU208, chapter "System Resets, Interrupts, and Operating Modes", `SYSRSTIV`; the
+//! numbers of the causes compared with public headers for the family. The first look after a reset
+//! says its cause (brown-out at power-up, as on the part), later ones nothing. A software reset is
+//! taken to be that of `PMMSWBOR`.
 
 use crate::{Context, Fault, Peripheral, PeripheralSpec, Protected, ResetCause, Spec};
 
@@ -13,8 +14,9 @@ const SYSRSTIV_DOBOR: u32 = 0x06;
 const SYSRSTIV_SVSH: u32 = 0x0e;
 const SYSRSTIV_WDTTO: u32 = 0x16;
 
-/// The numbers of writes without a password: `SYSRSTIV_WDTKEY`, `SYSRSTIV_KEYV`, `SYSRSTIV_PMMKEY`; on the MSP430FR5xx `SYSRSTIV_WDTPW`,
-/// `SYSRSTIV_FRCTLPW`, `SYSRSTIV_PMMPW`, `SYSRSTIV_MPUPW`, `SYSRSTIV_CSPW`.
+/// The numbers of writes without a password: `SYSRSTIV_WDTKEY`, `SYSRSTIV_KEYV`, `SYSRSTIV_PMMKEY`;
+/// on the MSP430FR5xx `SYSRSTIV_WDTPW`, `SYSRSTIV_FRCTLPW`, `SYSRSTIV_PMMPW`, `SYSRSTIV_MPUPW`,
+/// `SYSRSTIV_CSPW`.
 fn password(protected: Protected) -> u32 {
     match protected {
         Protected::Watchdog => 0x18,

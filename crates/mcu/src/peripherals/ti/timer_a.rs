@@ -1,9 +1,12 @@
-//! Timer_A and Timer_B of the MSP430F5xx and MSP430FR5xx: up, continuous and up/down mode, compare, capture, output units.
+//! Timer_A and Timer_B of the MSP430F5xx and MSP430FR5xx: up, continuous and up/down mode, compare,
+//! capture, output units.
 //!
-//! Source: SLAU208 and SLAU367, chapters "Timer_A" and "Timer_B". The counter runs from SMCLK or ACLK through both dividers; Timer_B's may
-//! be shorter (`CNTLx`). External clocks, captures of signals within the part, and loading Timer_B's compare latches later than at once are
-//! not modelled and refused with a fault; SCCI reads as 0. A counter is not stepped: its value is computed from the cycle, and the machine is
-//! woken only for interrupts that are enabled and levels that change.
+//! Source: SLAU208 and SLAU367, chapters "Timer_A" and "Timer_B". The counter runs from SMCLK or
+//! ACLK through both dividers; Timer_B's may be shorter (`CNTLx`). External clocks, captures of
+//! signals within the part, and loading Timer_B's compare latches later than at once are not
+//! modelled and refused with a fault; SCCI reads as 0. A counter is not stepped: its value is
+//! computed from the cycle, and the machine is woken only for interrupts that are enabled and
+//! levels that change.
 
 mod capture;
 mod outputs;
@@ -49,7 +52,7 @@ fn triggers(capture_control: u32) -> bool {
     capture_control & (CCIE | CCIFG) == CCIFG
 }
 
-/// Which of the two.
+/// Module: one of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Timer_A.
@@ -92,9 +95,10 @@ pub struct Timer {
 const TRIGGERING: [usize; 2] = [0, 2];
 
 impl Timer {
-    /// The timer with its registers from `spec.base` on; `spec.irq` is the vector of `CCR0`, and the setting
-    /// `channels` says how many capture/compare registers it has; `dma_ccr0_#` and `dma_ccr2_#` are the triggers of the DMA controller that
-    /// it makes ([`Trigger`]); its pins are those of [`Signals::new`].
+    /// The timer with its registers from `spec.base` on; `spec.irq` is the vector of `CCR0`, and
+    /// the setting `channels` says how many capture/compare registers it has; `dma_ccr0_#` and
+    /// `dma_ccr2_#` are the triggers of the DMA controller that it makes ([`Trigger`]); its pins
+    /// are those of [`Signals::new`].
     ///
     /// # Errors
     /// A trigger or a signal that does not exist.
@@ -172,7 +176,7 @@ impl Timer {
         }
     }
 
-    /// How many clocks ago the counter stood at 0, at the last change of settings.
+    /// Clocks since the counter stood at 0, at the last change of settings.
     fn phase(&self) -> u64 {
         let (value, period) = (u64::from(self.value), self.period());
         if self.mode() == MC_UP_DOWN && self.down {
@@ -226,7 +230,7 @@ impl Timer {
         self.seen = clock;
     }
 
-    /// Whether a channel compares, and does not capture.
+    /// Returns true if a channel compares, and does not capture.
     fn compares(&self, channel: usize) -> bool {
         self.capture_control[channel] & CAP == 0
     }

@@ -1,12 +1,15 @@
 //! The unified clock system of the MSP430F5xx.
 //!
-//! Source: SLAU208, chapter "Unified Clock System (UCS)". MCLK is given from outside, and then a program runs at that clock from the
-//! first instruction, whatever it sets; or it is what the program sets, at once: the frequency-locked loop gives what
-//! it is told, also while SCG0 holds it. What is seen of its settling then is UCSCTL0, whose taps and modulation ([`fll`]) move by one in each
-//! period of the divided reference, and DCOFFG, which is set while the tap is the lowest or the highest. There is no crystal at XT2. SMCLK and
-//! ACLK are what the program sets, SMCLK beside an MCLK of the same oscillator by both dividers ([`super::clocks`]); an ACLK from the DCO is
-//! refused, because then the low-power modes would not have the data sheet's currents. SMCLKOFF does nothing to a clock that a peripheral
-//! requests, which SMCLKREQEN allows; without that it is refused. The other fault flags are set by power-up and stay clear once cleared; OFIFG
+//! Source: SLAU208, chapter "Unified Clock System (UCS)". MCLK is given from outside, and then a
+//! program runs at that clock from the first instruction, whatever it sets; or it is what the
+//! program sets, at once: the frequency-locked loop gives what it is told, also while SCG0 holds
+//! it. What is seen of its settling then is UCSCTL0, whose taps and modulation ([`fll`]) move by
+//! one in each period of the divided reference, and DCOFFG, which is set while the tap is the
+//! lowest or the highest. There is no crystal at XT2. SMCLK and ACLK are what the program sets,
+//! SMCLK beside an MCLK of the same oscillator by both dividers ([`super::clocks`]); an ACLK from
+//! the DCO is refused, because then the low-power modes would not have the data sheet's currents.
+//! SMCLKOFF does nothing to a clock that a peripheral requests, which SMCLKREQEN allows; without
+//! that it is refused. The other fault flags are set by power-up and stay clear once cleared; OFIFG
 //! stays set while one of them is set and the loop settles.
 
 use super::clocks::{Edges, Oscillator, Tap, UNREQUESTED, divider_shift};
@@ -34,7 +37,8 @@ const MOD: u32 = 3;
 const END: u32 = 0x12;
 /// UCSCTL0 to UCSCTL8 after power-up.
 const AFTER_RESET: [u32; 9] = [0, 0x20, 0x101f, 0, 0x44, 0, 0xc1cd, 0x0703, 0x0707];
-/// UCSCTL4.SELx; all above are DCOCLKDIV, also where XT2CLK is meant, because there is no crystal at XT2.
+/// UCSCTL4.SELx; all above are DCOCLKDIV, also where XT2CLK is meant, because there is no crystal
+/// at XT2.
 const XT1CLK: u32 = 0;
 const VLOCLK: u32 = 1;
 const REFOCLK: u32 = 2;
@@ -42,11 +46,12 @@ const DCOCLK: u32 = 3;
 /// UCSCTL6.SMCLKOFF, and UCSCTL8.SMCLKREQEN.
 const SMCLKOFF: u32 = 1 << 1;
 const SMCLKREQEN: u32 = 1 << 2;
-/// Where the fields for MCLK, SMCLK and ACLK begin in UCSCTL4 and UCSCTL5.
+/// Lowest bits of the fields for MCLK, SMCLK and ACLK in UCSCTL4 and UCSCTL5.
 const MCLK: u32 = 0;
 const SMCLK: u32 = 4;
 const ACLK: u32 = 8;
-/// REFOCLK, and VLOCLK as SLAS655H's "Internal Very-Low-Power Low-Frequency Oscillator (VLO)" has it, typically.
+/// REFOCLK, and VLOCLK as SLAS655H's "Internal Very-Low-Power Low-Frequency Oscillator (VLO)" has
+/// it, typically.
 const REFO_HZ: u64 = 32_768;
 const VLO_HZ: u64 = 9_400;
 
@@ -61,10 +66,12 @@ pub struct Ucs {
     /// The edges of FLLREFCLK.
     reference: Edges,
     ranges: Ranges,
-    /// Where DCOx and MODx stood after so many edges of it. From there the loop moves them, which nobody sees until they are read.
+    /// DCOx and MODx as one number, after `since` edges of FLLREFCLK. The loop moves them from
+    /// there, unseen until they are read.
     position: u32,
     since: u64,
-    /// The cycle at which they come to the lowest or the highest tap, or have been there since a reset.
+    /// The cycle at which they come to the lowest or the highest tap, or have been there since a
+    /// reset.
     fault_due: Option<u64>,
 }
 
@@ -96,7 +103,7 @@ impl Ucs {
         [1, 2, 4, 8, 12, 16, 16, 16][(self.register(UCSCTL3) & 7) as usize]
     }
 
-    /// Where the loop will stand; nowhere else where the core's clock is given.
+    /// Position after the loop has locked; unchanged where the core's clock is given.
     fn settled(&self) -> u32 {
         let Some(crystal_hz) = self.crystal_hz else { return self.position };
         self.ranges.position(self.register(UCSCTL1) >> 4 & 7, self.dco_hz(crystal_hz).0)
@@ -136,7 +143,8 @@ impl Ucs {
         self.fault_due = comes.then(|| self.reference.edge(edges));
     }
 
-    /// DCOCLKDIV: (FLLN + 1) times the reference by its divider; DCOCLK is that times the loop's own divider FLLD.
+    /// DCOCLKDIV: (FLLN + 1) times the reference by its divider; DCOCLK is that times the loop's
+    /// own divider FLLD.
     fn dco_hz(&self, crystal_hz: u64) -> (u64, u64) {
         // SELREF: 0 XT1CLK, 2 REFOCLK; 5 to 7 XT2CLK, or REFOCLK without it.
         let reference_hz = if self.register(UCSCTL3) >> 4 & 7 == 0 { crystal_hz } else { REFO_HZ };

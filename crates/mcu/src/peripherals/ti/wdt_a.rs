@@ -1,9 +1,12 @@
-//! The watchdog timer WDT_A, with the special function registers that hold its interrupt's enable and flag, and those of an oscillator's fault.
+//! The watchdog timer WDT_A, with the special function registers that hold its interrupt's enable
+//! and flag, and those of an oscillator's fault.
 //!
-//! Source: SLAU208, chapter "Watchdog Timer (WDT_A)", and chapter "System Resets, Interrupts, and Operating Modes",
-//! section "SFR Registers". After power-up the watchdog runs on SMCLK for 2^15 clocks. Where it expires in watchdog
-//! mode the part is reset: the model asks for the reset vector. A write to `WDTCTL` without its password resets it, too, in
-//! either mode. `OFIFG` with `OFIE` is the user NMI, and of those that `SYSUNIV` tells the only one: of the NMI pin and violations there is no model.
+//! Source: SLAU208, chapter "Watchdog Timer (WDT_A)", and chapter "System Resets, Interrupts, and
+//! Operating Modes", section "SFR Registers". After power-up the watchdog runs on SMCLK for 2^15
+//! clocks. Where it expires in watchdog mode the part is reset: the model asks for the reset
+//! vector. A write to `WDTCTL` without its password resets it, too, in either mode. `OFIFG` with
+//! `OFIE` is the user NMI, and of those that `SYSUNIV` tells the only one: of the NMI pin and
+//! violations there is no model.
 
 use super::clocks::{Clocks, Source};
 use crate::{

@@ -155,7 +155,13 @@ impl Pair {
             return;
         }
 
-        // Registers: anything; those that form addresses mostly in RAM, mostly aligned.
+        let flags = self.draw_state(sequence, pc);
+        self.execute(sequence, pc, flags);
+    }
+
+    /// Draws registers and flags for a sequence at `pc`. Registers are anything; those that form
+    /// addresses are mostly in RAM, mostly aligned.
+    fn draw_state(&mut self, sequence: &[Vec<u16>], pc: u32) -> u32 {
         for register in 0..15 {
             let value = value(&mut self.random);
             self.set(register, if register == 13 { RAM + 0x1000 + (value & 0xffc) } else { value });
@@ -207,7 +213,11 @@ impl Pair {
             self.theirs.step(SET_FLAGS, 1).expect("MSR");
             self.theirs.set_register(0, r0).expect("set");
         }
+        flags
+    }
 
+    /// Executes a sequence on both, and compares the states after each instruction.
+    fn execute(&mut self, sequence: &[Vec<u16>], pc: u32, flags: u32) {
         let mut at = pc;
         let block = is_it(&sequence[0]);
         let mut elsewhere = false;
@@ -278,22 +288,7 @@ impl Pair {
                     "{context}: {error}, before {before:x?}"
                 );
             }
-            let sp = self.theirs.register(13).expect("read");
-            self.theirs.set_register(13, sp & !3).expect("set");
-            for register in 0..16 {
-                let theirs = self.theirs.register(register).expect("read");
-                assert_eq!(
-                    format!("{:#x}", after[register].1),
-                    format!("{theirs:#x}"),
-                    "{context}: register {register}, flags before {flags:#x}, before {before:x?}, after {after:x?}"
-                );
-            }
-            let theirs = self.theirs.register(16).expect("read") & self.flags;
-            assert_eq!(
-                format!("{:#x}", after[16].1 & self.flags),
-                format!("{theirs:#x}"),
-                "{context}: flags, before {before:x?}, after {after:x?}"
-            );
+            self.compare_registers(&context, flags, &before, &after);
             self.compared += 1;
             if after[15].1 != next {
                 break;
@@ -301,6 +296,31 @@ impl Pair {
             at = next;
         }
         self.compare_ram(sequence);
+    }
+
+    fn compare_registers(
+        &mut self,
+        context: &str,
+        flags: u32,
+        before: &[(String, u32)],
+        after: &[(String, u32)],
+    ) {
+        let sp = self.theirs.register(13).expect("read");
+        self.theirs.set_register(13, sp & !3).expect("set");
+        for register in 0..16 {
+            let theirs = self.theirs.register(register).expect("read");
+            assert_eq!(
+                format!("{:#x}", after[register].1),
+                format!("{theirs:#x}"),
+                "{context}: register {register}, flags before {flags:#x}, before {before:x?}, after {after:x?}"
+            );
+        }
+        let theirs = self.theirs.register(16).expect("read") & self.flags;
+        assert_eq!(
+            format!("{:#x}", after[16].1 & self.flags),
+            format!("{theirs:#x}"),
+            "{context}: flags, before {before:x?}, after {after:x?}"
+        );
     }
 
     fn compare_ram(&mut self, sequence: &[Vec<u16>]) {

@@ -48,6 +48,22 @@ size = 0x10000
 #[derive(Default)]
 struct Writes(Vec<Access>);
 
+impl Writes {
+    /// The written bytes with their addresses; the high byte of a word comes first.
+    fn bytes(&self) -> Vec<(u32, u8)> {
+        let bytes = self.0.iter().flat_map(|write| {
+            let value = (write.value as u16).to_be_bytes();
+            let bytes = value[2 - usize::from(write.size)..].to_vec();
+            let address = write.address;
+            bytes
+                .into_iter()
+                .enumerate()
+                .map(move |(offset, byte)| (address.wrapping_add(offset as u32) & 0xffff, byte))
+        });
+        bytes.collect()
+    }
+}
+
 impl Observer for Writes {
     fn access(&mut self, access: &Access) {
         if access.kind == AccessKind::Write {
@@ -158,6 +174,42 @@ fn synchronise(machine: &dyn Mcu, script: &mut Script) {
     script.jump(machine.pc());
 }
 
+/// Draws all registers of the model.
+fn draw_registers(random: &mut Random, machine: &mut dyn Mcu) {
+    for (name, value) in [
+        ("a", random.word()),
+        ("h", random.word()),
+        ("x", random.word()),
+        ("ccr", random.word()),
+        ("sp", 0x7100 + random.below(0x8e00)),
+        ("pc", 0x100 + random.below(0xfe00)),
+    ] {
+        assert!(machine.set_register(name, value & if name.len() == 2 { 0xffff } else { 0xff }));
+    }
+}
+
+/// Compares each outcome with the simulator's answers.
+fn compare_answers(outcomes: &[ModelState], answers: &mut impl Iterator<Item = Answer>) {
+    for outcome in outcomes {
+        let what = &outcome.what;
+        let Some(Answer::Step { ticks, registers }) = answers.next() else { panic!("no step for {what}") };
+        for (name, ours) in NAMES.iter().zip(outcome.registers) {
+            let masks = ignored(outcome.opcode);
+            let mask = masks.iter().find(|(ignored, _)| ignored == name).map_or(0, |(_, mask)| *mask);
+            let theirs = registers.get(name).expect("register");
+            assert_eq!(ours & !mask, theirs & !mask, "{name} after {what}, seen {ours:#x} and {theirs:#x}");
+        }
+        assert_eq!(outcome.pc, registers.pc, "pc after {what}");
+        let other = HCS08_CYCLES.iter().find(|(_, opcodes)| opcodes.contains(&outcome.opcode));
+        let expected = other.map_or(outcome.cycles, |(cycles, _)| u64::from(*cycles));
+        assert_eq!(expected, u64::from(ticks), "cycles of {what}");
+        for (address, ours) in &outcome.writes {
+            let Some(Answer::Bytes(theirs)) = answers.next() else { panic!("no memory for {what}") };
+            assert_eq!(theirs, [*ours], "at {address:#06x} after {what}");
+        }
+    }
+}
+
 /// Runs `count` instructions on both.
 fn compare(random: &mut Random, count: usize) {
     let part = Part::from_toml(PART).expect("part");
@@ -174,16 +226,7 @@ fn compare(random: &mut Random, count: usize) {
     script.load(&file);
 
     while outcomes.len() < count {
-        for (name, value) in [
-            ("a", random.word()),
-            ("h", random.word()),
-            ("x", random.word()),
-            ("ccr", random.word()),
-            ("sp", 0x7100 + random.below(0x8e00)),
-            ("pc", 0x100 + random.below(0xfe00)),
-        ] {
-            assert!(machine.set_register(name, value & if name.len() == 2 { 0xffff } else { 0xff }));
-        }
+        draw_registers(random, &mut *machine);
         synchronise(&*machine, &mut script);
         'sequence: for _ in 0..SEQUENCE {
             let pc = machine.pc();
@@ -212,19 +255,7 @@ fn compare(random: &mut Random, count: usize) {
                 }
                 script.write("rom", pc, &bytes);
                 script.step();
-                let writes: Vec<(u32, u8)> = writes
-                    .0
-                    .iter()
-                    .flat_map(|write| {
-                        let value = (write.value as u16).to_be_bytes();
-                        let bytes = value[2 - usize::from(write.size)..].to_vec();
-                        let address = write.address;
-                        bytes
-                            .into_iter()
-                            .enumerate()
-                            .map(move |(offset, byte)| (address.wrapping_add(offset as u32) & 0xffff, byte))
-                    })
-                    .collect();
+                let writes = writes.bytes();
                 for (address, _) in &writes {
                     script.read("rom", *address, 1);
                 }
@@ -252,24 +283,7 @@ fn compare(random: &mut Random, count: usize) {
     let answers = script.run(&folder.join(&name).with_extension("commands")).expect("shc08");
     let _ = std::fs::remove_file(&file);
     let mut answers = answers.into_iter();
-    for outcome in &outcomes {
-        let what = &outcome.what;
-        let Some(Answer::Step { ticks, registers }) = answers.next() else { panic!("no step for {what}") };
-        for (name, ours) in NAMES.iter().zip(outcome.registers) {
-            let masks = ignored(outcome.opcode);
-            let mask = masks.iter().find(|(ignored, _)| ignored == name).map_or(0, |(_, mask)| *mask);
-            let theirs = registers.get(name).expect("register");
-            assert_eq!(ours & !mask, theirs & !mask, "{name} after {what}, seen {ours:#x} and {theirs:#x}");
-        }
-        assert_eq!(outcome.pc, registers.pc, "pc after {what}");
-        let other = HCS08_CYCLES.iter().find(|(_, opcodes)| opcodes.contains(&outcome.opcode));
-        let expected = other.map_or(outcome.cycles, |(cycles, _)| u64::from(*cycles));
-        assert_eq!(expected, u64::from(ticks), "cycles of {what}");
-        for (address, ours) in &outcome.writes {
-            let Some(Answer::Bytes(theirs)) = answers.next() else { panic!("no memory for {what}") };
-            assert_eq!(theirs, [*ours], "at {address:#06x} after {what}");
-        }
-    }
+    compare_answers(&outcomes, &mut answers);
     let mut memory = vec![0; 0x1_0000];
     assert!(machine.peek(0, &mut memory));
     let Some(Answer::Bytes(theirs)) = answers.next() else { panic!("no memory at the end") };

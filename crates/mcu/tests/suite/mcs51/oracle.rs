@@ -170,6 +170,44 @@ fn table_wraps(opcode: u8, registers: &[(String, u32)]) -> bool {
     base + get("a") > 0xffff
 }
 
+/// Loads the program and random external memory on both sides.
+fn load(random: &mut Random, machine: &mut dyn Mcu, script: &mut Script, program: &[u8], file: &Path) {
+    assert!(machine.poke(CODE, program));
+    write_hex(file, program);
+    script.load(file);
+    let external: Vec<u8> = (0..0x1_0000).map(|_| random.byte()).collect();
+    assert!(machine.poke(EXTERNAL, &external));
+    script.write("xram", 0, &external);
+}
+
+/// Compares each outcome with the simulator's answer.
+fn compare_answers(outcomes: &[ModelState], answers: Vec<Answer>) {
+    for (outcome, answer) in outcomes.iter().zip(answers) {
+        match (outcome, answer) {
+            (
+                ModelState::Step { what, cycles, registers, wrote_psw },
+                Answer::Step { ticks, registers: theirs },
+            ) => {
+                assert_eq!(cycles * 12, u64::from(ticks), "clocks of {what}");
+                for (name, ours) in registers {
+                    let theirs = if name == "pc" { Some(theirs.pc & 0xffff) } else { theirs.get(name) };
+                    let ignored = if *wrote_psw && name == "psw" { P } else { 0 };
+                    let [ours, theirs] =
+                        [Some(*ours), theirs].map(|value| value.map(|value| value & !ignored));
+                    assert_eq!(ours, theirs, "{name} (ours, theirs) after {what}");
+                }
+            }
+            (ModelState::Byte { what, mask, value }, Answer::Bytes(theirs)) => {
+                assert_eq!(*value & mask, theirs[0] & mask, "written by {what}");
+            }
+            (ModelState::Internal { what, bytes }, Answer::Bytes(theirs)) => {
+                assert_eq!(*bytes, theirs, "internal RAM after some instructions up to {what}");
+            }
+            _ => panic!("answers and questions differ"),
+        }
+    }
+}
+
 /// Runs `count` instructions on both.
 fn compare(random: &mut Random, count: usize) {
     let part = Part::from_toml(PART).expect("part");
@@ -180,12 +218,7 @@ fn compare(random: &mut Random, count: usize) {
     let file = folder.join(format!("mcs51_oracle_{}_{}", std::process::id(), random.word()));
 
     let program = program(random);
-    assert!(machine.poke(CODE, &program));
-    write_hex(&file.with_extension("ihx"), &program);
-    script.load(&file.with_extension("ihx"));
-    let external: Vec<u8> = (0..0x1_0000).map(|_| random.byte()).collect();
-    assert!(machine.poke(EXTERNAL, &external));
-    script.write("xram", 0, &external);
+    load(random, &mut *machine, &mut script, &program, &file.with_extension("ihx"));
 
     let mut done = 0;
     let mut drawn = true;
@@ -251,30 +284,7 @@ fn compare(random: &mut Random, count: usize) {
     let answers = script.run(&file.with_extension("commands")).expect("s51");
     std::fs::remove_file(file.with_extension("ihx")).expect("hex file");
     assert_eq!(answers.len(), outcomes.len());
-    for (outcome, answer) in outcomes.iter().zip(answers) {
-        match (outcome, answer) {
-            (
-                ModelState::Step { what, cycles, registers, wrote_psw },
-                Answer::Step { ticks, registers: theirs },
-            ) => {
-                assert_eq!(cycles * 12, u64::from(ticks), "clocks of {what}");
-                for (name, ours) in registers {
-                    let theirs = if name == "pc" { Some(theirs.pc & 0xffff) } else { theirs.get(name) };
-                    let ignored = if *wrote_psw && name == "psw" { P } else { 0 };
-                    let [ours, theirs] =
-                        [Some(*ours), theirs].map(|value| value.map(|value| value & !ignored));
-                    assert_eq!(ours, theirs, "{name} (ours, theirs) after {what}");
-                }
-            }
-            (ModelState::Byte { what, mask, value }, Answer::Bytes(theirs)) => {
-                assert_eq!(*value & mask, theirs[0] & mask, "written by {what}");
-            }
-            (ModelState::Internal { what, bytes }, Answer::Bytes(theirs)) => {
-                assert_eq!(*bytes, theirs, "internal RAM after some instructions up to {what}");
-            }
-            _ => panic!("answers and questions differ"),
-        }
-    }
+    compare_answers(&outcomes, answers);
 }
 
 #[test]

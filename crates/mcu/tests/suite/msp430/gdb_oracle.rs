@@ -296,6 +296,49 @@ struct ModelState {
     writes: Vec<Access>,
 }
 
+/// Compares each outcome with the simulator's answers, and lists the first differences.
+fn compare_answers(outcomes: &[ModelState], answers: &mut impl Iterator<Item = Answer<17>>) {
+    let mut differences = Vec::new();
+    for outcome in outcomes {
+        let Some(Answer::Registers(theirs)) = answers.next() else {
+            panic!("no registers for {}", outcome.what)
+        };
+        let theirs = with_sr(&theirs, from_gdb);
+        if theirs[16] != 1 {
+            differences.push(format!("stopped at {}", outcome.what));
+        }
+        for register in (0..16).filter(|register| *register != CG) {
+            let mask = match register {
+                // Their bit 0 can be set (see the deviations).
+                PC | SP => ADDRESS & !1,
+                SR => SR_BITS & !outcome.ignored_flags,
+                _ => ADDRESS,
+            };
+            let (ours, theirs) = (outcome.registers[register] & mask, theirs[register] & mask);
+            if ours != theirs {
+                differences.push(format!("R{register} {ours:05x}, not {theirs:05x} after {}", outcome.what));
+            }
+        }
+        for write in &outcome.writes {
+            let Some(Answer::Bytes(theirs)) = answers.next() else {
+                panic!("no memory for {}", outcome.what)
+            };
+            let ours = &write.value.to_le_bytes()[..usize::from(write.size)];
+            // What a later write of the same instruction covers is compared there.
+            let covered = outcome.writes.iter().filter(|other| {
+                other.address < write.address + u32::from(write.size)
+                    && write.address < other.address + u32::from(other.size)
+            });
+            if covered.count() == 1 && ours != theirs {
+                let at = write.address;
+                differences.push(format!("{ours:x?}, not {theirs:x?} at {at:#07x} after {}", outcome.what));
+            }
+        }
+    }
+    let (count, shown) = (differences.len(), differences.len().min(SHOWN));
+    assert!(differences.is_empty(), "{count} differences:\n{}", differences[..shown].join("\n"));
+}
+
 /// Runs `count` instructions on both.
 fn compare(random: &mut Random, deviations: &[Deviation], count: usize) {
     let part = Part::from_toml(PART).expect("part");
@@ -357,45 +400,7 @@ fn compare(random: &mut Random, deviations: &[Deviation], count: usize) {
     script.read(MEMORY.start, image.len());
 
     let mut answers = script.run().unwrap_or_else(|error| panic!("{error}")).into_iter();
-    let mut differences = Vec::new();
-    for outcome in &outcomes {
-        let Some(Answer::Registers(theirs)) = answers.next() else {
-            panic!("no registers for {}", outcome.what)
-        };
-        let theirs = with_sr(&theirs, from_gdb);
-        if theirs[16] != 1 {
-            differences.push(format!("stopped at {}", outcome.what));
-        }
-        for register in (0..16).filter(|register| *register != CG) {
-            let mask = match register {
-                // Their bit 0 can be set (see the deviations).
-                PC | SP => ADDRESS & !1,
-                SR => SR_BITS & !outcome.ignored_flags,
-                _ => ADDRESS,
-            };
-            let (ours, theirs) = (outcome.registers[register] & mask, theirs[register] & mask);
-            if ours != theirs {
-                differences.push(format!("R{register} {ours:05x}, not {theirs:05x} after {}", outcome.what));
-            }
-        }
-        for write in &outcome.writes {
-            let Some(Answer::Bytes(theirs)) = answers.next() else {
-                panic!("no memory for {}", outcome.what)
-            };
-            let ours = &write.value.to_le_bytes()[..usize::from(write.size)];
-            // What a later write of the same instruction covers is compared there.
-            let covered = outcome.writes.iter().filter(|other| {
-                other.address < write.address + u32::from(write.size)
-                    && write.address < other.address + u32::from(other.size)
-            });
-            if covered.count() == 1 && ours != theirs {
-                let at = write.address;
-                differences.push(format!("{ours:x?}, not {theirs:x?} at {at:#07x} after {}", outcome.what));
-            }
-        }
-    }
-    let (count, shown) = (differences.len(), differences.len().min(SHOWN));
-    assert!(differences.is_empty(), "{count} differences:\n{}", differences[..shown].join("\n"));
+    compare_answers(&outcomes, &mut answers);
     let mut ours = vec![0; image.len()];
     assert!(machine.peek(MEMORY.start, &mut ours));
     assert!(answers.next() == Some(Answer::Bytes(ours)), "memory differs in the end");

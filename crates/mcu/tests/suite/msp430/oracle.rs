@@ -163,6 +163,61 @@ fn make_decimal(random: &mut Random, values: &mut [u32; 16], word: u32) {
     }
 }
 
+/// Draws all registers, on both sides.
+fn draw_registers(random: &mut Random, machine: &mut dyn Mcu, script: &mut Script) {
+    let mut values: [u32; 16] = std::array::from_fn(|_| value(random));
+    values[0] = (0x400 + random.below(0xf000)) & !1;
+    values[1] = (0x400 + random.below(0xf000)) & !1;
+    values[SR] &= FLAGS;
+    values[3] = 0;
+    set_registers(machine, &values);
+    for (register, value) in values.iter().enumerate() {
+        script.set(register, *value as u16);
+    }
+}
+
+/// Goes on from the same state on both sides, where they differ as described above.
+fn synchronise(machine: &mut dyn Mcu, script: &mut Script, mut after: [u32; 16]) {
+    after.iter_mut().for_each(|value| *value &= 0xffff);
+    after[SR] &= !CPUOFF;
+    set_registers(machine, &after);
+    for (register, value) in after.iter().enumerate().take(3) {
+        script.set(register, *value as u16);
+    }
+}
+
+/// Compares each outcome with the simulator's answers.
+fn compare_answers(outcomes: &[ModelState], answers: &mut impl Iterator<Item = Answer>) {
+    for outcome in outcomes {
+        let Some(Answer::Registers(theirs)) = answers.next() else {
+            panic!("no registers for {}", outcome.what)
+        };
+        for (register, (ours, theirs)) in outcome.registers.iter().zip(theirs).enumerate() {
+            let mask = match register {
+                0 | 1 => 0xfffe,
+                SR => SR_BITS & !outcome.ignored_flags,
+                3 => 0,
+                _ => 0xffff,
+            };
+            assert_eq!(ours & mask, u32::from(theirs) & mask, "R{register} after {}", outcome.what);
+        }
+        for write in &outcome.writes {
+            let Some(Answer::Bytes(theirs)) = answers.next() else {
+                panic!("no memory for {}", outcome.what)
+            };
+            let ours = &write.value.to_le_bytes()[..usize::from(write.size)];
+            // What a later write of the same instruction covers is compared there.
+            let covered = outcome.writes.iter().filter(|other| other.address == write.address).count() > 1;
+            assert!(
+                covered || ours == theirs,
+                "{ours:x?}, not {theirs:x?} at {:#06x} after {}",
+                write.address,
+                outcome.what
+            );
+        }
+    }
+}
+
 /// Runs `count` instructions on both.
 fn compare(random: &mut Random, count: usize) {
     let part = Part::from_toml(PART).expect("part");
@@ -179,15 +234,7 @@ fn compare(random: &mut Random, count: usize) {
     script.load(&file, MEMORY.start as u16);
 
     while outcomes.len() < count {
-        let mut values: [u32; 16] = std::array::from_fn(|_| value(random));
-        values[0] = (0x400 + random.below(0xf000)) & !1;
-        values[1] = (0x400 + random.below(0xf000)) & !1;
-        values[SR] &= FLAGS;
-        values[3] = 0;
-        set_registers(&mut *machine, &values);
-        for (register, value) in values.iter().enumerate() {
-            script.set(register, *value as u16);
-        }
+        draw_registers(random, &mut *machine, &mut script);
         'sequence: for _ in 0..SEQUENCE {
             let before = registers(&*machine);
             let pc = before[0];
@@ -227,7 +274,7 @@ fn compare(random: &mut Random, count: usize) {
                 for write in &touched.writes {
                     script.read(write.address as u16, usize::from(write.size));
                 }
-                let mut after = registers(&*machine);
+                let after = registers(&*machine);
                 outcomes.push(ModelState {
                     what: format!(
                         "{word:04x} {:04x} {:04x} at {pc:#06x}, before {values:04x?}",
@@ -237,13 +284,7 @@ fn compare(random: &mut Random, count: usize) {
                     ignored_flags: if is_dadd(word) { V } else { 0 },
                     writes: touched.writes,
                 });
-                // Go on from the same state on both sides, where they differ as described above.
-                after.iter_mut().for_each(|value| *value &= 0xffff);
-                after[SR] &= !CPUOFF;
-                set_registers(&mut *machine, &after);
-                for (register, value) in after.iter().enumerate().take(3) {
-                    script.set(register, *value as u16);
-                }
+                synchronise(&mut *machine, &mut script, after);
                 continue 'sequence;
             }
             break;
@@ -252,34 +293,7 @@ fn compare(random: &mut Random, count: usize) {
 
     let mut answers =
         script.run(&folder.join(&name).with_extension("commands")).expect("mspdebug").into_iter();
-    for outcome in &outcomes {
-        let Some(Answer::Registers(theirs)) = answers.next() else {
-            panic!("no registers for {}", outcome.what)
-        };
-        for (register, (ours, theirs)) in outcome.registers.iter().zip(theirs).enumerate() {
-            let mask = match register {
-                0 | 1 => 0xfffe,
-                SR => SR_BITS & !outcome.ignored_flags,
-                3 => 0,
-                _ => 0xffff,
-            };
-            assert_eq!(ours & mask, u32::from(theirs) & mask, "R{register} after {}", outcome.what);
-        }
-        for write in &outcome.writes {
-            let Some(Answer::Bytes(theirs)) = answers.next() else {
-                panic!("no memory for {}", outcome.what)
-            };
-            let ours = &write.value.to_le_bytes()[..usize::from(write.size)];
-            // What a later write of the same instruction covers is compared there.
-            let covered = outcome.writes.iter().filter(|other| other.address == write.address).count() > 1;
-            assert!(
-                covered || ours == theirs,
-                "{ours:x?}, not {theirs:x?} at {:#06x} after {}",
-                write.address,
-                outcome.what
-            );
-        }
-    }
+    compare_answers(&outcomes, &mut answers);
     let _ = std::fs::remove_file(&file);
 }
 

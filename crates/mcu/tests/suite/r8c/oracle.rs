@@ -320,6 +320,42 @@ struct ModelState {
     writes: Vec<Access>,
 }
 
+/// Compares each outcome with the simulator's answers.
+fn compare_answers(outcomes: &[ModelState], answers: &mut impl Iterator<Item = Answer<20>>) {
+    for outcome in outcomes {
+        let Some(Answer::Registers(theirs)) = answers.next() else {
+            panic!("no registers for {}", outcome.what)
+        };
+        for (register, (ours, theirs)) in outcome.registers.iter().zip(theirs).enumerate() {
+            let mask = outcome.masks[register];
+            assert_eq!(
+                format!("{:05x}", ours & mask),
+                format!("{:05x}", theirs & mask),
+                "{} after {}",
+                NAMES[register],
+                outcome.what
+            );
+        }
+        for write in &outcome.writes {
+            let Some(Answer::Bytes(theirs)) = answers.next() else {
+                panic!("no memory for {}", outcome.what)
+            };
+            let ours = &write.value.to_le_bytes()[..usize::from(write.size)];
+            // What a later write of the same instruction covers is compared there.
+            let covered = outcome.writes.iter().filter(|other| {
+                other.address < write.address + u32::from(write.size)
+                    && write.address < other.address + u32::from(other.size)
+            });
+            assert!(
+                covered.count() > 1 || ours == theirs,
+                "{ours:x?}, not {theirs:x?} at {:#06x} after {}",
+                write.address,
+                outcome.what
+            );
+        }
+    }
+}
+
 /// Runs `count` instructions on both.
 fn compare(random: &mut Random, count: usize) {
     let part = Part::from_toml(PART).expect("part");
@@ -379,38 +415,7 @@ fn compare(random: &mut Random, count: usize) {
     script.read(MEMORY.start, image.len());
 
     let mut answers = script.run().unwrap_or_else(|error| panic!("{error}")).into_iter();
-    for outcome in &outcomes {
-        let Some(Answer::Registers(theirs)) = answers.next() else {
-            panic!("no registers for {}", outcome.what)
-        };
-        for (register, (ours, theirs)) in outcome.registers.iter().zip(theirs).enumerate() {
-            let mask = outcome.masks[register];
-            assert_eq!(
-                format!("{:05x}", ours & mask),
-                format!("{:05x}", theirs & mask),
-                "{} after {}",
-                NAMES[register],
-                outcome.what
-            );
-        }
-        for write in &outcome.writes {
-            let Some(Answer::Bytes(theirs)) = answers.next() else {
-                panic!("no memory for {}", outcome.what)
-            };
-            let ours = &write.value.to_le_bytes()[..usize::from(write.size)];
-            // What a later write of the same instruction covers is compared there.
-            let covered = outcome.writes.iter().filter(|other| {
-                other.address < write.address + u32::from(write.size)
-                    && write.address < other.address + u32::from(other.size)
-            });
-            assert!(
-                covered.count() > 1 || ours == theirs,
-                "{ours:x?}, not {theirs:x?} at {:#06x} after {}",
-                write.address,
-                outcome.what
-            );
-        }
-    }
+    compare_answers(&outcomes, &mut answers);
     let mut ours = vec![0; image.len()];
     assert!(machine.peek(MEMORY.start, &mut ours));
     assert!(answers.next() == Some(Answer::Bytes(ours)), "memory differs in the end");

@@ -1,7 +1,8 @@
 //! The MSP430X.
 
 use super::{Program, check_many, load, set};
-use mcu::cores::msp430::decode::{Op, Opcode, Operand, Width, decode};
+use mcu::cores::msp430::decode::decode;
+use mcu::cores::msp430::op::{Op, Opcode, Operand, Width};
 use mcu::{Part, Segment, Until};
 use testkit::random::Random;
 

@@ -1,10 +1,13 @@
 //! The DMA controller of the MSP430F5xx and MSP430FR5xx.
 //!
-//! Source: SLAU208 and SLAU367, chapters "DMA Controller"; registers and bits compared with TI's headers msp430f5438a.h and msp430fr5994.h. All
-//! six transfer modes. A byte or word takes two cycles of MCLK, for which the core stands still; synchronising before a single transfer or a
-//! block and waiting after it takes two more ("Maximum Single-Transfer DMA Cycle Time": 4 in active mode). The core is held between two
-//! instructions, never within one, as DMARMWDIS has it for some. Triggers are DMAREQ, the flags that the other peripherals' settings `dma_…` lead
-//! here ([`Trigger`]), and the flag of the channel before; others are refused by number. There is no NMI that would stop a transfer.
+//! Source: SLAU208 and SLAU367, chapters "DMA Controller"; registers and bits compared with TI's
+//! headers msp430f5438a.h and msp430fr5994.h. All six transfer modes. A byte or word takes two
+//! cycles of MCLK, for which the core stands still; synchronising before a single transfer or a
+//! block and waiting after it takes two more ("Maximum Single-Transfer DMA Cycle Time": 4 in active
+//! mode). The core is held between two instructions, never within one, as DMARMWDIS has it for
+//! some. Triggers are DMAREQ, the flags that the other peripherals' settings `dma_…` lead here
+//! ([`Trigger`]), and the flag of the channel before; others are refused by number. There is no NMI
+//! that would stop a transfer.
 
 mod channel;
 mod trigger;
@@ -28,7 +31,8 @@ const ROUNDROBIN: u32 = 1 << 1;
 /// DMAxTSEL: DMAREQ; the flag of the channel before.
 const SOFTWARE: u32 = 0;
 const CHANNEL_BEFORE: u32 = 30;
-/// Cycles of a byte or word; of synchronising and waiting; for which the core has the bus between bursts.
+/// Cycles of a byte or word; of synchronising and waiting; for which the core has the bus between
+/// bursts.
 const TRANSFER_CYCLES: u64 = 2;
 const OVERHEAD_CYCLES: u64 = 2;
 const BETWEEN_BURSTS: u64 = 2;
@@ -118,7 +122,7 @@ impl Dma {
         }
     }
 
-    /// What a channel waits for in vain.
+    /// Names a trigger for which a channel waits in vain.
     fn refusal(&self) -> Option<String> {
         let waits = |number: &usize| self.channels[*number].on() && self.line(*number) & !self.known != 0;
         let number = (0..self.channels.len()).find(waits)?;
@@ -126,7 +130,7 @@ impl Dma {
         Some(format!("DMA{number}TSEL is {selected}, a trigger of something that is not modelled"))
     }
 
-    /// Whether a channel has something to do.
+    /// Returns true if a channel has data to move.
     fn waits(&self, number: usize, requests: u128) -> bool {
         let channel = &self.channels[number];
         if !channel.on() || channel.size == 0 {

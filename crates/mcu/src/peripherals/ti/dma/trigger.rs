@@ -1,4 +1,4 @@
-//! What starts a transfer: an interrupt flag of another peripheral.
+//! Trigger of a transfer: an interrupt flag of another peripheral.
 
 use crate::{Context, PeripheralSpec};
 
@@ -16,8 +16,8 @@ pub struct Trigger {
 }
 
 impl Trigger {
-    /// The trigger of this name at `spec`: its settings `NAME_1` and `NAME_2` are the values of DMAxTSEL that stand for it, in DMA0 to DMA2 as
-    /// they are, in DMA3 to DMA5 with 32 more.
+    /// The trigger of this name at `spec`: its settings `NAME_1` and `NAME_2` are the values of
+    /// DMAxTSEL that stand for it, in DMA0 to DMA2 as they are, in DMA3 to DMA5 with 32 more.
     ///
     /// # Errors
     /// One that does not exist.
@@ -31,18 +31,18 @@ impl Trigger {
         Ok(Trigger { lines, wanted: false, on: false })
     }
 
-    /// Where it leads.
+    /// Returns the mask of the trigger's lines.
     pub fn lines(&self) -> u128 {
         self.lines
     }
 
-    /// Whether a channel waits for it.
+    /// Returns true if a channel waits for the trigger.
     pub fn is_wanted(&self) -> bool {
         self.wanted
     }
 
-    /// The channels wait for these lines, and no others; the flag is set or not. "The trigger must not have already occurred": a flag that is
-    /// set already is a level, and no edge.
+    /// The channels wait for these lines, and no others; the flag is set or not. "The trigger must
+    /// not have already occurred": a flag that is set already is a level, and no edge.
     pub fn want(&mut self, lines: u128, on: bool, context: &mut Context<'_, '_>) {
         self.wanted = lines & self.lines != 0;
         self.on = on && self.wanted;

@@ -15,7 +15,7 @@ pub struct Calendar {
     pub year: u32,
 }
 
-/// What RTCTEVx tells apart.
+/// Events that RTCTEVx distinguishes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
     pub minute: bool,
@@ -35,7 +35,8 @@ pub fn from_bcd(digits: u32) -> u32 {
 }
 
 impl Default for Calendar {
-    /// "Clears the seconds, minutes, hours, day of week, and year counts and sets day-of-month and month counts to 1."
+    /// "Clears the seconds, minutes, hours, day of week, and year counts and sets day-of-month and
+    /// month counts to 1."
     fn default() -> Calendar {
         Calendar { second: 0, minute: 0, hour: 0, day_of_week: 0, day: 1, month: 1, year: 0 }
     }
@@ -87,7 +88,8 @@ impl Calendar {
         }
     }
 
-    /// Whether the alarm registers, for minute, hour, day of the week and day, say this minute.
+    /// Returns true if the alarm registers, for minute, hour, day of the week and day, select this
+    /// minute.
     pub fn matches(&self, alarm: [u32; 4], bcd: bool) -> bool {
         let now = [self.minute, self.hour, self.day_of_week, self.day];
         let agrees =

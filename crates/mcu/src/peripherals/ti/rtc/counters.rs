@@ -1,8 +1,9 @@
-//! The two prescalers and the counter behind them. They are not stepped: what they hold follows from the cycle.
+//! The two prescalers and the counter behind them. They are not stepped: what they hold follows
+//! from the cycle.
 
 use super::super::clocks::{self, Clocks};
 
-/// What a counter counts.
+/// Clock source of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// SMCLK or ACLK, which stands for the crystal, too.
@@ -18,12 +19,13 @@ pub struct Stage {
     pub held: bool,
 }
 
-/// RT0PS, RT1PS and the counter or calendar, which never begin anew here: the registers show their lowest bits.
+/// RT0PS, RT1PS and the counter or calendar, which never begin anew here: the registers show their
+/// lowest bits.
 #[derive(Clone)]
 pub struct Counters {
     pub clocks: Clocks,
     pub stages: [Stage; 3],
-    /// What they held at cycle `since`.
+    /// Their values at cycle `since`.
     pub values: [u64; 3],
     since: u64,
 }

@@ -1,10 +1,12 @@
 //! The real-time clocks RTC_A of the MSP430F5xx and RTC_C of the MSP430FR5xx.
 //!
-//! Source: SLAU208, chapter "Real-Time Clock A (RTC_A)", and SLAU367, chapter "Real-Time Clock C (RTC_C)"; registers, bits and vector numbers
-//! compared with TI's headers msp430f5438a.h and msp430fr5994.h. RTC_A counts or is a calendar, RTC_C of these parts is a calendar and
-//! behind a key. Calendar registers change at once, and RTCRDY is clear from 64 periods of the crystal before that to 64 after it. Calibration and
-//! the output RTCCLK are refused with a fault, and so is a write to RTC_C while it is locked, which the part ignores. The crystal never
-//! fails. A reset by the watchdog leaves the clock as it is, others do not.
+//! Source: SLAU208, chapter "Real-Time Clock A (RTC_A)", and SLAU367, chapter "Real-Time Clock C
+//! (RTC_C)"; registers, bits and vector numbers compared with TI's headers msp430f5438a.h and
+//! msp430fr5994.h. RTC_A counts or is a calendar, RTC_C of these parts is a calendar and behind a
+//! key. Calendar registers change at once, and RTCRDY is clear from 64 periods of the crystal
+//! before that to 64 after it. Calibration and the output RTCCLK are refused with a fault, and so
+//! is a write to RTC_C while it is locked, which the part ignores. The crystal never fails. A reset
+//! by the watchdog leaves the clock as it is, others do not.
 
 mod calendar;
 mod counters;
@@ -59,7 +61,7 @@ const KEEP_OUT: u64 = 64;
 const ACLK: Source = Source::Clock(clocks::Source::Aclk);
 const SMCLK: Source = Source::Clock(clocks::Source::Smclk);
 
-/// Which of the two.
+/// Module: one of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// RTC_A.
@@ -121,7 +123,7 @@ impl Rtc {
         self.control & RTCBCD != 0
     }
 
-    /// What the counters count, as the registers have it.
+    /// Connects the counters to their clock sources, as the registers select them.
     fn connect(&mut self) {
         let held = self.control & RTCHOLD != 0;
         if self.is_calendar() {
@@ -145,7 +147,7 @@ impl Rtc {
         ];
     }
 
-    /// How far the calendar is in its second, in periods of the crystal.
+    /// Position of the calendar in its second, in periods of the crystal.
     fn position(&self) -> u64 {
         let [first, second, _] = self.counters.values;
         (second & 0x7f) << 8 | first & 0xff
@@ -204,7 +206,8 @@ impl Rtc {
         }
     }
 
-    /// Reads RTCIV, which clears the flag that it names: RTC_C's RTCOFIFG, then RTCRDYIFG, RTCTEVIFG, RTCAIFG, RT0PSIFG, RT1PSIFG.
+    /// Reads RTCIV, which clears the flag that it names: RTC_C's RTCOFIFG, then RTCRDYIFG,
+    /// RTCTEVIFG, RTCAIFG, RT0PSIFG, RT1PSIFG.
     fn take_vector(&mut self) -> u32 {
         let pending = self.pending();
         let order: &[u32] = if self.kind == Kind::C { &[3, 0, 2, 1, 4, 5] } else { &[0, 2, 1, 4, 5] };
@@ -445,5 +448,5 @@ impl Peripheral for Rtc {
     }
 }
 
-/// What a write to a locked register is.
+/// Refusal of a write to a locked register.
 const LOCKED: &str = "the registers are locked: RTCCTL0_H must hold 0xa5";

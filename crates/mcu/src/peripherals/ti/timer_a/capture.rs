@@ -1,5 +1,5 @@
-//! Capture: SLAU208, section "Capture Mode". A capture is that of the count at which the edge comes, with SCS as without, which on silicon
-//! takes up to a clock of the timer longer.
+//! Capture: SLAU208, section "Capture Mode". A capture is that of the count at which the edge
+//! comes, with SCS as without, which on silicon takes up to a clock of the timer longer.
 
 use super::{CAP, CCIFG, Timer};
 use crate::Board;
@@ -11,7 +11,7 @@ const CCI: u32 = 0x08;
 const COV: u32 = 0x02;
 
 impl Timer {
-    /// Whether edges of a channel's input are captured.
+    /// Returns true if edges of a channel's input are captured.
     pub(super) fn captures(&self, channel: usize) -> bool {
         let control = self.capture_control[channel];
         control & CAP != 0 && control & (CM_RISING | CM_FALLING) != 0
@@ -44,7 +44,8 @@ impl Timer {
         self.capture_control[channel] |= CCIFG | if lost { COV } else { 0 };
     }
 
-    /// `TAxCCTLn` is written; CCI is read-only. Where captures were on before, another input may be an edge: "capture initiated by software".
+    /// `TAxCCTLn` is written; CCI is read-only. Where captures were on before, another input may be
+    /// an edge: "capture initiated by software".
     pub(super) fn write_capture_control(&mut self, channel: usize, value: u32, board: &Board) {
         let (captured, before) = (self.captures(channel), self.capture_control[channel] & CCI);
         self.capture_control[channel] = value & !CCI | before;

@@ -6,7 +6,7 @@ use crate::Context;
 /// `OUT` of `TAxCCTLn`.
 const OUT: u32 = 0x04;
 
-/// What becomes of an output unit's level.
+/// Action on an output unit's level.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Action {
     Stays,
@@ -63,17 +63,19 @@ impl Timer {
         (self.capture_control[channel] >> 5 & 7) as usize
     }
 
-    /// What EQUn and EQU0 do to a channel's output unit: "In capture mode" there is none.
+    /// Actions of EQUn and EQU0 on a channel's output unit: "In capture mode" there is none.
     fn actions(&self, channel: usize) -> [Action; 2] {
         if self.capture_control[channel] & CAP != 0 { ACTIONS[0] } else { ACTIONS[self.output_mode(channel)] }
     }
 
-    /// Whether a value of `TAxCCTLn` chooses a mode in which EQU0 acts, which is of no use in channel 0.
+    /// Returns true if a value of `TAxCCTLn` chooses a mode in which EQU0 acts, which is of no use
+    /// in channel 0.
     pub(super) fn acts_by_equ0(value: u32) -> bool {
         ACTIONS[(value >> 5 & 7) as usize][1] != Action::Stays
     }
 
-    /// The first clock after `clock` with EQU0: in up mode "when the timer .. rolls from TAxCCR0 to zero", else at CCR0.
+    /// The first clock after `clock` with EQU0: in up mode "when the timer .. rolls from TAxCCR0 to
+    /// zero", else at CCR0.
     fn next_equ0(&self, clock: u64) -> Option<u64> {
         let value = if self.mode() == MC_UP { 0 } else { self.compare[0] };
         self.next(value, clock)
@@ -95,7 +97,8 @@ impl Timer {
         (0..self.channels).filter_map(changes).min()
     }
 
-    /// The output units do what comes up to a clock. Of both at once EQUn has the last word: CCRn = 0 in mode 7 is never high.
+    /// The output units do what comes up to a clock. Of both at once EQUn has the last word: CCRn =
+    /// 0 in mode 7 is never high.
     pub(super) fn run_outputs(&mut self, clock: u64) {
         let mut from = self.seen;
         while let Some(at) = self.next_output(from).filter(|at| *at <= clock) {

@@ -5,7 +5,7 @@ use crate::{Board, Context, PeripheralSpec, Pin};
 /// Of a pin's function beside PxSEL1 and PxSEL0: the pin is an output (PxDIR).
 pub(in crate::peripherals::ti) const OUTPUT: u8 = 4;
 
-/// What a channel has at a pin.
+/// Signal of a channel at a pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Signal {
     /// CCInA (0) or CCInB (1) while the pin is an input, else the output unit.
@@ -36,10 +36,11 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// The pins of `spec`: `CCI0A`, `CCI0B` and so on, where the output unit of the channel is, too, and `OUT0` and so on, where it is alone.
+    /// The pins of `spec`: `CCI0A`, `CCI0B` and so on, where the output unit of the channel is,
+    /// too, and `OUT0` and so on, where it is alone.
     ///
     /// # Errors
-    /// What is no pin, or no signal of a timer with so many channels.
+    /// A pin does not exist, or is no signal of a timer with this number of channels.
     pub fn new(spec: &PeripheralSpec, channels: usize) -> Result<Signals, String> {
         let mut places = Vec::new();
         for (name, pins) in &spec.pins {
@@ -89,7 +90,8 @@ impl Signals {
     pub fn drive(&mut self, channel: usize, level: bool, at: u64, context: &mut Context<'_, '_>) {
         for place in self.places.iter_mut().filter(|place| place.channel == channel) {
             let wanted = place.is_output.then_some(level);
-            // A pin with another function has been taken from the timer already, and may be another one's.
+            // A pin with another function has been taken from the timer already, and may be another
+            // one's.
             if place.is_output && wanted != place.driven {
                 context.module_output(&place.pin, wanted, at);
             }
@@ -97,7 +99,8 @@ impl Signals {
         }
     }
 
-    /// The level of CCInA (0) or CCInB (1), low where the pin is not the timer's; `None` where no pin is known for it.
+    /// The level of CCInA (0) or CCInB (1), low where the pin is not the timer's; `None` where no
+    /// pin is known for it.
     pub fn level(&self, channel: usize, input: usize, board: &Board) -> Option<bool> {
         let mut places = self.places.iter();
         let place = places.find(|place| place.channel == channel && place.signal == Signal::Both(input))?;

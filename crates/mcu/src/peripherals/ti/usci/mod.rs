@@ -1,11 +1,14 @@
-//! The serial interfaces of the MSP430F5xx (USCI_A, USCI_B) and of the MSP430FR5xx (eUSCI_A, eUSCI_B) as UART, as SPI master and as I2C
-//! master.
+//! The serial interfaces of the MSP430F5xx (USCI_A, USCI_B) and of the MSP430FR5xx (eUSCI_A,
+//! eUSCI_B) as UART, as SPI master and as I2C master.
 //!
-//! Source: SLAU208, chapters "Universal Serial Communication Interface", and SLAU367, chapters "Enhanced Universal Serial Communication
-//! Interface". UART: eight data bits without parity, least significant first; bytes written are told to the observer when complete, and
-//! what arrives is as the board gives it, without errors but an overrun, or the transmitter's with UCLISTEN. SPI: three-pin master, eight bits, the most significant first, any
-//! polarity and phase; a byte takes eight bit clocks of BRCLK / UCBRx, and what comes in is from the chip on the board that is selected, ones
-//! if none is. I2C: the only master on the bus, addresses of seven bits. Other modes are refused with a fault when UCSWRST is cleared.
+//! Source: SLAU208, chapters "Universal Serial Communication Interface", and SLAU367, chapters
+//! "Enhanced Universal Serial Communication Interface". UART: eight data bits without parity, least
+//! significant first; bytes written are told to the observer when complete, and what arrives is as
+//! the board gives it, without errors but an overrun, or the transmitter's with UCLISTEN. SPI:
+//! three-pin master, eight bits, the most significant first, any polarity and phase; a byte takes
+//! eight bit clocks of BRCLK / UCBRx, and what comes in is from the chip on the board that is
+//! selected, ones if none is. I2C: the only master on the bus, addresses of seven bits. Other modes
+//! are refused with a fault when UCSWRST is cleared.
 
 mod i2c;
 mod registers;
@@ -27,7 +30,7 @@ use registers::{
 };
 use uart::Receiver;
 
-/// What UCxCTLW0 makes of a block.
+/// Mode that UCxCTLW0 gives to a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Uart,
@@ -61,7 +64,8 @@ pub struct Usci {
     waiting: Option<u8>,
     receiver: Receiver,
     master: Master,
-    /// What the selected chip did not understand, until the program looks.
+    /// Message of the selected chip about a byte that it did not understand, until the program
+    /// looks.
     refused: Option<String>,
     /// The interrupt was served with a flag still set: request it again.
     served: bool,
@@ -70,8 +74,8 @@ pub struct Usci {
 }
 
 impl Usci {
-    /// The interface with its registers from `spec.base` on; `spec.irq` is its vector. Settings: `dma_rx_#` and `dma_tx_#`, the triggers of
-    /// the DMA controller that it makes ([`Trigger`]).
+    /// The interface with its registers from `spec.base` on; `spec.irq` is its vector. Settings:
+    /// `dma_rx_#` and `dma_tx_#`, the triggers of the DMA controller that it makes ([`Trigger`]).
     ///
     /// # Errors
     /// A trigger that does not exist.
@@ -127,7 +131,7 @@ impl Usci {
         if self.control >> UCSSEL & 3 == 1 { Source::Aclk } else { Source::Smclk }
     }
 
-    /// The cycle that is so many clocks of BRCLK after `now`.
+    /// The cycle that is `clocks` clocks of BRCLK after `now`.
     fn after(&self, clocks: u64, now: u64) -> u64 {
         self.clocks.after(self.source(), clocks, now)
     }

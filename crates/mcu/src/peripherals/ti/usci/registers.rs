@@ -1,7 +1,7 @@
-//! Where the registers of the four blocks are, and what their bits mean.
+//! Registers of the four blocks: their offsets, and the meaning of their bits.
 //!
-//! Offsets and bits compared with TI's headers msp430f5438a.h and msp430fr5994.h. UCxCTL1 and UCxCTL0 of the USCI are the two bytes of the
-//! eUSCI's UCxCTLW0.
+//! Offsets and bits compared with TI's headers msp430f5438a.h and msp430fr5994.h. UCxCTL1 and
+//! UCxCTL0 of the USCI are the two bytes of the eUSCI's UCxCTLW0.
 
 /// UCxCTLW0: held in reset.
 pub const UCSWRST: u32 = 1 << 0;
@@ -14,7 +14,8 @@ pub const UCTR: u32 = 1 << 4;
 pub const UCSSEL: u32 = 6;
 /// The bits of UCxCTL1 that are neither the clock nor the reset.
 pub const CTL1_MODES: u32 = 0x3e;
-/// In UART mode: dormant, next to be sent is an address or a break. UCRXEIE and UCBRKIE are about errors, of which there are none.
+/// In UART mode: dormant, next to be sent is an address or a break. UCRXEIE and UCBRKIE are about
+/// errors, of which there are none.
 pub const UART_MODES: u32 = 0x0e;
 /// Synchronous; UCMODEx; master.
 pub const UCSYNC: u32 = 1 << 8;
@@ -55,7 +56,7 @@ pub const UCSTPIFG: u32 = 1 << 3;
 pub const UCNACKIFG: u32 = 1 << 5;
 pub const UCBCNTIFG: u32 = 1 << 6;
 
-/// Which of the four blocks.
+/// Block: one of four.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Block {
     /// USCI_A: UART and SPI.
@@ -106,12 +107,12 @@ pub enum Register {
 }
 
 impl Block {
-    /// Whether it is an eUSCI.
+    /// Returns true for an eUSCI.
     pub fn enhanced(self) -> bool {
         matches!(self, Block::EusciA | Block::EusciB)
     }
 
-    /// Whether it has I2C, and no UART.
+    /// Returns true if it has I2C, and no UART.
     pub fn is_b(self) -> bool {
         matches!(self, Block::UsciB | Block::EusciB)
     }
@@ -156,7 +157,7 @@ impl Block {
         })
     }
 
-    /// What UCxIV says, by the flags in the order of their priority.
+    /// Values of UCxIV, by the flags in the order of their priority.
     pub fn vectors(self, i2c: bool) -> &'static [(u32, u32)] {
         match (self, i2c) {
             (Block::EusciA, _) => &[(UCRXIFG, 2), (UCTXIFG, 4), (UCSTTIFG, 6), (UCTXCPTIFG, 8)],

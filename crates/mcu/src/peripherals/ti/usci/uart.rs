@@ -1,8 +1,10 @@
-//! The length of a frame of the UART: SLAU208 and SLAU367, "UART Baud-Rate Generation", and its receiver: "USCI Receive Enable".
+//! The length of a frame of the UART: SLAU208 and SLAU367, "UART Baud-Rate Generation", and its
+//! receiver: "USCI Receive Enable".
 //!
-//! A character is in UCAxRXBUF when its last stop bit is over; the part has it within that bit, from the vote in its middle on. "When the
-//! module's clock source is inactive because the device is in a low-power mode, the module activates it when needed": a start bit is
-//! heard in any sleep, and the current of the mode is counted all the same.
+//! A character is in UCAxRXBUF when its last stop bit is over; the part has it within that bit,
+//! from the vote in its middle on. "When the module's clock source is inactive because the device
+//! is in a low-power mode, the module activates it when needed": a start bit is heard in any sleep,
+//! and the current of the mode is counted all the same.
 
 use super::registers::{Block, UCLISTEN, UCOE, UCRXERR, UCRXIFG, UCSPB, UCSTTIFG};
 use super::{Mode, Usci};
@@ -11,7 +13,8 @@ use std::collections::VecDeque;
 /// UCOS16 in UCAxMCTL and UCAxMCTLW.
 const UCOS16: u32 = 1;
 
-/// SLAU208, "BITCLK Modulation Pattern": which of eight bits, start bit first, are one clock longer, by UCBRSx.
+/// SLAU208, "BITCLK Modulation Pattern": which of eight bits, start bit first, are one clock
+/// longer, by UCBRSx.
 const MODULATION: [u32; 8] =
     [0b0, 0b10, 0b10_0010, 0b10_1010, 0b1010_1010, 0b1010_1110, 0b1110_1110, 0b1111_1110];
 
@@ -23,7 +26,8 @@ pub fn frame_clocks(block: Block, control: u32, prescaler: u32, modulation: u32)
 
 /// Clocks of BRCLK that the first bits of a frame take.
 fn bits_clocks(bits: u32, block: Block, prescaler: u32, modulation: u32) -> u64 {
-    // UCBRSx of an eUSCI is the pattern itself, its highest bit for the start bit (which bits are longer is from memory).
+    // UCBRSx of an eUSCI is the pattern itself, its highest bit for the start bit (which bits are
+    // longer is from memory).
     let (pattern, longer16) = if block.enhanced() {
         ((modulation >> 8).reverse_bits() >> 24, modulation >> 4 & 15)
     } else {
@@ -35,14 +39,15 @@ fn bits_clocks(bits: u32, block: Block, prescaler: u32, modulation: u32) -> u64 
             if modulation & UCOS16 == 0 {
                 u64::from(prescaler) + longer
             } else {
-                // UCBRFx of the 16 BITCLK16 periods are one clock longer, and one more in modulated bits.
+                // UCBRFx of the 16 BITCLK16 periods are one clock longer, and one more in modulated
+                // bits.
                 16 * u64::from(prescaler) + u64::from(longer16) + longer
             }
         })
         .sum()
 }
 
-/// What is on its way in.
+/// Characters on their way in.
 #[derive(Clone, Default)]
 pub struct Receiver {
     incoming: VecDeque<u8>,
@@ -58,7 +63,7 @@ impl Receiver {
         self.started.or(self.arrival)
     }
 
-    /// Whether a character is arriving.
+    /// Returns true if a character is arriving.
     pub fn is_busy(&self) -> bool {
         self.arrival.is_some()
     }
@@ -70,7 +75,8 @@ impl Receiver {
 }
 
 impl Usci {
-    /// Whether characters are heard: with UCLISTEN the transmitter is at the receiver instead of the pin.
+    /// Returns true if characters at the pin are received: with UCLISTEN the transmitter is at the
+    /// receiver instead.
     pub(super) fn hears(&self) -> bool {
         !self.held() && self.status & UCLISTEN == 0
     }
@@ -93,7 +99,8 @@ impl Usci {
         self.receiver.arrival = Some(self.after(frame.max(1), at));
     }
 
-    /// What has arrived by `now`; what comes while the module is held in reset, or another's, is lost.
+    /// Takes the characters that have arrived by `now`. Those that come while the module is held in
+    /// reset, or works in another mode, are lost.
     pub(super) fn receive_arrivals(&mut self, now: u64) {
         while let Some(due) = self.receiver.due().filter(|due| *due <= now) {
             let heard = self.mode() == Mode::Uart && self.hears();
@@ -112,7 +119,8 @@ impl Usci {
         }
     }
 
-    /// "An overrun error occurs when a character is loaded into UCAxRXBUF before the prior character has been read."
+    /// "An overrun error occurs when a character is loaded into UCAxRXBUF before the prior
+    /// character has been read."
     pub(super) fn receive(&mut self, byte: u8) {
         if self.flags & UCRXIFG != 0 {
             self.status |= if self.mode() == Mode::Uart { UCOE | UCRXERR } else { UCOE };

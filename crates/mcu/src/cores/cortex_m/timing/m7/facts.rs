@@ -329,22 +329,20 @@ fn arithmetic(op: &Op, o: &Operands, b: &mut Builder) -> bool {
         }
         return true;
     }
+    if !(by_shifter(op, o, b) || by_alu(op, o, b)) {
+        return false;
+    }
+    if has_immediate(op) && is_shifted_constant(op.imm) {
+        b.facts.early = 0;
+        b.single(unit::SHIFTER);
+    }
+    true
+}
+
+/// Instructions that need the shifter; false for others.
+fn by_shifter(op: &Op, o: &Operands, b: &mut Builder) -> bool {
+    use Opcode::*;
     match op.inner {
-        CmpReg | CmpImm | CmnReg | CmnImm | TstReg | TstImm | TeqImm => b.need_all(o.reads, stage::LATE),
-        AddReg | AddRegS | SubReg | SubRegS | AddImm | AddImmS | SubImm | SubImmS | MovReg | MovRegS
-        | MovImm | MovImmS | MovSp | AddSpShift | SubSpShift => {
-            b.need_all(o.reads, stage::LATE);
-            b.writes(op.d, delay::LATE_ALU);
-            b.facts.early = stage::EARLY_ALU;
-        }
-        LslImm | LslImmS | LsrImm | LsrImmS | AsrImm | AsrImmS | RorImm | RorImmS | LslReg | LslRegS
-        | LsrReg | LsrRegS | AsrReg | AsrRegS | RorReg | RorRegS => {
-            b.need_all(o.reads, stage::LATE);
-            b.writes(op.d, delay::LATE_ALU);
-            b.facts.early = stage::EARLY;
-            // Page, "operand2": a shift before an inline shift does not pair, after it it does.
-            b.facts.blocks |= unit::SHIFTER;
-        }
         Rrx | RrxS => {
             b.need(op.m, stage::EARLY);
             b.writes(op.d, delay::LATE_ALU);
@@ -384,6 +382,31 @@ fn arithmetic(op: &Op, o: &Operands, b: &mut Builder) -> bool {
             b.facts.units |= unit::OLDER;
             b.single(unit::SHIFTER);
         }
+        _ => return false,
+    }
+    true
+}
+
+/// Instructions of the ALU, the multiplier and the divider; false for others.
+fn by_alu(op: &Op, o: &Operands, b: &mut Builder) -> bool {
+    use Opcode::*;
+    let bit = |register: u8| 1u16 << (register & 15);
+    match op.inner {
+        CmpReg | CmpImm | CmnReg | CmnImm | TstReg | TstImm | TeqImm => b.need_all(o.reads, stage::LATE),
+        AddReg | AddRegS | SubReg | SubRegS | AddImm | AddImmS | SubImm | SubImmS | MovReg | MovRegS
+        | MovImm | MovImmS | MovSp | AddSpShift | SubSpShift => {
+            b.need_all(o.reads, stage::LATE);
+            b.writes(op.d, delay::LATE_ALU);
+            b.facts.early = stage::EARLY_ALU;
+        }
+        LslImm | LslImmS | LsrImm | LsrImmS | AsrImm | AsrImmS | RorImm | RorImmS | LslReg | LslRegS
+        | LsrReg | LsrRegS | AsrReg | AsrRegS | RorReg | RorRegS => {
+            b.need_all(o.reads, stage::LATE);
+            b.writes(op.d, delay::LATE_ALU);
+            b.facts.early = stage::EARLY;
+            // Page, "operand2": a shift before an inline shift does not pair, after it it does.
+            b.facts.blocks |= unit::SHIFTER;
+        }
         Clz | Sxtb | Sxth | Uxtb | Uxth | Sxtb16 | Uxtb16 | Sel | Qadd | Qsub | Usad8 | Usada8 | Parallel => {
             // Saturation and sums of differences come a stage later (LLVM).
             let saturates = op.inner == Parallel && matches!(op.a, 1 | 4);
@@ -414,10 +437,6 @@ fn arithmetic(op: &Op, o: &Operands, b: &mut Builder) -> bool {
             b.writes(op.d, delay::LATE_ALU);
         }
         _ => return false,
-    }
-    if has_immediate(op) && is_shifted_constant(op.imm) {
-        b.facts.early = 0;
-        b.single(unit::SHIFTER);
     }
     true
 }
