@@ -1,5 +1,6 @@
-//! Emulated instructions per second of the Cortex-M models on compiled code, with nobody looking
-//! on.
+//! Emulated instructions per second of the Cortex-M models on compiled code.
+//!
+//! Nobody observes the runs.
 
 #[path = "../tests/suite/cortex_m/programs.rs"]
 mod programs;

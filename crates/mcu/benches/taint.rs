@@ -1,5 +1,6 @@
-//! Following a secret beside a plain run, on P-256's key generation with its seed labelled: most of
-//! what it computes has a label.
+//! Taint tracking beside a plain run.
+//!
+//! The program is P-256's key generation with its seed labelled: most of its results have a label.
 //!
 //! The firmware is the project's own, built by its Makefile.
 

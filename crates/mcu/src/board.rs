@@ -1,5 +1,6 @@
-//! Surroundings of a microcontroller: supply, voltages and levels at its pins, and the chips wired
-//! to it.
+//! Board: the surroundings of a microcontroller.
+//!
+//! A board has the supply, voltages and levels at pins, and the chips wired to them.
 
 mod pins;
 

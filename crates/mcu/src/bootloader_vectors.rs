@@ -1,5 +1,7 @@
-//! Images that lie behind a bootloader, as on most boards that are programmed by USB or radio:
-//! nothing of them is where the part starts.
+//! Images behind a bootloader.
+//!
+//! Most boards that are programmed by USB or radio have a bootloader. Nothing of the image then
+//! lies where the part starts.
 
 use crate::{CoreName, Image, MemoryKind, Part};
 

@@ -1,5 +1,6 @@
-//! Data flow of instructions, independent of values: the sources of each result, and of the
-//! decisions on address, control flow and time.
+//! Data flow of instructions, independent of values.
+//!
+//! It names the sources of each result, and of the decisions on address, control flow and time.
 //!
 //! Each core says this of its instructions in its `dataflow.rs`; [`crate::Taint`] follows it and
 //! knows no core.

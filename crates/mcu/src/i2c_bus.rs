@@ -1,5 +1,4 @@
-//! Devices on a two-wire bus (I2C): what a master of the microcontroller reaches by their
-//! addresses.
+//! Devices on two-wire buses (I2C), which a master reaches by their addresses.
 
 use std::any::Any;
 

@@ -1,11 +1,13 @@
-//! Everything around a core, once for every family: limits, breakpoints, deadlines, interrupts,
-//! sleep, resets, power loss, the supply, where the cycles went, the board, snapshots.
+//! Machine: everything around a core, once for every family.
+//!
+//! It has limits, breakpoints, deadlines, interrupts, sleep, resets, power loss, the supply, the
+//! use of the cycles, the board, and snapshots.
 
 mod flash;
 mod mcu;
 
 use crate::dataflow::CoreDataflow;
-use crate::flash::{CHANGED, InterruptedWrite};
+use crate::flash::CHANGED;
 use crate::observe::dynamic;
 use crate::peripherals::stub::{Stub, without};
 use crate::residency::Usage;
@@ -15,6 +17,7 @@ use crate::{
     PeripheralBus, PeripheralSpec, Register, ResetCause, Role, Segment, SleepInterval, Stop, Until,
     peripherals,
 };
+use flash::InterruptedWrite;
 use std::ops::Range;
 
 /// A processor core: its registers, memories and decoded instructions, and what it does with them.
@@ -133,7 +136,7 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
     /// in; `None` while it runs.
     ///
     /// # Errors
-    /// Why it cannot sleep so.
+    /// The core cannot sleep in this mode.
     fn sleeping(machine: &mut Machine<Self>) -> Result<Option<&'static str>, Fault> {
         let _ = machine;
         Ok(None)

@@ -36,7 +36,7 @@ pub struct Until {
     pub addresses: Vec<u32>,
 }
 
-/// Why a run stopped.
+/// Reason for the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// The cycle limit was reached.
@@ -68,7 +68,7 @@ pub struct SupplyLimits {
     pub rising_v: f64,
 }
 
-/// Why a part begins anew.
+/// Cause of a reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResetCause {
     /// The supply came: everything but non-volatile memory is lost, and time begins at 0.

@@ -22,14 +22,14 @@ pub struct Residency {
     pub active: Vec<u64>,
     /// Cycles asleep, a line for each mode and level that the core has slept in. Waking up counts
     /// as active.
-    pub sleep: Vec<Asleep>,
+    pub asleep: Vec<Asleep>,
 }
 
 impl Residency {
     /// A part that has done nothing but run for this long.
     #[must_use]
     pub fn all_active(cycles: u64) -> Residency {
-        Residency { active: vec![cycles], sleep: Vec::new() }
+        Residency { active: vec![cycles], asleep: Vec::new() }
     }
 
     /// Cycles in which the core ran, at any level.
@@ -41,13 +41,13 @@ impl Residency {
     /// Cycles asleep in the mode of this name, at any level.
     #[must_use]
     pub fn asleep_in(&self, mode: &str) -> u64 {
-        self.sleep.iter().filter(|line| line.mode == mode).map(|line| line.cycles).sum()
+        self.asleep.iter().filter(|line| line.mode == mode).map(|line| line.cycles).sum()
     }
 
     /// The sum of all parts: [`crate::Mcu::cycles`].
     #[must_use]
     pub fn cycles(&self) -> u64 {
-        self.active_cycles() + self.sleep.iter().map(|line| line.cycles).sum::<u64>()
+        self.active_cycles() + self.asleep.iter().map(|line| line.cycles).sum::<u64>()
     }
 
     /// Returns the cycles after `before`, an earlier residency of the same machine since the same
@@ -60,10 +60,10 @@ impl Residency {
             .collect();
         let earlier = |line: &Asleep| {
             let same = |other: &&Asleep| (other.mode, other.level) == (line.mode, line.level);
-            before.sleep.iter().find(same).map_or(0, |other| other.cycles)
+            before.asleep.iter().find(same).map_or(0, |other| other.cycles)
         };
-        let asleep = self.sleep.iter().map(|line| Asleep { cycles: line.cycles - earlier(line), ..*line });
-        Residency { active, sleep: asleep.filter(|line| line.cycles != 0).collect() }
+        let asleep = self.asleep.iter().map(|line| Asleep { cycles: line.cycles - earlier(line), ..*line });
+        Residency { active, asleep: asleep.filter(|line| line.cycles != 0).collect() }
     }
 
     /// Adds `cycles` of running at `level`.
@@ -77,9 +77,9 @@ impl Residency {
 
     /// Adds `cycles` of sleep in `mode` at `level`.
     pub(crate) fn add_asleep(&mut self, mode: &'static str, level: u8, cycles: u64) {
-        match self.sleep.iter_mut().find(|line| (line.mode, line.level) == (mode, level)) {
+        match self.asleep.iter_mut().find(|line| (line.mode, line.level) == (mode, level)) {
             Some(line) => line.cycles += cycles,
-            None => self.sleep.push(Asleep { mode, level, cycles }),
+            None => self.asleep.push(Asleep { mode, level, cycles }),
         }
     }
 }
@@ -159,7 +159,7 @@ impl Usage {
 
     /// All cycles up to `now`, whatever the clock.
     pub fn residency(&self, now: u64) -> Residency {
-        let mut residency = Residency { active: vec![0], sleep: Vec::new() };
+        let mut residency = Residency { active: vec![0], asleep: Vec::new() };
         for Span { mode, level, cycles, .. } in self.spans(now) {
             match mode {
                 None => residency.add_active(level, cycles),

@@ -1,5 +1,7 @@
-//! Taint tracking: secrets are labelled in memory and followed through every instruction of the
-//! core. A branch, an address or a time that depends on one is a [`Leak`].
+//! Taint tracking.
+//!
+//! Secrets are labelled in memory and followed through every instruction of the core. A branch, an
+//! address or a time that depends on one is a [`Leak`].
 //!
 //! Each core describes its instructions' data flow ([`crate::dataflow`]), which is looked up once
 //! for each address. Values are never examined, so one run covers all secrets that take the same

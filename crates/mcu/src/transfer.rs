@@ -1,5 +1,6 @@
-//! Transfers and triggers between peripherals without the core: requests of direct memory access
-//! (DMA), and the accesses that a controller makes to the bus for them.
+//! Transfers and triggers between peripherals without the core.
+//!
+//! Peripherals request direct memory access (DMA), and a controller accesses the bus for them.
 
 use crate::{Context, PeripheralSpec};
 

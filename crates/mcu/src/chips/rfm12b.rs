@@ -1,5 +1,6 @@
-//! HopeRF RFM12B (chip RF12B, in another package Si4421), packet radio at 433, 868 and 915 MHz, at
-//! register level.
+//! HopeRF RFM12B, packet radio at 433, 868 and 915 MHz, at register level.
+//!
+//! Its chip is the RF12B, in another package the Si4421.
 //!
 //! Source: "the data sheet" is HopeRF's RFM12B data sheet (41 pages); Silicon Labs' Si4421
 //! (Si4421-DS rev 2.4) has the same text on the same pages, and was read where the former's was not

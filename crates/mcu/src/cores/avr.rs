@@ -1,5 +1,6 @@
-//! The AVR cores of ATmega and ATtiny parts with up to 256 kB of flash: the whole instruction set,
-//! cycle by cycle.
+//! AVR cores of ATmega and ATtiny parts with up to 256 kB of flash.
+//!
+//! The model has the whole instruction set, to the cycle.
 //!
 //! Sources: AVR Instruction Set Manual, DS40002198; ATmega328P data sheet, DS40002061; ATmega128
 //! data sheet, 2467; ATmega2560 data sheet, 2549Q; ATtiny85 data sheet, 2586Q. The flash is decoded
@@ -24,8 +25,8 @@ use crate::{
     CoreName, Fault, Mcu, MemoryKind, NoObserver, Observer, Part, PeripheralSpec, Register, ResetCause, Stop,
 };
 use decode::{InstructionSet, Op};
-use execute::InstructionStart;
 use fuses::Programmed;
+use memory::InstructionStart;
 use registers::{Avr, DATA, Flags, registers};
 use sleep::{MODE_SETTINGS, SLEEP_MODES, SleepRegister};
 use std::sync::Arc;

@@ -1,5 +1,6 @@
-//! ARM Cortex-M0, M0+, M3, M4 and M7: ARMv6-M, ARMv7-M and ARMv7E-M with their floating-point
-//! extensions.
+//! ARM Cortex-M0, M0+, M3, M4 and M7.
+//!
+//! They are ARMv6-M, ARMv7-M and ARMv7E-M with their floating-point extensions.
 
 mod arithmetic;
 mod boot_rom;

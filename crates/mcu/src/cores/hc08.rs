@@ -1,5 +1,7 @@
-//! The CPU08, the processor of the Motorola (Freescale) MC68HC08 and MC68HC908: all its
-//! instructions and addressing modes, to the bus cycle of the manual's opcode map ([`timing`]).
+//! CPU08, the processor of the Motorola (Freescale) MC68HC08 and MC68HC908.
+//!
+//! The model has all its instructions and addressing modes, to the bus cycle of the manual's opcode
+//! map ([`timing`]).
 //!
 //! Sources: *M68HC08 Central Processor Unit Reference Manual* (CPU08RM); the same instruction set
 //! summary and opcode map stand in the chapter "Central Processor Unit" of each part's data sheet

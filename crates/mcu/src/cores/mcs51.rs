@@ -1,5 +1,7 @@
-//! The MCS-51 core with twelve clocks to a machine cycle, as in the 8051, 80C51BH and 80C31BH: all
-//! 255 instructions, to the machine cycle of the manual's table ([`timing`]).
+//! MCS-51 core with twelve clocks to a machine cycle.
+//!
+//! It is that of the 8051, 80C51BH and 80C31BH. The model has all 255 instructions, to the machine
+//! cycle of the manual's table ([`timing`]).
 //!
 //! Source: Intel, *MCS 51 Microcontroller Family User's Manual* (order number 272383-002), chapters
 //! "MCS 51 Family of Microcontrollers Architectural Overview", "MCS 51 Programmer's Guide and

@@ -1,5 +1,7 @@
-//! The MSP430X core (CPUX, second version) of the MSP430F5xx: all MSP430 and MSP430X instructions,
-//! interrupts and sleep, to the cycle of the manual's tables ([`timing`]).
+//! MSP430X core (CPUX, second version) of the MSP430F5xx.
+//!
+//! The model has all MSP430 and MSP430X instructions, interrupts and sleep, to the cycle of the
+//! manual's tables ([`timing`]).
 //!
 //! The model stops with a fault where the manual leaves behaviour open: opcodes and extension words
 //! it calls reserved, `PUSHM` over PC or SP, a register-indexed address on the constant generator.

@@ -1,6 +1,7 @@
-//! The CPU of the R8C/Tiny series (the instruction set of the M16C/60): all instructions and
-//! addressing modes, both register banks, both stack pointers, software interrupts, to the cycle of
-//! the manual's table ([`timing`]).
+//! CPU of the R8C/Tiny series, with the instruction set of the M16C/60.
+//!
+//! The model has all instructions and addressing modes, both register banks, both stack pointers
+//! and software interrupts, to the cycle of the manual's table ([`timing`]).
 //!
 //! Source: REJ09B0001, "R8C/Tiny Series Software Manual". What the manual calls undefined or does
 //! not list as selectable stops with a fault: shifts by a register over more bits than it allows,

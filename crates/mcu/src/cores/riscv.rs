@@ -1,5 +1,7 @@
-//! RISC-V as in WCH's QingKe V2A: RV32EC with `Zicsr`, `Zifencei` and the compressed byte and
-//! halfword instructions `xw`; machine mode alone, two stages, no cache.
+//! RISC-V as in WCH's QingKe V2A.
+//!
+//! It is RV32EC with `Zicsr`, `Zifencei` and the compressed byte and halfword instructions `xw`. It
+//! has only machine mode, two stages, and no cache.
 //!
 //! Exceptions by mistake (illegal instructions, misaligned accesses, addresses without memory or
 //! registers) stop the run with a fault. `ecall` and interrupts are taken through `mtvec` in its

@@ -1,5 +1,6 @@
-//! All peripherals of a machine: which has an address, when one wants a tick, and what they tell
-//! each other.
+//! Peripheral bus: all peripherals of a machine.
+//!
+//! It finds the peripheral at an address, knows when one wants a tick, and passes messages on.
 
 use super::{
     Context, Event, Events, FlashStore, MOST_UNSENT, Nonvolatile, Peripheral, Power, Roles, Spec, StubUse,
@@ -188,7 +189,7 @@ impl PeripheralBus {
         (self.events.reduced & self.reductions[index] == 0).then_some(index)
     }
 
-    /// Why [`PeripheralBus::reach`] found none.
+    /// Fault of an access for which [`PeripheralBus::reach`] found no device.
     #[cold]
     fn out_of_reach(&self, address: u32, size: u8, pc: u32, kind: &'static str) -> Fault {
         match self.find(address) {

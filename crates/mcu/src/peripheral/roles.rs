@@ -98,8 +98,8 @@ pub trait Nonvolatile {
         0
     }
 
-    /// Why the part cannot begin with the settings that the last reset loaded from this memory:
-    /// their effect is not modelled.
+    /// Message about a setting that the last reset loaded from this memory, and that is not
+    /// modelled: the part cannot begin with it.
     fn pending_fault(&self) -> Option<String> {
         None
     }

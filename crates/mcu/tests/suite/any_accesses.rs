@@ -1,5 +1,6 @@
-//! Random reads and writes of registers on every part: the model goes on or faults; it neither
-//! panics nor hangs.
+//! Random reads and writes of registers on every part.
+//!
+//! The model goes on or faults; it neither panics nor hangs.
 
 use mcu::{
     ClockUpdate, CoreName, MemoryKind, Part, PeripheralBus, ResetCause, Until, new_machine,

@@ -1,5 +1,6 @@
-//! Ordinary firmware, at which a model must not stop: whole programs, each with the value that the
-//! part gives.
+//! Ordinary firmware, at which a model must not stop.
+//!
+//! The programs are whole, each with the value that the part gives.
 
 use crate::avr::programs::{ATMEGA328P, ATMEGA2560, image};
 use crate::cortex_m::programs::{part, run};

@@ -1,5 +1,7 @@
-//! Taint tracking: what differs between two runs whose labelled data differ has a label, or a leak
-//! was reported before.
+//! Taint tracking on random programs.
+//!
+//! What differs between two runs whose labelled data differ has a label, or a leak was reported
+//! before.
 
 mod avr;
 mod cortex_m;

@@ -146,7 +146,7 @@ impl HarvestedNode {
             let time_s = self.seconds(active_cycles);
             draws.push(Draw { state: 0, time_s, charge_c: self.active_a(self.rail_v)? * time_s });
         }
-        for line in &spent.sleep {
+        for line in &spent.asleep {
             let time_s = self.seconds(line.cycles);
             let state = self.states[..self.cpu_states].iter().position(|state| state.name == line.mode);
             let state = state

@@ -1,5 +1,6 @@
-//! Packets: what is sent around the bytes of the FIFO, and which packets are received. SWRS040,
-//! "Packet Handling Hardware Support".
+//! Packets: framing of the FIFO's bytes, and selection of received packets.
+//!
+//! Source: SWRS040, "Packet Handling Hardware Support".
 
 use super::registers::{ADDR, MDMCFG1, MDMCFG2, PKTCTRL0, PKTCTRL1, PKTLEN};
 

@@ -2,7 +2,14 @@
 
 use super::packet::{Format, Frame, check_sum};
 use super::registers::*;
-use super::{Cc2500, FIFO_BYTES, Heard, spi, timing};
+use super::{Cc2500, FIFO_BYTES, Heard, timing};
+
+/// Values of `RSSI` while a packet is on the air, and else: 0x10 is -64 dBm with the offset of 72
+/// dB, 0x80 the least.
+pub(super) const RSSI_STRONG: u8 = 0x10;
+pub(super) const RSSI_SILENT: u8 = 0x80;
+/// `LQI` of every packet; the lower the better.
+pub(super) const QUALITY: u8 = 0x20;
 
 /// State of the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -563,8 +570,8 @@ impl Cc2500 {
         if !right && format.auto_flush {
             self.flush_rx();
         } else if format.append_status {
-            let quality = u8::from(right) << 7 | spi::QUALITY;
-            if !self.store(spi::RSSI_STRONG) || !self.store(quality) {
+            let quality = u8::from(right) << 7 | QUALITY;
+            if !self.store(RSSI_STRONG) || !self.store(quality) {
                 return;
             }
         }

@@ -1,8 +1,9 @@
-//! Accesses: header byte, status byte, registers, FIFOs. SWRS040, "4-wire Serial Configuration and
-//! Data Interface".
+//! Accesses: header byte, status byte, registers, FIFOs.
+//!
+//! Source: SWRS040, "4-wire Serial Configuration and Data Interface".
 
 use super::pins;
-use super::radio::State;
+use super::radio::{QUALITY, RSSI_SILENT, RSSI_STRONG, State};
 use super::registers::*;
 use super::{Cc2500, FIFO_BYTES};
 
@@ -21,13 +22,6 @@ pub(super) enum Access {
         address: u8,
     },
 }
-
-/// Values of `RSSI` while a packet is on the air, and else: 0x10 is -64 dBm with the offset of 72
-/// dB, 0x80 the least.
-pub(super) const RSSI_STRONG: u8 = 0x10;
-const RSSI_SILENT: u8 = 0x80;
-/// `LQI` of every packet; the lower the better.
-pub(super) const QUALITY: u8 = 0x20;
 
 impl Cc2500 {
     /// A byte over SPI, and the byte that comes back.

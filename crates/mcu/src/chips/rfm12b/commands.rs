@@ -1,6 +1,7 @@
-//! Command words, and the registers that they set. The data sheet, "Control Commands" and the
-//! numbered sections after it. What it fixes in a word is compared with the word that it gives as
-//! the value after power-on.
+//! Command words, and the registers that they set.
+//!
+//! Source: the data sheet, "Control Commands" and the numbered sections after it. The bits that it
+//! fixes in a word are compared with its value after power-on.
 
 use super::Rfm12b;
 use super::radio::{FIFO_BYTES, State};

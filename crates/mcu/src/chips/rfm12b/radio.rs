@@ -1,5 +1,6 @@
-//! The state machine, the TX registers and the receiver. Times: the data sheet, "Turn-on/Turnaround
-//! timings", as `radios/rfm12b.toml` has them.
+//! State machine, TX registers and receiver.
+//!
+//! Times: the data sheet, "Turn-on/Turnaround timings", as `radios/rfm12b.toml` has them.
 
 use super::{AirByte, Rfm12b};
 

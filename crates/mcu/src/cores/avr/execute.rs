@@ -1,20 +1,13 @@
 //! The instructions.
 
 use super::decode::{Op, Opcode, Rest, target};
-use super::memory::BailOut;
+use super::memory::{BailOut, InstructionStart};
 use super::registers::Avr;
 use super::timing;
 use crate::machine::Machine;
 use crate::{Fault, Flow, Observer, Step, Stop};
 
-/// Start of an instruction: its word address, and the cycles before it.
-#[derive(Clone, Copy)]
-pub(super) struct InstructionStart {
-    pub pc: u32,
-    pub cycles: u64,
-}
-
-/// Why the loop over the instructions was left.
+/// Reason for which the loop over the instructions was left.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exit {
     /// The deadline is reached.

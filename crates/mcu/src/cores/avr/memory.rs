@@ -1,7 +1,6 @@
 //! Data space and program memory as instructions see them.
 
 use super::decode::is_wide;
-use super::execute::InstructionStart;
 use super::registers::Avr;
 use super::registers::{Flags, unmapped};
 use super::timing;
@@ -16,6 +15,13 @@ const EIND: u16 = 0x5C;
 const SPL: u16 = 0x5D;
 const SPH: u16 = 0x5E;
 const SREG: u16 = 0x5F;
+
+/// Start of an instruction: its word address, and the cycles before it.
+#[derive(Clone, Copy)]
+pub(super) struct InstructionStart {
+    pub pc: u32,
+    pub cycles: u64,
+}
 
 /// The instruction cannot be executed here: the fault lies in `Avr::fault`, or it is none for the
 /// fast path.

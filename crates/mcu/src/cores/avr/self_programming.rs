@@ -1,7 +1,6 @@
 //! `SPM`, and loads and fetches while the flash is not as always.
 
-use super::execute::InstructionStart;
-use super::memory::BailOut;
+use super::memory::{BailOut, InstructionStart};
 use super::registers::Avr;
 use crate::fuses::LOCK;
 use crate::machine::Machine;

@@ -5,9 +5,8 @@
 //! their counts and outputs. Interrupts that are requested in spite of that wake the core: those of
 //! pins, the watchdog, in ADC noise reduction the converter and the EEPROM.
 
-use super::execute::InstructionStart;
 use super::fuses::StartUp;
-use super::memory::BailOut;
+use super::memory::{BailOut, InstructionStart};
 use super::registers::Avr;
 use super::timing;
 use crate::machine::Machine;
@@ -95,8 +94,8 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
         Ok(())
     }
 
-    /// Why it cannot sleep so: what is under way that the mode would stop, and of which the data
-    /// sheet does not say what becomes of it.
+    /// Returns the reason for which the core cannot sleep in a mode: the mode would stop a module's
+    /// work, with an outcome that the data sheet leaves open, or the start-up time is unknown.
     fn refused(&self, mode: usize) -> Option<String> {
         let stopped: &[&str] = match mode {
             IDLE => &[],

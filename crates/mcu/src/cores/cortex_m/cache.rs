@@ -1,5 +1,7 @@
-//! Sets of lines with replacement: the STM32's flash accelerators and the caches of the Cortex-M7.
-//! Only which lines are there is kept; the bytes are always the memory's own.
+//! Sets of lines with replacement.
+//!
+//! They are the flash accelerator of the STM32F7 and the caches of its Cortex-M7. A set knows only
+//! which lines are there; the bytes are always the memory's own.
 
 /// A cache of `sets` times `ways` lines. The least recently used line of a set is replaced.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
-//! The decoded program: a slot for each halfword of each memory, filled when execution first comes
-//! there.
+//! Decoded program.
+//!
+//! It has a slot for each halfword of each memory, filled when execution first comes there.
 
 use super::decode::{self, Architecture};
 use super::memory::{Memory, View};
@@ -240,8 +241,8 @@ impl<T: Timing> Code<T> {
         offset < self.high && offset + size > self.low
     }
 
-    /// `size` bytes at `offset` have been changed by an instruction; [`Code::invalidate_changed`] acts on it
-    /// when the instruction is done with.
+    /// `size` bytes at `offset` have been changed by an instruction; [`Code::invalidate_changed`]
+    /// acts on it when the instruction is done with.
     pub fn changed(&mut self, offset: usize, size: u32) {
         self.changes.push((offset, size));
     }

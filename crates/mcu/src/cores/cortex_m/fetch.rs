@@ -1,5 +1,6 @@
-//! The fetch unit of the Cortex-M3 and M4 before a flash interface: how many cycles instructions
-//! come too late.
+//! Fetch unit of the Cortex-M3 and M4 before a flash interface.
+//!
+//! It counts the cycles that instructions come too late.
 //!
 //! The processor reads a word a cycle ahead of decoding, into a buffer of three words ("3-word
 //! prefetch buffer": ARM knowledge article 103488664; DDI 0337, section 1.2.2). At no wait states

@@ -1,5 +1,6 @@
-//! Registers of the flash interface: wait states, prefetch, accelerator, and the clock that they
-//! must suffice for.
+//! Registers of the flash interface.
+//!
+//! They set wait states, prefetch and accelerator. The wait states must suffice for the clock.
 //!
 //! FLASH_ACR in RM0091 section 3.5.1 (STM32F0), RM0041 section 2.3.3 with RM0008 section 3.3.3
 //! (STM32F1), RM0090 section 3.9.1 (STM32F4), RM0410 section 3.7.1 (STM32F7), RM0432 section 3.7.1

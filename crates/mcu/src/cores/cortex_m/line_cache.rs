@@ -1,5 +1,4 @@
-//! The one bus of the Cortex-M0+ before the flash of a SAM D21 with wait states: how many cycles
-//! each access waits.
+//! Wait states of the Cortex-M0+'s one bus before the flash of a SAM D21.
 //!
 //! The core has a single AHB-Lite interface for instructions and data (DDI 0484C section 1.1) and
 //! stands while an access waits. It fetches words: the next one when the first halfword of a word

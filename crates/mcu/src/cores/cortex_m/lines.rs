@@ -1,5 +1,6 @@
-//! The lines that an STM32F4's flash accelerator keeps. Only which lines are there is kept; the
-//! bytes are the memory's.
+//! Lines that a flash accelerator keeps (STM32F4, STM32L4+, nRF52840).
+//!
+//! Only the numbers of the lines are kept; the bytes are the memory's.
 
 /// A fully associative set of lines; the least recently used makes room (RM0090, section 3.5.2).
 #[derive(Clone)]

@@ -1,5 +1,6 @@
-//! Nested vectored interrupt controller: enabled, pending and active exceptions, and their order
-//! (DDI 0403E, B1.5 and B3.4).
+//! Nested vectored interrupt controller (DDI 0403E, B1.5 and B3.4).
+//!
+//! It has enabled, pending and active exceptions, and their order.
 
 use super::registers::State;
 

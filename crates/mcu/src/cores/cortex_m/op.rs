@@ -1,5 +1,6 @@
-//! The decoded form of an instruction: sixteen bytes that say what to do without looking at the
-//! encoding again.
+//! Decoded form of an instruction.
+//!
+//! Its sixteen bytes say what to do without the encoding.
 
 /// Operation of an instruction. Where a name says nothing else, `d`, `n`, `m`, `a` of [`Op`] are
 /// the registers of the

@@ -1,6 +1,7 @@
-//! A flash of two banks of which one is erased or programmed while the core goes on (RM0432,
-//! section 3.3.6: "an on-going operation does not block the CPU as long as the CPU does not access
-//! the same bank; any attempt to read the same bank stalls the bus").
+//! A flash of two banks of which one is erased or programmed while the core goes on.
+//!
+//! RM0432, section 3.3.6: "an on-going operation does not block the CPU as long as the CPU does not
+//! access the same bank; any attempt to read the same bank stalls the bus".
 //!
 //! Meanwhile every access takes the slow path, and every instruction boundary is looked at.
 //! Instructions that the part would still have in its prefetch buffer or its caches, and data in

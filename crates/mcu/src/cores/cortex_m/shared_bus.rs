@@ -1,5 +1,4 @@
-//! The one bus of the Cortex-M0 before the flash of an STM32F0 with wait states: how many cycles
-//! each access waits.
+//! Wait states of the Cortex-M0's one bus before the flash of an STM32F0.
 //!
 //! The core has a single AHB-Lite interface (DDI 0432C section 1.1): instructions and data take
 //! turns on it, and the whole core stands while an access waits. It asks for the next word of

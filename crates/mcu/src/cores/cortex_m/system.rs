@@ -1,5 +1,6 @@
-//! The private peripheral bus: SysTick, NVIC, system control block, MPU, debug units (DDI 0403E, B3
-//! and C1; DDI 0419E, B3).
+//! Private peripheral bus: SysTick, NVIC, system control block, MPU, debug units.
+//!
+//! Sources: DDI 0403E, B3 and C1; DDI 0419E, B3.
 
 pub(super) mod debug;
 pub(super) mod mpu;
@@ -501,7 +502,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         }
     }
 
-    /// Why the MPU forbids a data access. It never does on the private peripheral bus.
+    /// Fault of a data access that the MPU forbids. It forbids none on the private peripheral bus.
     pub(super) fn protected(&self, address: u32, wanted: Wanted) -> Option<Fault> {
         let state = &self.core.state;
         let negative = state.faultmask || matches!(state.ipsr, 2 | 3);

@@ -1,5 +1,7 @@
-//! The memories of an STM32F7 as its Cortex-M7 reaches them: tightly coupled RAM, the flash behind
-//! the accelerator of the ITCM bus or behind AXI and the caches, RAM behind AXI.
+//! Memories of an STM32F7 as its Cortex-M7 reaches them.
+//!
+//! They are tightly coupled RAM, the flash behind the accelerator of the ITCM bus or behind AXI and
+//! the caches, and RAM behind AXI.
 //!
 //! RM0410 sections 2.1 and 3.3.2, DDI 0489 section 5: 16 kB instruction cache in two ways and 16 kB
 //! data cache in four, lines of 32 bytes; the flash in lines of 256 bits with an accelerator of 64

@@ -1,5 +1,4 @@
-//! Faults that the core takes itself: which one an instruction's failure is, and the way to its
-//! handler.
+//! Faults that the core takes itself, and the way to their handlers.
 //!
 //! DDI 0403E, B1.5.14 (fault behaviour) and B3.2.15 to B3.2.18 (CFSR, HFSR, MMFAR, BFAR); DDI
 //! 0419E, B1.5.6: on ARMv6-M all are HardFault. The model enters a handler where the part is known

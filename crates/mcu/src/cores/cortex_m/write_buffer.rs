@@ -1,5 +1,6 @@
-//! The write buffer of the Cortex-M3 and M4: what a store to a slow peripheral costs the accesses
-//! behind it.
+//! Write buffer of the Cortex-M3 and M4.
+//!
+//! A store to a slow peripheral delays the accesses behind it.
 //!
 //! ARM 100165 (Cortex-M3 TRM r2p1), section 3.5: a store goes through a buffer of one entry if the
 //! bus waits in its data phase; accesses that follow on that bus wait until it has drained, as DMB

@@ -1,7 +1,8 @@
-//! The one bus of the Cortex-M0+ before the serial flash of an RP2040: how many cycles each access
-//! waits. RP2040 datasheet, section 2.6.3: a cache of 16 kB in lines of eight bytes, two ways,
-//! which answers at once; four addresses of the flash, of which the first looks and fills, the
-//! second looks only, the third fills only, and the fourth does neither.
+//! Wait states of the Cortex-M0+'s one bus before the serial flash of an RP2040.
+//!
+//! RP2040 datasheet, section 2.6.3: a cache of 16 kB in lines of eight bytes, two ways, which
+//! answers at once; four addresses of the flash, of which the first looks and fills, the second
+//! looks only, the third fills only, and the fourth does neither.
 //!
 //! The halves of a line are valid by themselves, and a miss reads one word: the serial interface
 //! makes transfers of 32 bits at most ("8 bytes with an upper/lower valid bit", L. Wren, who

@@ -1,10 +1,12 @@
-//! Decoding of words in memory to [`Op`]: everything about an instruction that does not depend on
-//! register contents.
+//! Decoding of words in memory to [`Op`].
+//!
+//! An operation has everything about an instruction that does not depend on register contents.
 //!
 //! Encodings: SLAU208, chapter CPUX, sections "MSP430 and MSP430X Instructions" and "Extended
 //! Instruction Binary Descriptions".
 
-use super::op::{INDEX_HIGH, OF_SP, Op, Opcode, Operand, Width, indexed16};
+use super::op::{INDEX_HIGH, OF_SP};
+pub use super::op::{Op, Opcode, Operand, UNKNOWN, Width, indexed16};
 use super::timing::{self, Destination, Mode};
 
 /// The extension word before an MSP430X instruction.

@@ -1,6 +1,7 @@
-//! The FRAM of the MSP430FR5xx as the core sees it: a read cache of four lines of 64 bits, two by
-//! two (SLAU367, chapter "FRAM Controller A (FRCTL_A)": what is in the cache comes without wait
-//! states, what is not takes those of FRCTL0.NWAITS).
+//! FRAM of the MSP430FR5xx as the core sees it.
+//!
+//! It has a read cache of four lines of 64 bits, two by two (SLAU367, chapter "FRAM Controller A
+//! (FRCTL_A)"). A hit takes no wait states, a miss those of FRCTL0.NWAITS.
 //!
 //! Estimates, of which the manual says nothing that could be had: bit 3 of the address chooses the
 //! pair of lines; of a pair the one used last stays; a write waits as a read that misses, and

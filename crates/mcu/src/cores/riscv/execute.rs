@@ -8,7 +8,7 @@ use crate::memory::Page;
 use crate::observe::dynamic;
 use crate::{Access, AccessKind, Fault, FlashStore, Flow, Observer, Step, Stop};
 
-/// Why the loop over the instructions was left.
+/// Reason for which the loop over the instructions was left.
 enum Exit {
     Stop(Stop),
     Fault(Fault),

@@ -64,7 +64,7 @@ pub struct RiscV {
     pub mscratch: u32,
     /// Address to which the trap returns.
     pub mepc: u32,
-    /// Why it was taken.
+    /// Cause of the trap.
     pub mcause: u32,
     /// WCH's register for nesting and hardware stacking.
     pub intsyscr: u32,

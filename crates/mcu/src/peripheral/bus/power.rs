@@ -74,7 +74,7 @@ impl PeripheralBus {
         self.refresh_power();
     }
 
-    /// Why the part cannot begin: see [`Nonvolatile::pending_fault`].
+    /// Fault with which the part cannot begin: see [`Nonvolatile::pending_fault`].
     ///
     /// [`Nonvolatile::pending_fault`]: crate::Nonvolatile::pending_fault
     pub(crate) fn pending_fault(&self, pc: u32) -> Option<Fault> {

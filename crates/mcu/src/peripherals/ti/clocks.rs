@@ -1,5 +1,4 @@
-//! The clocks that peripherals of the MSP430F5xx and MSP430FR5xx count, in cycles of the core clock
-//! MCLK.
+//! Clocks of the MSP430F5xx's and MSP430FR5xx's peripherals, in cycles of MCLK.
 //!
 //! Source: SLAU208, chapter "Unified Clock System (UCS)", SLAU367, chapter "Clock System (CS)":
 //! MCLK, SMCLK and ACLK each have an oscillator and a divider. The clock system ([`super::ucs`],

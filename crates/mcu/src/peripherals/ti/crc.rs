@@ -1,5 +1,7 @@
-//! The CRC modules: CRC of the MSP430F5xx and MSP430FR5xx, and CRC32 of the latter, with a second
-//! generator of 16 bits beside that of 32.
+//! CRC modules of the MSP430F5xx and MSP430FR5xx.
+//!
+//! CRC is in both families. CRC32 is in the latter, with a second generator of 16 bits beside that
+//! of 32.
 //!
 //! Source: SLAU208, chapter "Cyclic Redundancy Check (CRC) Module"; SLAU367, chapter "Cyclic
 //! Redundancy Check (CRC32) Module", its registers from TI's header msp430fr5994.h. A `DIRB`

@@ -1,5 +1,4 @@
-//! The taps of the digitally controlled oscillator that the frequency-locked loop of the MSP430F5xx
-//! finds.
+//! Taps of the DCO that the frequency-locked loop of the MSP430F5xx finds.
 //!
 //! Source: SLAU208, "Digitally Controlled Oscillator (DCO)" and "Frequency-Locked Loop (FLL)": 32
 //! taps and 32 steps of modulation between two of them; "n x 32 f(FLLREFCLK) cycles are required

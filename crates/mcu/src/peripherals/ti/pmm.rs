@@ -1,5 +1,6 @@
-//! The power management module of the MSP430F5xx: password, core voltage, supervisors and monitors
-//! of the supply.
+//! Power management module of the MSP430F5xx.
+//!
+//! It has a password, the core voltage, and supervisors and monitors of the supply.
 //!
 //! Source: SLAU208, chapter "Power Management Module and Supply Voltage Supervisor"; bits compared
 //! with TI's header for the part, levels and times in the target file. The core's own regulator

@@ -1,5 +1,6 @@
-//! Timer_A and Timer_B of the MSP430F5xx and MSP430FR5xx: up, continuous and up/down mode, compare,
-//! capture, output units.
+//! Timer_A and Timer_B of the MSP430F5xx and MSP430FR5xx.
+//!
+//! They have up, continuous and up/down mode, compare, capture and output units.
 //!
 //! Source: SLAU208 and SLAU367, chapters "Timer_A" and "Timer_B". The counter runs from SMCLK or
 //! ACLK through both dividers; Timer_B's may be shorter (`CNTLx`). External clocks, captures of

@@ -1,5 +1,6 @@
-//! Basic blocks of the AVR model, which counts them at once and executes some together without an
-//! observer.
+//! Basic blocks of the AVR model.
+//!
+//! Without an observer it counts them at once, and executes some instructions together.
 //!
 //! Random programs must end up the same as with an observer, for any limits and stop addresses,
 //! with a timer that interrupts them. `oracle` shows that each instruction by itself is right.

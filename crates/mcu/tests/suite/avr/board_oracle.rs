@@ -1,5 +1,6 @@
-//! Board of an ATmega328P, on the model and on simavr: the same program, the same pins and
-//! voltages, and the same memory afterwards.
+//! Board of an ATmega328P, on the model and on simavr.
+//!
+//! The same program, pins and voltages lead to the same memory.
 //!
 //! `board` tests the parts that simavr does not model: automatic triggers of the converter, and the
 //! times of conversions and of serial transfers. simavr takes 1023 steps for the reference, the

@@ -1,5 +1,6 @@
-//! The analog comparator of the ATmega328P (DS40002061, chapter 23) and ATmega2560 (2549Q, chapter
-//! 25).
+//! Analog comparator of the ATmega328P and ATmega2560.
+//!
+//! Sources: DS40002061, chapter 23; 2549Q, chapter 25.
 
 use super::programs::{ATMEGA328P, ATMEGA2560, machine};
 use mcu::{Mcu, Pin, Until};

@@ -1,5 +1,6 @@
-//! Images with fuses, lock bits and a signature: avr-libc's sections `.fuse`, `.lock`,
-//! `.signature`.
+//! Images with fuses, lock bits and a signature.
+//!
+//! avr-libc's sections are `.fuse`, `.lock`, `.signature`.
 
 use super::programs::{ATMEGA128L, ATMEGA328P, compile, image, machine};
 use mcu::{Fault, Image, Mcu, Part, Stop, Until, new_clocked_machine};

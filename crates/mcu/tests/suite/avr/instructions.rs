@@ -1,5 +1,7 @@
-//! Single instructions against the AVR Instruction Set Manual, DS40002198: put the opcode, run,
-//! look at the registers. The rest of the instruction set is compared with simavr in `oracle`.
+//! Single instructions against the AVR Instruction Set Manual, DS40002198.
+//!
+//! A test puts the opcode, runs it, and checks the registers. The rest of the instruction set is
+//! compared with simavr in `oracle`.
 
 use super::programs::{ATMEGA128L, ATMEGA328P};
 use mcu::{Access, Fault, Flow, Mcu, Observer, Part, Step, Stop, Until, new_machine};

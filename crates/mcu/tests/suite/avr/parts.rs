@@ -1,5 +1,7 @@
-//! Differences of the ATmega324PA, the ATmega2560, the ATmega32U4 and the ATtiny85 from the
-//! ATmega328P: vectors (by avr-libc's names), ports, converter channels, clocks.
+//! Differences of other parts from the ATmega328P.
+//!
+//! The ATmega324PA, the ATmega2560, the ATmega32U4 and the ATtiny85 have other vectors (by
+//! avr-libc's names), ports, converter channels and clocks.
 
 use super::programs::{ATMEGA32U4, ATMEGA324PA, ATMEGA328P, ATMEGA2560, ATTINY85, loaded, machine, program};
 use mcu::{Mcu, Stop, Until};

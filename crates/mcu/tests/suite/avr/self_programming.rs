@@ -1,5 +1,6 @@
-//! Self-programming and the signature row behind SPMCSR (DS40002061, chapter 27; 2586Q, chapter
-//! 19), by avr-libc's macros.
+//! Self-programming and the signature row behind SPMCSR, by avr-libc's macros.
+//!
+//! Sources: DS40002061, chapter 27; 2586Q, chapter 19.
 
 use super::programs::{ATMEGA32U4, ATMEGA128L, ATMEGA328P, ATMEGA2560, ATTINY85, compile, image, loaded};
 use mcu::{Image, Mcu, Stop, Until};

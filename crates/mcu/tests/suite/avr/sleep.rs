@@ -1,5 +1,6 @@
-//! Sleep modes without the I/O clock (DS40002061, table 10-1): what stands still, what wakes, and
-//! start-up times (table 9-4).
+//! Sleep modes without the I/O clock.
+//!
+//! Stopped modules and wake-up sources: DS40002061, table 10-1. Start-up times: table 9-4.
 
 use super::programs::{ATMEGA328P, loaded, machine, program};
 use mcu::{Mcu, Observer, Pin, PinEdge, Segment, Stop, Until};

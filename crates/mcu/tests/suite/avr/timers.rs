@@ -1,6 +1,7 @@
-//! The timers of the ATmega328P: waveforms at the pins, flags, buffers, input capture, external
-//! clocks. Expected values follow from the data sheet's descriptions of the modes (DS40002061,
-//! 15.7, 16.9).
+//! Timers of the ATmega328P.
+//!
+//! They have waveforms at the pins, flags, buffers, input capture and external clocks. Expected
+//! values follow from the data sheet's descriptions of the modes (DS40002061, 15.7, 16.9).
 
 use super::programs::{ATMEGA328P, ATMEGA2560, ATTINY85, machine};
 use mcu::{Mcu, Observer, Pin, PinEdge, Until};

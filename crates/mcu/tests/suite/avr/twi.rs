@@ -1,5 +1,6 @@
-//! The two-wire interface as a master, with and without a device: status codes, bytes and times
-//! (DS40002061, 22.5.2, tables 22-2 and 22-3).
+//! Two-wire interface as a master, with and without a device.
+//!
+//! Status codes, bytes and times: DS40002061, 22.5.2, tables 22-2 and 22-3.
 
 use super::programs::{ATMEGA128L, ATMEGA328P, machine};
 use crate::i2c_bus::Device;

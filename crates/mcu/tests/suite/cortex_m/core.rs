@@ -1,5 +1,6 @@
-//! Exceptions, sleep, system control space, faults and what observers see, on small assembly
-//! programs.
+//! Small assembly programs on the cores.
+//!
+//! They test exceptions, sleep, the system control space, faults, and reports to observers.
 
 mod runs;
 

@@ -1,6 +1,7 @@
-//! The encodings of ARMv6-M and ARMv7E-M as patterns, from the encoding diagrams of DDI 0403E,
-//! chapter A7, and DDI 0419E, chapter A6, independently of the decoder: what the manuals call
-//! UNPREDICTABLE is left out here.
+//! Encodings of ARMv6-M and ARMv7E-M as patterns.
+//!
+//! They are from the encoding diagrams of DDI 0403E, chapter A7, and DDI 0419E, chapter A6,
+//! independently of the decoder. Encodings that the manuals call UNPREDICTABLE are left out.
 //!
 //! A pattern is the bits in order. `d n m a t u` are registers, neither SP nor PC where they have
 //! four bits; `N` is one that may be SP; other letters are anything, unless the condition says

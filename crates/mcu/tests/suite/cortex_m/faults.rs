@@ -1,5 +1,6 @@
-//! Faults that the core takes itself: which handler is entered, with which status, and what ends
-//! the run all the same.
+//! Faults that the core takes itself.
+//!
+//! They enter a handler with a status, or end the run all the same.
 
 use super::programs;
 use mcu::{Fault, Image, Mcu, Segment, Stop, Until, new_machine};

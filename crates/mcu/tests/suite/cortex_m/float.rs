@@ -1,5 +1,4 @@
-//! The floating-point unit beside its arithmetic: access to it, its registers, its state at
-//! exceptions.
+//! Floating-point unit: access, registers, state at exceptions.
 
 use super::programs;
 use mcu::{Fault, Image, Mcu, Segment, Stop, Until, new_machine};

@@ -1,6 +1,7 @@
-//! The encodings of the floating-point extension as patterns, from the encoding diagrams of DDI
-//! 0403E, chapter A7, independently of the decoder: what the manual calls UNPREDICTABLE is left out
-//! here.
+//! Encodings of the floating-point extension as patterns.
+//!
+//! They are from the encoding diagrams of DDI 0403E, chapter A7, independently of the decoder.
+//! Encodings that the manual calls UNPREDICTABLE are left out.
 //!
 //! As in `encodings.rs`; `v D`, `w A` and `x B` are Vd, Vn and Vm with their single bits, `z` is
 //! double precision.

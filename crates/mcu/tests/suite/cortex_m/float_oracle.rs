@@ -1,5 +1,6 @@
-//! Random floating-point instructions, the state after each compared with Unicorn's: S registers,
-//! FPSCR, core registers, flags, memory.
+//! Random floating-point instructions on the model and on Unicorn.
+//!
+//! S registers, FPSCR, core registers, flags and memory are compared after each.
 //!
 //! `WATTSEAL_ORACLE=long` runs a million instructions a core, or as many as
 //! `WATTSEAL_ORACLE_INSTRUCTIONS` says, `WATTSEAL_SEED=n` another sequence.

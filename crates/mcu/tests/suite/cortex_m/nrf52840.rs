@@ -1,5 +1,7 @@
-//! The nRF52840's peripherals as a program sees them through the bus, and programs on the whole
-//! part. 64 MHz: 64 cycles are a microsecond.
+//! Peripherals of the nRF52840, and programs on the whole part.
+//!
+//! The peripherals are as a program sees them through the bus. At 64 MHz, 64 cycles are a
+//! microsecond.
 
 use super::programs::{assemble, part};
 use super::stm32_peripherals::{Bench, Seen};

@@ -1,5 +1,6 @@
-//! Options that Arm leaves to the maker of a part: bits of a priority, interrupts, units,
-//! identification.
+//! Options that Arm leaves to the maker of a part.
+//!
+//! They are bits of a priority, interrupts, units and identification.
 
 use super::programs;
 use mcu::{Image, Mcu, Part, Segment, Stop, Until, new_machine};

@@ -1,5 +1,6 @@
-//! Random instructions, the state after each compared with Unicorn's: registers, flags, memory
-//! touched.
+//! Random instructions on the model and on Unicorn.
+//!
+//! Registers, flags and touched memory are compared after each.
 //!
 //! `WATTSEAL_ORACLE=long` runs a million instructions a core, or as many as
 //! `WATTSEAL_ORACLE_INSTRUCTIONS` says, `WATTSEAL_SEED=n` another sequence.

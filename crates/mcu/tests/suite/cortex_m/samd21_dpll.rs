@@ -1,5 +1,6 @@
-//! The SAM D21's FDPLL96M and what a reset leaves of the clocks: DS40001882, sections 15, 16 and
-//! 17.
+//! FDPLL96M of the SAM D21, and its clocks after a reset.
+//!
+//! Source: DS40001882, sections 15, 16 and 17.
 
 use super::samd21::{bench, says};
 use super::steps::{Step, clocked_machine, run};

@@ -25,7 +25,7 @@ struct PipelineFact {
     cycles: u64,
     /// Cycles of the model, where they are others.
     model: Option<u64>,
-    /// Why they are.
+    /// Reason for the difference.
     gap: Option<String>,
 }
 

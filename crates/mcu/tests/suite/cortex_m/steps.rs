@@ -1,5 +1,6 @@
-//! A machine with a program that goes through a list of steps: for peripherals that do something to
-//! the machine around them.
+//! A machine whose program goes through a list of steps.
+//!
+//! It serves tests of peripherals that act on the machine around them.
 
 use super::stm32_peripherals::Seen;
 use mcu::{Mcu, MemoryKind, Part, Until, new_clocked_machine, new_machine};

@@ -1,5 +1,7 @@
-//! The converters of the STM32F4 and F7 (RM0090 section 13) of the STM32F1 (RM0041 chapter 10,
-//! RM0008 chapter 11) and of the STM32F0 (RM0091 chapter 13).
+//! Converters of the STM32F0, F1, F4 and F7.
+//!
+//! Sources: RM0090 section 13 (F4 and F7), RM0041 chapter 10 and RM0008 chapter 11 (F1), RM0091
+//! chapter 13 (F0).
 
 use super::steps::{KEPT, Step, machine, run, word};
 use super::stm32_peripherals::Bench;

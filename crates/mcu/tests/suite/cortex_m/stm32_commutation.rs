@@ -1,5 +1,7 @@
-//! TIM1's channels with complements: control bits with preload and dead times (RM0090, sections
-//! 17.3.11, 17.3.14, 17.4.2 and 17.4.18; the STM32F103's is the same, RM0008 chapter 14).
+//! Complementary channels of TIM1: control bits with preload, and dead times.
+//!
+//! Source: RM0090, sections 17.3.11, 17.3.14, 17.4.2 and 17.4.18. The STM32F103's is the same:
+//! RM0008 chapter 14.
 
 use super::stm32_peripherals::Bench;
 

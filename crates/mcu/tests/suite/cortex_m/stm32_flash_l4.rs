@@ -1,5 +1,6 @@
-//! The flash of the STM32L4+: double words, pages and banks, and what goes on beside them (RM0432,
-//! section 3).
+//! Flash of the STM32L4+ (RM0432, section 3).
+//!
+//! It has double words, pages and banks, and operations beside the core.
 
 use super::programs;
 use super::steps::{KEPT, Step, machine, run, word};

@@ -1,5 +1,7 @@
-//! The I2C interface of the STM32F1 and F4 as a master: RM0090 section 27.3.3, figures "Transfer
-//! sequence diagram for master transmitter" and "receiver".
+//! I2C interface of the STM32F1 and F4 as a master.
+//!
+//! Source: RM0090 section 27.3.3, figures "Transfer sequence diagram for master transmitter" and
+//! "receiver".
 
 use super::stm32_peripherals::Bench;
 use crate::i2c_bus::Device;

@@ -1,5 +1,6 @@
-//! The I2C interface of the STM32F0, F7 and L4 as a master: RM0091 section 26.4.8, "I2C master
-//! mode".
+//! I2C interface of the STM32F0, F7 and L4 as a master.
+//!
+//! Source: RM0091 section 26.4.8, "I2C master mode".
 
 use super::stm32_peripherals::Bench;
 use crate::i2c_bus::Device;

@@ -1,5 +1,6 @@
-//! The select line of the STM32's SPI as a master: RM0008, sections 25.3.1 and 25.3.10, RM0090,
-//! sections 28.3.1 and 28.3.10.
+//! Select line of the STM32's SPI as a master.
+//!
+//! Sources: RM0008, sections 25.3.1 and 25.3.10; RM0090, sections 28.3.1 and 28.3.10.
 
 use super::stm32_peripherals::Bench;
 use mcu::Pin;

@@ -1,5 +1,6 @@
-//! Differences of the STM32F401 from the STM32F411: data sheet DS9716, ST's CMSIS header
-//! stm32f401xc.h.
+//! Differences of the STM32F401 from the STM32F411.
+//!
+//! Sources: data sheet DS9716, ST's CMSIS header stm32f401xc.h.
 
 use super::programs::{assemble, part};
 use super::steps::{self, KEPT, Step, machine, word};

@@ -1,5 +1,6 @@
-//! SysTick read by polling (DDI 0403E, B3.3; DDI 0419E, B3.3), with its exception off, on every
-//! core.
+//! SysTick read by polling, with its exception off, on every core.
+//!
+//! Sources: DDI 0403E, B3.3; DDI 0419E, B3.3.
 
 use super::programs;
 use mcu::{Image, Mcu, Segment, Stop, Until, new_machine};

@@ -1,7 +1,9 @@
-//! The CPU08 by the manual: examples of each group of instructions, and the cycles and bytes of
-//! every row of the instruction set summary (CPU08RM, "Instruction Set Summary"; the same table in
-//! the data sheets' chapter "Central Processor Unit"). The model itself counts by the opcode map,
-//! another table of the same manual.
+//! Instructions of the CPU08 by the manual.
+//!
+//! There are examples of each group of instructions, and the cycles and bytes of every row of the
+//! instruction set summary (CPU08RM, "Instruction Set Summary"; the same table in the data sheets'
+//! chapter "Central Processor Unit"). The model itself counts by the opcode map, another table of
+//! the same manual.
 
 mod observed;
 mod summary;

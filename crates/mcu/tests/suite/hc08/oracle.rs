@@ -1,5 +1,7 @@
-//! Random 68HC08 instructions on the model and on uCsim's `shc08`: the same registers, flags,
-//! cycles and written memory after each one, and the same 64 kB at the end of each batch.
+//! Random 68HC08 instructions on the model and on uCsim's `shc08`.
+//!
+//! Registers, flags, cycles and written memory are the same after each one, and all 64 kB at the
+//! end of each batch.
 //!
 //! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it.
 //! `WATTSEAL_ORACLE=long` runs a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS`

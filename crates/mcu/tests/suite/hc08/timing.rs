@@ -1,5 +1,7 @@
-//! The 68HC08's map of cycles against sdcc's assembler, which others wrote and which prints in its
-//! listing how long each instruction takes: every form of every instruction.
+//! The 68HC08's map of cycles against sdcc's assembler.
+//!
+//! Others wrote the assembler. Its listing has the cycles of each instruction: every form of every
+//! instruction is compared.
 
 use mcu::cores::hc08::timing;
 use std::collections::BTreeSet;

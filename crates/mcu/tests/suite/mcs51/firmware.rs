@@ -1,5 +1,6 @@
-//! Whole programs, compiled by sdcc with its start-up code: the model takes exactly the clocks of
-//! uCsim's s51 and leaves the same memory.
+//! Whole programs, compiled by sdcc with its start-up code.
+//!
+//! The model takes exactly the clocks of uCsim's s51 and leaves the same memory.
 
 use mcu::{Image, Mcu, Part, Segment, Stop, Until, new_machine};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
-//! Single 8051 instructions against Intel's *MCS 51 Microcontroller Family User's Manual*
-//! (272383-002), chapter "MCS 51 Programmer's Guide and Instruction Set": the examples of its
-//! section "Instruction Definitions", the rows of its table "8051 Instruction Set Summary", and
-//! what the model refuses.
+//! Single 8051 instructions against Intel's user's manual.
+//!
+//! Source: *MCS 51 Microcontroller Family User's Manual* (272383-002), chapter "MCS 51 Programmer's
+//! Guide and Instruction Set": the examples of its section "Instruction Definitions", and the rows
+//! of its table "8051 Instruction Set Summary". Refused instructions are tested, too.
 
 mod observed;
 mod summary;

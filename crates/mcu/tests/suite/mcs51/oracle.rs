@@ -1,6 +1,7 @@
-//! Random 8051 instructions on the model and on uCsim's s51: the same registers and the same
-//! machine cycles after each one, the same bytes where it wrote external data or a special function
-//! register, and all of the internal RAM every few instructions.
+//! Random 8051 instructions on the model and on uCsim's s51.
+//!
+//! Registers and machine cycles are the same after each one, and the bytes where it wrote external
+//! data or a special function register. All of the internal RAM is compared every few instructions.
 //!
 //! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it.
 //! `WATTSEAL_ORACLE=long` runs a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS`

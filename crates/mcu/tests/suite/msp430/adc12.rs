@@ -1,5 +1,6 @@
-//! The converter and the reference of the MSP430F5438A, driven by instructions as firmware drives
-//! them.
+//! Converter and reference of the MSP430F5438A.
+//!
+//! Instructions drive them as firmware does.
 
 use super::programs::{mov, mov_byte, part, poke, register};
 use mcu::{Fault, Mcu, Stop, Until, new_machine};

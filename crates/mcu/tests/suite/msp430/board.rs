@@ -1,5 +1,6 @@
-//! Board of an MSP430F5438A: levels and edges at its ports, a chip on its SPI, and sleep that
-//! somebody attends.
+//! Board of an MSP430F5438A.
+//!
+//! It has levels and edges at ports, a chip on SPI, and sleep that somebody attends.
 
 use super::programs::{HOLD, mov_byte, part, poke, register};
 use mcu::{Chip, Mcu, Pin, Stop, Until, Wiring, new_machine};

@@ -1,6 +1,7 @@
-//! A test per row of the manual's cycle tables: SLAU208, chapter CPUX, written down here as the
-//! manual prints them, footnotes as footnotes; table numbers are those of SLAU445I, chapter 4,
-//! which has the same core.
+//! A test per row of the manual's cycle tables: SLAU208, chapter CPUX.
+//!
+//! The tables are written down here as the manual prints them, footnotes as footnotes. Table
+//! numbers are those of SLAU445I, chapter 4, which has the same core.
 
 use super::programs::part;
 use mcu::{Mcu, Stop, Until, new_machine};

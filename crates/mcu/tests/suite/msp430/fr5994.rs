@@ -1,5 +1,6 @@
-//! The MSP430FR5994: FRAM with its wait states and cache, clock system, pins that a reset holds,
-//! eUSCI_A.
+//! MSP430FR5994.
+//!
+//! It has FRAM with wait states and cache, a clock system, pins that a reset holds, and eUSCI_A.
 
 use super::programs::{mov, mov_byte, poke, register};
 use mcu::{Fault, Mcu, Observer, Part, PinEdge, Step, Stop, Until, new_clocked_machine, new_machine};

@@ -1,5 +1,7 @@
-//! Random MSP430X instructions, 20 bits and all, on the model and on GDB's simulator: the same
-//! registers, flags and touched memory after each one, the same memory in the end.
+//! Random MSP430X instructions on the model and on GDB's simulator.
+//!
+//! With all 20 bits, registers, flags and touched memory are the same after each one, and all
+//! memory in the end.
 //!
 //! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it.
 //! `WATTSEAL_ORACLE=long` runs ten million instructions, or as many as

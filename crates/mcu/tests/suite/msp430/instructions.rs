@@ -1,5 +1,6 @@
-//! Instructions that mspdebug cannot check, by the manual: SLAU208, chapter CPUX. Each test names
-//! the section.
+//! Instructions that mspdebug cannot check: SLAU208, chapter CPUX.
+//!
+//! Each test names the section.
 
 use super::programs::{HOLD, part};
 use mcu::{Fault, Flow, Mcu, Observer, Step, Stop, Until, new_machine};

@@ -1,5 +1,7 @@
-//! The user NMI by an oscillator's fault, the system NMI by the MSP430FR5994's MPU: SLAU208 and
-//! SLAU367, chapters "Memory Protection Unit" and "System Resets, Interrupts, and Operating Modes".
+//! User NMI by an oscillator's fault, system NMI by the MSP430FR5994's MPU.
+//!
+//! Sources: SLAU208 and SLAU367, chapters "Memory Protection Unit" and "System Resets, Interrupts,
+//! and Operating Modes".
 
 use super::programs::{mov, poke, register};
 use mcu::{Mcu, Part, Until, new_clocked_machine, new_machine};

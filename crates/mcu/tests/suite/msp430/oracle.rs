@@ -1,5 +1,6 @@
-//! Random MSP430 instructions on the model and on mspdebug's simulator: the same registers, flags
-//! and touched memory after each one.
+//! Random MSP430 instructions on the model and on mspdebug's simulator.
+//!
+//! Registers, flags and touched memory are the same after each one.
 //!
 //! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it.
 //! `WATTSEAL_ORACLE=long` runs a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS`

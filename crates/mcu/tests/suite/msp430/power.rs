@@ -42,7 +42,7 @@ fn run(machine: &mut dyn Mcu) {
     assert_eq!(machine.run(&Until::default()), Ok(Stop::Halted));
 }
 
-/// Why the program cannot go on.
+/// Message of the fault that ends the program.
 fn fault(words: &[Vec<u16>]) -> String {
     match machine(words).run(&Until::default()) {
         Err(fault) => fault.to_string(),
@@ -78,7 +78,7 @@ fn residency_tells_modes_and_levels_apart() {
     assert_eq!(machine.run(&Until { cycles: Some(4000), ..Until::default() }), Ok(Stop::Cycles));
     let before = machine.residency();
     assert_eq!(before.cycles(), 4000);
-    let modes: Vec<_> = before.sleep.iter().map(|line| (line.mode, line.level)).collect();
+    let modes: Vec<_> = before.asleep.iter().map(|line| (line.mode, line.level)).collect();
     assert_eq!(modes, [("LPM0", 0), ("LPM3", 1)]);
     // Edge 100 of ACLK: ceil(100e6 / 32768) = 3052; LPM0 from cycle 18; then interrupt, BIC, RETI,
     // two MOV.B.

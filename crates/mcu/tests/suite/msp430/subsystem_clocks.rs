@@ -1,5 +1,6 @@
-//! SMCLK and ACLK beside MCLK: what the clock systems of the MSP430F5438A and the MSP430FR5994 set,
-//! and what their peripherals make of it.
+//! SMCLK and ACLK beside MCLK.
+//!
+//! The clock systems of the MSP430F5438A and the MSP430FR5994 set them, and peripherals count them.
 
 use super::programs::{mov, mov_byte, poke, register};
 use mcu::{Mcu, Observer, Part, Stop, Until, new_clocked_machine, new_machine};

@@ -1,5 +1,6 @@
-//! Output units and captures of Timer_A and Timer_B: SLAU208, sections "Output Unit" and "Capture
-//! Mode".
+//! Output units and captures of Timer_A and Timer_B.
+//!
+//! Source: SLAU208, sections "Output Unit" and "Capture Mode".
 
 use super::programs::{mov, mov_byte, poke, register};
 use mcu::{Mcu, Observer, Part, Pin, PinEdge, Stop, Until, new_machine};

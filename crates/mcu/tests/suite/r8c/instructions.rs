@@ -1,5 +1,6 @@
-//! R8C instructions by the manual's definitions (REJ09B0001, chapter 3), above all those where
-//! GDB's simulator, with which `r8c_oracle.rs` compares, does otherwise.
+//! R8C instructions by the manual's definitions (REJ09B0001, chapter 3).
+//!
+//! Most are those that GDB's simulator, with which `oracle.rs` compares, executes otherwise.
 
 use mcu::{Access, AccessKind, Fault, Flow, Mcu, Observer, Part, Step, Stop, Until, new_machine};
 

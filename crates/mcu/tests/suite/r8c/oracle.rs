@@ -1,5 +1,7 @@
-//! Random R8C instructions on the model and on GDB's simulator: the same registers of both banks,
-//! flags and touched memory after each one, the same memory in the end.
+//! Random R8C instructions on the model and on GDB's simulator.
+//!
+//! Registers of both banks, flags and touched memory are the same after each one, and all memory in
+//! the end.
 //!
 //! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it.
 //! `WATTSEAL_ORACLE=long` runs a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS`

@@ -1,5 +1,7 @@
-//! Every cell of `timing.toml` against the model: an instruction that an assembler other than our
-//! decoder encoded has the cell's length and takes the cell's cycles.
+//! Every cell of `timing.toml` against the model.
+//!
+//! An assembler other than our decoder encodes an instruction. It has the cell's length and takes
+//! the cell's cycles.
 
 use mcu::{Fault, Mcu, Part, Stop, Until, new_machine};
 use std::collections::HashMap;

@@ -1,5 +1,7 @@
-//! AFIO and EXTI of the CH32V003: CH32V003RM V1.4, chapters 6 and 7, with the bits of WCH's header
-//! (ch32fun, ch32v003hw.h).
+//! AFIO and EXTI of the CH32V003.
+//!
+//! Sources: CH32V003RM V1.4, chapters 6 and 7, with the bits of WCH's header (ch32fun,
+//! ch32v003hw.h).
 
 use crate::cortex_m::stm32_peripherals::Bench;
 use mcu::Pin;

@@ -1,5 +1,6 @@
-//! RISC-V core where Unicorn cannot check it: WCH's instructions, CSRs, traps, sleep, and the
-//! faults of the CH32V003.
+//! RISC-V core where Unicorn cannot check it.
+//!
+//! That is WCH's instructions, CSRs, traps, sleep, and the faults of the CH32V003.
 
 use mcu::{Fault, Flow, Mcu, Observer, Part, Step, Stop, Until, new_machine};
 
@@ -238,7 +239,7 @@ fn wfi_sleeps_until_the_timer_and_takes_its_interrupt() {
     assert_eq!(bench.0.run(&until), Ok(Stop::Address(0x30)));
     assert_eq!((bench.get("mcause"), bench.get("mepc")), (0x8000_000c, CODE + 16));
     assert!((100..120).contains(&bench.0.cycles()), "{}", bench.0.cycles());
-    let asleep = bench.0.residency().sleep.iter().map(|mode| mode.cycles).sum::<u64>();
+    let asleep = bench.0.residency().asleep.iter().map(|mode| mode.cycles).sum::<u64>();
     assert!((70..100).contains(&asleep), "{asleep}");
     // It comes again after as many ticks and one, because the timer starts over.
     let first = bench.0.cycles();

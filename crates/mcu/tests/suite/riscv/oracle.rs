@@ -1,5 +1,7 @@
-//! Random RISC-V instructions on the model and on Unicorn: the same registers, program counter and
-//! memory after each one, and the same words refused.
+//! Random RISC-V instructions on the model and on Unicorn.
+//!
+//! Registers, program counter and memory are the same after each one, and the same words are
+//! refused.
 //!
 //! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it.
 //! `WATTSEAL_ORACLE=long` runs a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS`

@@ -1,5 +1,7 @@
-//! Random programs that grow by instructions that the model executes: whatever goes on behind
-//! itself and writes nothing but data. For cores whose decoders are not public.
+//! Random programs that grow by instructions that the model executes.
+//!
+//! An instruction is kept if it goes on behind itself and writes nothing but data. This serves
+//! cores whose decoders are not public.
 
 use super::{Program, load, set};
 use mcu::{Access, AccessKind, Mcu, Observer, Part, Segment, Until};

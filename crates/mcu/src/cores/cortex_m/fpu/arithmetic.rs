@@ -1,5 +1,6 @@
-//! ARM's floating-point arithmetic (DDI 0403E, A2.5 and the functions `FPAdd` to `FPRound` of
-//! appendix D6).
+//! ARM's floating-point arithmetic.
+//!
+//! Source: DDI 0403E, A2.5 and the functions `FPAdd` to `FPRound` of appendix D6.
 //!
 //! Every operation forms its exact result, or one with a sticky lowest bit, and rounds it once.
 //! IEEE 754 leaves open what ARM fixes: tininess is detected before rounding; a NaN operand is

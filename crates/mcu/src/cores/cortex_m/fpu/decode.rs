@@ -1,5 +1,6 @@
-//! The encodings of the floating-point extension (DDI 0403E, A6.4 to A6.7): FPv5 with double
-//! precision, of which execution refuses what a part does not have.
+//! Encodings of the floating-point extension (DDI 0403E, A6.4 to A6.7).
+//!
+//! All of FPv5 with double precision is decoded. Execution refuses what a part does not have.
 
 use crate::cores::cortex_m::op::{Op, Opcode};
 use bytemuck::{CheckedBitPattern, checked};

@@ -1,5 +1,6 @@
-//! The registers of the floating-point unit, and those of the system control block that belong to
-//! it (DDI 0403E, B3.2).
+//! Registers of the floating-point unit.
+//!
+//! They include those of the system control block that belong to it (DDI 0403E, B3.2).
 
 use crate::CoreName;
 

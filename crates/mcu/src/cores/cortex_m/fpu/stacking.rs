@@ -1,5 +1,6 @@
-//! Floating-point state at exceptions (DDI 0403E, B1.5.7): the extended frame, and saving it when
-//! the handler needs the registers.
+//! Floating-point state at exceptions (DDI 0403E, B1.5.7).
+//!
+//! The extended frame reserves room, and the state is saved when the handler needs the registers.
 
 use super::super::registers::CortexM;
 use super::super::timing::Timing;

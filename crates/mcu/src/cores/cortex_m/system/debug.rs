@@ -1,5 +1,6 @@
-//! The debug units that a program finds on the private peripheral bus: DWT, ITM, FPB, TPIU (DDI
-//! 0403E, C1; DDI 0439D, chapters 8 to 11).
+//! Debug units on the private peripheral bus: DWT, ITM, FPB, TPIU.
+//!
+//! Sources: DDI 0403E, C1; DDI 0439D, chapters 8 to 11.
 //!
 //! Of DWT the cycle counter counts. What would stop the core for a debugger, patch code or count
 //! events is refused when it is switched on. The ITM takes every word at once: how long its trace

@@ -1,5 +1,6 @@
-//! The memory protection unit (DDI 0403E, B3.5): which accesses it forbids, and what the data cache
-//! may keep.
+//! Memory protection unit (DDI 0403E, B3.5).
+//!
+//! It forbids accesses, and decides what the data cache may keep.
 //!
 //! A forbidden access ends the run, as every fault does. Instructions are checked when they are
 //! decoded: one that was executed before its region forbade it is executed again. The private
@@ -123,8 +124,8 @@ impl Mpu {
         })
     }
 
-    /// Why a data access is forbidden; `None` where it is not. `negative` tells a priority below
-    /// zero: HardFault, NMI, FAULTMASK.
+    /// Reason for which a data access is forbidden; `None` where it is allowed. `negative` is true
+    /// at a priority below zero: HardFault, NMI, FAULTMASK.
     pub fn forbids(&self, address: u32, wanted: Wanted, privileged: bool, negative: bool) -> Option<String> {
         if !self.enabled() || negative && self.control & HFNMIENA == 0 {
             return None;

@@ -1,5 +1,6 @@
-//! Cycles of the Cortex-M0: DDI 0432C table 3-1, with the single-cycle multiplier that the STM32F0
-//! has (PM0215).
+//! Cycles of the Cortex-M0: DDI 0432C, table 3-1.
+//!
+//! The multiplier takes a single cycle, as the STM32F0's does (PM0215).
 //!
 //! One bus carries instructions and data, and the table counts it in; it holds at no wait states.
 //! With wait states [`SharedBus`] is followed.

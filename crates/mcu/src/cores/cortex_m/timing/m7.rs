@@ -1,5 +1,7 @@
-//! Cycles of the Cortex-M7: two instructions a cycle in order, with the latencies and pairing rules
-//! that have been measured.
+//! Cycles of the Cortex-M7.
+//!
+//! It issues two instructions a cycle in order, with the latencies and pairing rules that have been
+//! measured.
 //!
 //! ARM publishes no table. The rules are those of jnk0le/random, "pipeline cycle test",
 //! doc/cortex_m7.md, measured on an STM32H743; [`facts`] has them by instruction. The pipeline

@@ -1,5 +1,6 @@
-//! The two prescalers and the counter behind them. They are not stepped: what they hold follows
-//! from the cycle.
+//! The two prescalers and the counter behind them.
+//!
+//! They are not stepped: their values follow from the cycle.
 
 use super::super::clocks::{self, Clocks};
 

@@ -1,5 +1,7 @@
-//! Capture: SLAU208, section "Capture Mode". A capture is that of the count at which the edge
-//! comes, with SCS as without, which on silicon takes up to a clock of the timer longer.
+//! Capture: SLAU208, section "Capture Mode".
+//!
+//! A capture is that of the count at which the edge comes, with SCS as without, which on silicon
+//! takes up to a clock of the timer longer.
 
 use super::{CAP, CCIFG, Timer};
 use crate::Board;

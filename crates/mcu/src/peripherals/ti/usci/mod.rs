@@ -1,5 +1,6 @@
-//! The serial interfaces of the MSP430F5xx (USCI_A, USCI_B) and of the MSP430FR5xx (eUSCI_A,
-//! eUSCI_B) as UART, as SPI master and as I2C master.
+//! Serial interfaces as UART, as SPI master and as I2C master.
+//!
+//! They are USCI_A and USCI_B in the MSP430F5xx, eUSCI_A and eUSCI_B in the MSP430FR5xx.
 //!
 //! Source: SLAU208, chapters "Universal Serial Communication Interface", and SLAU367, chapters
 //! "Enhanced Universal Serial Communication Interface". UART: eight data bits without parity, least

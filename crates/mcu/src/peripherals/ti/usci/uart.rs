@@ -1,5 +1,6 @@
-//! The length of a frame of the UART: SLAU208 and SLAU367, "UART Baud-Rate Generation", and its
-//! receiver: "USCI Receive Enable".
+//! UART: the length of a frame, and the receiver.
+//!
+//! Sources: SLAU208 and SLAU367, "UART Baud-Rate Generation" and "USCI Receive Enable".
 //!
 //! A character is in UCAxRXBUF when its last stop bit is over; the part has it within that bit,
 //! from the vote in its middle on. "When the module's clock source is inactive because the device

@@ -1,5 +1,6 @@
-//! Floating-point instructions of the Cortex-M7: the page's sections "fpu (single precision)" and
-//! "fpu (double precision)".
+//! Floating-point instructions of the Cortex-M7.
+//!
+//! Source: the page's sections "fpu (single precision)" and "fpu (double precision)".
 //!
 //! Assumptions beyond the page: conversions, comparisons, roundings and selections go as sums; VMRS
 //! and VMSR go alone, and VCMP's flags are there in the next cycle. In double precision the cycles
